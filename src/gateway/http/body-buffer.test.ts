@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BodyBuffer } from './body-buffer.ts';
 
-test('what was added comes out in the order it came, and can be asked for at any time', () => {
+test('a body buffer returns its chunks in order, at any time', () => {
   const gathered = new BodyBuffer();
   assert.equal(gathered.bytes().length, 0);
   let expected = '';
@@ -15,7 +15,7 @@ test('what was added comes out in the order it came, and can be asked for at any
   assert.equal(gathered.bytes().toString(), expected);
 });
 
-test('a body that comes byte by byte takes little more room than its bytes', () => {
+test('a body buffer compacts one-byte chunks', () => {
   const gathered = new BodyBuffer();
   const bytes = Buffer.alloc(100_000, 'a');
   for (let at = 0; at < bytes.length; at++) gathered.add(bytes.subarray(at, at + 1));

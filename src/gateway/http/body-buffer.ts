@@ -1,9 +1,9 @@
-/** Parts that are put together as they come. */
+/** Chunks before compaction. */
 const compactAfter = 1000;
 
 /**
- * The bytes of a body in the order they came. Each part takes far more room than its bytes: whoever sends one byte at a
- * time must not fill the memory with a body that is small.
+ * Buffers a body. Concatenates every 1,000 chunks: a Buffer object costs far more than one byte, so one-byte chunks
+ * would multiply the memory of a small body.
  */
 export class BodyBuffer {
   readonly #compacted: Buffer[] = [];
@@ -20,7 +20,7 @@ export class BodyBuffer {
     this.#chunks = [];
   }
 
-  /** How many pieces of memory it takes. */
+  /** Buffers held in memory. */
   get chunkCount(): number {
     return this.#compacted.length + this.#chunks.length;
   }

@@ -8,15 +8,15 @@ export const problem = problems('body', {
 });
 
 /**
- * The body of a call or of an answer: nothing, bytes that are all here, or a stream that is read at most once. Steps that
- * need the whole of it `read` it, within a bound; otherwise it passes through as it comes.
+ * Request or response body: empty, buffered bytes, or a stream that is read at most once. Steps that need all of it
+ * `read` it, within a bound; otherwise it streams through.
  */
 export class Body {
   stream: AsyncIterable<Uint8Array> | undefined;
   bytes: Buffer | undefined;
-  /** Undefined when the sender did not say. */
+  /** Content-Length; undefined without one. */
   length: number | undefined;
-  /** Lifts the minimum rate its sender is held to; absent where there is none. */
+  /** Lifts the minimum transfer rate of the sender; absent where there is none. */
   liftMinRate: (() => void) | undefined = undefined;
 
   constructor(stream: AsyncIterable<Uint8Array> | undefined, bytes: Buffer | undefined, length: number | undefined) {
@@ -29,7 +29,7 @@ export class Body {
     return this.stream === undefined && (this.bytes === undefined || this.bytes.length === 0);
   }
 
-  /** The whole body. Reading it again gives the same bytes. */
+  /** Buffers the whole body; a second read returns the same bytes. */
   async read(maxBytes: number): Promise<Buffer> {
     if (this.stream === undefined) return this.bytes ?? noBytes;
     if (this.length !== undefined && this.length > maxBytes) throw problem.too_large();

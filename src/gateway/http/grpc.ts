@@ -1,6 +1,6 @@
 import type { HeaderList } from './headers.ts';
 
-/** Status codes of gRPC, by what this gateway says in HTTP. */
+/** gRPC status codes by HTTP status of the gateway. */
 const byHttpStatus: ReadonlyMap<number, number> = new Map([
   [400, 3], // INVALID_ARGUMENT
   [401, 16], // UNAUTHENTICATED
@@ -25,7 +25,7 @@ const byHttpStatus: ReadonlyMap<number, number> = new Map([
 ]);
 const unknownStatus = 2;
 
-/** Upstream failures are said with 500 in HTTP; clients of gRPC may try again after UNAVAILABLE, and not after INTERNAL. */
+/** Refusals that are UNAVAILABLE although HTTP says 500: gRPC clients retry UNAVAILABLE, not INTERNAL. */
 const unavailableCodes: ReadonlySet<string> = new Set([
   'upstream_failed',
   'upstream_dns_failed',
@@ -45,10 +45,10 @@ export function readGrpcType(method: string, headers: HeaderList): string | unde
   return type === undefined ? undefined : grpcType.exec(type)?.[0].toLowerCase();
 }
 
-/** Streaming requests of the Connect protocol, over the same kind of connection. */
+/** Streaming requests of the Connect protocol. */
 const connectType = /^application\/connect\+/i;
 
-/** Whether its body may be one half of a conversation, in which pauses say nothing of the client. */
+/** True when request and response may stream at the same time, so a pause does not mean a slow client. */
 export const isBidirectional = (method: string, headers: HeaderList): boolean =>
   readGrpcType(method, headers) !== undefined || connectType.test(headers.get('content-type') ?? '');
 
@@ -69,16 +69,16 @@ export function encodeGrpcMessage(message: string): string {
   return text;
 }
 
-/** Speak of the body that a Trailers-Only response does not have. */
+/** Headers that describe a body, which a Trailers-Only response does not have. */
 const bodyHeaders: ReadonlySet<string> = new Set([
   ...['content-length', 'content-encoding', 'content-language'],
   ...['content-security-policy', 'x-content-type-options'],
 ]);
 
-/** Trailers-Only responses have this HTTP status, whatever went wrong. */
+/** HTTP status of Trailers-Only responses, whatever the error. */
 export const grpcHttpStatus = 200;
 
-/** Turns the head of a refusal into that of a Trailers-Only response: no body, status and message in the head. */
+/** Converts an error head to a Trailers-Only response: no body, status and message in the head. */
 export function toTrailersOnly(headers: HeaderList, type: string, grpcStatus: number, message: string): void {
   headers.removeAll(bodyHeaders);
   headers.set('Content-Type', type);

@@ -1,18 +1,18 @@
 /**
- * Headers as they travel: one flat list of names and values, in order, in the case they came in. Both sides of the
- * gateway speak this form, so nothing is copied into objects for a call that only passes through.
+ * Headers as one flat list of names and values, in order and in their original case. Both sides of the gateway use this
+ * form, so a request that passes through is not copied into objects.
  */
 export class HeaderList {
   /** `[name, value, name, value, …]` */
   readonly flat: string[];
-  /** A credential of the installation is among them. */
+  /** True when a gateway credential is among them. */
   hasGatewayCredentials = false;
 
   constructor(flat: string[] = []) {
     this.flat = flat;
   }
 
-  /** The first value. `name` is lower-case, here and below. */
+  /** First value. `name` is lower-case, here and below. */
   get(name: string): string | undefined {
     const { flat } = this;
     for (let i = 0; i < flat.length; i += 2) if (equalsName(flat[i]!, name)) return flat[i + 1];
@@ -31,8 +31,8 @@ export class HeaderList {
   }
 
   /**
-   * Replaces every value of the name by one. A spelling with `_` for `-` goes too: some readers take them for the same, and
-   * would find the caller's word beside ours.
+   * Replaces all values of the name. Aliases with `_` for `-` go too: some upstreams read both as one name and would
+   * see the value of the client beside ours.
    */
   set(name: string, value: string): void {
     const lower = name.toLowerCase();
@@ -68,7 +68,7 @@ export class HeaderList {
     return removed;
   }
 
-  /** Removes every header whose name is among these, which are lower-case, in spellings with `_` for `-` too. */
+  /** Removes headers by lower-case name, also their aliases with `_` for `-`. */
   removeAll(names: ReadonlySet<string>): void {
     const { flat } = this;
     let length = 0;
@@ -88,11 +88,11 @@ export class HeaderList {
   }
 }
 
-/** Names are compared without case; most arrive in the case they are asked for, or have another length. */
+/** Case-insensitive comparison; most names have the expected case, or another length. */
 const equalsName = (given: string, name: string): boolean =>
   given.length === name.length && (given === name || given.toLowerCase() === name);
 
-/** Headers that speak of one connection. They are never passed on. */
+/** Hop-by-hop headers (RFC 9110, 7.6.1); never forwarded. */
 export const hopByHopHeaders: ReadonlySet<string> = new Set([
   'connection',
   'proxy-connection',
@@ -106,15 +106,15 @@ export const hopByHopHeaders: ReadonlySet<string> = new Set([
   'http2-settings',
 ]);
 
-/** They say where a message ends, or speak of one connection. Only whoever sends the message knows. */
+/** Message framing; set by the side that sends the message. */
 export const framingHeaders: ReadonlySet<string> = new Set([...hopByHopHeaders, 'content-length', 'expect']);
 
-/** What nobody takes away by naming it in `Connection`: headers others rely on. */
+/** Headers that `Connection` may not remove: upstreams and the gateway rely on them. */
 const protectedHeaders =
   /^(?:host|content-|authorization$|cookie$|set-cookie$|cache-control$|vary$|x-real-ip$|forwarded|x-forwarded)/;
 const connectionTokens: ReadonlySet<string> = new Set(['keep-alive', 'close', 'upgrade']);
 
-/** Drops what the value of a `Connection` header names: it speaks of that connection, and ends with it. */
+/** Removes the headers that `Connection` names (RFC 9110, 7.6.1). */
 export function removeConnectionHeaders(headers: HeaderList, connection: string): void {
   const text = connection.toLowerCase();
   if (connectionTokens.has(text)) return;

@@ -30,7 +30,8 @@ const spelled: readonly [given: string, canonical: string][] = [
 ];
 
 for (const [given, canonical] of spelled) {
-  test(`${JSON.stringify(given)} is ${canonical}`, () => assert.equal(canonicalizePath(given, rules), canonical));
+  test(`the path ${JSON.stringify(given)} is canonicalized to ${canonical}`, () =>
+    assert.equal(canonicalizePath(given, rules), canonical));
 }
 
 for (const given of [
@@ -53,17 +54,17 @@ for (const given of [
   'a',
   '',
 ]) {
-  test(`${JSON.stringify(given)} is refused`, () => assert.ok(isInvalidPath(canonicalizePath(given, rules))));
+  test(`the path ${JSON.stringify(given)} is refused`, () => assert.ok(isInvalidPath(canonicalizePath(given, rules))));
 }
 
-test('an escaped slash is kept where a setting says so, and never divides segments', () => {
+test('an encoded slash is kept with encoded_slashes=keep and never separates segments', () => {
   const keep = { keepEncodedSlashes: true, keepDoubleEncoding: true };
   assert.equal(canonicalizePath('/a%2fb%5c', keep), '/a%2Fb%5C');
   for (const hidden of ['/a%2f..%2fb', '/a/..%2f', '/..%5cb', '/a%2f.', '/a%2f%2e%2e/b', '/%2e%2e%2fb'])
     assert.ok(isInvalidPath(canonicalizePath(hidden, keep)), hidden);
 });
 
-test('rules meet one spelling, whichever way a character came', () => {
+test('a path is normalized for matching, escaped or not', () => {
   for (const [given, met] of [
     ['/a%40b%3Ac', '/a@b:c'],
     ['/%28x%29%2A%2B%2C%21%24%26%27%3B%3D', "/(x)*+,!$&';="],
@@ -73,7 +74,7 @@ test('rules meet one spelling, whichever way a character came', () => {
     assert.equal(normalizeForMatch(given), met);
 });
 
-test('a path whose front was cut off stays below where it is put', () => {
+test('a path with a stripped prefix cannot leave its base path', () => {
   for (const [given, tidy] of [
     ['../secret', '/secret'],
     ['/../secret', '/secret'],
@@ -87,7 +88,7 @@ test('a path whose front was cut off stays below where it is put', () => {
     assert.equal(resolveDots(given), tidy);
 });
 
-test('a canonical path is canonical', () => {
+test('canonicalizing a path is idempotent', () => {
   const piece = fc.constantFrom('/', '.', '..', 'a', '%2e', '%41', '%20', '//', '%C3%A9', ';', '~', '%7e');
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 12 }), pieces => {
@@ -99,7 +100,7 @@ test('a canonical path is canonical', () => {
   );
 });
 
-test('a target is a path, or an address whose host counts', () => {
+test('a request target is a path or an absolute URL with its host', () => {
   assert.deepEqual(splitTarget('/a?b=c?d'), { path: '/a', query: 'b=c?d' });
   assert.deepEqual(splitTarget('http://Host:80/a?x'), { path: '/a', query: 'x', host: 'Host:80' });
   assert.deepEqual(splitTarget('http://host?x'), { path: '/', query: 'x', host: 'host' });

@@ -1,13 +1,13 @@
 import type { Settings } from '#base/settings.ts';
 
 /**
- * One spelling for every path. It is made once, when a call arrives, and used for routing, rules, limits, rewriting, logs
- * and the upstream: what is matched is what is forwarded.
+ * Canonical path, computed once per request and used for routing, rules, limits, rewriting, logs and the upstream: the
+ * path that is matched is the path that is forwarded.
  */
 export interface PathRules {
-  /** `%2F` and `%5C` divide segments for some readers and not for others; unless kept they are refused. */
+  /** `%2F` and `%5C` separate segments for some upstreams and not for others; refused unless kept. */
   readonly keepEncodedSlashes: boolean;
-  /** `%25` before two hexadecimal digits is another path to readers that decode twice; unless kept it is refused. */
+  /** `%25` before two hex digits is another path for upstreams that decode twice; refused unless kept. */
   readonly keepDoubleEncoding: boolean;
 }
 
@@ -16,20 +16,20 @@ export const pathRulesOf = (settings: Settings): PathRules => ({
   keepDoubleEncoding: settings['gateway.double_encoding'] === 'pass',
 });
 
-/** Patterns are run over paths: what is longer is no path anybody serves. */
+/** Bounds the input of path patterns. */
 export const maxPathLength = 8192;
 
-/** Why a path is refused, in words for the caller. */
+/** Reason of the refusal, for the client. */
 export interface InvalidPath {
   readonly fault: string;
 }
 
-/** Nothing to do: no escapes, no empty or dotted segments, only characters a path may hold as they are. */
+/** Already canonical: no escapes, no empty or dot segments, only path characters. */
 const canonicalPattern = /^(?:\/(?!\.{0,2}(?:[/;]|$))[A-Za-z0-9\-._~!$&'()*+,;=:@]+)+\/?$|^\/$/;
 const pathCharacter = /^[A-Za-z0-9\-._~!$&'()*+,;=:@/]$/;
 const unreserved = /[A-Za-z0-9\-._~]/;
 
-/** What a segment may hold as it is. */
+/** True for characters that a segment holds unescaped (RFC 3986, 3.3). */
 export const isPathCharacter = (character: string): boolean => character !== '/' && pathCharacter.test(character);
 
 export function canonicalizePath(path: string, rules: PathRules): string | InvalidPath {
@@ -37,7 +37,7 @@ export function canonicalizePath(path: string, rules: PathRules): string | Inval
   if (!path.startsWith('/')) return { fault: 'the path must begin with a slash' };
   const decoded = decodeUnreserved(path, rules);
   if (typeof decoded !== 'string') return decoded;
-  // Some upstreams take the rest of a segment away before they look at its dots, or undo escaped slashes first.
+  // Some upstreams cut the parameters of a segment before they resolve dots, or decode slashes first.
   if (hiddenDots.test(decoded)) return { fault: 'the path hides dotted segments' };
   return removeDotSegments(decoded);
 }
@@ -45,16 +45,16 @@ export function canonicalizePath(path: string, rules: PathRules): string | Inval
 const hiddenDots = /(?:\/|%2F|%5C)\.{1,2}(?:;|%3B|%2F|%5C)|(?:%2F|%5C)\.{1,2}(?:\/|$)/;
 
 /**
- * A canonical path as rules look at it. Characters that may stand in a path are the same to most upstreams escaped or not,
- * and to some they are not: so both spellings go on as they came, and both meet the same rules.
+ * Normalizes a canonical path for matching. Most upstreams treat reserved path characters the same escaped or not, some
+ * do not: both forms are forwarded as received, and both match the same rules.
  */
 export const normalizeForMatch = (path: string): string =>
   path.includes('%') ? path.replaceAll(/%(?:2[146-9A-C]|3[ABD]|40)/g, decodeEscape) : path;
 
-/** Whether a path has `;` in it, behind which some readers see parameters of a segment, and others its name. */
+/** True when `;` may begin matrix parameters, which only some upstreams interpret. */
 export const hasMatrixParameters = (path: string): boolean => path.includes(';') || path.includes('%3B');
 
-/** The same path as those read it who take parameters off its segments, in the spelling of rules. */
+/** Path without matrix parameters, normalized for matching: the second reading of an ambiguous path. */
 export const stripMatrixParameters = (path: string): string =>
   resolveDots(normalizeForMatch(path).replaceAll(/;[^/]*/g, ''));
 
@@ -62,13 +62,16 @@ const decodeEscape = (code: string) => String.fromCharCode(Number.parseInt(code.
 
 const dotSegments = /\/\.{0,2}\/|\/\.{1,2}$/;
 
-/** What was canonical may no longer be after something was cut off its front: it is made so again. */
+/** Resolves dot segments that stripping a prefix may expose. */
 export function resolveDots(path: string): string {
   const absolute = path.startsWith('/') ? path : `/${path}`;
   return dotSegments.test(absolute) ? removeDotSegments(absolute) : absolute;
 }
 
-/** Escapes that need not be are undone, those that stay are written one way, and what no path may hold is refused. */
+/**
+ * Decodes unreserved characters, upper-cases the remaining escapes (RFC 3986, 6.2.2) and refuses what no path may
+ * contain.
+ */
 function decodeUnreserved(path: string, { keepEncodedSlashes, keepDoubleEncoding }: PathRules): string | InvalidPath {
   let text = '';
   for (let i = 0; i < path.length; i++) {
@@ -78,7 +81,7 @@ function decodeUnreserved(path: string, { keepEncodedSlashes, keepDoubleEncoding
       if (character < '!' || character === '\u007f') return { fault: 'the path holds a control character or a space' };
       const code = character.charCodeAt(0);
       if (code > 0xff) return { fault: 'the path is not UTF-8' };
-      // A byte above ASCII that came unescaped stays the byte it was.
+      // A raw byte above ASCII keeps its value.
       text += pathCharacter.test(character) ? character : percentEncode(code);
       continue;
     }
@@ -108,7 +111,7 @@ function isUtf8(text: string): boolean {
   }
 }
 
-/** Dotted segments are resolved and empty ones dropped; whoever climbs above the root stays there. */
+/** Removes dot segments (RFC 3986, 5.2.4) and empty ones; `..` above the root stays at the root. */
 function removeDotSegments(path: string): string {
   const output: string[] = [];
   const segments = path.split('/');
@@ -121,10 +124,10 @@ function removeDotSegments(path: string): string {
   return `/${output.join('/')}${slash}`;
 }
 
-/** Not every way in keeps these out, and no upstream could be sent them. */
+/** Not every protocol parser rejects these, and upstreams would. */
 const invalidQueryCharacters = /[^!-~\x80-\xff]/;
 
-/** Splits a request target into path and query; the absolute form gives its host too. */
+/** Splits a request target into path and query; the absolute form (RFC 9112, 3.2.2) has a host too. */
 export function splitTarget(target: string): { path: string; query: string; host?: string } | InvalidPath {
   let rest = target;
   let host: string | undefined;

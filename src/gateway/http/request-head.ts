@@ -1,7 +1,7 @@
 import type { IsClientClaim } from '../server/client-claims.ts';
 import { type HeaderList, hopByHopHeaders, removeConnectionHeaders } from './headers.ts';
 
-/** Why a call is refused before it is one, in words for the caller. */
+/** Reason of the refusal, for the client. */
 export interface InvalidRequest {
   readonly status: number;
   readonly fault: string;
@@ -9,7 +9,7 @@ export interface InvalidRequest {
 
 const invalid = (fault: string, status = 400): InvalidRequest => ({ status, fault });
 
-/** Lower-case, without port and final dot. */
+/** Lower-case, without port and trailing dot. */
 export function normalizeHostHeader(authority: string): string {
   const host = authority.toLowerCase();
   const name = host.startsWith('[') ? host.slice(0, host.indexOf(']') + 1) : host.split(':', 1)[0]!;
@@ -18,20 +18,20 @@ export function normalizeHostHeader(authority: string): string {
 
 const authorityPattern = /^(?:[A-Za-z0-9_~.-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
 
-/** A host and perhaps a port, in characters that every reader takes for the same. */
+/** Host with optional port, restricted to characters every parser reads the same way. */
 export const isAuthority = (text: string): boolean => authorityPattern.test(text);
 
-/** Credentials of this installation. Whoever sends them by mistake to an API does not hand them to its upstream. */
+/** Credentials of the gateway itself, not forwarded to upstreams when a client sends them by mistake. */
 const gatewayCredentials: ReadonlySet<string> = new Set(['x-gw-authorization', 'admin-auth', 'x-gw-explain']);
 
 export const isGatewayCredential = (name: string): boolean => gatewayCredentials.has(name);
 
-/** Takes the installation's own credentials off a request, but for a header the API reads its keys from. */
+/** Removes gateway credentials, except a header the API reads its keys from. */
 export function removeGatewayCredentials(headers: HeaderList, isApiKeyHeader: (name: string) => boolean): void {
   for (const name of gatewayCredentials) if (!isApiKeyHeader(name)) headers.remove(name);
 }
 
-/** Read by us and by the upstream: with two of them, each could take another one for the right one. */
+/** Singleton headers: with two of them the gateway and the upstream could each read another one. */
 const singletonBits = {
   host: 1,
   'content-type': 2,
@@ -45,7 +45,7 @@ const claimBit = 32;
 const hopByHopBit = 64;
 const gatewayCredentialBit = 128;
 
-/** What is particular about a name. Most names are not here. */
+/** Bit per header name; most names have none. */
 const headerKinds: ReadonlyMap<string, number> = new Map([
   ...[...hopByHopHeaders].map(name => [name, hopByHopBit] as const),
   ...[...gatewayCredentials].map(name => [name, gatewayCredentialBit] as const),
@@ -54,13 +54,14 @@ const headerKinds: ReadonlyMap<string, number> = new Map([
 const kindOf = (name: string, isClientClaim: IsClientClaim) =>
   headerKinds.get(name) ?? (isClientClaim(name) ? claimBit : 0);
 
-/** Whether `inspectHead` takes a lower-case name for a client claim: no setting makes one of a header with a kind of its own. */
+/** True when `validateHead` treats a lower-case name as a client claim; headers with a kind of their own never are. */
 export const isClaimHeader = (name: string, isClientClaim: IsClientClaim): boolean =>
   kindOf(name, isClientClaim) === claimBit;
 
 /**
- * Looks at the head of a call before anything is made of it: refuses what two readers could understand in two ways, and
- * drops what a caller may not say. A name with `_` for `-` counts as the name, since some upstreams take them for the same.
+ * Validates a request head before an exchange is created: refuses what two parsers could read differently (request
+ * smuggling) and drops headers clients may not send. A name with `_` for `-` counts as that name, since some upstreams
+ * treat them alike.
  */
 export function validateHead(
   headers: HeaderList,
@@ -95,7 +96,7 @@ export function validateHead(
   }
   flat.length = length;
   if ((seen & bothFramingBits) === bothFramingBits) return invalid('both Content-Length and Transfer-Encoding');
-  // Before any step adds a header of that name, which must go on.
+  // Before a step adds a header of that name, which must be forwarded.
   if (connectionValue !== '') removeConnectionHeaders(headers, connectionValue);
   return undefined;
 }

@@ -1,16 +1,16 @@
 import { type Body, bodyFromBytes, noBody } from './body.ts';
 import { HeaderList } from './headers.ts';
 
-/** What goes back to the caller: made here, or received from the upstream. */
+/** Response to the client, made by the gateway or received from the upstream. */
 export class GatewayResponse {
   status: number;
   readonly headers: HeaderList;
   body: Body;
-  /** True when the gateway itself refused, so that nobody mistakes it for the upstream's word. */
+  /** Error of the gateway, as opposed to one of the upstream. */
   readonly isGatewayError: boolean;
-  /** True when steps on the way out have seen it already, as with one that was kept. */
+  /** Response steps ran before, as for a cached response. */
   skipsResponseSteps = false;
-  /** What a refusal says, without its notation. */
+  /** Message of a refusal, without JSON or XML around it. */
   message = '';
 
   constructor(status: number, headers: HeaderList, body: Body, isGatewayError = false) {
@@ -23,7 +23,7 @@ export class GatewayResponse {
 
 const streamingTypes = /^(?:text\/event-stream|multipart\/x-mixed-replace|application\/grpc)/i;
 
-/** Goes on as long as somebody listens, or ends with trailers that matter: nobody can wait for the whole of it. */
+/** Streaming response: unbounded, or with trailers that matter, so it cannot be buffered. */
 export const isStreaming = ({ headers }: GatewayResponse): boolean =>
   streamingTypes.test(headers.get('content-type') ?? '');
 

@@ -3,15 +3,15 @@ import type { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from './exchange.ts';
 import { refuse, refuseAsText } from './refusals.ts';
 
-/** A definition's own limit has its own words. */
+/** 413; the limit of a definition has its own message. */
 export function bodyTooLargeResponse(call: Exchange): GatewayResponse {
   if (call.errorCode === 'request_too_large') return refuse(call, 'request_too_large');
   return refuseAsText(call, 'body_too_large');
 }
 
 /**
- * Whether a call says that it brings more than it may. One that does not say is held to it while it comes: whoever reads
- * its body gets the same problem that reading too long a body gives.
+ * True when Content-Length exceeds the bound. A body without a length is bounded while it streams: its reader gets the
+ * same problem as for a body that is too long.
  */
 export function exceedsBodyLimit({ body }: Exchange, maxBytes: number): boolean {
   if (body.length !== undefined) return body.length > maxBytes;
@@ -19,7 +19,7 @@ export function exceedsBodyLimit({ body }: Exchange, maxBytes: number): boolean 
   return false;
 }
 
-/** Holds a body that does not say how long it is to the limit of a definition, while it passes. */
+/** Bounds a body without Content-Length while it streams, with the error of the definition. */
 export function limitStream(call: Exchange, maxBytes: number): void {
   const { body } = call;
   const onExceeded = () => {

@@ -3,7 +3,10 @@ import { ApiCompileError } from './step.ts';
 
 export type BoundedRegex = ReturnType<typeof compileRegex>;
 
-/** A pattern of a definition. One that nobody can run makes the API unservable, which says `what` it was. */
+/**
+ * Compiles a regular expression of a definition. One that is invalid or too large fails the API; the error names `what`
+ * it is.
+ */
 export function compileBoundedRegex(what: string, source: string, options: RegexOptions = {}): BoundedRegex {
   try {
     return compileRegex(source, options);

@@ -4,15 +4,15 @@ import { order } from '../steps/order.ts';
 import type { Exchange } from './exchange.ts';
 import type { BodyCapture, MaybePromise, Step, StepContext, StepHooks, StepResult, UpstreamResult } from './step.ts';
 
-/** The steps of one version of an API that have something to do, in order. */
+/** Compiled chain: the hooks of the steps that one version of an API uses, in order. */
 export interface Chain extends ChainHooks {
   readonly request: readonly NonNullable<StepHooks['request']>[];
   readonly response: readonly NonNullable<StepHooks['response']>[];
-  /** Of the steps above, in their order, for whoever tells about them. */
+  /** Step names parallel to the hooks, for tracing. */
   readonly names: { readonly request: readonly string[]; readonly response: readonly string[] };
 }
 
-/** What steps want of upstreams and their answers beyond changing them. */
+/** Hooks around the upstream response that do not change it. */
 interface ChainHooks {
   readonly buffersResponse: readonly NonNullable<StepHooks['buffersResponse']>[];
   readonly captureBody: readonly NonNullable<StepHooks['captureBody']>[];
@@ -20,7 +20,7 @@ interface ChainHooks {
   readonly onFinish: readonly NonNullable<StepHooks['onFinish']>[];
 }
 
-/** Of definitions that ask nothing of their own: those share one chain. */
+/** Chains of definition-independent steps, one per settings object. */
 const sharedChains = new WeakMap<Settings, Chain>();
 
 export function buildChain(context: StepContext): Chain {
@@ -52,10 +52,10 @@ function assembleChain(steps: readonly { readonly step: Step; readonly hooks: St
   };
 }
 
-/** Shared by all chains: with many APIs, what calls of the others have just looked at is close at hand. */
+/** One shared empty array: with many APIs it stays in the CPU cache. */
 const noHooks: readonly never[] = [];
 
-/** Walks the request side. Stays synchronous as long as every step does. */
+/** Runs the request phase; synchronous as long as every step is. */
 export function runRequestSteps(
   { request: steps }: Pick<Chain, 'request'>,
   call: Exchange,
@@ -71,7 +71,7 @@ export function runRequestSteps(
   return undefined;
 }
 
-/** Walks the response side over an answer, whoever gave it. */
+/** Runs the response phase, whether a step, the gateway or the upstream made the response. */
 export function runResponseSteps(
   { response: steps }: Pick<Chain, 'response'>,
   call: Exchange,
@@ -86,13 +86,13 @@ export function runResponseSteps(
   }
 }
 
-/** Whether a step needs the whole body of this answer. */
+/** True when a step reads the whole body of this response. */
 export function buffersResponse({ buffersResponse: hooks }: Chain, call: Exchange, response: GatewayResponse): boolean {
   for (const hook of hooks) if (hook(call, response)) return true;
   return false;
 }
 
-/** The copies steps want of this answer; undefined where none does. */
+/** Body captures for this response; undefined without any, which costs no allocation. */
 export function collectBodyCaptures(
   { captureBody: hooks }: Chain,
   call: Exchange,

@@ -2,9 +2,9 @@ import { BlockList, isIP } from 'node:net';
 import type { HeaderList } from '../http/headers.ts';
 import type { Peer } from './exchange.ts';
 
-/** Who is calling, seen from the socket and, behind trusted proxies only, from what they say. */
+/** Client address: that of the socket, or behind trusted proxies that of the forwarding headers. */
 export interface ClientAddressResolver {
-  /** Whether what this peer says about others is believed. */
+  /** True for a trusted proxy, whose forwarding headers are believed. */
   isTrusted(peer: string): boolean;
   resolve(peer: Pick<Peer, 'address' | 'isTrusted'>, headers: HeaderList): string;
 }
@@ -22,7 +22,7 @@ export function createClientAddressResolver(trusted: readonly string[]): ClientA
         .flatMap(value => value.split(','))
         .map(address => address.trim())
         .reverse();
-      // From the nearest hop outwards: the first that is not one of our own proxies is the caller.
+      // From the nearest hop outwards: the first address that is not a trusted proxy is the client.
       for (const address of hops) {
         if (isIP(address) === 0) return peer.address;
         if (!isTrusted(address)) return address;
@@ -33,7 +33,7 @@ export function createClientAddressResolver(trusted: readonly string[]): ClientA
   };
 }
 
-/** Addresses and CIDR ranges, both families. */
+/** Parses addresses and CIDR ranges of both families. */
 export function parseCidrList(ranges: readonly string[]): BlockList {
   const list = new BlockList();
   for (const text of ranges) {

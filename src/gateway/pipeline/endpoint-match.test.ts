@@ -74,12 +74,12 @@ const fits: readonly [pattern: string, path: string, fits: boolean][] = [
   ['/a%2eb%c3%a9', '/a.b%C3%A9', true],
 ];
 for (const [pattern, path, expected] of fits) {
-  test(`${pattern} ${expected ? 'fits' : 'does not fit'} ${path}`, () => {
+  test(`the pattern ${pattern} ${expected ? 'matches' : 'does not match'} ${path}`, () => {
     assert.equal(found([endpoint(pattern)], path), expected ? pattern : undefined);
   });
 }
 
-test('case counts unless the entry says otherwise', () => {
+test('endpoint matching is case-sensitive unless the entry ignores case', () => {
   assert.equal(found([endpoint('/Get')], '/get'), undefined);
   for (const pattern of ['/Get', '/Get/{id}', '/Get/[A-Z]+', '/Caf%C3%A9'])
     assert.equal(
@@ -88,14 +88,14 @@ test('case counts unless the entry says otherwise', () => {
     );
 });
 
-test('an entry with a method is about that method only', () => {
+test('an entry with a method matches that method only', () => {
   const list = [endpoint('/x', 'POST'), endpoint('/{any}', 'GET')];
   assert.equal(found(list, '/x'), '/{any}');
   assert.equal(found(list, '/x', { method: 'POST' }), '/x');
   assert.equal(found(list, '/x', { method: 'PUT' }), undefined);
 });
 
-test('a pattern may fit from the beginning, to the end or anywhere, where the settings say so', () => {
+test('endpoint_match selects prefix, suffix or substring matching', () => {
   const expected: Record<MatchMode, readonly boolean[]> = {
     strict: [true, false, false, false],
     prefix: [true, true, false, false],
@@ -109,12 +109,12 @@ test('a pattern may fit from the beginning, to the end or anywhere, where the se
   }
 });
 
-test('the listen path is part of what loose patterns see, never of what strict ones see', () => {
+test('loose patterns match with the listen path, strict ones without it', () => {
   assert.equal(found([endpoint('/listen/x')], '/x'), undefined);
   assert.equal(found([endpoint('/listen/x')], '/x', { mode: 'loose' }), '/listen/x');
 });
 
-test('a version that stays in the path is not part of what endpoints are written against', () => {
+test('a version segment that stays in the path is ignored by endpoint patterns', () => {
   const definition = {
     definition: { location: 'url' },
     version_data: { not_versioned: false, versions: { v1: { name: 'v1' } } },
@@ -125,11 +125,11 @@ test('a version that stays in the path is not part of what endpoints are written
   assert.equal(found([endpoint('/0/x')], '/v10/x', { versionName: 'v1', definition }), undefined);
 });
 
-test('a pattern nobody can read keeps its API from being served', () => {
+test('an invalid endpoint pattern keeps its API from being served', () => {
   assert.throws(() => matcher([endpoint('/[')]), ApiCompileError);
 });
 
-test('however a list is indexed, its first entry that fits is found', () => {
+test('the index finds the first matching entry of any list', () => {
   const segment = fc.constantFrom('a', 'b', 'A', '{x}', '*', 'a.b', '[ab]', 'a|b');
   const pattern = fc.array(segment, { minLength: 1, maxLength: 3 }).map(parts => `/${parts.join('/')}`);
   const entry = fc.tuple(pattern, fc.constantFrom('', 'GET', 'POST'), fc.boolean());

@@ -4,16 +4,16 @@ import { isPathCharacter, normalizeForMatch } from '../http/path.ts';
 import { compileBoundedRegex } from './bounded-regex.ts';
 import type { Exchange } from './exchange.ts';
 
-/** Finds what a list of endpoints says about a call. The first entry that fits counts, and only that one. */
+/** Matches requests against a list of endpoints. The first matching entry wins. */
 export interface EndpointMatcher<T> {
   find(call: Exchange, normalize?: (path: string) => string): T | undefined;
-  /** Every entry that fits, in order. */
+  /** Every matching entry, in order. */
   all(call: Exchange, normalize?: (path: string) => string): T[];
 }
 
 export interface Endpoint {
   readonly path: string;
-  /** Empty for any. */
+  /** Empty for any method. */
   readonly method: string;
   readonly ignoreCase?: boolean;
 }
@@ -27,7 +27,7 @@ interface CompiledEntry<T> {
   matches(path: string): boolean;
 }
 
-/** Entries by what can be looked up: the whole path, its first segment, or nothing. */
+/** Index of entries: by whole path, by first segment, and those that can be indexed by neither. */
 interface Index<T> {
   readonly exact: Map<string, CompiledEntry<T>[]>;
   readonly byFirstSegment: Map<string, CompiledEntry<T>[]>;
@@ -38,7 +38,7 @@ const emptyIndex = <T>(): Index<T> => ({ exact: new Map(), byFirstSegment: new M
 const isEmpty = <T>({ exact, byFirstSegment, unindexed }: Index<T>) =>
   exact.size === 0 && byFirstSegment.size === 0 && unindexed.length === 0;
 
-/** Undefined for an empty list: then there is nothing to look for. */
+/** Undefined for an empty list. */
 export function createEndpointMatcher<T extends Endpoint>(
   entries: readonly T[],
   { model, version, settings }: { model: Model; version: VersionModel; settings: Settings },
@@ -57,7 +57,7 @@ export function createEndpointMatcher<T extends Endpoint>(
     const found = findFirst(caseSensitive, path, method, undefined);
     return (hasCaseInsensitive ? findFirst(caseInsensitive, path.toLowerCase(), method, found) : found)?.entry;
   };
-  // HEAD is GET without the body (RFC 9110, 9.3.2): entries for GET hold for it, unless it has one of its own.
+  // HEAD is GET without the body (RFC 9110, 9.3.2): entries for GET apply to it unless one for HEAD matches.
   const findEntry = (path: string, method: string): T | undefined => {
     const found = findForMethod(path, method);
     return method !== 'HEAD' || found?.method === 'HEAD' ? found : findForMethod(path, 'GET');
@@ -68,7 +68,7 @@ export function createEndpointMatcher<T extends Endpoint>(
       const inner = normalize(call.innerPath);
       const bare = normalize(removeVersion(call));
       const found = (bare === inner ? undefined : findEntry(bare, call.method)) ?? findEntry(inner, call.method);
-      // Whole paths count only for those who asked for loose matching: else `/a/b` could open `/b` of the API at `/a`.
+      // Whole paths match in the loose modes only: else `/a/b` could open `/b` of the API at `/a`.
       return found ?? (mode === 'strict' ? undefined : findEntry(normalize(call.path), call.method));
     },
     all(call, normalize = normalizeForMatch) {
@@ -104,7 +104,7 @@ function findAll<T>({ exact, byFirstSegment, unindexed }: Index<T>, path: string
   );
 }
 
-/** The first of the list that fits, unless a better one is known. */
+/** First matching entry of the list, unless `best` precedes it. */
 function firstMatch<T>(
   list: readonly CompiledEntry<T>[] | undefined,
   path: string,
@@ -154,16 +154,16 @@ function append<T>(map: Map<string, T[]>, key: string, value: T): void {
   else map.set(key, [value]);
 }
 
-/** Endpoint patterns are regular expressions: `.` is any character, and a full stop where it is escaped or written `%2E`. */
+/** Literal path. Endpoint patterns are regular expressions, so `.` is not literal unless escaped or `%2E`. */
 const literal = /^[\w\-~!@&=,;:'%/ \u0080-\uffff]*$/;
-/** A fixed segment, followed by another one: nothing behind it can reach back and change it. */
+/** Fixed first segment, followed by another one: no quantifier behind it can change it. */
 const fixedFirst = /^\/([\w\-~!@&=,;:'%]+)(?:$|\/(?![?*+]|\{\d))/;
 
 function firstSegment(text: string): string | undefined {
   return text.includes('|') ? undefined : fixedFirst.exec(expandPlaceholders(text))?.[1];
 }
 
-/** Paths are looked up in one spelling; patterns are brought to the same. What stood escaped stands for itself. */
+/** Normalizes a pattern as paths are normalized; what was percent-encoded is literal. */
 const normalizePattern = (text: string, quote: (character: string) => string = character => character) =>
   text
     .replaceAll(/[ \u0080-\uffff]+/g, part => encodeURIComponent(part))
@@ -173,7 +173,7 @@ const normalizePattern = (text: string, quote: (character: string) => string = c
     });
 const escapeRegex = (text: string) => text.replaceAll(/[.$()*+]/g, '\\$&');
 
-/** Whoever wrote the anchors that strict matching adds meant the same; a pattern begins with a slash, as paths do. */
+/** Strips the anchors that strict matching adds itself, and adds the leading slash of paths. */
 function stripAnchors(text: string): string {
   const bare = text.replace(/^\^/, '').replace(/(?<!\\)\$$/, '');
   return /^[/([.\\*]/.test(bare) ? bare : `/${bare}`;
@@ -181,7 +181,7 @@ function stripAnchors(text: string): string {
 
 const isQuantifier = (inside: string) => /^\d+(,\d*)?$/.test(inside);
 
-/** What endpoint patterns may hold beside regular expressions: `{name}`, `{name:pattern}`, and `*` for segments. */
+/** Expands `{name}`, `{name:pattern}` and `*` (segments) to regular expressions. */
 const expandPlaceholders = (text: string) =>
   text
     .replaceAll(/\{([\w.-]+):((?:[^{}]|\{\d[\d,]*\})*)\}/g, '(?:$2)')
@@ -189,10 +189,10 @@ const expandPlaceholders = (text: string) =>
     .replaceAll('/*/', '/[^/]+/')
     .replaceAll('/*', '/.*');
 
-/** One segment of a template: text, with at most one open part. More could be made to take long. */
+/** Segment of a template: text with at most one placeholder. More could backtrack. */
 const templateSegment = /^[\w\-~!@&=,;:'% \u0080-\uffff]*(\{[\w.-]*\}[\w\-~!@&=,;:'% \u0080-\uffff]*)?$|^\*$/;
 
-/** A template is matched natively: it is written here, and cannot be made to run long. */
+/** Compiles a template to a native RegExp: generated here, so it runs in linear time. */
 function compileTemplatePattern(text: string, flags: string): RegExp | undefined {
   const segments = trimTrailingSlash(text).split('/').slice(1);
   if (!text.startsWith('/') || !segments.every(segment => templateSegment.test(segment))) return undefined;
@@ -206,7 +206,7 @@ function compileTemplatePattern(text: string, flags: string): RegExp | undefined
   return new RegExp(`^/${parts.join('/')}/?$`, flags);
 }
 
-/** Whether a path fits a pattern, compiled once. A pattern nobody can read makes its API unservable. */
+/** Compiles a pattern to a predicate. An invalid one fails the API. */
 export function compilePathPattern(pattern: string, mode: MatchMode, ignoreCase = false): (path: string) => boolean {
   const text = mode === 'strict' ? stripAnchors(pattern) : pattern;
   const simple = mode === 'strict' ? compileTemplatePattern(text, ignoreCase ? 'i' : '') : undefined;
@@ -215,7 +215,7 @@ export function compilePathPattern(pattern: string, mode: MatchMode, ignoreCase 
   const prefix = mode === 'strict' || (mode === 'prefix' && source.startsWith('/')) ? '^' : '';
   const suffix = mode === 'strict' ? '/?$' : mode === 'suffix' ? '$' : '';
   const what = `the endpoint pattern ${JSON.stringify(truncate(pattern))}`;
-  // Readable by itself, or it could close what it did not open, and be rid of the anchors.
+  // Valid by itself, or it could close the group around it and escape the anchors.
   compileBoundedRegex(what, source);
   const compiled = compileBoundedRegex(what, `${prefix}(?:${source})${suffix}`, { ignoreCase });
   return path => compiled.test(normalizeForMatch(path));
@@ -224,7 +224,7 @@ export function compilePathPattern(pattern: string, mode: MatchMode, ignoreCase 
 const maxQuotedLength = 100;
 const truncate = (text: string) => (text.length > maxQuotedLength ? `${text.slice(0, maxQuotedLength)}…` : text);
 
-/** Where the version is a segment that stays in the path, endpoints are written without it. */
+/** Removes the version segment: endpoints are written without it also where it stays in the path. */
 function createVersionRemover(model: Model): (call: Exchange) => string {
   const { location, stripVersioningData, enabled } = model.versioning;
   const inPath = location === 'url' && !stripVersioningData && (enabled || !model.versionData.notVersioned);

@@ -9,50 +9,50 @@ import type { TimeoutQueue } from '../proxy/timeout-queue.ts';
 import type { Api } from '../routing/api.ts';
 import type { Chain } from './chain.ts';
 
-/** What is known of the connection a call came over. */
+/** Client connection of a request. */
 export interface Peer {
-  /** The address at the other end of the socket. */
+  /** Remote address of the socket. */
   readonly address: string;
-  /** The port it called when an API has one of its own; absent or 0 for the gateway's. */
+  /** Listen port of an API with its own port; absent or 0 for the port of the gateway. */
   readonly port?: number;
-  /** A proxy whose word about callers is taken. */
+  /** Trusted proxy: its forwarding headers are believed. */
   readonly isTrusted?: boolean;
   readonly isTls: boolean;
-  /** The name the client asked for in TLS, lower-case. */
+  /** TLS server name (SNI), lower-case. */
   readonly serverName: string;
-  /** The client's certificate as DER, when it showed one. */
+  /** Client certificate as DER; undefined without one. */
   readonly certificate: Buffer | undefined;
 }
 
-/** A call sent elsewhere. */
+/** Result of a URL rewrite. */
 export interface RewrittenTarget {
-  /** Undefined: the API's own target. */
+  /** Undefined for the upstream of the API. */
   readonly address: UpstreamAddress | undefined;
-  /** Below the destination, canonical, beginning with a slash. */
+  /** Below the upstream address; canonical, begins with a slash. */
   readonly path: string;
   readonly query: string;
 }
 
 /**
- * One call: what came in, what steps found out, and notes for whoever writes it down. A class for its fixed shape: it is
- * made once per call, on the busiest path there is.
+ * Exchange: one request with its response and the state of the steps, also what analytics records. A class for its
+ * fixed shape: one is allocated per request on the hot path.
  */
 export class Exchange {
   method: string;
-  /** As received: it decides how an answer is framed. */
+  /** As received; decides the framing of the response. */
   readonly receivedMethod: string;
   /** As received, for signatures and logs. */
   readonly target: string;
-  /** Canonical; see `path.ts`. Steps may rewrite it on its way upstream. */
+  /** Canonical (see `path.ts`). Steps may rewrite it for the upstream. */
   path: string;
   query: string;
   readonly host: string;
   readonly headers: HeaderList;
   readonly body: Body;
-  /** The protocol the caller wants to go on in, such as `websocket`; empty for an ordinary call. */
+  /** Requested upgrade protocol, such as `websocket`; empty without one. */
   readonly upgrade: string;
   readonly peer: Peer;
-  /** The caller, seen through trusted proxies. */
+  /** Client address behind trusted proxies. */
   readonly clientAddress: string;
   readonly receivedAtMs: number;
   readonly startedAt: number;
@@ -60,69 +60,69 @@ export class Exchange {
   api: Api | undefined = undefined;
   /** The path below the listen path, beginning with a slash. */
   innerPath = '';
-  /** What goes upstream in place of `path` where the listen path stays and a version was taken out; empty: nothing was. */
+  /** Upstream path when the listen path is kept and the version is stripped; empty otherwise. */
   pathWithoutVersion = '';
-  /** The path has parameters in it and can be read in two ways: what rules say must hold for both. */
+  /** Matrix parameters give the path two readings; rules must hold for both. */
   isPathAmbiguous = false;
-  /** The listen path as it was matched. */
+  /** The listen path that matched. */
   listenPath = '';
   pathParameters: Readonly<Record<string, string>> | undefined = undefined;
   versionName = '';
-  /** An endpoint that asks for no credentials: steps that guard do nothing. */
+  /** Endpoint without authentication: authentication and key steps do nothing. */
   skipsAuth = false;
 
-  /** As presented or derived; empty for an open API. */
+  /** Presented or derived key id; empty for an open API. */
   keyId = '';
-  /** Whose counters it is counted in. */
+  /** Owner of the rate limit and quota counters. */
   counterOwner = '';
-  /** What may be shown of it. */
+  /** Hash of the key, safe for logs and records. */
   keyHash = '';
   session: Session | undefined = undefined;
-  /** Keys that other APIs knew it by before it was handed on: what they told the next one may depend on them. */
+  /** Keys of the APIs that looped the request here; their responses may depend on them. */
   previousKeyIds = '';
-  /** Which of several ways in gave the session. */
+  /** Authentication method that provided the session. */
   authMethod = '';
-  /** Which of several alternative ways in let the caller in. */
+  /** Index of the security requirement that matched; -1 without alternatives. */
   matchedAlternative = -1;
-  /** The token a way in found to be genuine, where somebody asks for it, and what it says. */
+  /** Verified token and its claims, kept where a later step reads it. */
   verifiedToken: { readonly text: string; readonly claims: Readonly<Record<string, unknown>> } | undefined = undefined;
-  /** The token that scopes are looked for in and that is exchanged; empty where the call is not about one. */
+  /** Bearer token for scope checks and token exchange; empty without one. */
   bearerToken = '';
-  /** Where the call belongs among those of others; empty where nobody asked. */
+  /** W3C trace id; empty without tracing. */
   traceId = '';
   context: Record<string, unknown> | undefined = undefined;
-  /** Where the call left the limits it was counted against. */
+  /** State of the rate limit and the quota after this request. */
   rate: LimitState | undefined = undefined;
   quota: LimitState | undefined = undefined;
 
-  /** The id of the API that a part of another call may not leave; empty for a call of its own. */
+  /** A batch part may not leave this API; empty for a request of its own. */
   restrictedToApiId = '';
-  /** How many times a `gw://` address sent the call round inside the gateway. */
+  /** Internal `gw://` redirects so far. */
   loopCount = 0;
-  /** How many times an API handed it to the API that serves the version asked for. */
+  /** Redirects to the API that serves the requested version. */
   versionHops = 0;
   maxLoops = 0;
   checkLimitsInLoop = false;
 
-  /** The steps of the version that serves it. */
+  /** Chain of the version that serves it. */
   chain: Chain | undefined = undefined;
-  /** Where it goes instead, once every step has run: `path` and `innerPath` stay what endpoint lists are matched with. */
+  /** Rewritten target, applied after all steps: endpoint lists match the original `path` and `innerPath`. */
   rewrittenTarget: RewrittenTarget | undefined = undefined;
   upstreamMethod: string | undefined = undefined;
-  /** The host the upstream is told; empty: its own, or the caller's where that is kept. */
+  /** `Host` header for the upstream; empty: its own, or that of the client where that is preserved. */
   upstreamHost = '';
-  /** Headers the gateway tells upstreams by itself and here does not. Lower-case. */
+  /** Lower-case names of headers the gateway adds for upstreams and a definition suppresses. */
   suppressedHeaders: ReadonlySet<string> | undefined = undefined;
-  /** The time the upstream has, where the definition gives it one. */
+  /** Timeout of the upstream, where the definition sets one. */
   enforcedTimeout: TimeoutQueue | undefined = undefined;
-  /** Signs what goes upstream. */
+  /** Signs the upstream request. */
   sign: RequestSigner | undefined = undefined;
 
-  /** Why it was refused: a code of `refusals.ts`. */
+  /** Refusal code, see `refusals.ts`; empty without an error. */
   errorCode = '';
-  /** Added to the answer whoever gave it, as a flat list. */
+  /** Flat list of headers that are added to every response. */
   extraResponseHeaders: string[] | undefined = undefined;
-  /** What goes back, once that is known. Its body is here only where the gateway held it. */
+  /** Response, once there is one. It has a body only where the gateway buffered it. */
   response: GatewayResponse | undefined = undefined;
   upstreamStartedAt = 0;
   upstreamMs = 0;
@@ -132,7 +132,7 @@ export class Exchange {
   trackedPath = '';
   tags: string[] | undefined = undefined;
 
-  /** Called when the caller has gone before the answer was complete. */
+  /** Called when the client disconnects before the response is complete. */
   onDisconnect: (() => void) | undefined = undefined;
   isClientDisconnected = false;
 

@@ -1,2 +1,2 @@
-/** Sent by whoever wants to know why, with the gateway secret. It never goes on to anybody. */
+/** Requests an explanation of the response; its value is the gateway secret, so it is never forwarded. */
 export const explainHeader = 'x-gw-explain';

@@ -3,11 +3,11 @@ import type { Settings } from '#base/settings.ts';
 import type { Model } from '#definition/model.ts';
 import { ApiCompileError } from './step.ts';
 
-/** A range that cannot be read would open nothing, and nobody would know. */
+/** Validates `gateway.extra_ports` at start: an invalid range would silently open no port. */
 export const validateExtraPorts = (settings: Pick<Settings, 'gateway.extra_ports'>): void =>
   void isExtraPort(settings, -1);
 
-/** The port an API answers on; 0 for the gateway's own. */
+/** Listen port of an API; 0 for the port of the gateway. */
 export const listenPortOf = ({ listen }: Model, settings: Settings): number => extraPortOf(settings, listen.port);
 
 export function validateListenPort({ listen }: Model, settings: Settings): void {
@@ -17,6 +17,6 @@ export function validateListenPort({ listen }: Model, settings: Settings): void 
 
 const tlsProtocols: ReadonlySet<string> = new Set(['https', 'http2', 'wss', 'tls']);
 
-/** Whether callers of an API's own port speak TLS. */
+/** True when the own port of an API speaks TLS. */
 export const isTlsPort = ({ listen }: Model, settings: Settings): boolean =>
   listen.protocol === '' ? settings['gateway.tls.enabled'] : tlsProtocols.has(listen.protocol);

@@ -1,17 +1,17 @@
 /**
- * What a `gw://` address says about the call it hands on: parameters of its own that never leave the gateway. Only what
- * is written in the address survives of a query; the caller's own does not.
+ * Parameters of a `gw://` URL that control the internal redirect and are not forwarded. Of the query only what the URL
+ * contains is kept; the query of the client is dropped.
  */
 export interface LoopControls {
   readonly query: string;
-  /** Empty: as the call has it. */
+  /** Empty: the method of the request. */
   readonly method: string;
-  /** 0: the gateway's own limit. */
+  /** 0: the default limit of the gateway. */
   readonly limit: number;
   readonly checksLimits: boolean;
 }
 
-/** Loops run on one call stack, so the limit of an address is held to the most that the setting of the gateway allows. */
+/** Loops run on one call stack, so the limit of a URL is capped at the maximum of the gateway setting. */
 export const maxLoopLimit = 100;
 
 const methodPattern = /^[A-Z]{1,20}$/;

@@ -1,11 +1,11 @@
 /**
- * Every way the gateway says no to a caller. The texts are a contract: clients match on them. The code is stable; it
- * stands in analytics records and in docs/reference/refusals.md.
+ * Error catalogue of the gateway. The messages are a contract: clients match on them. The codes are stable; analytics
+ * records and docs/reference/refusals.md have them.
  */
 export interface Refusal {
   readonly status: number;
   readonly message: string;
-  /** What handlers are told, beside the answer. */
+  /** Event emitted beside the response. */
   readonly event?: string;
   readonly about: string;
 }
@@ -14,7 +14,7 @@ export const refusalsTable = {
   session_missing: {
     status: 400,
     message: 'Session state is missing or unset! Please make sure that auth headers are properly applied',
-    about: 'No way in set a session.',
+    about: 'No authentication method set a session.',
   },
   auth_field_missing: {
     status: 401,
@@ -265,7 +265,7 @@ export const refusalsTable = {
   external_failed: {
     status: 500,
     message: 'error happened during the access token validation',
-    about: 'The server that issued the access token could not be asked, or its answer names nobody.',
+    about: 'The authorisation server could not be reached, or its response has no subject.',
   },
   oauth_field_missing: {
     status: 400,
@@ -319,7 +319,7 @@ export const refusalsTable = {
     status: 403,
     message: 'The token was not exchanged',
     event: 'OAuth2ExchangeFailed',
-    about: 'The provider gives no token for the upstream in place of the caller’s.',
+    about: 'The provider did not exchange the token of the client for one for the upstream.',
   },
   exchange_failed: {
     status: 502,
@@ -517,8 +517,7 @@ export const refusalsTable = {
   json_invalid: {
     status: 422,
     message: '{detail}',
-    about:
-      'The body does not fit the schema of the endpoint; all that is wrong is told. A definition may choose the status.',
+    about: 'The body does not match the schema of the endpoint; lists every error. A definition may choose the status.',
   },
   schema_missing: {
     status: 500,
@@ -528,7 +527,7 @@ export const refusalsTable = {
   request_invalid: {
     status: 422,
     message: 'request validation error: {detail}',
-    about: 'The call does not fit the OpenAPI document; all that is wrong is told. A definition may choose the status.',
+    about: 'The request does not match the OpenAPI document; lists every error. A definition may choose the status.',
   },
   mock_code_invalid: {
     status: 400,

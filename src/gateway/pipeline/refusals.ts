@@ -22,7 +22,7 @@ export function refuse(
   return refusalResponse(call, status, text);
 }
 
-/** A version or an endpoint that nobody may have. Handlers of the event hear what the caller hears as its reason. */
+/** Refuses access to a version or endpoint and emits the event, with the message as its reason. */
 export function refuseAccess(
   { emitEvent }: Pick<StepServices, 'emitEvent'>,
   call: Exchange,
@@ -33,7 +33,7 @@ export function refuseAccess(
   return refuse(call, code);
 }
 
-/** In plain text, like everything that is said before a call has an API, or by what stands in front of many. */
+/** Refuses in plain text: before routing, or for a whole batch. */
 export function refuseAsText(call: Exchange, code: RefusalCode): GatewayResponse {
   const { status, message } = refusals[code];
   call.errorCode = code;
@@ -43,7 +43,7 @@ export function refuseAsText(call: Exchange, code: RefusalCode): GatewayResponse
   return response;
 }
 
-/** The answer itself, for refusals whose status or words come from a definition. */
+/** Error response with a status and message of the definition. */
 export function refusalResponse(call: Exchange, status: number, message: string): GatewayResponse {
   const [type, body] = renderMessage(call, message);
   const response = new GatewayResponse(
@@ -58,7 +58,7 @@ export function refusalResponse(call: Exchange, status: number, message: string)
 
 const xmlTypes = new Set(['application/xml', 'text/xml', 'application/soap+xml']);
 
-/** In the caller's own notation: XML for those who sent XML, JSON for everybody else. */
+/** Content negotiation by request type: XML for XML requests, otherwise JSON. */
 function renderMessage(call: Exchange, message: string): [type: string, body: string] {
   const requestType = call.headers.get('content-type');
   if (xmlTypes.has(parseMediaType(requestType))) {

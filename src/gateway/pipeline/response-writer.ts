@@ -1,30 +1,30 @@
 import type { Duplex } from 'node:stream';
 import type { Exchange } from './exchange.ts';
 
-/** Where an answer goes. The engine writes to it; each transport has one. */
+/** Writes one response to the client; one implementation per protocol. */
 export interface ResponseWriter {
-  /** Headers as a flat list. Called once, before anything else. */
+  /** Headers are a flat list. Called once, first. */
   writeHead(status: number, headers: string[]): void;
-  /** False: wait for `onDrain` before writing more. */
+  /** False: wait for `onDrain` before the next write. */
   write(chunk: Uint8Array): boolean;
-  /** The end, with the last bytes when there are some left, and headers that come after the body as a flat list. */
+  /** Ends the response, with a last chunk and trailers (a flat list) if there are any. */
   end(chunk?: Uint8Array, trailers?: readonly string[]): void;
-  /** The answer cannot be completed: breaks the connection, so that the caller knows. */
+  /** Truncates the response by closing the connection, which tells the client. */
   abort(): void;
   onDrain: (() => void) | undefined;
   /**
-   * Instead of an answer: says that the other protocol may begin, and gives the connection away. Only where the call
-   * asked for one. `goAway` is called when the transport closes: who has the connection ends it then.
+   * Switches protocols (101) and returns the connection; only for upgrade requests. `onServerClose` is called at
+   * shutdown: the owner of the connection then ends it.
    */
   switchProtocol?(headers: string[], onServerClose?: () => void): Duplex;
 }
 
-/** After anything below 200 the caller waits on, and takes the next answer on its connection for this one. */
+/** Rejects interim statuses: after one the client takes the next response on its connection for this one. */
 export function assertFinalStatus(status: number): void {
   if (status < 200) throw new RangeError(`${status} is not the status of an answer`);
 }
 
-/** What a transport hands calls to. It never throws and never rejects. */
+/** Handles requests of every transport. Never throws or rejects. */
 export interface RequestHandler {
   handle(call: Exchange, writer: ResponseWriter): void;
 }

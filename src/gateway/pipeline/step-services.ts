@@ -21,51 +21,51 @@ import type { Exchange } from './exchange.ts';
 import type { TenantGrants } from './tenant-grants.ts';
 import type { RpcCall } from './thread-rpc.ts';
 
-/** What a traffic thread may ask the main thread. */
+/** RPC methods of the main thread. */
 export interface MainThreadRpc {
   oauth(request: OauthRequest): Promise<OauthResponse>;
-  /** Whether it is the gateway secret. */
+  /** True for the gateway secret. */
   explains(request: { readonly secret: string }): Promise<boolean>;
-  /** Whether a port is free of other processes; rejects where it is not. Threads share ports among themselves. */
+  /** Rejects when another process has the port. Threads of this process share it (SO_REUSEPORT). */
   claimPort(request: { readonly port: number }): Promise<void>;
   releasePort(request: { readonly port: number }): Promise<void>;
-  /** What the control interface answers. */
+  /** In-process request to the control API. */
   readonly control: Inject;
 }
 
-/** What an event is about: a call, or something of an API that no call was part of. */
+/** Subject of an event: a request, or an API alone. */
 export type EventSubject = Pick<Exchange, 'api' | 'path' | 'clientAddress'>;
 
-/** What steps may use of the thread they run in. Each kind of step adds what it needs here. */
+/** Services of a traffic thread that steps use; a step takes a `Pick` of what it needs. */
 export interface StepServices {
   readonly settings: Settings;
   readonly clock: Clock;
   readonly log: Log;
   readonly counters: Counters;
-  /** Those of this process alone, which answer at once. */
+  /** Counters of this process only; synchronous. */
   readonly processCounters: LocalCounters;
   readonly keyCache: KeyCache;
   readonly certificates: CertificateCache;
   readonly addressPolicies: AddressPolicies;
-  /** What asks other servers for an API, held to the policy of its organisation. */
+  /** Outbound clients under the address policy of one organisation. */
   networkFor(policy: AddressPolicy): NetworkTools;
-  /** The way out for calls that are not proxied traffic. */
+  /** Outbound HTTP client for everything but proxied traffic. */
   readonly outbound: OutboundClient;
   readonly jwks: JwksCache;
   readonly oauthTokens: OauthTokenCache;
-  /** Has the main thread do what a traffic thread cannot: writing, above all. */
+  /** RPC to the main thread, for what a traffic thread cannot do: writes, above all. */
   readonly rpc: RpcCall<MainThreadRpc>;
   readonly organisationLimits: OrganisationLimitCache;
-  /** What organisations may use. A definition is compiled again when the grants of its organisation change. */
+  /** Grants of organisations. A change compiles the definitions of the organisation again. */
   readonly grants: TenantGrants;
-  /** What definitions may name: of the organisation of the API that is compiled, of none elsewhere. */
+  /** Secrets that definitions may reference: those of the organisation whose API is compiled. */
   readonly secrets: DefinitionSecrets;
-  /** Whether a context variable of this name can exist in the API that is compiled. */
+  /** True when the API that is compiled can have a context variable of this name. */
   readonly isContextName: (name: string) => boolean;
-  /** Service registries that upstream hosts are looked up in. */
+  /** Service discovery of upstream hosts. */
   readonly serviceDiscovery: ServiceDiscovery;
-  /** Answers that are kept. */
+  /** Response cache. */
   readonly responseCache: ResponseCache;
-  /** Tells handlers what happened; never waits. */
+  /** Emits an event to its handlers; never waits. */
   emitEvent(event: string, subject: EventSubject, message: string, details?: Readonly<Record<string, unknown>>): void;
 }

@@ -4,37 +4,37 @@ import type { Exchange } from './exchange.ts';
 import type { RefusalCode } from './refusals.ts';
 import type { StepServices } from './step-services.ts';
 
-/** Nothing goes on; an answer ends the walk. A promise is waited for only where there is one. */
+/** Undefined continues with the next step; a response ends the request phase. */
 export type StepResult = GatewayResponse | undefined;
 export type MaybePromise<T> = T | Promise<T>;
 
-/** What a step does for one version of one API, decided when the definition is loaded. */
+/** Hooks of a step for one version of an API, built when the definition is loaded. */
 export interface StepHooks {
   request?(call: Exchange): MaybePromise<StepResult>;
-  /** On the way out, in the same order; may change the answer. */
+  /** Response phase, in the same order; may change the response. */
   response?(call: Exchange, response: GatewayResponse): MaybePromise<void>;
-  /** Whether `response` needs the whole body of this answer. It is then held back until it is complete, within a bound. */
+  /** True when `response` reads the whole body: the response is then buffered, within a bound. */
   buffersResponse?(call: Exchange, response: GatewayResponse): boolean;
-  /** Whether a copy of the body is wanted when `response` has run everywhere; the answer goes out meanwhile. */
+  /** Body capture: asks for a copy of the body after all response hooks ran; the response is not delayed. */
   captureBody?(call: Exchange, response: GatewayResponse): BodyCapture | undefined;
-  /** What became of the call at the upstream. */
+  /** Result of the upstream request. */
   onUpstreamResult?(call: Exchange, result: UpstreamResult): void;
-  /** The call is over, whoever answered it, or nobody. */
+  /** End of the exchange, whatever the outcome; also without a response. */
   onFinish?(call: Exchange): void;
 }
 
-/** Takes a copy of a body that passes by. */
+/** Copy of a response body that streams through. */
 export interface BodyCapture {
-  /** Bytes; of a longer body nothing is kept. */
+  /** A longer body is not captured. */
   readonly maxBytes: number;
-  /** Undefined when the body was longer, or broke off. Called once, in every case. */
+  /** Called exactly once; undefined when the body was longer or incomplete. */
   complete(bytes: Buffer | undefined): void;
 }
 
 export interface UpstreamResult {
-  /** 0 when no answer came. */
+  /** 0 without a response. */
   readonly status: number;
-  /** Why none came. */
+  /** Reason when there was no response. */
   readonly failure: RefusalCode | '';
 }
 
@@ -46,14 +46,14 @@ export interface StepContext {
 
 export interface Step {
   readonly name: string;
-  /** What it does depends on the settings alone, not on the definition. */
+  /** The hooks depend on settings only, so chains of such steps are shared between definitions. */
   readonly isDefinitionIndependent?: true;
   /**
-   * Undefined when the definition asks nothing of it: the step is then not in the chain. Throws `Unservable` when it
-   * cannot do what is asked.
+   * Undefined when the definition does not use the step: it is then not in the chain. Throws `ApiCompileError` when the
+   * step cannot do what the definition asks for.
    */
   build(context: StepContext): StepHooks | undefined;
 }
 
-/** The definition asks for something that is not there. It is kept, reported, and its calls get 503. */
+/** The definition cannot be compiled. The API is kept, its status says why, and its requests get 503. */
 export class ApiCompileError extends Error {}

@@ -14,24 +14,24 @@ export interface GrantRow {
   readonly body: string;
 }
 
-/** Grants as they stand in the records. */
+/** Grants as stored in the database. */
 export interface StoredGrants {
-  /** The organisation made at first start, which is the operator's own. */
+  /** The organisation created at first start: that of the operator. */
   readonly operatorOrgId: string;
   readonly rows: readonly GrantRow[];
 }
 
-/** Every organisation is a tenant with the defaults: the least that can be said. */
+/** Most restrictive grants: every organisation is a tenant with the defaults. */
 export const noGrants: StoredGrants = { operatorOrgId: '', rows: [] };
 
-/** What organisations may use, for a traffic thread: answered from memory, replaced as a whole before a snapshot is built. */
+/** Grants of organisations for a traffic thread: in memory, replaced as a whole before a snapshot is built. */
 export interface TenantGrants {
-  /** The defaults of tenants where nothing was said of the organisation. */
+  /** Tenant defaults for an organisation without grants of its own. */
   of(orgId: string): Grants;
   isOperator(orgId: string): boolean;
   /** Organisations with grants of their own. */
   organisations(): Iterable<string>;
-  /** Hosts that were granted by name; another object after each change. */
+  /** Hosts granted by name; a new object after each change. */
   heldHosts(): ReservedHosts;
   replace(stored: StoredGrants): void;
 }

@@ -9,7 +9,7 @@ interface Table {
   missing(given: undefined): Promise<void>;
 }
 
-/** Both ends, joined by copies as threads are. */
+/** RPC client and server, connected by structured clones as threads are. */
 function joined(most?: number) {
   const replies: ((reply: RpcResponse) => void)[] = [];
   const answer = createRpcServer(
@@ -23,16 +23,16 @@ function joined(most?: number) {
 
 const isProblem = (code: string) => (error: unknown) => error instanceof Problem && error.code === `thread_rpc.${code}`;
 
-test('each question gets its own answer', async () => {
+test('each RPC request gets its own response', async () => {
   const { call: rpc } = joined();
   assert.deepEqual(await Promise.all([rpc('double', 1, 1000), rpc('double', 21, 1000)]), [2, 42]);
 });
 
-test('what nobody answers is said to be a fault, not waited for', async () => {
+test('an RPC request for an unknown method is rejected at once', async () => {
   await assert.rejects(joined().call('missing', undefined, 1000), /nothing here answers missing/);
 });
 
-test('a question waits no longer than it was given, and none outlives the thread that was asked', async () => {
+test('an RPC request ends with its timeout or with the thread', async () => {
   const asking = joined();
   await assert.rejects(asking.call('never', undefined, 1), isProblem('timed_out'));
   const left = asking.call('never', undefined, 60_000);
@@ -40,7 +40,7 @@ test('a question waits no longer than it was given, and none outlives the thread
   await assert.rejects(left, isProblem('ended'));
 });
 
-test('no more than a bounded number of questions wait at once', async () => {
+test('pending RPC requests are bounded', async () => {
   const asking = joined(2);
   const waiting = [asking.call('never', undefined, 60_000), asking.call('never', undefined, 60_000)];
   await assert.rejects(asking.call('double', 1, 1000), isProblem('too_many'));

@@ -1,8 +1,8 @@
 import { problems } from '#base/problems.ts';
 
 /**
- * Questions between the threads of a process. One side asks by name and waits, within a bound of time and number; the
- * other answers from a table of functions. What is sent and what comes back is copied, so both are plain data.
+ * RPC between threads over a MessagePort. Calls have a timeout and at most `maxPendingRequests` wait. Arguments and
+ * results are structured-cloned: plain data only.
  */
 export interface RpcRequest {
   readonly kind: 'ask';
@@ -15,7 +15,7 @@ export interface RpcResponse {
   readonly kind: 'reply';
   readonly id: number;
   readonly value?: unknown;
-  /** In place of a value: what went wrong with answering. */
+  /** Error message, in place of a value. */
   readonly error?: string;
 }
 
@@ -24,14 +24,14 @@ type RpcHandlers = Readonly<Record<string, (given: never) => Promise<unknown>>>;
 type ArgumentOf<It> = It extends (given: infer Given) => unknown ? Given : never;
 type ResultOf<It> = It extends (given: never) => Promise<infer Answer> ? Answer : never;
 
-/** Asks what `Table` answers. */
+/** Calls a method of `Table`. */
 export type RpcCall<Table> = <Name extends keyof Table & string>(
   name: Name,
   argument: ArgumentOf<Table[Name]>,
   timeoutMs: number,
 ) => Promise<ResultOf<Table[Name]>>;
 
-/** Asks several at once. */
+/** Calls a method on every thread. */
 export type RpcBroadcast<Table> = <Name extends keyof Table & string>(
   name: Name,
   argument: ArgumentOf<Table[Name]>,
@@ -48,7 +48,7 @@ export const problem = problems('thread_rpc', {
   ended: { status: 503, message: 'The thread that was asked ended before it answered; try again' },
 });
 
-/** Questions to one thread that may wait for their answer at once. */
+/** Requests to one thread that may be pending at once. */
 const maxPendingRequests = 1000;
 
 interface PendingRequest {
@@ -82,13 +82,13 @@ export function createRpcClient<Table>(post: (request: RpcRequest) => void, maxP
 
   return {
     call: call as RpcCall<Table>,
-    /** A reply that comes too late is nobody's any more. */
+    /** Settles the pending request; a response after its timeout is ignored. */
     receive({ id, value, error }: RpcResponse): void {
       const it = takePending(id);
       if (error === undefined) it?.resolve(value);
       else it?.reject(new Error(`the thread that was asked could not answer: ${error}`));
     },
-    /** Nobody will answer any more. */
+    /** Rejects all pending requests: the thread has ended. */
     rejectAll(): void {
       for (const id of [...pending.keys()]) takePending(id)?.reject(problem.ended());
     },

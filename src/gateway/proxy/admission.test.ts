@@ -38,7 +38,7 @@ function admission(options: Partial<AdmissionOptions> = {}) {
   return { made, ask, admitted, expired };
 }
 
-describe('admission to an upstream', () => {
+describe('upstream admission control', () => {
   test('one client holds at most its share, and the rest is for others', () => {
     const { made, ask, admitted } = admission();
     const first = ask('a1', '10.0.0.1');
@@ -59,7 +59,7 @@ describe('admission to an upstream', () => {
     assert.deepEqual(admitted, ['k3', 'x']);
   });
 
-  test('a request that waits for its key keeps no place from other requests of its client', () => {
+  test('a request blocked by its key takes no slot of its client', () => {
     const { ask, admitted } = admission({ maxActive: 4 });
     const client = [ask('a1', '10.0.0.1', 'one'), ask('a2', '10.0.0.1', 'two')];
     ask('b', '10.0.0.2', 'one');
@@ -125,7 +125,7 @@ describe('admission to an upstream', () => {
     assert.equal(made.active, 1);
   });
 
-  test('any order of requests and departures leaves nothing behind', () => {
+  test('any order of requests and releases leaves no state behind', () => {
     const { made, ask } = admission({ maxActive: 5, maxWaiting: 20 });
     let seed = 7;
     const random = (below: number) => {

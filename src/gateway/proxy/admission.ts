@@ -2,41 +2,41 @@ import { clientNetwork } from './client-network.ts';
 import type { TimeoutEntry, TimeoutQueue } from './timeout-queue.ts';
 
 export interface AdmissionOptions {
-  /** Requests under way at once: connections of HTTP/1.1, streams of HTTP/2. */
+  /** Concurrent requests: connections of HTTP/1.1, streams of HTTP/2. */
   readonly maxActive: number;
   readonly maxWaiting: number;
-  /** How much of both one client network, one key or one organisation may have. */
+  /** Share of both that one client network, one key or one organisation may use. */
   readonly maxSharePercent: number;
   readonly waitTimeouts: TimeoutQueue;
 }
 
-/** Who a request counts for. */
+/** Client, key and organisation a request counts for. */
 export interface Claimant {
   readonly clientAddress: string;
   /** Empty for a request without a key. */
   readonly counterOwner: string;
 }
 
-/** A request that needs a place at the upstream. The admission alone writes its fields. */
+/** Request that needs a slot at the upstream. Only `Admission` writes these fields. */
 export interface Admittable {
   state: 'none' | 'blocked' | 'ready' | 'active';
   client: Holder | undefined;
   key: Holder | undefined;
   organisation: Holder | undefined;
-  /** The holder whose share is used up, while it waits for that. */
+  /** Holder whose share is used up, while the request is blocked by it. */
   blocker: Holder | undefined;
-  /** Set while it waits. */
+  /** Set while the request waits. */
   waitTimeout: TimeoutEntry | undefined;
-  /** It has its place now; called for those that had to wait. */
+  /** Called when a waiting request gets its slot. */
   onAdmitted(): void;
-  /** It has waited for too long, and no longer waits. */
+  /** Called when a request waited too long and left the queue. */
   onWaitTimeout(): void;
 }
 
-/** A client network, a key or an organisation, and what it has of one upstream. */
+/** Client network, key or organisation, and its use of one upstream. */
 class Holder {
   readonly name: string;
-  /** Active and ready requests: these fit into its share. */
+  /** Active and ready requests, which fit into its share. */
   reserved = 0;
   waiting = 0;
   blocked: Set<Admittable> | undefined = undefined;
@@ -47,20 +47,21 @@ class Holder {
   }
 }
 
-/** Holders without requests that one upstream remembers, so that a request after the other makes no new object. */
+/** Idle holders cached per upstream, so that sequential requests allocate none. */
 const maxIdleHolders = 100;
 
 /**
- * Admission control in front of one connection pool: at most `maxActive` requests are under way, of one holder at most its
- * share, and a bounded number waits. A waiting request is blocked (a share it counts for is used up) or ready (only the
- * pool is); client networks with ready requests take turns. Every move is a Set operation, without a search.
+ * Admission control in front of one connection pool: at most `maxActive` requests are active, each holder has at most
+ * its share, and a bounded number waits. A waiting request is blocked (a share is used up) or ready (only the pool is
+ * full); client networks with ready requests take turns (round robin). Every transition is a Set operation, without a
+ * search.
  */
 export class Admission {
   readonly #options: AdmissionOptions;
   readonly #clients = new Map<string, Holder>();
   readonly #keys = new Map<string, Holder>();
   readonly #organisations = new Map<string, Holder>();
-  /** Clients with ready requests, in the order of their turns. */
+  /** Clients with ready requests, in round-robin order. */
   readonly #turns = new Set<Holder>();
   readonly #maxWaitingEach: number;
   #maxActive = 0;
@@ -83,7 +84,7 @@ export class Admission {
     return this.#waiting;
   }
 
-  /** Another number of places: an HTTP/2 upstream announces how many streams it takes. */
+  /** Changes the number of slots: an HTTP/2 upstream announces its maximum of streams. */
   resize(maxActive: number): void {
     this.#maxActive = Math.max(1, maxActive);
     this.#maxActiveEach = toShare(this.#maxActive, this.#options.maxSharePercent);
@@ -91,8 +92,8 @@ export class Admission {
   }
 
   /**
-   * `active`: it may go on at once; `waiting`: `onAdmitted` says when; `refused`: the queue is full, for all or for it.
-   * `orgId` is empty where one organisation has the gateway to itself.
+   * `active`: dispatch at once; `waiting`: `onAdmitted` follows; `refused`: the queue is full, in total or for a
+   * holder. `orgId` is empty where one organisation has the gateway to itself.
    */
   admit(
     request: Admittable,
@@ -124,7 +125,7 @@ export class Admission {
     return 'waiting';
   }
 
-  /** Gives its place back, in the queue or at the upstream, and that place to the next. Harmless when it has none. */
+  /** Releases the slot or queue position and admits the next request. Idempotent. */
   release(request: Admittable): void {
     const { state, client, key, organisation } = request;
     if (state === 'none') return;
@@ -200,7 +201,7 @@ export class Admission {
     this.#turns.add(turn);
   }
 
-  /** One that another holder blocks as well moves on to that one, so that it keeps no place of this one. */
+  /** A request that another holder blocks as well moves to that holder, so that it reserves nothing here. */
   #unblock(holder: Holder): void {
     const { blocked } = holder;
     if (!blocked) return;
@@ -212,7 +213,7 @@ export class Admission {
   }
 
   #grant(): void {
-    // Who gets a place may give it back at once: the loop that is running goes on with it.
+    // `onAdmitted` may release at once: the running loop continues with that slot.
     if (this.#isGranting) return;
     this.#isGranting = true;
     try {

@@ -1,13 +1,13 @@
 import type { Body } from '../http/body.ts';
 import { BodyBuffer } from '../http/body-buffer.ts';
 
-/** Chunks are joined at this number: a body that comes byte by byte must not take a multiple of its size. */
+/** Chunks before compaction: one-byte chunks would multiply the memory of a body. */
 const maxChunks = 64;
 
 /**
- * Request buffering: the first bytes of a body are read before the request asks for a connection, so that a slow sender
- * holds none. `maxTotalBytes` bounds what all requests of the thread hold this way; where it is used up, a body goes on
- * with what there is and the rest of it streams, as a large one does.
+ * Request buffering: reads the first bytes of a body before the request takes a connection, so that a slow client holds
+ * none. `maxTotalBytes` bounds the buffers of all requests of the thread; beyond it a body streams on with what was
+ * read, as a large one does.
  */
 export function createPreread(maxBytes: number, maxTotalBytes: number) {
   let bufferedBytes = 0;
@@ -15,7 +15,7 @@ export function createPreread(maxBytes: number, maxTotalBytes: number) {
     get bufferedBytes(): number {
       return bufferedBytes;
     },
-    /** Reads a body to its end or `maxBytes`. The bytes count as held until they are let go. */
+    /** Reads a body to its end or `maxBytes`. The bytes count as buffered until released. */
     async read(body: Body): Promise<ReleasePreread> {
       const source = body.stream![Symbol.asyncIterator]();
       const buffer = new BodyBuffer(maxChunks);
@@ -49,12 +49,14 @@ export function createPreread(maxBytes: number, maxTotalBytes: number) {
   };
 }
 
-/** Called when the request is sent, or will not be: what is left of its body then stays with its connection. */
+/**
+ * Releases the buffered bytes when the request is sent or abandoned; the rest of the body then stays on its connection.
+ */
 export type ReleasePreread = (isSent: boolean) => void;
 
 export type Preread = ReturnType<typeof createPreread>;
 
-/** A body that was begun: what was read of it, then the rest from where reading stopped. */
+/** Body that continues after its preread bytes. */
 class ResumedBody implements AsyncIterableIterator<Uint8Array> {
   #first: Buffer | undefined;
   readonly #rest: AsyncIterator<Uint8Array>;

@@ -1,7 +1,7 @@
 import { getCiphers } from 'node:tls';
 import { ApiCompileError } from '../pipeline/step.ts';
 
-/** Cipher suites have two names: the one of the registry, which definitions use, and the one of OpenSSL. */
+/** IANA names of cipher suites, which definitions use, to OpenSSL names. */
 const names: Readonly<Record<string, string>> = {
   TLS_RSA_WITH_AES_128_CBC_SHA: 'AES128-SHA',
   TLS_RSA_WITH_AES_256_CBC_SHA: 'AES256-SHA',
@@ -24,7 +24,7 @@ const names: Readonly<Record<string, string>> = {
   TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256: 'ECDHE-RSA-CHACHA20-POLY1305',
 };
 
-/** The suites of a definition as OpenSSL names them; those nobody knows are left out, but not all of them. */
+/** OpenSSL cipher list of a definition; unknown suites are skipped, a list of only unknown ones fails the API. */
 export function toOpenSslCiphers(given: readonly string[]): string {
   const known = new Set(getCiphers().map(name => name.toUpperCase()));
   const found = given.map(name => names[name.trim().toUpperCase()] ?? name.trim().toUpperCase());

@@ -21,7 +21,7 @@ const aCall = () =>
     startedAt: 0,
   });
 
-describe('circuit breakers', () => {
+describe('circuit breaker', () => {
   const shared = createThreadsShared({ fixedWindows: 1024, slidingWindows: 256 });
   after(() => shared.close());
   let made = 0;
@@ -44,7 +44,7 @@ describe('circuit breakers', () => {
     return { one: createCircuitBreaker(rules, parts), other: createCircuitBreaker(rules, parts), events, time };
   }
 
-  test('enough calls and enough of them failing open it, for every thread, and it is told once', () => {
+  test('the breaker opens at its threshold for every thread, with one event', () => {
     const { one, other, events } = breakers();
     for (let at = 0; at < 3; at++) one.recordFailure(aCall());
     assert.equal(one.allows(aCall()), true);
@@ -53,7 +53,7 @@ describe('circuit breakers', () => {
     assert.deepEqual([one.allows(aCall()), other.allows(aCall()), events], [false, false, ['trip']]);
   });
 
-  test('a share below the threshold keeps it closed, and what happened long ago does not count', () => {
+  test('the breaker stays closed below its threshold, and old failures leave the window', () => {
     const { one, time, events } = breakers();
     for (let at = 0; at < 6; at++) one.recordSuccess(aCall());
     for (let at = 0; at < 5; at++) one.recordFailure(aCall());
@@ -65,7 +65,7 @@ describe('circuit breakers', () => {
     assert.deepEqual(events, ['trip']);
   });
 
-  test('it closes by itself when its time is over', () => {
+  test('an open breaker closes after its open time', () => {
     const { one, time } = breakers();
     for (let at = 0; at < 4; at++) one.recordFailure(aCall());
     time.nowMs += 59_999;
@@ -74,7 +74,7 @@ describe('circuit breakers', () => {
     assert.equal(one.allows(aCall()), true);
   });
 
-  test('a reset is told when its time is over, once', async () => {
+  test('a reset emits one event after the open time', async () => {
     let told: () => void = () => undefined;
     const isTold = new Promise<void>(resolve => {
       told = resolve;
@@ -87,7 +87,7 @@ describe('circuit breakers', () => {
     assert.deepEqual(events, ['trip']);
   });
 
-  test('half open, one call at a time is let through, later and later; one that succeeds closes it', () => {
+  test('a half-open breaker lets single probes through with backoff; a success closes it', () => {
     const { one, other, time, events } = breakers({ isHalfOpenEnabled: true });
     for (let at = 0; at < 4; at++) one.recordFailure(aCall());
     assert.equal(one.allows(aCall()), false);
@@ -104,7 +104,7 @@ describe('circuit breakers', () => {
     assert.deepEqual([one.allows(aCall()), other.allows(aCall()), events], [true, true, ['trip', 'reset']]);
   });
 
-  test('a call that was under way before it opened does not close it', () => {
+  test('a request that was in flight before the breaker opened does not close it', () => {
     const { one, events } = breakers({ isHalfOpenEnabled: true });
     const early = aCall();
     assert.equal(one.allows(early), true);
@@ -113,7 +113,7 @@ describe('circuit breakers', () => {
     assert.deepEqual([one.allows(aCall()), events], [false, ['trip']]);
   });
 
-  test('after a reset it needs as many failures again', () => {
+  test('after a reset the breaker needs as many failures again', () => {
     const { one, time, events } = breakers({ isHalfOpenEnabled: true });
     for (let at = 0; at < 4; at++) one.recordFailure(aCall());
     time.nowMs += 500;

@@ -3,33 +3,35 @@ import type { LocalCounters } from '#storage/shared/threads.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 
 export interface BreakerOptions {
-  /** Names its counters: all threads of the process count together. */
+  /** Prefix of its counters, which all threads of the process share. */
   readonly name: string;
-  /** The share of failures that opens it. */
+  /** Failure ratio that opens it. */
   readonly threshold: number;
-  /** Calls that have to be counted before it opens. */
+  /** Requests in the window before it may open. */
   readonly minSamples: number;
   readonly openMs: number;
-  /** Lets single calls through while it is open. */
+  /** Half-open: lets single probes through while open. */
   readonly isHalfOpenEnabled: boolean;
   onTrip(call: Exchange): void;
   onReset(): void;
 }
 
-/** Keeps calls away from an upstream that fails too often. */
+/** Circuit breaker: rejects requests to an upstream that fails too often. */
 export interface CircuitBreaker {
-  /** Whether the call may go on. */
   allows(call: Exchange): boolean;
   recordSuccess(call: Exchange): void;
   recordFailure(call: Exchange): void;
 }
 
-/** How far back calls are counted. */
+/** Sliding window of the failure ratio. */
 const windowMs = 10_000;
-/** The first single call is let through after this; each one that fails makes the wait for the next longer. */
+/** Delay of the first half-open probe; each failed probe lengthens the next delay. */
 const firstProbeDelayMs = 500;
 const probeBackoffFactor = 1.5;
-/** Each opening is ended once, by whoever sees it first; that is remembered for longer than it takes all to see it. */
+/**
+ * Each opening is reset once, by the thread that sees it first; the marker outlives the time all threads need to see
+ * it.
+ */
 const resetMarkerTtlMs = 60_000;
 
 const failureWindow = { limit: Number.POSITIVE_INFINITY, periodMs: windowMs } as const;
@@ -50,7 +52,7 @@ export function createCircuitBreaker(
   ];
   const openWindow = { limit: 1, periodMs: openMs } as const;
   const probeWindow = { limit: Number.POSITIVE_INFINITY, periodMs: openMs } as const;
-  /** Single calls that are under way, with the end of the opening they try to end early. */
+  /** Probes in flight, with the end of the opening they may cut short. */
   const probesInFlight = new WeakMap<Exchange, number>();
   let timer: NodeJS.Timeout | undefined;
 

@@ -1,7 +1,4 @@
-/**
- * The network whose addresses count as one client: an IPv4 address alone, an IPv6 address with its /64, all of which one
- * host may have (RFC 6177).
- */
+/** Client network: an IPv4 address alone, an IPv6 address with its /64, all of which one host may have (RFC 6177). */
 export function clientNetwork(address: string): string {
   if (!address.includes(':')) return address;
   const [before = '', after] = address.split('%', 1)[0]!.split('::');

@@ -10,22 +10,22 @@ type ConnectTarget = buildConnector.Options;
 export interface ConnectOptions {
   readonly timeoutMs: number;
   readonly alpn: AlpnMode;
-  /** How names are resolved. */
+  /** DNS resolver; that of the system by default. */
   readonly resolve?: LookupAll | undefined;
 }
 
-/** Whether the upstream may choose HTTP/2. */
+/** ALPN protocols offered: HTTP/1.1 only, or HTTP/2 as well. */
 export type AlpnMode = 'http1' | 'both';
 
 /**
- * Opens connections over a link. The name an upstream has to prove is the one of its address, never the `Host` of a call:
- * that one is the caller's to choose.
+ * Creates the connector of one upstream connection. TLS verifies the host name of the URL, never the `Host` header,
+ * which the client controls.
  */
 export function createConnector(connection: UpstreamConnectionOptions, options: ConnectOptions): Connector {
   const { timeoutMs, alpn } = options;
   const { verifyIdentity, tls, proxy, policy } = connection;
   const checksIdentity = verifyIdentity !== undefined;
-  // A session that is taken up again shows no certificate to check.
+  // A resumed TLS session has no certificate to verify.
   const direct = createGuardedConnector(policy, options, {
     timeout: timeoutMs,
     allowH2: alpn === 'both',
@@ -34,7 +34,7 @@ export function createConnector(connection: UpstreamConnectionOptions, options: 
   });
   const open: Connector = proxy ? createProxyConnector(proxy, connection, options) : direct;
   return (target, callback) => {
-    // Behind a proxy too: what the proxy would resolve is out of reach, what is literal is not.
+    // Behind a forward proxy too: a name is resolved by the proxy, a literal address is checked here.
     const refused = proxy && refuseHost(policy, target.hostname, portOf(target));
     if (refused) return callback(refused, null);
     const { servername: _theirs, ...plain } = target;
@@ -56,13 +56,13 @@ export function createConnector(connection: UpstreamConnectionOptions, options: 
 const portOf = ({ port, protocol }: Pick<ConnectTarget, 'port' | 'protocol'>): number =>
   Number(port || (protocol === 'https:' ? '443' : '80'));
 
-/** A connector that opens connections to addresses of the policy alone, checked after DNS resolution. */
+/** Guarded connector: connects to addresses of the policy only, checked after DNS resolution. */
 export function createGuardedConnector(
   policy: AddressPolicy,
   { resolve }: Pick<ConnectOptions, 'resolve'>,
   options: buildConnector.BuildOptions,
 ): Connector {
-  // `net.connect` takes one lookup for all ports: it is bound to the port by a connector for each.
+  // `net.connect` takes one lookup for all ports, so each port has its own connector.
   const byPort = new Map<number, Connector>();
   return (target, callback) => {
     const port = portOf(target);
@@ -77,13 +77,13 @@ export function createGuardedConnector(
   };
 }
 
-/** What breaks it says how much came over it before: a connection that brought nothing was never a kept one. */
+/** Adds `bytesRead` to socket errors: a retry is safe only on a reused connection, one that received bytes before. */
 function recordBytesRead(socket: Socket): Socket {
   socket.on('error', error => Object.assign(error, { socket: { bytesRead: socket.bytesRead } }));
   return socket;
 }
 
-/** Asks a forward proxy for a tunnel, and speaks TLS with the upstream inside of it where that is asked for. */
+/** CONNECT through a forward proxy, with TLS to the upstream inside the tunnel for https. */
 function createProxyConnector(
   proxy: URL,
   { tls, policy }: UpstreamConnectionOptions,
@@ -141,7 +141,7 @@ function startTls(
   });
 }
 
-/** What a forward proxy is told beside the address. */
+/** Proxy-Authorization from the proxy URL. */
 export function proxyHeaders({ username, password }: URL): Record<string, string> {
   if (username === '') return {};
   const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;

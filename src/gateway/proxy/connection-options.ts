@@ -9,16 +9,16 @@ import { toOpenSslCiphers } from './ciphers.ts';
 import { findByHostPattern, normalizeHostPatterns } from './host-patterns.ts';
 import type { UpstreamAddress } from './load-balancer.ts';
 
-/** How connections to an upstream are made. */
+/** Connection options of an upstream. */
 export interface UpstreamConnectionOptions {
-  /** The same for links that are the same: those share their connections. Empty for a plain link to all networks. */
+  /** Equal for equal options, which share a pool. Empty for default options with all networks allowed. */
   readonly poolKey: string;
   readonly tls: UpstreamTlsOptions;
-  /** A forward proxy to go through. */
+  /** Forward proxy. */
   readonly proxy: URL | undefined;
-  /** Which addresses may be connected to; for a forward proxy that of the proxy as well. */
+  /** Address policy; applies to the forward proxy as well. */
   readonly policy: AddressPolicy;
-  /** Fails the connection when the upstream is not the one it has to be. */
+  /** Returns an error when the upstream certificate is not the expected one. */
   readonly verifyIdentity: ((socket: TLSSocket, host: string) => Error | undefined) | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface UpstreamTlsOptions {
   readonly key?: string;
 }
 
-/** A link without certificates, pins or proxy of its own. */
+/** Default options: no client certificate, pin or proxy. */
 export const createDefaultConnection = (policy: AddressPolicy): UpstreamConnectionOptions => ({
   poolKey: policy.key,
   tls: {},
@@ -40,10 +40,10 @@ export const createDefaultConnection = (policy: AddressPolicy): UpstreamConnecti
   policy,
 });
 
-/** Chooses the link for a destination; prepared once for each definition. */
+/** Selects the connection options for an upstream address; compiled once per definition. */
 export type ConnectionOptionsFor = (destination: Pick<UpstreamAddress, 'origin'>) => UpstreamConnectionOptions;
 
-/** Hosts one API remembers its link to. */
+/** Hosts per API whose options are cached. */
 const maxCachedHosts = 1000;
 
 export function createConnectionOptions(
@@ -76,7 +76,7 @@ export function createConnectionOptions(
         tls: {
           ...general?.tls,
           ...(clientCertificate ? { cert: clientCertificate.pem, key: clientCertificate.privateKey!() } : {}),
-          // The pinned key says more than any authority could.
+          // A pinned key replaces verification by a CA.
           ...(pinned ? { rejectUnauthorized: false } : {}),
         },
         verifyIdentity:
@@ -98,7 +98,7 @@ export function createConnectionOptions(
   };
 }
 
-/** Keys stay out of it: a certificate is told by its fingerprint. */
+/** Hashes the options without private keys; the fingerprint stands for a certificate. */
 function withPoolKey(
   connection: UpstreamConnectionOptions,
   identityParts: readonly unknown[] = [],
@@ -123,7 +123,7 @@ function transportOptions({ transport }: Model): Pick<UpstreamConnectionOptions,
     ...(insecureSkipVerify ? { rejectUnauthorized: false } : {}),
     ...(minVersion ? { minVersion: versions[minVersion]! } : {}),
     ...(maxVersion ? { maxVersion: versions[maxVersion]! } : {}),
-    // Said together with the newest version, since the oldest of ours is newer than some.
+    // Lowers the minimum with the maximum, since the default minimum is newer than some maxima.
     ...(maxVersion && !minVersion && maxVersion < '1.2' ? { minVersion: versions[maxVersion]! } : {}),
     ...(ciphers.length > 0 ? { ciphers: toOpenSslCiphers(ciphers) } : {}),
   };
@@ -139,7 +139,10 @@ function parseProxyUrl(text: string): URL {
   return url;
 }
 
-/** Each with its private key, or the API is not served: without it the upstream would meet a stranger. */
+/**
+ * Client certificates (mTLS), each with its private key; a missing one fails the API, since the upstream could not
+ * authenticate the gateway.
+ */
 function loadClientCertificates({ mutualTls, identity }: Model, certificates: Pick<CertificateCache, 'get'>) {
   if (!mutualTls.enabled) return undefined;
   const entries = Object.entries(mutualTls.certificates).map(([pattern, id]) => {
@@ -166,12 +169,12 @@ function loadPinnedKeys({ certificatePinning, identity }: Model, certificates: P
 
 const createIdentityError = (message: string) => Object.assign(new Error(message), { code: 'GW_UPSTREAM_IDENTITY' });
 
-/** More than any chain is long. */
+/** Longer than any real chain. */
 const maxChainLength = 10;
 
 /**
- * The upstream's own key is pinned, or that of an authority that signed it. Nobody else has looked at the chain, so each link
- * of it is checked here: a pinned certificate that was merely put beside another one proves nothing.
+ * Certificate pinning: the key of the upstream or of a CA that signed it. CA verification is off, so every signature of
+ * the chain is verified here: a pinned certificate merely sent along proves nothing.
  */
 const createPinVerifier = (pinned: ReadonlySet<string>) => (socket: TLSSocket) => {
   let certificate = socket.getPeerX509Certificate();
@@ -193,7 +196,7 @@ function verifyCommonName(socket: TLSSocket, host: string): Error | undefined {
     : createIdentityError('the common name of the upstream is not its host name');
 }
 
-/** SHA-256 of the public key, hexadecimal. */
+/** SHA-256 of the SPKI, hexadecimal. */
 const hashPublicKey = (certificate: X509Certificate): string =>
   createHash('sha256')
     .update(certificate.publicKey.export({ type: 'spki', format: 'der' }))

@@ -120,7 +120,7 @@ const cases: Record<string, Case> = {
   'members of everything are not hosts': { reply: {}, rules: { dataPath: 'constructor.name' }, hosts: [] },
 };
 
-describe('answers of registries', () => {
+describe('service discovery responses', () => {
   for (const [name, { reply, rules, hosts }] of Object.entries(cases))
     test(name, () => assert.deepEqual(parseHosts(text(reply), { ...plain, ...rules }), hosts));
 
@@ -132,11 +132,11 @@ describe('answers of registries', () => {
     'a text that is not JSON': ['{"a":"{"}', { useNestedQuery: true, parentDataPath: 'a' }],
   };
   for (const [name, [reply, rules]] of Object.entries(unreadable))
-    test(`${name} is no answer`, () => {
+    test(`an invalid response is rejected: ${name}`, () => {
       assert.throws(() => parseHosts(reply, { ...plain, ...rules }), InvalidDiscoveryResponse);
     });
 
-  test('depth costs nothing, and lists have an end', () => {
+  test('deep nesting is cheap, and lists are truncated', () => {
     const deep = '['.repeat(100_000) + ']'.repeat(100_000);
     assert.deepEqual(parseHosts(deep, { ...plain, ...listed, dataPath: '0.0.0' }), []);
     const long = text(Array.from({ length: maxDiscoveredHosts + 5 }, () => 'a.example'));

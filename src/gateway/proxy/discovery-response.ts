@@ -2,16 +2,16 @@ import { isIPv6 } from 'node:net';
 import { getByPath } from '#base/json.ts';
 import type { Model } from '#definition/model.ts';
 
-/** How the answer of a registry is read. */
+/** How a discovery response is parsed. */
 export type DiscoveryRules = Model['serviceDiscovery'];
 
-/** Of a longer list only the first are used. */
+/** A longer list is truncated. */
 export const maxDiscoveredHosts = 1000;
 
-/** The answer is not what the definition says it is. The words are for the log, and repeat nothing of the answer. */
+/** The discovery response does not have the configured shape. The message is logged and repeats nothing of it. */
 export class InvalidDiscoveryResponse extends Error {}
 
-/** What a registry says: `host[:port]` with the path of the definition behind it, one for each item that can be read. */
+/** Parses hosts as `host[:port]` with the configured path, one per item that has a host. */
 export function parseHosts(text: string, rules: DiscoveryRules): string[] {
   const items = selectItems(parseDiscoveryJson(text), rules);
   const selected = rules.useTargetList ? items.slice(0, maxDiscoveredHosts) : items.slice(0, 1);
@@ -54,7 +54,7 @@ function parseDiscoveryJson(text: string): unknown {
 
 const memberAt = (from: unknown, path: string): unknown => getByPath(from, path === '' ? [] : path.split('.'));
 
-/** Nothing for an item that has no host, or a port no host can have. */
+/** Empty for an item without a host or with an invalid port. */
 function toHost(item: unknown, { dataPath, portDataPath, targetPath }: DiscoveryRules): string[] {
   const host = memberAt(item, dataPath);
   if (typeof host !== 'string' || host.trim() === '') return [];

@@ -1,6 +1,6 @@
 /**
- * Values kept by host pattern. Of several patterns that fit, the one that says most counts: `*`, `*.domain`,
- * `*.domain:port`, `host`, `host:port`. A star stands for one label.
+ * Looks up a value by host pattern. The most specific pattern wins: `host:port`, `host`, `*.domain:port`, `*.domain`,
+ * `*`. A star is one label.
  */
 export function findByHostPattern<T>(
   byPattern: Readonly<Record<string, T>>,
@@ -13,7 +13,7 @@ export function findByHostPattern<T>(
   return undefined;
 }
 
-/** Patterns as they are compared: lower-case, without a final dot. */
+/** Normalizes patterns for comparison: lower-case, without a trailing dot. */
 export const normalizeHostPatterns = <T>(byPattern: Readonly<Record<string, T>>): Readonly<Record<string, T>> =>
   Object.fromEntries(
     Object.entries(byPattern).map(([pattern, value]) => [

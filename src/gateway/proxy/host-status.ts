@@ -2,22 +2,22 @@ import type { Model } from '#definition/model.ts';
 import type { LocalCounters } from '#storage/shared/threads.ts';
 import type { StepServices } from '../pipeline/step-services.ts';
 
-/** No test takes longer. */
+/** Upper bound of a test. */
 export const maxTestMs = 30_000;
 
-/** A list of tests that is found elsewhere has a switch of its own: that of the registry. */
+/** Tests found by service discovery have their own switch. */
 export const hasUptimeTests = ({ uptimeTests, uptimeDiscovery }: Model): boolean =>
   uptimeTests.enabled || uptimeDiscovery.enabled;
 
-/** Which hosts of one API its own tests found down, for all threads of the process. */
+/** Hosts of one API that its uptime tests found down, shared by all threads of the process. */
 export interface HostStatus {
   isDown(host: string): boolean;
-  /** Until it is taken away, or nobody puts it up again for as long as tests take to be sure. */
+  /** Expires when no test renews it. */
   markDown(host: string): void;
   markUp(host: string): void;
 }
 
-/** `host:port`, also where the port is the usual one. */
+/** `host:port`, also for the default port. */
 export function toHostAndPort(origin: string): string {
   const { hostname, port, protocol } = new URL(origin);
   return `${hostname.toLowerCase()}:${port || (/^(?:https|wss|tls):$/.test(protocol) ? '443' : '80')}`;

@@ -3,20 +3,20 @@ import type { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
 
 export interface Http2ClientOptions {
-  /** A connection that speaks HTTP/2. */
+  /** Opens an HTTP/2 connection. */
   open(): Promise<Socket>;
   readonly headersTimeoutMs: number;
   /** Called with SETTINGS_MAX_CONCURRENT_STREAMS (RFC 9113, 6.5.2) when the upstream announces it. */
   onMaxStreams(streams: number): void;
 }
 
-/** What is used of a pool, whichever protocol it speaks. */
+/** Part of the undici dispatcher that proxying uses, for either protocol. */
 export type UpstreamDispatcher = Pick<Dispatcher, 'dispatch' | 'close' | 'destroy'>;
 
-/** How long a connection without calls is kept. */
+/** Idle time before the session is closed. */
 const idleTimeoutMs = 30_000;
 
-/** Calls to one upstream over HTTP/2: many at once on one connection, which is opened anew when it ends. */
+/** HTTP/2 client: multiplexes requests to one origin over one session, reopened when it ends. */
 export function createHttp2Client(
   origin: string,
   { open, headersTimeoutMs, onMaxStreams }: Http2ClientOptions,
@@ -92,7 +92,7 @@ function dispatchStream(
     return fail(error as Error);
   }
   const onTimeout = () => fail(Object.assign(new Error('no answer in time'), { code: 'UND_ERR_HEADERS_TIMEOUT' }));
-  // 0: somebody else watches over the time.
+  // 0: the caller has its own timeout.
   const timer = timeoutMs > 0 ? setTimeout(onTimeout, timeoutMs) : undefined;
   const open = stream;
   let trailers: string[] = [];
@@ -142,7 +142,7 @@ function toRequestHead({ path, method, headers, origin }: Dispatcher.DispatchOpt
   return [...head, ...rest];
 }
 
-/** As the other protocol delivers them. */
+/** Header format of undici. */
 function toRawHeaders(flat: readonly string[]): Buffer[] {
   const raw: Buffer[] = [];
   for (let i = 0; i < flat.length; i += 2)

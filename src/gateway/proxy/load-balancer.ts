@@ -12,27 +12,27 @@ import type { StepServices } from '../pipeline/step-services.ts';
 import { createHostStatus, hasUptimeTests, toHostAndPort } from './host-status.ts';
 import type { DiscoveredList, ServiceDiscovery } from './service-discovery.ts';
 
-/** One place calls go to. */
+/** Address of one upstream. */
 export interface UpstreamAddress {
   /** `http://host:port` */
   readonly origin: string;
   readonly host: string;
-  /** Without a final slash. */
+  /** Without a trailing slash. */
   readonly path: string;
   readonly query: string;
-  /** The API named by a `gw://` address; empty for a real upstream. */
+  /** API of a `gw://` URL; empty for a real upstream. */
   readonly loop: string;
-  /** What that address asks of the call besides. */
+  /** Loop controls of a `gw://` URL. */
   readonly controls?: LoopControls;
-  /** Spoken to in HTTP/2 without TLS. */
+  /** HTTP/2 over cleartext (h2c). */
   readonly http2?: boolean;
 }
 
-/** Where the calls of one version go: chooses among several where there are several. */
+/** Chooses the upstream of each request for one version. */
 export interface LoadBalancer {
-  /** Set where it is always the same. */
+  /** Set when there is only one upstream. */
   readonly single?: UpstreamAddress;
-  /** Undefined when there is none that could take a call. */
+  /** Undefined when no host is available. */
   next(): MaybePromise<UpstreamAddress | undefined>;
 }
 
@@ -44,7 +44,7 @@ const schemes: Readonly<Record<string, string>> = {
   'wss:': 'https:',
 };
 
-/** Places that are known once, however many APIs go there. Rewrites make some of what callers send, so long ones are not kept. */
+/** Parsed addresses, shared by all APIs. Rewrites build some from client input, so long ones are not cached. */
 const maxCachedAddresses = 10_000;
 const maxCachedAddressLength = 256;
 const addressCache = new Lru<string, UpstreamAddress>(maxCachedAddresses);
@@ -86,7 +86,7 @@ function parseAddress(text: string, address: string): UpstreamAddress {
   };
 }
 
-/** By version key. A version's own target wins over balancing and discovery, as its author would expect. */
+/** Load balancers by version key. The target override of a version wins over balancing and discovery. */
 export function createLoadBalancers(model: Model, services: LoadBalancerServices): ReadonlyMap<string, LoadBalancer> {
   const shared = createSharedBalancer(model, services);
   return new Map(model.versions.map(version => [version.key, createOverrideTarget(version, model) ?? shared]));
@@ -112,7 +112,7 @@ function createSharedBalancer(model: Model, services: LoadBalancerServices): Loa
       },
     };
   }
-  // What mocks, plugins and rewrites leave over is refused as by a registry that names no host.
+  // Requests that no mock, plugin or rewrite handles are refused as with an empty host list.
   if (upstream.url === '' && !loadBalancing.enabled && !needsUpstream(model)) return { next: () => undefined };
   if (!loadBalancing.enabled) return createSingleTarget(parseUpstreamAddress(upstream.url));
   const list = loadBalancing.targets.flatMap(({ url, weight }) =>
@@ -124,7 +124,7 @@ function createSharedBalancer(model: Model, services: LoadBalancerServices): Loa
 
 const createSingleTarget = (address: UpstreamAddress): LoadBalancer => ({ single: address, next: () => address });
 
-/** In turn; past those that are down, where that is asked for. */
+/** Round robin; skips hosts that are down where configured. */
 function createChooser(
   model: Model,
   services: LoadBalancerServices,
@@ -153,7 +153,7 @@ function createChooser(
   };
 }
 
-/** The hosts a registry names. What it must not name is left out: other APIs, other schemes, the machine's own secrets. */
+/** Hosts of service discovery, without loops, other schemes and link-local metadata addresses. */
 export function createDiscoveredHosts(
   { serviceDiscovery, listen }: Pick<Model, 'serviceDiscovery' | 'listen'>,
   registries: ServiceDiscovery,
@@ -172,15 +172,15 @@ function parseDiscoveredHost(text: string, scheme: string): UpstreamAddress[] {
   return [parseUpstreamAddress(whole)];
 }
 
-/** Not what speaks for the machine itself, such as the metadata of a cloud. */
+/** False for addresses of the machine itself, such as cloud metadata. */
 export const isValidHost = (hostname: string): boolean => {
   const bare = hostname.replace(/^\[|\]$/g, '');
   return isIP(bare) === 0 || classifyAddress(bare).reach !== 'forbidden';
 };
 
 /**
- * The one place where an upstream path is made, for every protocol. Paths are canonical on both sides, whatever steps made
- * of them, so joining them cannot leave the target's own path.
+ * Builds the upstream path, for every protocol. Both parts are canonical, so joining them cannot leave the base path of
+ * the target.
  */
 export function buildUpstreamPath(
   call: Exchange,

@@ -13,35 +13,35 @@ import { TimeoutQueue } from './timeout-queue.ts';
 export interface PoolOptions {
   readonly connectTimeoutMs: number;
   readonly headersTimeoutMs: number;
-  /** Sockets to one origin this thread may hold. */
+  /** Sockets to one origin per thread. */
   readonly maxConnections: number;
-  /** Requests under way at once to one origin over HTTP/2, where the upstream announces no smaller number. */
+  /** Concurrent requests to one origin over HTTP/2, unless the upstream announces fewer streams. */
   readonly maxStreams: number;
-  /** Requests that may wait for one of those, and for how long. */
+  /** Queue in front of the pool: size and timeout. */
   readonly maxWaiting: number;
   readonly waitTimeoutMs: number;
-  /** How much of one origin one client network, key or organisation may hold. */
+  /** Share of one origin that a client network, key or organisation may use. */
   readonly maxSharePercent: number;
-  /** Bytes of a request body read before it gets a connection, of one request and of all together. */
+  /** Preread of request bodies: per request and in total. */
   readonly prereadBytes: number;
   readonly maxPrereadBytes: number;
-  /** Lets upstreams behind TLS choose HTTP/2. */
+  /** Offers HTTP/2 by ALPN. */
   readonly http2?: boolean;
-  /** How names are resolved; by the system unless given. */
+  /** DNS resolver; that of the system by default. */
   readonly resolve?: LookupAll;
 }
 
-/** The connections to one origin over one link, behind their admission control. */
+/** Connection pool of one origin and connection options, behind its admission control. */
 export interface UpstreamPool extends UpstreamDispatcher {
   readonly admission: Admission;
-  /** Whether requests share its connections; a promise until the upstream has chosen. */
+  /** True for HTTP/2; a promise until ALPN has negotiated. */
   readonly isHttp2: boolean | Promise<boolean>;
 }
 
-/** Pools kept at once; the one used longest ago is closed first. */
+/** Least recently used pools beyond this are closed. */
 const maxPools = 2000;
 
-/** Kept connections to upstreams, one pool for each origin and link. */
+/** Upstream connection pools, one per origin and connection options. */
 export function createUpstreamPools(options: PoolOptions) {
   const pools = new Map<string, UpstreamPool>();
   const { connectTimeoutMs: timeoutMs, headersTimeoutMs, resolve, maxWaiting, maxSharePercent, maxStreams } = options;
@@ -49,7 +49,7 @@ export function createUpstreamPools(options: PoolOptions) {
   const createAdmission = (maxActive: number) =>
     new Admission({ maxActive, maxWaiting, maxSharePercent, waitTimeouts });
 
-  /** A connection that belongs to whoever asked for it. */
+  /** Opens a socket outside the pools, owned by the caller. */
   function openSocket(origin: string, connection: UpstreamConnectionOptions, alpn: AlpnMode): Promise<Socket> {
     const { protocol, hostname, port, host } = new URL(origin);
     const connect = createConnector(connection, { timeoutMs, alpn, resolve });
@@ -104,7 +104,7 @@ export function createUpstreamPools(options: PoolOptions) {
   }
 
   return {
-    /** `http2`: spoken without asking first, over connections in the clear. */
+    /** `http2`: h2c with prior knowledge (RFC 9113, 3.3). */
     get(origin: string, connection: UpstreamConnectionOptions, http2 = false): UpstreamPool {
       const key =
         connection.poolKey === '' && !http2 ? origin : `${http2 ? 'h2c ' : ''}${origin} ${connection.poolKey}`;
@@ -123,7 +123,7 @@ export function createUpstreamPools(options: PoolOptions) {
       return pool;
     },
     preread: createPreread(options.prereadBytes, options.maxPrereadBytes),
-    /** A connection that never comes back to a pool. */
+    /** Opens a socket that is never pooled. */
     open: ({ origin }: Pick<UpstreamAddress, 'origin'>, connection: UpstreamConnectionOptions): Promise<Socket> =>
       openSocket(origin, connection, 'http1'),
     async close(): Promise<void> {
@@ -132,10 +132,7 @@ export function createUpstreamPools(options: PoolOptions) {
   };
 }
 
-/**
- * An upstream that may choose its protocol is asked with the first call, and what it chose holds as long as its connections
- * can be opened.
- */
+/** ALPN negotiation: the first request probes the protocol, which is used until connecting fails. */
 function createNegotiatedPool(
   pool: Pool,
   open: () => Promise<Socket>,
@@ -190,7 +187,7 @@ function createNegotiatedPool(
   return negotiated;
 }
 
-/** Order is age. While there is room for all, nobody needs to know it. */
+/** Map order is recency; only maintained when the map is half full. */
 function markUsed(pools: Map<string, UpstreamPool>, key: string, pool: UpstreamPool): void {
   pools.delete(key);
   pools.set(key, pool);
@@ -201,7 +198,7 @@ function checkAddress(origin: string, { policy }: UpstreamConnectionOptions): Er
   return refuseHost(policy, hostname, Number(port || '80'));
 }
 
-/** A proxy takes calls in the clear under their whole address. */
+/** Forward proxy for cleartext requests: absolute-form target (RFC 9112, 3.2.2). */
 function withForwardProxy(pool: Pool, proxy: URL, addressError: Error | undefined): Pool {
   const extra = Object.entries(proxyHeaders(proxy)).flat();
   const dispatch: Pool['dispatch'] = (options, handler) => {

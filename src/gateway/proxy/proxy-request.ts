@@ -11,38 +11,38 @@ import type { Admission, Admittable, Holder } from './admission.ts';
 import type { ReleasePreread } from './body-preread.ts';
 import type { TimeoutEntry, TimeoutQueue } from './timeout-queue.ts';
 
-/** What happens around an answer of the upstream; the engine supplies it. */
+/** Callbacks of a proxied request; the engine implements them. */
 export interface ProxyEvents {
-  /** Bytes of a body that are taken of an upstream. */
+  /** Bound of a response body. */
   readonly maxResponseBytes: number;
-  /** Bytes of a body that are held back for steps that need the whole of it. */
+  /** Bound of a buffered response body. */
   readonly maxBufferedBytes: number;
-  /** Whether a step needs the whole body: the answer is then complete when `onHead` gets it. */
+  /** True when a step reads the whole body: `onHead` then gets a complete response. */
   buffersResponse(call: Exchange, response: GatewayResponse): boolean;
-  /** Whoever wants a copy of the body, once the head is settled. */
+  /** Body captures, requested after `onHead`. */
   bodyCaptures(call: Exchange, response: GatewayResponse): BodyCapture[] | undefined;
-  /** May change the answer's head; a promise holds the body back until it is kept. */
+  /** May change the head; a promise delays the body until it resolves. */
   onHead(call: Exchange, response: GatewayResponse): Promise<void> | void;
-  /** The answer has gone out completely, or can no longer. */
+  /** The response was sent completely, or was truncated. */
   onEnd(call: Exchange, isComplete: boolean): void;
-  /** The upstream gave no answer. */
+  /** No response from the upstream. */
   onFailure(call: Exchange, writer: ResponseWriter, code: RefusalCode, error: Error): void;
 }
 
-/** Methods that may be sent again when a kept connection turned out to be closed. */
+/** Idempotent methods (RFC 9110, 9.2.2), retried when a reused connection was closed. */
 const idempotentMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
 
-/** Heads that say that the answer is still to come; each begins the time for it anew. */
+/** 1xx responses accepted; each restarts the headers timeout. */
 const maxInformationalResponses = 16;
 
 type Handler = Dispatcher.DispatchHandler;
 
-/** A connection pool, with the admission in front of it where it has one. */
+/** Dispatcher with optional admission control. */
 export type AdmittingPool = Pick<Dispatcher, 'dispatch'> & { readonly admission?: Admission };
 
 /**
- * Carries one call to the upstream and its answer back. An object per call, no closures: chunk by chunk from one socket
- * to the other, at the speed of the slower one.
+ * Proxies one request to the upstream and streams the response back with backpressure. One object per request, no
+ * closures.
  */
 export class ProxyRequest implements Handler, TimeoutEntry, Admittable {
   expiresAtMs = 0;
@@ -57,24 +57,24 @@ export class ProxyRequest implements Handler, TimeoutEntry, Admittable {
   readonly #events: ProxyEvents;
   readonly #pool: AdmittingPool;
   readonly #options: Dispatcher.DispatchOptions;
-  /** The time the upstream has, where it is not the usual one. */
+  /** Enforced timeout, where it is not the default of the pool. */
   #timeouts: TimeoutQueue | undefined;
-  /** The time it has for the whole of an answer that is held back until then. */
+  /** Timeout of a buffered response. */
   readonly #bufferingTimeouts: TimeoutQueue;
-  /** Set while the bytes that were read ahead of its body wait for a connection. */
+  /** Set while preread bytes wait for a connection. */
   #releasePreread: ReleasePreread | undefined;
-  /** Its body came as a stream, and all or some of it was read ahead. */
+  /** The streamed body was partly or wholly preread. */
   #wasPreread = false;
   #informationalResponses = 0;
   #abort: ((error?: Error) => void) | undefined;
   #resume: (() => void) | undefined;
-  /** Body bytes still to come; below zero when the upstream did not say how many. */
+  /** Content-Length left; negative when unknown. */
   #remainingBytes = -1;
   #isHeadSent = false;
   #isEnded = false;
   #isRetried = false;
   #headPending: Promise<void> | undefined;
-  /** Set while the whole body is collected before anything goes out. */
+  /** Response that is buffered before its head is sent. */
   #buffered: { readonly given: GatewayResponse; readonly buffer: BodyBuffer } | undefined;
   #capture: { readonly captures: BodyCapture[]; readonly buffer: BodyBuffer } | undefined;
 
@@ -95,7 +95,7 @@ export class ProxyRequest implements Handler, TimeoutEntry, Admittable {
     this.#bufferingTimeouts = bufferingTimeouts;
   }
 
-  /** `orgId` is the organisation the request counts for at the upstream; empty where there is one alone. */
+  /** `orgId`: organisation for admission; empty where one has the gateway to itself. */
   send(orgId = '', releasePreread?: ReleasePreread): void {
     this.#releasePreread = releasePreread;
     this.#wasPreread = releasePreread !== undefined;
@@ -123,7 +123,7 @@ export class ProxyRequest implements Handler, TimeoutEntry, Admittable {
     try {
       this.#pool.dispatch(this.#options, this);
     } catch (error) {
-      // Its place must not be lost with it.
+      // Releases the admission slot.
       this.onError(error as Error);
     }
   }
@@ -139,8 +139,8 @@ export class ProxyRequest implements Handler, TimeoutEntry, Admittable {
   }
 
   /**
-   * The upstream has used up its time: for its head, or for the whole answer where that is held; and once it goes out, for
-   * any part of it. A caller that is slow to take it is not the upstream's fault.
+   * Upstream timeout: for the head, for the whole of a buffered response, and between chunks of a streamed one. Paused
+   * while the client is slow to read.
    */
   onTimeout(): void {
     const abort = this.#abort;
@@ -219,7 +219,7 @@ export class ProxyRequest implements Handler, TimeoutEntry, Admittable {
     this.#resume?.();
   }
 
-  /** Where a step changed the method, the body is not what the caller waits for. */
+  /** Corrects the framing when a step changed the method to or from HEAD. */
   #adjustFraming(response: GatewayResponse): void {
     const { receivedMethod } = this.#call;
     if (receivedMethod === 'HEAD' || this.#options.method === 'HEAD') this.#remainingBytes = -1;
@@ -242,7 +242,7 @@ export class ProxyRequest implements Handler, TimeoutEntry, Admittable {
     if (this.#remainingBytes >= 0) {
       this.#remainingBytes -= chunk.length;
       if (this.#remainingBytes === 0) {
-        // The last bytes go out together with the end: a small answer is one write.
+        // The last chunk and the end are one write.
         this.#end(chunk);
         return true;
       }
@@ -262,7 +262,7 @@ export class ProxyRequest implements Handler, TimeoutEntry, Admittable {
     else this.#end(undefined, after);
   }
 
-  /** The whole answer is here: steps may change it before any of it goes out. */
+  /** Runs the response phase on the buffered response, then sends it. */
   #sendBuffered(response: GatewayResponse, whole: Buffer): void {
     response.body = bodyFromBytes(whole);
     this.#timeouts?.clear(this);
@@ -322,14 +322,14 @@ export class ProxyRequest implements Handler, TimeoutEntry, Admittable {
       this.#events.onFailure(call, this.#writer, toRefusalCode(call, error), error);
       return;
     }
-    // The head is out: only a broken connection tells the caller that the rest will not come.
+    // The head is sent: only closing the connection tells the client that the body is truncated.
     this.#writer.abort();
     this.#events.onEnd(call, false);
   }
 
   /**
-   * Only when a kept connection was closed under a call that has no effect or no second effect, no body to lose, and no
-   * answer yet: on one that never brought anything the upstream itself broke off.
+   * Retry only when a reused connection was closed before any response byte, for an idempotent request without a
+   * streamed body. A fresh connection that closes is an upstream failure.
    */
   #isRetryable(error: Error): boolean {
     const { code, socket } = error as { code?: string; socket?: { bytesRead?: number } };
@@ -349,7 +349,7 @@ export function deliverCaptures(captures: readonly BodyCapture[], bytes: Buffer 
   for (const { maxBytes, complete } of captures) complete(bytes && bytes.length <= maxBytes ? bytes : undefined);
 }
 
-/** Said after the body, they must not change how it was to be read. */
+/** Fields that may not be trailers (RFC 9110, 6.5.1): they would change how the message is read. */
 const forbiddenTrailers =
   /^(?:content-(?:length|type|encoding|range)|host|authorization|cookie|set-cookie|cache-control)$/;
 

@@ -16,8 +16,8 @@ import { Tunnel } from './tunnel.ts';
 import { buildUpstreamHeaders } from './upstream-headers.ts';
 
 /**
- * Sends a call on its way, whatever protocol it goes on in. `orgId` is the organisation that the request counts for at the
- * upstream; empty where there is one alone. A promise rejects where a call without one throws: by a fault of the gateway.
+ * Sends a request upstream, proxied or tunnelled. `orgId`: organisation for admission; empty where one has the gateway
+ * to itself. A rejection, like a throw, is a bug of the gateway.
  */
 export type Send = (
   call: Exchange,
@@ -40,7 +40,7 @@ interface Options extends Dispatcher.DispatchOptions {
   readonly servername: string;
 }
 
-/** Closing handshakes of WebSockets take a round trip; within half of the grace time, whatever the other end does. */
+/** Closing a WebSocket takes a round trip; at most half of the shutdown grace time. */
 const maxCloseTimeoutMs = 5000;
 
 export function createSender({ settings }: Pick<StepServices, 'settings'>, pools: UpstreamPools, events: ProxyEvents) {
@@ -71,15 +71,15 @@ export function createSender({ settings }: Pick<StepServices, 'settings'>, pools
       headers,
       body: (body.bytes ?? body.stream ?? null) as Dispatcher.DispatchOptions['body'],
       servername: address.host,
-      // Who has a time of its own is watched by the clock, from the first moment to the last.
+      // An enforced timeout covers the whole request; undici then has none.
       headersTimeout: enforcedTimeout ? 0 : null,
     };
     new ProxyRequest(call, writer, events, pool, options, bufferingTimeouts).send(orgId, releasePreread);
   }
 
   /**
-   * Request buffering in front of HTTP/1.1 upstreams, where a body that is sent slowly holds a connection. Requests to
-   * HTTP/2 upstreams go on at once: their bodies may be one half of a conversation, and their connections are shared.
+   * Request buffering for HTTP/1.1 upstreams, where a slow upload holds a connection. HTTP/2 requests start at once:
+   * their bodies may be bidirectional streams, and connections are multiplexed.
    */
   async function buffer(request: UpstreamRequest, pool: UpstreamPool): Promise<void> {
     const { call, writer } = request;
@@ -111,5 +111,4 @@ export function createSender({ settings }: Pick<StepServices, 'settings'>, pools
   return send;
 }
 
-/** In the words of balancers. */
 export const noHealthyHostResponse = (call: Exchange): GatewayResponse => refuseAsText(call, 'upstream_hosts_down');

@@ -6,19 +6,19 @@ import { Problem } from '#base/problems.ts';
 import { ApiCompileError, type MaybePromise } from '../pipeline/step.ts';
 import { type DiscoveryRules, InvalidDiscoveryResponse, parseHosts } from './discovery-response.ts';
 
-/** What a registry says, kept and renewed. */
+/** Discovered list, cached and refreshed. */
 export interface DiscoveredList<T> {
   /**
-   * The last list that was good; a promise only as long as there is none. Empty where the registry has never given one.
-   * Whoever asks for a list that has grown old has it renewed for those who come after.
+   * Last valid list; a promise only until the first one, empty when there never was one. Stale-while-revalidate: an
+   * expired list is returned and refreshed in the background.
    */
   list(): MaybePromise<readonly T[]>;
-  /** Something on the list does not do what it should: it is read again as soon as that may be. */
+  /** An entry failed: refresh as soon as the minimum interval allows. */
   refreshSoon(): void;
 }
 
 export interface ServiceDiscovery {
-  /** `kind` tells apart what is read from one answer in several ways; `read` makes use of the texts it has. */
+  /** `kind` separates lists parsed differently from one response; `read` parses its texts. */
   of<T>(kind: string, rules: DiscoveryRules, read: (texts: readonly string[]) => readonly T[]): DiscoveredList<T>;
 }
 
@@ -26,14 +26,14 @@ export interface ServiceDiscoveryOptions {
   readonly outbound: OutboundClient;
   readonly clock: Clock;
   readonly log: Log;
-  /** How long a list is believed where the definition does not say. */
+  /** TTL where the definition sets none. */
   readonly defaultTtlSeconds: number;
 }
 
 const maxCachedLists = 1000;
 const maxResponseBytes = 1024 * 1024;
 const requestTimeoutMs = 5000;
-/** A registry is asked no more often than this, whatever happens. */
+/** Minimum interval between requests to one registry. */
 const minRefreshIntervalMs = 1000;
 
 interface ListState {
@@ -43,7 +43,7 @@ interface ListState {
   loading: Promise<void> | undefined;
 }
 
-/** Lists live longer than definitions do: a change of an API must not lose the last good one. */
+/** Service discovery. Lists outlive definitions, so that a changed API keeps its last valid list. */
 export function createServiceDiscovery({
   outbound,
   clock,
@@ -73,7 +73,7 @@ export function createServiceDiscovery({
       state.loadedAtMs = clock.now();
     } catch (error) {
       if (!(error instanceof InvalidDiscoveryResponse || error instanceof Problem)) throw error;
-      log.warn({ reason: error.message, kept: state.list.length }, 'a registry of upstreams gives no list');
+      log.warn({ reason: error.message, kept: state.list.length }, 'service discovery failed, last list kept');
     }
   }
 
@@ -94,7 +94,7 @@ export function createServiceDiscovery({
       function refresh(state: ListState): Promise<void> | undefined {
         if (state.loading || clock.now() - state.triedAtMs < minRefreshIntervalMs) return state.loading;
         state.loading = fetchList(state, rules, read)
-          .catch(error => log.error({ err: error }, 'a registry of upstreams could not be read'))
+          .catch(error => log.error({ err: error }, 'service discovery failed'))
           .finally(() => {
             state.loading = undefined;
           });

@@ -2,20 +2,20 @@ import { createHmac, type KeyObject, sign } from 'node:crypto';
 import { type Clock, formatHttpDate } from '#base/clock.ts';
 import { HeaderList } from '../http/headers.ts';
 
-/** Adds a signature to headers that go upstream, a flat list; what is signed is what is sent. */
+/** Signs upstream requests (HTTP Signatures draft): adds a signature to the flat header list that is sent. */
 export type RequestSigner = (headers: string[], method: string, path: string) => void;
 
 export interface SignerOptions {
   readonly keyId: string;
   readonly algorithm: string;
-  /** Lower-case; those that are not there are left out. Empty: all of them. */
+  /** Lower-case; missing headers are left out. Empty: all headers. */
   readonly headers: readonly string[];
   readonly signatureHeader: string;
-  /** A shared secret, or the private key of a certificate. */
+  /** Shared secret, or private key of a certificate. */
   readonly key: string | KeyObject;
 }
 
-/** Algorithms with a shared secret. */
+/** HMAC algorithms. */
 export const sharedSecretHashes: ReadonlyMap<string, string> = new Map([
   ['hmac-sha1', 'sha1'],
   ['hmac-sha256', 'sha256'],
@@ -51,7 +51,7 @@ function selectNames(configured: readonly string[], values: ReadonlyMap<string, 
   return present.length > 0 ? present : [requestTarget, 'date'];
 }
 
-/** By lower-case name; several of one name are one, in their order. */
+/** Values by lower-case name; repeated headers are joined in order. */
 function joinValues(flat: readonly string[]): Map<string, string> {
   const values = new Map<string, string>();
   for (let i = 0; i < flat.length; i += 2) {

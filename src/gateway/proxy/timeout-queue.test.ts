@@ -13,8 +13,8 @@ function timed(name: string, told: string[], onLate: () => void = () => undefine
   };
 }
 
-describe('deadlines', () => {
-  test('everything is told once, in the order it came', async () => {
+describe('timeout queue', () => {
+  test('entries time out once, in insertion order', async () => {
     const told: string[] = [];
     const deadlines = new TimeoutQueue(5);
     await new Promise<void>(resolve => {
@@ -27,7 +27,7 @@ describe('deadlines', () => {
     assert.equal(deadlines.size, 0);
   });
 
-  test('what ended in time is not told, and what begins anew is told after those that came meanwhile', async () => {
+  test('a cleared entry does not time out, and a restarted one moves to the end', async () => {
     const told: string[] = [];
     const deadlines = new TimeoutQueue(5);
     const ended = timed('ended', told);
@@ -43,7 +43,7 @@ describe('deadlines', () => {
     assert.deepEqual(told, ['other', 'renewed']);
   });
 
-  test('who is late may begin again', async () => {
+  test('an entry may restart in its own timeout', async () => {
     const told: string[] = [];
     const deadlines = new TimeoutQueue(2);
     await new Promise<void>(resolve => {
@@ -54,7 +54,7 @@ describe('deadlines', () => {
     assert.equal(told.length, 3);
   });
 
-  test('a time longer than any timer is cut to the longest there is', () => {
+  test('a timeout is capped at the maximum of setTimeout', () => {
     assert.equal(new TimeoutQueue(Number.MAX_SAFE_INTEGER).timeoutMs, 2 ** 31 - 1);
   });
 });

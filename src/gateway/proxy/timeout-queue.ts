@@ -1,18 +1,14 @@
-/** Something that may take a certain time, and no longer. */
+/** Entry of a timeout queue. */
 export interface TimeoutEntry {
-  /** Set by whoever watches it. */
+  /** Set by the queue. */
   expiresAtMs: number;
-  /** Its time is over. */
   onTimeout(): void;
 }
 
-/** What a timer of the system can be set to. */
+/** Maximum delay of `setTimeout`. */
 const maxTimerMs = 2 ** 31 - 1;
 
-/**
- * Watches over everything that may take the same time. Whoever comes later is due later, so the order of coming is the
- * order of being due, and one timer, set to the first of them, is enough for any number.
- */
+/** Timeouts of one duration share one timer: they expire in insertion order, so only the first needs a `setTimeout`. */
 export class TimeoutQueue {
   readonly timeoutMs: number;
   readonly #entries = new Set<TimeoutEntry>();
@@ -22,7 +18,7 @@ export class TimeoutQueue {
     this.timeoutMs = Math.min(Math.max(1, timeoutMs), maxTimerMs);
   }
 
-  /** From now on; also for what is watched already, whose time then begins anew. */
+  /** Starts the timeout, or restarts it. */
   start(entry: TimeoutEntry): void {
     entry.expiresAtMs = performance.now() + this.timeoutMs;
     this.#entries.delete(entry);
@@ -46,7 +42,7 @@ export class TimeoutQueue {
     this.#timer = undefined;
     const now = performance.now();
     for (const entry of this.#entries) {
-      // What is told that it is late may have others watched: those are due later.
+      // `onTimeout` may start other entries: those expire later.
       if (entry.expiresAtMs > now) {
         if (this.#timer === undefined) this.#setTimer(entry.expiresAtMs - now);
         return;

@@ -31,7 +31,7 @@ const asking = () =>
     peer: { address: '127.0.0.1', isTls: false, serverName: '', certificate: undefined },
   });
 
-/** Nothing gets as far as the caller. */
+/** Must not be called: the client gets no response. */
 const never = () => assert.fail('the caller was answered');
 const writer: ResponseWriter = {
   onDrain: undefined,
@@ -42,7 +42,7 @@ const writer: ResponseWriter = {
   switchProtocol: never,
 };
 
-describe('a fault of ours in the answer to an upgrade', () => {
+describe('upgrade tunnel: a response step throws', () => {
   let port = 0;
   before(async () => {
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
@@ -60,7 +60,7 @@ describe('a fault of ours in the answer to an upgrade', () => {
     ['an answer that was held', '/declines', { buffersResponse: () => true }],
   ];
   for (const [when, path, more] of moments)
-    test(`${when}: fails that call, once, and nothing else`, async () => {
+    test(`${when}: the error fails that request once, and no other`, async () => {
       const failures: unknown[] = [];
       const settled = Promise.withResolvers<void>();
       const receiver: ProxyEvents = {

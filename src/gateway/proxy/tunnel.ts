@@ -12,19 +12,19 @@ import { TimeoutQueue } from './timeout-queue.ts';
 import { relayWebSocket } from './websocket-relay.ts';
 
 export interface TunnelOptions {
-  /** A connection of the tunnel's own: it never comes back to a pool. */
+  /** Opens a socket that is never pooled. */
   open(): Promise<Socket>;
   readonly path: string;
   readonly headers: string[];
-  /** How long the upstream may take to agree. */
+  /** Timeout of the upgrade response. */
   readonly timeoutMs: number;
-  /** How long both ends of a WebSocket may take to agree to its end. */
+  /** Timeout of the WebSocket closing handshake. */
   readonly closeTimeoutMs: number;
 }
 
 /**
- * Carries a call that wants to go on in another protocol. The upstream is asked first; when it agrees, bytes are copied both
- * ways at the speed of the slower side, until one of them ends. When it does not, its answer is passed on like any other.
+ * Upgrade tunnel: sends the upgrade request to the upstream first; on 101 it relays bytes both ways with backpressure
+ * until one side ends. Any other response is proxied as usual.
  */
 export class Tunnel {
   readonly #call: Exchange;
@@ -70,7 +70,7 @@ export class Tunnel {
         headers: [...headers, 'Connection', 'Upgrade', 'Upgrade', upgrade] as never,
       });
     } catch (error) {
-      // Values of variables can hold characters that no header may have.
+      // Variables may contain characters that headers may not.
       socket.destroy();
       return this.#fail(error as Error);
     }
@@ -93,7 +93,7 @@ export class Tunnel {
     call.onDisconnect = () => upstream.destroy();
     call.upstreamMs = performance.now() - call.upstreamStartedAt;
     const response = new GatewayResponse(101, toHeaders(message), noBody());
-    // What an API says in the head of every answer it says in this one too.
+    // Response steps run on the 101 head too.
     Promise.try(() => this.#events.onHead(call, response)).then(
       () => this.#switch(response, upstream, first),
       error => {
@@ -123,7 +123,7 @@ export class Tunnel {
     });
   }
 
-  /** An ordinary answer, and dealt with like one: nobody gets round a step by asking for another protocol. */
+  /** The upstream declined: the response passes all response steps, so an upgrade header bypasses none. */
   #onResponse(message: IncomingMessage): void {
     if (this.#isSettled) {
       message.destroy();
@@ -157,7 +157,7 @@ export class Tunnel {
   }
 }
 
-/** An answer that is already here, as a pool would bring it: what fails with it fails the call, and nothing else. */
+/** Dispatcher of a response that was received already; its errors fail this request only. */
 const dispatcherOfResponse = (message: IncomingMessage): Pick<Dispatcher, 'dispatch'> => ({
   dispatch(_options, handler) {
     let failure: Error | undefined;
@@ -172,7 +172,7 @@ const dispatcherOfResponse = (message: IncomingMessage): Pick<Dispatcher, 'dispa
         abort(error as Error);
       }
     };
-    // It cannot be asked for again, whatever it broke off with.
+    // Never retried, whatever the error code.
     message.on('error', cause => abort(new Error('the upstream broke off its answer', { cause })));
     handler.onConnect?.(abort);
     const raw = message.rawHeaders.map(text => Buffer.from(text, 'latin1'));
@@ -187,7 +187,7 @@ const dispatcherOfResponse = (message: IncomingMessage): Pick<Dispatcher, 'dispa
   },
 });
 
-/** Copies both ways; the end of one side ends the other. */
+/** Pipes both ways; the end of one side ends the other. */
 export function pipeBoth(one: Duplex, other: Socket, onEnd: () => void): void {
   let open = 2;
   const onClose = () => {

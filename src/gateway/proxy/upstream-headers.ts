@@ -1,7 +1,7 @@
 import { hopByHopHeaders } from '../http/headers.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 
-/** Speak to this gateway, not to whoever is behind it; said anew for the upstream. */
+/** Headers of the client connection that the gateway sets itself for the upstream. */
 const gatewayHeaders: ReadonlySet<string> = new Set([
   'host',
   'content-length',
@@ -11,8 +11,8 @@ const gatewayHeaders: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The headers that go upstream, as a flat list: the call's, without those of its connection, then ours. What callers
- * claim about forwarding was dropped when the call arrived; what is still there came from a trusted proxy or from a step.
+ * Upstream headers as a flat list: end-to-end headers of the request, then those of the gateway. Forwarding headers of
+ * untrusted clients were removed on arrival; remaining ones are of a trusted proxy or a step.
  */
 export function buildUpstreamHeaders(call: Exchange, host: string): string[] {
   const { suppressedHeaders } = call;

@@ -6,30 +6,30 @@ import type { StepServices } from '../pipeline/step-services.ts';
 type Client = Model['upstreamClientCredentials'];
 export type GrantType = 'client_credentials' | 'password';
 
-/** A token for the upstream, as its authorisation server gave it. */
+/** Access token for the upstream. */
 export interface UpstreamToken {
-  /** The value of the header that carries it. */
+  /** Header value. */
   readonly value: string;
-  /** The whole reply. */
+  /** Members of the token response. */
   readonly members: Readonly<Record<string, unknown>>;
   readonly obtainedAtMs: number;
   readonly expiresAtMs: number;
 }
 
 export interface UpstreamTokens {
-  /** One token for all calls, fetched once when several need it. Undefined where none can be had now. */
+  /** Cached token; concurrent requests share one fetch. Undefined when none is available. */
   get(): MaybePromise<UpstreamToken | undefined>;
-  /** The upstream did not take it. */
+  /** The upstream rejected the token. */
   invalidate(): void;
 }
 
 const maxResponseBytes = 64 * 1024;
 const requestTimeoutMs = 10_000;
-/** A token whose server does not say how long it lasts. */
+/** TTL of a token without `expires_in`. */
 const defaultTtlMs = 300_000;
-/** A token is given up before its end, so that it does not end on its way. */
+/** Refreshed before expiry, so that it does not expire in flight. */
 const expiryLeewayMs = 10_000;
-/** How long a server that gave no token, or one that was not taken, is left alone. */
+/** Minimum interval between token requests after a failure or rejection. */
 const minRetryIntervalMs = 1000;
 
 class TokenUnavailable extends Error {}
@@ -59,7 +59,7 @@ export function createUpstreamTokens(
       if (!(error instanceof TokenUnavailable || error instanceof Problem)) throw error;
       failedAtMs = clock.now();
       cached = undefined;
-      log.warn({ api: apiId, reason: error.message }, 'no token for the upstream');
+      log.warn({ api: apiId, reason: error.message }, 'upstream token request failed');
     }
     return cached;
   }
@@ -103,7 +103,7 @@ function buildTokenRequest(
   return { url: tokenUrl, method: 'POST', headers, body: form.toString() };
 }
 
-/** The words of a fault repeat nothing of the reply: there may be a secret in it. */
+/** Errors repeat nothing of the token response: it may contain a secret. */
 function parseToken(text: string, nowMs: number): UpstreamToken {
   const members = parseObject(text);
   const { access_token: token, expires_in: expires } = members;

@@ -34,7 +34,7 @@ describe('WebSocket frames', () => {
         }
       });
 
-  test('a Close frame is seen, and ours is one', () => {
+  test('a Close frame is detected, also our own', () => {
     for (const isClient of [false, true]) {
       const bytes = toCloseFrame(1001, isClient);
       const frames = new FrameTracker();

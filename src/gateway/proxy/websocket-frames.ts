@@ -1,23 +1,23 @@
 import { createPublicId } from '#base/ids.ts';
 
-/** Longest head of a frame (RFC 6455, 5.2): two bytes, eight of a length, four of a mask. */
+/** Longest frame header (RFC 6455, 5.2): two bytes, eight of length, four of mask. */
 const maxHeadBytes = 14;
 const closeOpcode = 8;
 
-/** Follows the frames of one direction of a WebSocket (RFC 6455, 5.2) without looking at their payload. */
+/** Tracks the frame boundaries of one direction (RFC 6455, 5.2) without reading payloads. */
 export class FrameTracker {
   readonly #head = new Uint8Array(maxHeadBytes);
   #headBytes = 0;
   #remainingPayload = 0;
-  /** A Close frame has begun: nothing may follow it in this direction. */
+  /** A Close frame began: no frame may follow it. */
   hasClose = false;
 
-  /** Between two frames: only here another frame may be put in. */
+  /** Between two frames, where another frame may be inserted. */
   get isBetweenFrames(): boolean {
     return this.#headBytes === 0 && this.#remainingPayload === 0;
   }
 
-  /** Takes a chunk, or its part up to the next end of a frame. Returns the number of bytes taken. */
+  /** Consumes a chunk, or up to the next frame end. Returns the bytes consumed. */
   take(chunk: Uint8Array, stopsBetweenFrames = false): number {
     let offset = 0;
     while (offset < chunk.length) {

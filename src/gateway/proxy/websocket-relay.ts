@@ -6,17 +6,17 @@ import { FrameTracker, toCloseFrame } from './websocket-frames.ts';
 const goingAwayCode = 1001;
 
 export interface RelayOptions {
-  /** How long both ends may take to agree to a close before their connections are broken. */
+  /** Timeout of the closing handshake; the connections are then destroyed. */
   readonly closeTimeoutMs: number;
   readonly onEnd: () => void;
 }
 
 export interface WebSocketRelay {
-  /** Closes both ends with 1001: after the frame under way, and once each has answered with a Close frame of its own. */
+  /** Closes both ends with 1001: after the current frame, and once each has replied with a Close frame. */
   goAway(): void;
 }
 
-/** WebSocket relay: copies both ways at the speed of the slower side; the end of one side ends the other. */
+/** WebSocket relay: copies both ways with backpressure; the end of one side ends the other. */
 export function relayWebSocket(client: Duplex, upstream: Socket, options: RelayOptions): WebSocketRelay {
   let timer: NodeJS.Timeout | undefined;
   let open = 2;
@@ -34,7 +34,7 @@ export function relayWebSocket(client: Duplex, upstream: Socket, options: RelayO
   };
   client.once('close', onClosed);
   upstream.once('close', onClosed);
-  /** The closing handshake with one end is complete: a Close frame went each way. */
+  /** Ends a socket when its closing handshake is complete: a Close frame went each way. */
   const settle = () => {
     if (toClient.isClosed && toUpstream.isAnswered) endSocket(client);
     if (toUpstream.isClosed && toClient.isAnswered) endSocket(upstream);
@@ -57,7 +57,7 @@ function endSocket(socket: Duplex): void {
   socket.end(() => socket.destroy());
 }
 
-/** One direction: `open` copies, `ending` copies up to the end of the frame under way, `closed` reads and drops. */
+/** One direction: `open` copies, `ending` copies to the end of the current frame, `closed` discards. */
 class Direction {
   readonly #source: Duplex;
   readonly #destination: Duplex;

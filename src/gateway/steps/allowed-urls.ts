@@ -8,10 +8,10 @@ import { ApiCompileError, type Step } from '../pipeline/step.ts';
 
 type PathTest = (path: string) => boolean;
 
-/** Many keys share a few policies, and so a few patterns. */
+/** Compiled patterns cached: many keys share a few policies, and so a few patterns. */
 const maxCachedPatterns = 5000;
 
-/** The key may call this endpoint, where its rights name endpoints. */
+/** Restricts keys to the endpoints of their access rights. */
 export const allowedUrlsStep: Step = {
   name: 'allowed-urls',
   build({ model, services }) {
@@ -19,7 +19,7 @@ export const allowedUrlsStep: Step = {
     const { id } = model.identity;
     const mode = services.settings['gateway.endpoint_match'];
     const patterns = createPatternCache(mode);
-    // Whole paths would let `/a/b` open `/b` of the API at `/a`: they count for those who ask for it.
+    // Whole paths would let `/a/b` open `/b` of the API at `/a`: matched only where configured.
     const matchesWhole = mode !== 'strict' || services.settings['gateway.allowed_urls_whole_path'];
     const prepared = new WeakMap<Right, (call: Exchange) => boolean>();
     return {
@@ -37,7 +37,7 @@ export const allowedUrlsStep: Step = {
   },
 };
 
-/** A right is compiled when it is first used, with the session it belongs to. */
+/** Compiles an access right on first use; cached with its session. */
 function compileRight(
   { allowedUrls: urls }: Right,
   pattern: (url: string) => PathTest,
@@ -68,7 +68,7 @@ function createPatternCache(mode: MatchMode): (url: string) => PathTest {
   };
 }
 
-/** What nobody can read allows nothing. */
+/** An invalid pattern allows nothing. */
 function compileOrNever(url: string, mode: MatchMode): PathTest {
   try {
     return compilePathPattern(url, mode);

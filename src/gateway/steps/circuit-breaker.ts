@@ -7,7 +7,7 @@ import { createDiscoveredHosts } from '../proxy/load-balancer.ts';
 
 type Entry = StepContext['version']['endpoints']['circuitBreaker'][number];
 
-/** Calls to an upstream that keeps failing are refused for a while, endpoint by endpoint. */
+/** Circuit breaker per endpoint: rejects requests while the upstream keeps failing. */
 export const circuitBreakerStep: Step = {
   name: 'circuit-breaker',
   build(context) {
@@ -32,7 +32,7 @@ export const circuitBreakerStep: Step = {
   },
 };
 
-/** What the caller, or the gateway itself, brought about says nothing of the upstream. */
+/** Failures of the upstream, as opposed to those of the client or the gateway. */
 const upstreamFailures: ReadonlySet<string> = new Set(['upstream_timeout', 'upstream_dns_failed', 'upstream_failed']);
 
 function recordResult(breaker: CircuitBreaker, call: Exchange, { status, failure }: UpstreamResult): void {

@@ -42,11 +42,11 @@ async function contextOf({ method = 'GET', path = '/a/b', query = '', headers = 
   return { context: call.context!, call };
 }
 
-test('nothing is collected for an API that does not ask for it', () => {
+test('an API without context variables collects none', () => {
   assert.equal(made(false), undefined);
 });
 
-test('the call is described: path, address, id, headers by their usual name, cookies, parameters', async () => {
+test('context variables describe path, address, id, headers, cookies and parameters of the request', async () => {
   const headers = [
     ['Host', 'api.example'],
     ['user-AGENT', 'x/1'],
@@ -77,7 +77,7 @@ test('the call is described: path, address, id, headers by their usual name, coo
   });
 });
 
-test('a form is read with the query, goes on as it came, and wins', async () => {
+test('form parameters win over query parameters and the form is forwarded unchanged', async () => {
   const headers = ['Content-Type', 'application/x-www-form-urlencoded; charset=utf-8'];
   const { context, call } = await contextOf({ method: 'POST', query: 'a=q&b=q', headers, body: 'a=f+1' });
   assert.deepEqual([context.request_data_a, context.request_data_b], ['f 1', 'q']);
@@ -86,7 +86,7 @@ test('a form is read with the query, goes on as it came, and wins', async () => 
   assert.equal(json.context.request_data_a, undefined);
 });
 
-test('parameters have a bound, and none of them reaches what objects are made of', async () => {
+test('parameters are bounded and cannot pollute prototypes', async () => {
   const query = `__proto__=x&constructor=y&${'z=1&'.repeat(5000)}last=1`;
   const { context } = await contextOf({ query, headers: ['Cookie', '__proto__=c', '__proto__', 'h'] });
   assert.equal(context.request_data_last, undefined);

@@ -3,14 +3,14 @@ import type { Exchange } from '../pipeline/exchange.ts';
 import type { Step } from '../pipeline/step.ts';
 import { decodeHeaderText, toHeaderNames } from '../variables/header-name.ts';
 
-/** Parameters of a query and a form that are given names; whoever sends more means no good. */
+/** Query and form parameters that become variables. */
 const maxParameters = 1000;
 const formType = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
 const formMethods = new Set(['POST', 'PUT', 'PATCH']);
 
 /**
- * Facts about the call that headers, rewrites and templates may name. They are what the caller sent: steps that change
- * the call afterwards change none of them.
+ * Context variables: facts of the request as received, for headers, rewrites and templates. Later changes of the
+ * request do not change them.
  */
 export const contextVariablesStep: Step = {
   name: 'context-variables',
@@ -72,7 +72,7 @@ function addCookies(context: Record<string, unknown>, line: string): void {
   }
 }
 
-/** The form first: where both name a parameter, that is the value that counts. */
+/** The form first: it wins over a query parameter of the same name. */
 function addParameters(context: Record<string, unknown>, query: string, form: string): undefined {
   const data: Record<string, string[]> = Object.create(null);
   let remaining = maxParameters;

@@ -31,7 +31,7 @@ function made(rules: object) {
   return { cors: createCorsPolicy({ model, services: { log } })!, lines };
 }
 
-test('with debug on every decision is logged, and none without', () => {
+test('CORS decisions are logged with debug on only', () => {
   for (const debug of [true, false]) {
     const { cors, lines } = made({ debug, allowed_origins: ['https://a.example'] });
     cors.addHeaders(callOf('GET', ['Origin', 'https://a.example']));
@@ -45,7 +45,7 @@ test('with debug on every decision is logged, and none without', () => {
   }
 });
 
-test('of several APIs a call goes through, the first to mark it is heard', () => {
+test('a looped request keeps the CORS headers of its first API', () => {
   const call = callOf('GET', ['Origin', 'https://a.example']);
   made({ allowed_origins: ['https://a.example'] }).cors.addHeaders(call);
   const marked = [...call.extraResponseHeaders!];

@@ -5,13 +5,13 @@ import { createResponse, type GatewayResponse } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { StepServices } from '../pipeline/step-services.ts';
 
-/** What one definition says to browsers. Nothing here keeps a call out: browsers do, by what they are told. */
+/** CORS policy of a definition. It rejects no request: browsers enforce it. */
 export interface CorsPolicy {
-  /** Adds to whatever answer the call gets what its page may do with it. */
+  /** Adds CORS headers to every response of the request. */
   addHeaders(call: Exchange): void;
-  /** An OPTIONS call, answered in place of the upstream. */
+  /** Responds to an OPTIONS request in place of the upstream. */
   respondToOptions(call: Exchange): GatewayResponse;
-  /** Takes away what the upstream says of the same: two words would contradict each other, and this one counts. */
+  /** Replaces CORS headers of the upstream: two policies would contradict each other. */
   removeUpstreamHeaders(call: Exchange, headers: HeaderList): void;
 }
 
@@ -19,7 +19,7 @@ type CorsRules = Model['cors'];
 
 const defaultMethods = ['GET', 'POST', 'HEAD'];
 const defaultHeaders = ['accept', 'content-type', 'x-requested-with'];
-/** Said by every page that asks; no permission is needed for it. */
+/** Sent by every cross-origin request; needs no permission. */
 const alwaysAllowedHeader = 'origin';
 const preflightVary = 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers';
 
@@ -27,7 +27,7 @@ const allowOrigin = 'Access-Control-Allow-Origin';
 const allowCredentials = 'Access-Control-Allow-Credentials';
 const exposeHeaders = 'Access-Control-Expose-Headers';
 
-/** Undefined where a definition leaves that to the upstream. */
+/** Undefined where the definition leaves CORS to the upstream. */
 export const createCorsPolicy = ({
   model,
   services,
@@ -39,7 +39,7 @@ export const createCorsPolicy = ({
     ? compileCorsPolicy(model.cors, facts => services.log.info({ api: model.identity.id, ...facts }, 'CORS'))
     : undefined;
 
-/** `told` hears of every decision, where the definition asks for that. */
+/** `logDecision` gets every decision, with `debug` on. */
 function compileCorsPolicy(
   rules: CorsRules,
   logDecision: (facts: Readonly<Record<string, unknown>>) => void,
@@ -55,7 +55,7 @@ function compileCorsPolicy(
     origins.isAny ? '*' : origin,
     ...(credentials ? [allowCredentials, 'true'] : []),
   ];
-  // Where any origin may call, all of them are told the same.
+  // With any origin allowed, all origins get the same headers.
   const anyOriginHeaders = [...allowHeaders('*'), ...(exposed ? [exposeHeaders, exposed] : [])];
 
   function decide(origin: string | undefined, allowed: boolean, preflight: boolean): boolean {
@@ -63,7 +63,7 @@ function compileCorsPolicy(
     return allowed;
   }
 
-  /** What a preflight is told is all about the call it announces. */
+  /** Preflight response headers, for the request it announces. */
   function preflightHeaders(call: Exchange, method: string): string[] {
     const origin = call.headers.get('origin');
     const requestedHeaders = call.headers.get('access-control-request-headers') ?? '';
@@ -86,7 +86,7 @@ function compileCorsPolicy(
 
   return {
     addHeaders(call) {
-      // A call that other APIs had first was marked by the one its page knows.
+      // A looped request has the headers of the first API, the one the page knows.
       if (call.extraResponseHeaders && hasOriginVary(call.extraResponseHeaders)) return;
       call.extraResponseHeaders ??= [];
       call.extraResponseHeaders.push('Vary', 'Origin');
@@ -115,7 +115,7 @@ function compileCorsPolicy(
 }
 
 const isCorsHeader = (name: string) => name.startsWith('Access-Control-');
-/** That answers differ by origin is said of every call that was looked at. */
+/** `Vary: Origin` is on every response of a CORS API; it marks a processed request. */
 const isOriginVary = (name: string, value: string) => name === 'Vary' && value === 'Origin';
 
 function hasOriginVary(flat: readonly string[]): boolean {
@@ -133,12 +133,12 @@ function withoutCorsHeaders(flat: readonly string[]): string[] {
 const toUpper = (text: string) => text.toUpperCase();
 const toLower = (text: string) => text.toLowerCase();
 
-/** Undefined: any. */
+/** Undefined: any name. */
 type NameSet = ReadonlySet<string> | undefined;
 const toNameSet = (list: readonly string[], fold: (text: string) => string): NameSet =>
   list.includes('*') ? undefined : new Set(list.map(text => fold(text.trim())));
 
-/** Asking is always allowed: an OPTIONS call changes nothing. */
+/** OPTIONS is always allowed: it is a safe method. */
 const allowsMethod = (methods: NameSet, method: string) =>
   methods === undefined ? tokenPattern.test(method) : method === 'OPTIONS' || methods.has(method);
 
@@ -155,7 +155,7 @@ interface OriginTest {
   has(origin: string): boolean;
 }
 
-/** One `*` in an origin stands for any text there. */
+/** One `*` in an origin is a wildcard. */
 function createOriginTest(list: readonly string[]): OriginTest {
   const patterns = list.map(text => text.trim().toLowerCase());
   if (patterns.length === 0 || patterns.includes('*')) return { isAny: true, has: () => true };
@@ -176,5 +176,5 @@ function createOriginTest(list: readonly string[]): OriginTest {
   };
 }
 
-/** What fits around a `*` must still be an origin, so that nobody's path or user name ends like a trusted host. */
+/** The match of a wildcard must be an origin, so that a path or user name cannot end like a trusted host. */
 const isOrigin = (text: string) => /^[a-z][a-z0-9+.-]*:\/\/[^/?#@\\\s]+$/.test(text);

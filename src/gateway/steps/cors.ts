@@ -1,7 +1,7 @@
 import type { Step } from '../pipeline/step.ts';
 import { createCorsPolicy } from './cors-policy.ts';
 
-/** Tells pages of other origins what they may read, whatever becomes of the call. */
+/** CORS headers on every response, also on errors. */
 export const corsHeadersStep: Step = {
   name: 'cors-headers',
   build(context) {
@@ -17,13 +17,13 @@ export const corsHeadersStep: Step = {
   },
 };
 
-/** Answers browsers that ask first. */
+/** CORS preflight. */
 export const corsStep: Step = {
   name: 'cors',
   build(context) {
     const rules = createCorsPolicy(context);
     if (!rules) return undefined;
-    // Where the upstream answers OPTIONS calls itself they do not come here.
+    // With `options_passthrough` OPTIONS requests do not get here.
     return { request: call => (call.method === 'OPTIONS' ? rules.respondToOptions(call) : undefined) };
   },
 };

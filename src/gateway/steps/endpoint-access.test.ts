@@ -31,7 +31,7 @@ describe('endpoint lists', () => {
     return [status, body, events];
   };
 
-  test('a blocked endpoint: 403 and an event, for the method it names', async () => {
+  test('a blocked endpoint gets 403 and an event, for its method', async () => {
     const lists = { black_list: [{ path: '/admin', method: 'POST' }] };
     assert.deepEqual(await answer(lists, { target: '/admin', method: 'POST' }), forbidden);
     assert.deepEqual(await answer(lists, { target: '/admin/', method: 'POST' }), forbidden);
@@ -40,25 +40,25 @@ describe('endpoint lists', () => {
     assert.deepEqual(await answer(lists, { target: '/administration', method: 'POST' }), passes);
   });
 
-  test('one allowed endpoint closes all others', async () => {
+  test('an allow list closes all other endpoints', async () => {
     const lists = { white_list: [{ path: '/open/{id}', method: 'GET' }] };
     assert.deepEqual(await answer(lists, { target: '/open/1' }), passes);
     assert.deepEqual(await answer(lists, { target: '/open/1', method: 'DELETE' }), forbidden);
     assert.deepEqual(await answer(lists, { target: '/other' }), forbidden);
   });
 
-  test('a block wins over a permission, an open endpoint over both', async () => {
+  test('block wins over allow, and ignore authentication over both', async () => {
     const both = { white_list: [{ path: '/x' }], black_list: [{ path: '/x' }] };
     assert.deepEqual(await answer(both, { target: '/x' }), forbidden);
     assert.deepEqual(await answer({ ...both, ignored: [{ path: '/x' }] }, { target: '/x' }), passes);
   });
 
-  test('an entry that is switched off does not count', async () => {
+  test('a disabled entry has no effect', async () => {
     const lists = { black_list: [{ path: '/x', disabled: true }], white_list: [{ path: '/y', disabled: true }] };
     assert.deepEqual(await answer(lists, { target: '/x' }), passes);
   });
 
-  test('an internal endpoint is closed to callers and open to calls from inside', async () => {
+  test('an internal endpoint is closed to clients and open to loops', async () => {
     const lists = { internal: [{ path: '/x', method: 'GET' }], white_list: [{ path: '/y' }] };
     assert.deepEqual(await answer(lists, { target: '/x' }), forbidden);
     const change: Sent['change'] = call => {
@@ -68,7 +68,7 @@ describe('endpoint lists', () => {
     assert.deepEqual(await answer(lists, { target: '/z', change }), forbidden);
   });
 
-  test('an open endpoint asks for no key; its neighbours do', async () => {
+  test('an open endpoint needs no key; its neighbours do', async () => {
     const api = await withLists({ ignored: [{ path: '/public/*' }] }, { use_keyless: false });
     const open = await bench.send(api, { target: '/public/x' });
     assert.deepEqual([open.status, open.call.skipsAuth], [0, true]);
@@ -76,7 +76,7 @@ describe('endpoint lists', () => {
       assert.equal((await bench.send(api, { target })).status, 401, target);
   });
 
-  test('the older lists of bare paths count for every method', async () => {
+  test('the older lists of bare paths apply to every method', async () => {
     const api = await bench.compile({
       use_keyless: true,
       version_data: {
@@ -89,7 +89,7 @@ describe('endpoint lists', () => {
   });
 });
 
-test('classic mocks that come first ask for no key, stand above all lists, and leave no record', async () => {
+test('classic mocks with classic_mocks_first need no key, win over all lists and are not recorded', async () => {
   const bench = await openBench({ 'gateway.classic_mocks_first': 'true' });
   const extended_paths = { mock_response: [{ path: '/x', method: 'GET', code: 202 }], black_list: [{ path: '/x' }] };
   const api = await bench.compile({

@@ -4,7 +4,7 @@ import { refuseAccess } from '../pipeline/refusals.ts';
 import type { Step } from '../pipeline/step.ts';
 import { createClassicMocks } from './mock-response.ts';
 
-/** Which endpoints are open to everybody, closed, or reached from inside only. */
+/** Endpoint lists: ignore authentication, block, allow, internal. */
 export const endpointAccessStep: Step = {
   name: 'endpoint-access',
   build(stepContext) {
@@ -31,7 +31,7 @@ export const endpointAccessStep: Step = {
         }
         const isInternal = internalList?.find(call) !== undefined;
         if (isInternal && call.loopCount === 0) return refuseEndpoint(call);
-        // A mock stands outside the lists below; who may have it is asked later, unless the setting says otherwise.
+        // Mocks are exempt from the lists below; authentication applies later, unless the setting puts mocks first.
         const mock = mocks?.find(call);
         if (mock && mocksFirst) {
           call.isRecorded = false;

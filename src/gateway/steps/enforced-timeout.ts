@@ -2,7 +2,7 @@ import { createEndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Step } from '../pipeline/step.ts';
 import { TimeoutQueue } from '../proxy/timeout-queue.ts';
 
-/** How long the upstream may take: the endpoint's own time, else that of the API, else the gateway's. */
+/** Upstream timeout: of the endpoint, else of the API, else of the gateway. */
 export const enforcedTimeoutStep: Step = {
   name: 'enforced-timeout',
   build({ model, version, services: { settings } }) {

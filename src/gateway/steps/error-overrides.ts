@@ -3,7 +3,7 @@ import { createErrorOverrides } from './error-overrides/overrides.ts';
 
 const firstError = 400;
 
-/** Says something else in place of an upstream's error. Refusals are seen to where they go out, whoever refuses. */
+/** Error overrides for upstream errors. Gateway errors are overridden where they are written. */
 export const errorOverridesStep: Step = {
   name: 'error-overrides',
   build({ model, services }) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type Bench, errorBody, openBench } from '../../../tests/support/step-harness.ts';
 
-describe('APIs and versions that end', () => {
+describe('API and version expiry', () => {
   let bench: Bench;
   before(async () => {
     bench = await openBench();
@@ -18,19 +18,19 @@ describe('APIs and versions that end', () => {
     version_data: { not_versioned: false, versions: { v1: { name: 'v1', expires } } },
   });
 
-  test('an API past its expiration: 403 and an event; a time nobody can read has passed', async () => {
+  test('an expired API gets 403 and an event; an invalid time counts as expired', async () => {
     const message = 'API has expired, please check documentation or contact administrator';
     for (const expiration of ['2029-12-31 23:59', '2030-01-01 00:00', 'tomorrow'])
       assert.deepEqual(await answer({ expiration }), [403, errorBody(message), [event]], expiration);
   });
 
-  test('a version past its own: 403 and an event', async () => {
+  test('an expired version gets 403 and an event', async () => {
     const message = 'Api Version has expired, please check documentation or contact administrator';
     assert.deepEqual(await answer(versioned('2029-12-31 23:59')), [403, errorBody(message), [event]]);
     assert.deepEqual(await answer(versioned('')), [0, '', []]);
   });
 
-  test('until then it is served, and says until when', async () => {
+  test('an API before its expiry is served with the expiry in a header', async () => {
     const api = await bench.compile({ use_keyless: true, expiration: '2030-01-01 00:01' });
     const { status, call } = await bench.send(api);
     assert.equal(status, 0);

@@ -3,13 +3,13 @@ import { type RefusalCode, refuseAccess } from '../pipeline/refusals.ts';
 import type { Step } from '../pipeline/step.ts';
 import { hasOwnVersions } from '../routing/versions.ts';
 
-/** An API, or a version of it, that is in service until a given time. Callers are told which. */
+/** Expiry of an API or version; the time is in a response header. */
 export const expiryStep: Step = {
   name: 'expiry',
   build({ model, version, services }) {
     const { text, code } = selectExpiry(model, version);
     if (text === '' || text === '-1') return undefined;
-    // A time nobody can read has passed: serving for ever is not what its author meant.
+    // An invalid time counts as expired: fail closed.
     const endsAtMs = parseExpiry(text) ?? Number.NEGATIVE_INFINITY;
     const expiresText = Number.isFinite(endsAtMs) ? new Date(endsAtMs).toUTCString() : '';
     return {

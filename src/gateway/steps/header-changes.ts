@@ -4,15 +4,14 @@ import type { Exchange } from '../pipeline/exchange.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
 import { compileVariables, escapeHeaderValue, type VariableTools } from '../variables/variables.ts';
 
-/** What a definition wants of the headers of a call or an answer: some taken away, then some set in place of others. */
+/** Header changes of a definition: removals, then values set. */
 export interface HeaderChangeConfig {
   readonly remove: readonly string[];
   readonly add: Readonly<Record<string, string>>;
 }
 
-/** The same, compiled. */
 export interface CompiledHeaderChange {
-  /** Lower-case names of what is taken away before anything is set. */
+  /** Lower-case names, removed before values are set. */
   readonly removed: ReadonlySet<string>;
   readonly set: readonly HeaderSet[];
 }
@@ -22,7 +21,7 @@ interface HeaderSet {
   value(call: Exchange): string;
 }
 
-/** Undefined where nothing is wanted. A name or value that cannot be sent makes the API unservable. */
+/** Undefined without changes. An invalid name or value fails the API. */
 export function compileHeaderChange({ remove, add }: HeaderChangeConfig, services: VariableTools) {
   const set = Object.entries(add).map(([name, text]): HeaderSet => {
     validateHeaderName(name);

@@ -22,14 +22,14 @@ describe('IP lists', () => {
     ['AuthFailure', 'Auth Failure', address],
   ];
 
-  test('an address outside the allow list: 403 and an event with the address', async () => {
+  test('an address outside the allow list gets 403 and an event with the address', async () => {
     for (const address of ['10.9.9.9', '192.0.2.7', '2001:db8::5', '::1', '::ffff:10.0.0.1'])
       assert.equal(await from(allowed, address), 'passes', address);
     for (const address of ['192.0.2.8', '11.0.0.1', '2001:db9::1', 'not an address', ''])
       assert.deepEqual(await from(allowed, address), refused(address));
   });
 
-  test('an address on the block list: 403, also when it is allowed', async () => {
+  test('an address on the block list gets 403, also when allowed', async () => {
     for (const address of ['10.1.2.3', '2001:db8:bad::1'])
       for (const lists of [blocked, { ...allowed, ...blocked }])
         assert.deepEqual(await from(lists, address), refused(address));
@@ -37,12 +37,12 @@ describe('IP lists', () => {
     assert.equal(await from(blocked, '192.0.2.8'), 'passes');
   });
 
-  test('a list counts only when it is switched on', async () => {
+  test('a disabled IP list has no effect', async () => {
     assert.equal(await from({ allowed_ips: ['10.0.0.1'], blacklisted_ips: ['192.0.2.8'] }, '192.0.2.8'), 'passes');
     assert.equal(await from({ ...allowed, allowed_ips: [] }, '192.0.2.8'), 'passes');
   });
 
-  test('an endpoint open to everybody is open to allowed addresses only', async () => {
+  test('an open endpoint is open to allowed addresses only', async () => {
     const api = await bench.compile({
       ...allowed,
       version_data: {
@@ -56,7 +56,7 @@ describe('IP lists', () => {
     assert.equal((await bench.send(api, { target: '/x', peer: { address: '10.0.0.1' } })).status, 0);
   });
 
-  test('a list nobody can read keeps the API from being served', async () => {
+  test('an invalid IP list keeps the API from being served', async () => {
     const api = await bench.compile({ ...allowed, allowed_ips: ['10.0.0.0/99'] });
     assert.match(api.unserved, /^an IP list cannot be read/);
   });

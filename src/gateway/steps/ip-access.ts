@@ -3,7 +3,7 @@ import { deny } from '../auth/auth-result.ts';
 import { includesAddress, parseCidrList } from '../pipeline/client-address.ts';
 import { ApiCompileError, type Step } from '../pipeline/step.ts';
 
-/** Which addresses may call. */
+/** IP allow and block lists. */
 export const ipAccessStep: Step = {
   name: 'ip-access',
   build({ model, services }) {

@@ -6,7 +6,7 @@ import type { Api } from '../routing/api.ts';
 const granted = { access_rights: { bench: { versions: ['v1'] } } };
 const disallowed = errorBody('Access to this API has been disallowed');
 
-describe('the state and the rights of a key', () => {
+describe('key state and access rights', () => {
   let bench: Bench;
   let api: Api;
   before(async () => {
@@ -22,7 +22,7 @@ describe('the state and the rights of a key', () => {
     { event: 'KeyExpired', message, key: bench.tools.keyCache.hashOf(keyId) },
   ];
 
-  test('an inactive key: 403 and an event', async () => {
+  test('an inactive key gets 403 and an event', async () => {
     const keyId = await bench.key({ ...granted, is_inactive: true });
     assert.deepEqual(await send(api, keyId), [
       403,
@@ -31,7 +31,7 @@ describe('the state and the rights of a key', () => {
     ]);
   });
 
-  test('an expired key: 401 and an event', async () => {
+  test('an expired key gets 401 and an event', async () => {
     const keyId = await bench.key({ ...granted, expires: startMs / 1000 - 1 });
     assert.deepEqual(await send(api, keyId), [
       401,
@@ -42,12 +42,12 @@ describe('the state and the rights of a key', () => {
       assert.equal((await send(api, await bench.key({ ...granted, expires })))[0], 0);
   });
 
-  test('a key for other APIs: 403', async () => {
+  test('a key without access to the API gets 403', async () => {
     const keyId = await bench.key({ access_rights: { other: {} } });
     assert.deepEqual(await send(api, keyId), [403, disallowed, []]);
   });
 
-  test('where the settings allow them, keys without rights may call every API', async () => {
+  test('keys without access rights reach every API where the setting allows it', async () => {
     const lenient = await openBench({ 'keys.allow_master_keys': 'true' });
     const keyId = await lenient.key({});
     const { status } = await lenient.send(await lenient.compile(), { headers: { Authorization: keyId } });
@@ -55,7 +55,7 @@ describe('the state and the rights of a key', () => {
     await lenient.close();
   });
 
-  test('versions inside a definition have to be granted one by one', async () => {
+  test('access to versions inside a definition is granted one by one', async () => {
     const versioned = await bench.compile({
       definition: { location: 'header', key: 'x-version' },
       version_data: { not_versioned: false, versions: { v1: { name: 'v1' }, v2: { name: 'v2' } } },
@@ -79,7 +79,7 @@ describe('the state and the rights of a key', () => {
     access_rights: { bench: { allowed_urls } },
   });
 
-  test('an endpoint or a method that is not granted: 403', async () => {
+  test('an endpoint or method outside allowed_urls gets 403', async () => {
     const keyId = await bench.key(
       urls({ url: '/a/{id}', methods: ['GET'] }, { url: '/b/.*', methods: ['GET', 'POST'] }),
     );
@@ -103,7 +103,7 @@ describe('the state and the rights of a key', () => {
       ]);
   });
 
-  test('an expression nobody can read grants nothing', async () => {
+  test('an invalid allowed_urls pattern grants nothing', async () => {
     const keyId = await bench.key(urls({ url: '/[', methods: ['GET'] }));
     assert.equal((await send(api, keyId, '/['))[0], 403);
   });
@@ -115,7 +115,7 @@ describe('the state and the rights of a key', () => {
     assert.equal((await send(api, await bench.key(urls({ url: '', methods: ['GET'] })), '/b'))[0], 0);
   });
 
-  test('where patterns fit anywhere, so do granted endpoints', async () => {
+  test('allowed_urls follow endpoint_match', async () => {
     const loose = await openBench({ 'gateway.endpoint_match': 'loose' });
     const keyId = await loose.key(urls({ url: '/a', methods: ['GET'] }));
     const sent = { headers: { Authorization: keyId }, target: '/x/abc' };
@@ -124,7 +124,7 @@ describe('the state and the rights of a key', () => {
   });
 });
 
-describe('several ways in', () => {
+describe('multiple auth methods', () => {
   let bench: Bench;
   let keyId: string;
   before(async () => {
@@ -145,7 +145,7 @@ describe('several ways in', () => {
     });
   const ann = `Basic ${Buffer.from('ann:word').toString('base64')}`;
 
-  test('all must be met', async () => {
+  test('all enabled auth methods must succeed', async () => {
     const api = await both();
     assert.equal((await bench.send(api, { headers: { 'X-Key': keyId } })).status, 401);
     assert.equal((await bench.send(api, { headers: { Authorization: ann } })).status, 401);
@@ -153,7 +153,7 @@ describe('several ways in', () => {
     assert.equal((await bench.send(api, { headers: { 'X-Key': keyId, Authorization: ann } })).status, 0);
   });
 
-  test('the one named gives the session; without a name the last one does', async () => {
+  test('base_identity_provided_by selects the session; without it the last auth method does', async () => {
     const headers = { 'X-Key': keyId, Authorization: ann };
     for (const [base, from] of [
       ['', 'token'],
@@ -163,7 +163,7 @@ describe('several ways in', () => {
       assert.equal((await bench.send(await both(base), { headers })).call.authMethod, from);
   });
 
-  test('when the one named is not on, nobody is known: 400', async () => {
+  test('base_identity_provided_by with a disabled auth method gets 400', async () => {
     const { status, body, events } = await bench.send(await both('hmac_key'), {
       headers: { 'X-Key': keyId, Authorization: ann },
     });

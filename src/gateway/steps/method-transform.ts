@@ -4,7 +4,7 @@ import type { Step } from '../pipeline/step.ts';
 
 const methods = new Set(['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH']);
 
-/** Another method for the upstream. */
+/** Changes the method of the upstream request. */
 export const methodTransformStep: Step = {
   name: 'method-transform',
   build(context) {

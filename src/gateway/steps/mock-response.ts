@@ -19,7 +19,7 @@ import { createOperationMatcher, type FindOperation } from '../validation/operat
 type Entry = StepContext['version']['endpoints']['mockResponse'][number];
 type MockHandler = (call: Exchange) => GatewayResponse;
 
-/** Endpoints that the gateway answers itself: with what the definition says, or with examples of its document. */
+/** Mock responses: configured ones, or examples of the OpenAPI document. */
 export const mockResponseStep: Step = {
   name: 'mock-response',
   build(context) {
@@ -29,7 +29,7 @@ export const mockResponseStep: Step = {
   },
 };
 
-/** Mocks of the classic form, which are found by their path alone. */
+/** Mocks of classic definitions, matched by path alone. */
 export function createClassicMocks({
   model,
   version,
@@ -78,7 +78,7 @@ function createLiteralMock({ code, body, headers, path }: Entry): MockHandler {
   return () => createResponse(code || 200, sendable, bytes);
 }
 
-/** How an answer is framed is for the transport to say. */
+/** Framing headers are set by the response writer. */
 function validateMockHeaders(headers: readonly (readonly [string, string])[], path: string) {
   for (const [name, value] of headers)
     if (!tokenPattern.test(name) || !fieldValuePattern.test(value))
@@ -88,7 +88,7 @@ function validateMockHeaders(headers: readonly (readonly [string, string])[], pa
 
 const codeHeader = 'x-gw-accept-example-code';
 const nameHeader = 'x-gw-accept-example-name';
-/** How much of what a caller asked for is repeated. */
+/** Echoed part of a client value. */
 const maxEchoedLength = 200;
 
 function createExampleMock(
@@ -124,7 +124,7 @@ function createExampleMock(
   };
 }
 
-/** What nobody asks for is what the definition says, else JSON, else whatever there is. */
+/** Without a preference: the configured type, else JSON, else the first. */
 function selectType(accept: string, types: readonly string[], configured: string): string | undefined {
   if (accept !== '*/*') return negotiateMediaType(accept, types, configured || 'application/json');
   if (configured !== '') return types.includes(configured) ? configured : undefined;

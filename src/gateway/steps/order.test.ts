@@ -58,7 +58,7 @@ const pinned = [
   'limit-headers',
 ];
 
-test('steps come in the order that was decided, each with its reason', () => {
+test('the step order is pinned, each step with its reason', () => {
   assert.deepEqual(
     order.map(({ step }) => step.name),
     pinned,

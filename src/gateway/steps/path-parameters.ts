@@ -4,8 +4,8 @@ import { refuse } from '../pipeline/refusals.ts';
 import type { Step } from '../pipeline/step.ts';
 
 /**
- * `/admin;x` is `/admin` to upstreams that take parameters off segments, and something else to others. Such a call goes on
- * where every endpoint list says the same of both, and is refused where one does not.
+ * Ambiguous paths: `/admin;x` is `/admin` to upstreams that strip matrix parameters. Such a request continues when
+ * every endpoint list matches both readings alike, and is refused otherwise.
  */
 export const pathParametersStep: Step = {
   name: 'path-parameters',
@@ -13,7 +13,7 @@ export const pathParametersStep: Step = {
     if (settings['gateway.path_parameters'] !== 'check') return undefined;
     const lists: readonly (readonly (Endpoint & { readonly enabled: boolean })[])[] = Object.values(version.endpoints);
     if (lists.every(list => list.length === 0)) return undefined;
-    // Few APIs ever see such a call: the patterns are compiled a second time for those that do.
+    // Compiled lazily: few APIs ever see such a request.
     const createMatcher = () => {
       const entries = lists.flatMap(list => list.filter(({ enabled }) => enabled !== false));
       return createEndpointMatcher(entries, { model, version, settings });

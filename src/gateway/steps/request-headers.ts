@@ -9,7 +9,7 @@ import {
   type HeaderChangeConfig,
 } from './header-changes.ts';
 
-/** Headers changed on the way to the upstream: for every call of the version, then for those of an endpoint. */
+/** Request header transforms: of the version, then of the endpoint. */
 export const requestHeadersStep: Step = {
   name: 'request-headers',
   build(context) {
@@ -34,14 +34,14 @@ export const requestHeadersStep: Step = {
   },
 };
 
-/** A change of headers, some of which the gateway writes itself when the call leaves it. */
+/** Header change with headers the gateway adds itself when it forwards. */
 interface RequestHeaderChange extends CompiledHeaderChange {
-  /** What it then leaves as this step left it. */
+  /** Headers the gateway then does not add. */
   readonly suppressed: ReadonlySet<string> | undefined;
   readonly host: ((call: Exchange) => string) | undefined;
 }
 
-/** Told to upstreams unless a definition takes them away. */
+/** Forwarding headers, sent to upstreams unless a definition removes them. */
 const forwardingHeaders = ['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip'];
 
 function compileRequestChange(
@@ -56,7 +56,7 @@ function compileRequestChange(
   return {
     ...change,
     set: change.set.filter(({ name }) => name.toLowerCase() !== 'host'),
-    // A call without its own host is no call: it can be given another one, and none cannot be taken away.
+    // A request needs a Host: it can be replaced, not removed.
     removed: new Set([...change.removed].filter(name => name !== 'host')),
     suppressed: suppressed.length > 0 ? new Set(suppressed) : undefined,
     host: change.set.find(({ name }) => name.toLowerCase() === 'host')?.value,

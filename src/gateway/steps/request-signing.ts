@@ -6,7 +6,7 @@ import { certificateAlgorithm, createSigner, sharedSecretHashes } from '../proxy
 
 const defaultSignatureHeader = 'Authorization';
 
-/** Calls are signed for the upstream, once it is settled what is sent. */
+/** Signs upstream requests; the signer runs when the request is final. */
 export const requestSigningStep: Step = {
   name: 'request-signing',
   build(context) {

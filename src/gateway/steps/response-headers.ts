@@ -3,7 +3,7 @@ import type { Step, StepContext } from '../pipeline/step.ts';
 import { applyHeaderChange, compileHeaderChange, type HeaderChangeConfig } from './header-changes.ts';
 import { headerInjections } from './response-processors.ts';
 
-/** Headers changed on the way back: for an endpoint, then for the version, then by processors of the API. */
+/** Response header transforms: of the endpoint, the version, then response processors. */
 export const responseHeadersStep: Step = {
   name: 'response-headers',
   build(context) {

@@ -7,8 +7,8 @@ import { parseUpstreamAddress, type UpstreamAddress } from '../proxy/load-balanc
 import type { HeaderChangeConfig } from './header-changes.ts';
 
 /**
- * Changes of answers that the classic form names one by one. Setting headers is done with the other header changes; what
- * is left here puts the gateway's own address in place of the upstream's.
+ * Response processors of classic definitions. `header_injector` is part of the header transforms; this step rewrites
+ * upstream URLs in headers to those of the gateway.
  */
 export const responseProcessorsStep: Step = {
   name: 'response-processors',
@@ -16,7 +16,7 @@ export const responseProcessorsStep: Step = {
     const cleanups = context.model.responseProcessors.list.flatMap(({ name, options }) => {
       const create = processors[name];
       if (create) return create(context, options) ?? [];
-      // What it would have removed or replaced is unknown: without it a response may show more than it should.
+      // Unknown effect: without the processor a response may reveal more than it should.
       if (context.services.settings['transforms.on_failure'] === 'refuse')
         throw new ApiCompileError(`the response processor ${JSON.stringify(name.slice(0, 100))} is unknown`);
       context.services.log.error({ api: context.model.identity.id, name }, 'response processor unknown, skipped');
@@ -42,7 +42,7 @@ const processors: Readonly<Record<string, (context: StepContext, options: unknow
   __proto__: null as never,
   header_injector: createNothing,
   header_transform: createHeaderTransform,
-  // Markers: what they stand for runs where an endpoint asks for it.
+  // Markers: the transforms of endpoints do the work.
   response_body_transform: createNothing,
   response_body_transform_jq: createNothing,
   custom_mw_res_hook: rejectPluginHook,
@@ -65,7 +65,7 @@ function parseProcessorOptions<T>(rule: z.ZodType<T>, name: string, options: unk
   return parsed.data;
 }
 
-/** What `header_injector` sets and removes, unless the version wants no headers changed on all answers. */
+/** Headers of `header_injector`, unless the version disables global response headers. */
 export function headerInjections({ responseProcessors }: Model, { version }: VersionModel): HeaderChangeConfig[] {
   if (version.responseHeadersKept) return [];
   return responseProcessors.list
@@ -76,7 +76,7 @@ export function headerInjections({ responseProcessors }: Model, { version }: Ver
     });
 }
 
-/** Upstreams name themselves in `Location` and the like; callers only know the gateway. */
+/** Rewrites `Location` and similar headers: clients know the gateway only. */
 function createHeaderTransform({ model, version }: StepContext, options: unknown): HeaderCleanup | undefined {
   const { rev_proxy_header_cleanup: cleanup } = parseProcessorOptions(transformOptions, 'header_transform', options);
   const names = new Set((cleanup?.headers ?? []).map(name => name.toLowerCase()));
@@ -105,10 +105,10 @@ function listUpstreams({ upstream, loadBalancing }: Model, { version }: VersionM
   return addresses.map(address => parseUpstreamAddress(address)).filter(({ loop }) => loop === '');
 }
 
-/** A host is itself only where it ends: `//a.example` is not the beginning of `//a.example.org`. */
+/** Host boundary: `//a.example` is not a prefix of `//a.example.org`. */
 const hostContinues = /^[\w.:@-]/;
 
-/** Puts one address in place of another wherever it stands in a value; below its path too, where calls lose theirs. */
+/** Replaces an origin wherever a value contains it; also its base path, where the listen path is stripped. */
 function createReplacer(origin: string, base: string, gatewayOrigin: string, listenPath: string | undefined) {
   const path = trimTrailingSlashes(base);
   return (value: string): string => {

@@ -1,7 +1,7 @@
 import type { Step } from '../pipeline/step.ts';
 import { createDiscoveredHosts } from '../proxy/load-balancer.ts';
 
-/** A host that takes too long may no longer be where the registry said it is. */
+/** Refreshes the discovered hosts after an upstream timeout: the host may have moved. */
 export const serviceDiscoveryStep: Step = {
   name: 'discovery',
   build({ model, services }) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type Bench, errorBody, openBench, stepsOf } from '../../../tests/support/step-harness.ts';
 
-describe('what calls say of their size', () => {
+describe('request size limit', () => {
   let bench: Bench;
   before(async () => {
     bench = await openBench();
@@ -20,7 +20,7 @@ describe('what calls say of their size', () => {
     return response && [response.status, response.body.bytes!.toString()];
   };
 
-  test('a number within the limit passes; one beyond it, none and no number are told apart', async () => {
+  test('Content-Length within the limit passes; too large, missing and invalid ones get different errors', async () => {
     assert.equal(await answer('10'), undefined);
     assert.deepEqual(await answer('11'), [400, errorBody('Request is too large')]);
     assert.deepEqual(await answer(undefined), [411, errorBody('Content length is required for this request')]);
@@ -28,7 +28,7 @@ describe('what calls say of their size', () => {
       assert.deepEqual(await answer(said), [400, errorBody('content length is not a valid Integer')], said);
   });
 
-  test('methods whose bodies mean nothing are not asked', async () => {
+  test('methods without body semantics are exempt', async () => {
     for (const method of ['GET', 'DELETE', 'TRACE', 'OPTIONS', 'HEAD'])
       assert.equal(await answer('11', method), undefined);
   });

@@ -4,11 +4,11 @@ import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
 import type { Step } from '../pipeline/step.ts';
 
-/** Their bodies mean nothing, and are rarely there. */
+/** Methods without body semantics. */
 const exemptMethods = new Set(['GET', 'DELETE', 'TRACE', 'OPTIONS', 'HEAD']);
 const unlimited = Number.POSITIVE_INFINITY;
 
-/** How large a body may be: for every endpoint of a version, and for single ones. Both count. */
+/** Request size limits of the version and the endpoint; the smaller one applies. */
 export const sizeLimitStep: Step = {
   name: 'size-limit',
   build({ model, version, services }) {

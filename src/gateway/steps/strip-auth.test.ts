@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type Bench, openBench } from '../../../tests/support/step-harness.ts';
 
-describe('credentials on their way to the upstream', () => {
+describe('strip_auth_data', () => {
   let bench: Bench;
   let keyId: string;
   before(async () => {
@@ -18,12 +18,12 @@ describe('credentials on their way to the upstream', () => {
     auth_configs: { authToken: { auth_header_name: 'X-Key', use_param: false, param_name: 'key', cookie_name: 'key' } },
   };
 
-  test('they stay unless the definition strips them', async () => {
+  test('credentials are forwarded without strip_auth_data', async () => {
     const { call } = await bench.send(await bench.compile(definition), sent());
     assert.equal(call.headers.all('x-key').length, 2);
   });
 
-  test('header, parameter and cookie go, wherever they are looked for, and nothing else', async () => {
+  test('the configured header, parameter and cookie are stripped, and nothing else', async () => {
     const api = await bench.compile({
       strip_auth_data: true,
       auth_configs: { authToken: { ...definition.auth_configs.authToken, use_param: true, use_cookie: true } },
@@ -39,7 +39,7 @@ describe('credentials on their way to the upstream', () => {
     assert.equal(call.query, 'a=1&b=%20');
   });
 
-  test('places nobody looks in are left alone', async () => {
+  test('disabled credential sources are not stripped', async () => {
     const api = await bench.compile({ ...definition, strip_auth_data: true });
     const { call } = await bench.send(api, sent());
     assert.equal(call.headers.has('x-key'), false);
@@ -47,7 +47,7 @@ describe('credentials on their way to the upstream', () => {
     assert.equal(call.query, sent().target.slice(2));
   });
 
-  test('they go on open endpoints too', async () => {
+  test('credentials are stripped on open endpoints too', async () => {
     const api = await bench.compile({ ...definition, strip_auth_data: true });
     const { call } = await bench.send(api, {
       ...sent(),
@@ -58,7 +58,7 @@ describe('credentials on their way to the upstream', () => {
     assert.equal(call.headers.has('x-key'), false);
   });
 
-  test('with several ways in, all their credentials go', async () => {
+  test('credentials of all auth methods are stripped', async () => {
     const api = await bench.compile({
       strip_auth_data: true,
       use_basic_auth: true,

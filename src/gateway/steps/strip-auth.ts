@@ -1,7 +1,7 @@
 import { listCredentialSources, removeCookie, removeQueryParameter } from '../auth/credential-sources.ts';
 import type { Step } from '../pipeline/step.ts';
 
-/** Keeps credentials from the upstream, on open endpoints too. */
+/** Removes credentials before forwarding, on open endpoints too. */
 export const stripAuthStep: Step = {
   name: 'strip-auth',
   build({ model }) {

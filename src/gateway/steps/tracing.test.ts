@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { type Bench, openBench, stepsOf } from '../../../tests/support/step-harness.ts';
 import { runRequestSteps } from '../pipeline/chain.ts';
 
-describe('calls that are part of a trace', () => {
+describe('W3C Trace Context', () => {
   let bench: Bench;
   before(async () => {
     bench = await openBench();
@@ -19,7 +19,7 @@ describe('calls that are part of a trace', () => {
   }
   const trace = '0af7651916cd43dd8448eb211c80319c';
 
-  test('records and context name the trace, and what others noted for it goes along', async () => {
+  test('records and context have the trace id, and tracestate is forwarded', async () => {
     const call = await traced({ traceparent: `00-${trace}-b7ad6b7169203331-01`, tracestate: 'a=b' });
     assert.deepEqual([call.traceId, call.tags, call.context?.gw_trace_id], [trace, [`trace-id-${trace}`], trace]);
     assert.equal(call.headers.get('tracestate'), 'a=b');
@@ -34,7 +34,7 @@ describe('calls that are part of a trace', () => {
     `00-${trace.toUpperCase()}-b7ad6b7169203331-01`,
   ];
   for (const traceparent of unusable)
-    test(`${traceparent || 'no header'} begins a trace of its own`, async () => {
+    test(`traceparent ${traceparent || 'missing'}: a new trace begins`, async () => {
       const call = await traced({ traceparent, tracestate: 'a=b' });
       assert.match(call.traceId, /^[0-9a-f]{32}$/);
       assert.notEqual(call.traceId, trace);

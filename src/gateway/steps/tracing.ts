@@ -5,7 +5,7 @@ const header = 'traceparent';
 const wellFormed = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-([0-9a-f]{2})(?:-|$)/;
 const sampled = '01';
 
-/** The call is part of a trace: of the one it names, else of one that begins here. The upstream is told. */
+/** W3C Trace Context: continues the trace of `traceparent` or starts one, and forwards it. */
 export const tracingStep: Step = {
   name: 'tracing',
   build({ model }) {
@@ -13,7 +13,7 @@ export const tracingStep: Step = {
     return {
       request(call) {
         const [, parentTraceId, flags] = wellFormed.exec(call.headers.get(header) ?? '') ?? [];
-        // What others noted belongs to the trace they noted it for.
+        // `tracestate` belongs to the trace it came with.
         if (parentTraceId === undefined) call.headers.remove('tracestate');
         const traceId = parentTraceId ?? createPublicId();
         call.headers.set(header, `00-${traceId}-${createPublicId().slice(0, 16)}-${flags ?? sampled}`);

@@ -1,7 +1,7 @@
 import { createEndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Step } from '../pipeline/step.ts';
 
-/** Endpoints that are left out of analytics, and endpoints that are counted by the path the definition gives them. */
+/** Analytics per endpoint: untracked endpoints, and endpoints recorded under their configured path. */
 export const trackingStep: Step = {
   name: 'tracking',
   build({ model, version, services: { settings } }) {

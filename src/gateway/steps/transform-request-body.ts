@@ -15,7 +15,7 @@ import {
 import { ContentCodingError, decodeContent, decompressionBounds, isEncoded } from '../transform/content-coding.ts';
 import { parseVariables, resolveVariable } from '../variables/variables.ts';
 
-/** Writes the body anew, from a template over what the caller sent. */
+/** Request body transform by template. */
 export const transformRequestBodyStep = createRequestTransformStep('transform-request-body', context => {
   const { version, services } = context;
   const texts = (text: string) =>
@@ -27,7 +27,7 @@ export const transformRequestBodyStep = createRequestTransformStep('transform-re
 
 type Transforms = (context: StepContext) => EndpointMatcher<BodyTransform> | undefined;
 
-/** A step that transforms request bodies. One that it fails on is refused, unless `transforms.on_failure` lets it pass. */
+/** Creates a request transform step. A failure refuses the request unless `transforms.on_failure` is `pass`. */
 export function createRequestTransformStep(name: string, transforms: Transforms): Step {
   return { name, build: context => buildRequestTransform(transforms(context), context) };
 }
@@ -88,6 +88,6 @@ function buildRequestTransform(matcher: ReturnType<Transforms>, { services }: St
   };
 }
 
-/** A value can begin nothing new; an address stays one. */
+/** Escapes a variable, so that it cannot break out of its place; a URL stays a URL. */
 const escapeValue = (value: string) =>
   value.startsWith('http') ? encodeURI(value.toWellFormed()).replaceAll("'", '%27') : escapeQuery(value);

@@ -20,7 +20,7 @@ import {
   supportedCodings,
 } from '../transform/content-coding.ts';
 
-/** Writes the body of an answer anew, from a template over what the upstream said. */
+/** Response body transform by template. */
 export const transformResponseBodyStep = createResponseTransformStep('transform-response-body', context =>
   createBodyTransforms(
     context.version.endpoints.transformResponseBody,
@@ -33,7 +33,7 @@ const passesFailures = ({ services }: StepContext) => services.settings['transfo
 
 type Transforms = (context: StepContext) => EndpointMatcher<BodyTransform> | undefined;
 
-/** A step that transforms response bodies. One that it fails on becomes an error, unless `transforms.on_failure` lets it pass. */
+/** Creates a response transform step. A failure becomes an error unless `transforms.on_failure` is `pass`. */
 export function createResponseTransformStep(name: string, transforms: Transforms): Step {
   return { name, build: context => buildResponseTransform(transforms(context), context) };
 }
@@ -56,7 +56,7 @@ function buildResponseTransform(matcher: ReturnType<Transforms>, context: StepCo
     if (isLenient) return;
     if (!(error instanceof ContentCodingError || error instanceof InvalidBody))
       return replaceWithError(call, response, 'response_transform_failed');
-    // The status of an upstream's error says more than that its page is not JSON.
+    // An upstream error keeps its status, which says more than a page that is not JSON.
     const { status } = response;
     replaceWithError(call, response, 'response_body_unreadable');
     if (status >= 400) response.status = call.status = status;
@@ -97,7 +97,7 @@ function buildResponseTransform(matcher: ReturnType<Transforms>, context: StepCo
   return {
     request(call) {
       if (!matcher.find(call)) return undefined;
-      // Only the whole of an answer can be written anew, and only one that can be unpacked.
+      // Transforms need the whole body, in a supported coding.
       call.headers.remove('range');
       call.headers.remove('if-range');
       if (call.headers.has('accept-encoding')) call.headers.set('Accept-Encoding', supportedCodings);
@@ -108,7 +108,7 @@ function buildResponseTransform(matcher: ReturnType<Transforms>, context: StepCo
       const transform = findTransform(call, response);
       if (!transform) return;
       if (isHead(call) && response.body.bytes === undefined) {
-        // How long the body would be is known to nobody who has not made it.
+        // The length of a body that was not transformed is unknown.
         response.headers.remove('content-length');
         return;
       }
@@ -122,7 +122,7 @@ function buildResponseTransform(matcher: ReturnType<Transforms>, context: StepCo
 const isHead = ({ upstreamMethod, method }: Exchange) => (upstreamMethod ?? method) === 'HEAD';
 const hasBody = ({ status }: GatewayResponse) => status !== 101 && status !== 204 && status !== 304;
 
-/** Template data of a response; a body that cannot be parsed is an empty object to the template. */
+/** Template data of a response; an invalid body is an empty object. */
 function parseLeniently(bytes: Buffer, format: BodyFormat, maxValues: number): BodyData {
   try {
     return parseBodyData(bytes, format, maxValues);
@@ -132,7 +132,7 @@ function parseLeniently(bytes: Buffer, format: BodyFormat, maxValues: number): B
   }
 }
 
-/** In place of what the upstream said, which was more than can be worked on. */
+/** Replaces the upstream response by an error. */
 function replaceWithError(call: Exchange, response: GatewayResponse, code: RefusalCode): void {
   const refusal = refuse(call, code);
   response.status = refusal.status;

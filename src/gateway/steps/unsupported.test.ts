@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type Bench, openBench } from '../../../tests/support/step-harness.ts';
 
-/** What the gateway does not offer yet; whoever builds one of these takes its line away. */
-describe('definitions that ask for what is not there', () => {
+/** Unsupported features; implementing one removes its line. */
+describe('unsupported features', () => {
   let bench: Bench;
   before(async () => {
     bench = await openBench();
@@ -25,14 +25,14 @@ describe('definitions that ask for what is not there', () => {
     plugins: { custom_middleware: { pre: [{ name: 'x', path: 'y' }] } },
   };
   for (const [what, definition] of Object.entries(asking)) {
-    test(`${what}: not served, and it says why`, async () => {
+    test(`a definition with ${what} is not served and its status says why`, async () => {
       const api = await bench.compile(definition);
       assert.equal(api.unserved, `the gateway does not offer ${what}`);
       assert.equal(api.served.length, 0);
     });
   }
 
-  test('what is switched off is not asked for', async () => {
+  test('a disabled unsupported feature does not keep the API from being served', async () => {
     assert.equal((await bench.compile(list('virtual', { disabled: true }))).unserved, '');
   });
 });

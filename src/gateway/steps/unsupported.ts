@@ -3,8 +3,8 @@ import type { AuthMethod, Model, VersionModel } from '#definition/model.ts';
 import { ApiCompileError, type Step } from '../pipeline/step.ts';
 
 /**
- * What a definition may ask for and this gateway cannot do. Serving the API without it could let in whom it keeps out,
- * or show what it hides, so the API is not served at all, and says why. Whoever builds one of these takes its row away.
+ * Unsupported features. Serving the API without one could admit clients it excludes or reveal what it hides, so the API
+ * is not served and its status says why. Implementing a feature removes its row.
  */
 interface UnsupportedFeature {
   readonly feature: string;

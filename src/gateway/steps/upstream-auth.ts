@@ -7,13 +7,13 @@ import { createUpstreamTokens, type UpstreamToken } from '../proxy/upstream-toke
 
 const defaultAuthHeader = 'Authorization';
 
-/** The gateway signs in at the upstream, in place of the caller. */
+/** Upstream authentication with credentials of the gateway, in place of those of the client. */
 export const upstreamAuthStep: Step = {
   name: 'upstream-auth',
   build(context) {
     const { enabled, basicEnabled, oauthEnabled } = context.model.upstreamAuth;
     if (!enabled) return undefined;
-    // An author who switched both on gets the token: whoever has one no longer needs the password.
+    // With both enabled the token wins over the password.
     if (oauthEnabled) return buildTokenAuth(context);
     return basicEnabled ? buildBasicAuth(context.model.upstreamAuth) : undefined;
   },
@@ -63,7 +63,7 @@ function buildTokenAuth({ model, services }: StepContext): StepHooks {
   };
 }
 
-/** What the reply says beside the token, for those who read the facts of a call. */
+/** Adds members of the token response to the context variables. */
 function addTokenMetadata(call: Exchange, names: readonly string[], { members }: UpstreamToken): void {
   if (names.length === 0) return;
   call.context ??= {};

@@ -8,12 +8,12 @@ import { compileRewriteTarget } from '../transform/rewrite-target.ts';
 import { compileTriggers } from '../transform/triggers.ts';
 import type { Captures } from '../transform/url-template.ts';
 
-/** What a trigger sees of a body. */
+/** Bytes of a body that triggers search. */
 const maxSearchedBodyBytes = 65_536;
 
 /**
- * Sends calls of an endpoint to another path, host or API. It is decided here and done when every step has run: lists of
- * endpoints are matched with the path the caller asked for.
+ * URL rewrite to another path, host or API. Decided here, applied after all steps: endpoint lists match the original
+ * path.
  */
 export const urlRewriteStep: Step = {
   name: 'url-rewrite',
@@ -47,7 +47,7 @@ function compileRewrite({ path, method, pattern: source, rewriteTo, triggers }: 
     path,
     method,
     pattern,
-    // Whoever writes no target means the triggers only.
+    // Without a target only the triggers rewrite.
     target: rewriteTo === '' ? undefined : compileRewriteTarget(rewriteTo, pattern.groupCount, context),
     triggers: compileTriggers(triggers, pattern.groupCount, context),
   };

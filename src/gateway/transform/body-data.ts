@@ -4,7 +4,7 @@ import { decodeXml, parseXml, XmlError } from '#languages/xml.ts';
 export type BodyFormat = 'json' | 'xml';
 export type BodyData = Record<string, unknown>;
 
-/** The body cannot be parsed. `isBound` tells one that exceeds a bound from one that is malformed. */
+/** The body cannot be parsed. `isBound`: it exceeds a bound, as opposed to malformed. */
 export class InvalidBody extends Error {
   readonly isLimitExceeded: boolean;
 
@@ -15,7 +15,7 @@ export class InvalidBody extends Error {
   }
 }
 
-/** Template data of a body: an object as it is, a list as `array`; empty where there is no body. */
+/** Template data of a body: an object, or a list as `array`; empty without a body. */
 export function parseBodyData(bytes: Buffer, format: BodyFormat, maxValues: number): BodyData {
   if (bytes.length === 0) return {};
   if (format === 'xml') return parseXmlBody(bytes, maxValues);
@@ -34,16 +34,16 @@ function parseXmlBody(bytes: Buffer, maxValues: number): BodyData {
   }
 }
 
-/** Digits beyond those a number of the language holds exactly. */
+/** Digits that a JavaScript number may not hold exactly. */
 const longNumber = /\d{16}/;
-/** JSON.parse with a reviver is recursive: the bound keeps it within the stack. */
+/** JSON.parse with a reviver recurses: bounded by the stack. */
 const maxJsonBodyDepth = 1000;
-/** BigInt takes more than linear time for its digits. */
+/** BigInt parsing is superlinear in digits. */
 const maxDigits = 1000;
 
 /**
- * Parses a JSON body, its values counted before any is made. Of two members of one name the last counts: the upstream gets
- * what is written from the value, so no other reader sees the first. Whole numbers stay exact, because most are ids.
+ * Parses a JSON body; its values are counted before any is allocated. The last duplicate member wins: the upstream gets
+ * the serialized value, so no reader sees the first. Integers stay exact, because most are ids.
  */
 export function parseJsonBody(bytes: Buffer, maxValues: number): unknown {
   const text = bytes.toString().replace(/^\ufeff/, '');
@@ -57,7 +57,7 @@ export function parseJsonBody(bytes: Buffer, maxValues: number): unknown {
     return needsExactNumbers ? JSON.parse(text, reviveExactly) : JSON.parse(text);
   } catch (error) {
     if (error instanceof InvalidBody) throw error;
-    // The engine's reason repeats what the client sent.
+    // V8's message repeats client input.
     throw new InvalidBody('the body is not JSON');
   }
 }

@@ -10,7 +10,7 @@ import { ApiCompileError, type StepContext } from '../pipeline/step.ts';
 import type { StepServices } from '../pipeline/step-services.ts';
 import { type BodyData, type BodyFormat, InvalidBody } from './body-data.ts';
 
-/** As definitions have it, in either direction. */
+/** Configuration of a template transform, request or response. */
 interface TemplateConfig {
   readonly path: string;
   readonly method: string;
@@ -23,11 +23,11 @@ interface TemplateConfig {
 export interface BodyTransform {
   readonly path: string;
   readonly method: string;
-  /** Undefined where there is nothing to send in place of what came. Throws what `isFault` knows. */
+  /** Undefined: the body stays. Throws errors that `isTransformError` recognises. */
   write(call: Exchange, bytes: Buffer, headers: HeaderList): Buffer | undefined;
 }
 
-/** Errors of a template or filter, or of a body for it. `isBound` tells those that exceed a bound. */
+/** Errors of a template, a filter or its input. `isBound`: a bound was exceeded. */
 export type TransformError = TemplateError | XmlError | JqError | InvalidBody;
 export const isTransformError = (error: unknown): error is TransformError =>
   error instanceof TemplateError ||
@@ -35,10 +35,10 @@ export const isTransformError = (error: unknown): error is TransformError =>
   error instanceof JqError ||
   error instanceof InvalidBody;
 
-/** How a template comes by what it shows of a body. */
+/** Parses a body to template data. */
 type ParseBody = (bytes: Buffer, format: BodyFormat, maxValues: number) => BodyData;
 
-/** Undefined where there is nothing to do. */
+/** Undefined without transforms. */
 export function createBodyTransforms(
   configs: readonly TemplateConfig[],
   { model, version, services }: StepContext,
@@ -62,10 +62,10 @@ export function createBodyTransforms(
 
 function createRenderer(template: Template, showsSession: boolean, showsContext: boolean, { settings }: StepServices) {
   const bounds = { maxSteps: settings['templates.max_steps'], maxBytes: settings['gateway.max_buffered_body_bytes'] };
-  // A session is shared by the calls of its key: a template that changes maps gets its own.
+  // The requests of a key share its session: a template that changes maps gets a copy.
   const isolate: <T>(value: T) => T = template.mutatesData ? structuredClone : value => value;
   return (call: Exchange, body: BodyData): Buffer => {
-    // These names are ours: a caller that sends them would speak for the gateway.
+    // Reserved names: clients must not set them.
     delete body._gw_meta;
     delete body._gw_context;
     if (showsSession && call.session) body._gw_meta = isolate(call.session.metaData);
@@ -97,7 +97,7 @@ function decodeBase64Template(source: string): string {
   return Buffer.from(coded, 'base64').toString();
 }
 
-/** What describes the bytes that were, and not those that are sent. */
+/** Headers that describe the replaced bytes. */
 const staleHeaders = ['content-encoding', 'content-md5', 'digest', 'content-digest', 'repr-digest'];
 
 export function removeStaleHeaders(headers: HeaderList): void {

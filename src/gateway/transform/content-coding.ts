@@ -12,27 +12,27 @@ const decoders: Readonly<Record<string, Decompress>> = {
   gzip: promisify(gunzip) as Decompress,
   'x-gzip': promisify(gunzip) as Decompress,
   br: promisify(brotliDecompress) as Decompress,
-  // Some senders leave the wrapping away that the name stands for.
+  // Some servers send raw deflate without the zlib wrapper.
   deflate: (bytes, options) => inflateZlib(bytes, options).catch(error => retryUnwrapped(error, bytes, options)),
 };
 
-/** The codings that are read here, as a caller would ask for them. */
+/** Supported codings, as an Accept-Encoding value. */
 export const supportedCodings = 'gzip, deflate, br';
-/** Nobody packs a body more often than this, but to make somebody unpack it. */
+/** More layers are a decompression attack. */
 const maxCodings = 3;
 
-/** The body is packed in a way that cannot be undone. */
+/** Content-Encoding that cannot be decoded. */
 export class ContentCodingError extends Error {}
 
 export const isEncoded = (coding: string | undefined): coding is string =>
   coding !== undefined && coding.trim() !== '' && coding.trim().toLowerCase() !== 'identity';
 
-/** Below this the ratio does not count: small texts that repeat themselves pack well. */
+/** Outputs below this are exempt from the ratio: small repetitive texts compress well. */
 const minRatioBytes = 1_048_576;
 
 export interface DecompressionBounds {
   readonly maxBytes: number;
-  /** Decompression ratio: unpacked bytes for each packed one. */
+  /** Decompression ratio: output bytes per input byte. */
   readonly maxRatio: number;
   readonly minRatioBytes?: number;
 }

@@ -8,7 +8,7 @@ import { escapeHeaderValue } from '../variables/variables.ts';
 import { InvalidBody, parseJsonBody } from './body-data.ts';
 import type { BodyTransform } from './body-transform.ts';
 
-/** As definitions have it, in either direction. */
+/** Configuration of a jq transform, request or response. */
 interface FilterConfig {
   readonly path: string;
   readonly method: string;
@@ -17,13 +17,13 @@ interface FilterConfig {
 
 type JsonObject = Record<string, unknown>;
 
-/** A filter sees the headers of responses too. */
+/** Response filters see the response headers too. */
 export type Direction = 'request' | 'response';
 
-/** How deep functions may call each other, and values may be. */
+/** Depth of calls and of values. */
 const maxDepth = 200;
 
-/** Undefined where there is nothing to do. */
+/** Undefined without transforms. */
 export function createJqTransforms(
   configs: readonly FilterConfig[],
   direction: Direction,
@@ -53,7 +53,7 @@ export function createJqTransforms(
         const changes = parseHeaderChanges(result.rewrite_headers);
         if (showsContext) mergeContext(call, result.gw_context);
         for (const [name, value] of changes) headers.set(name, value);
-        // What had no body gets none by nothing being said of it.
+        // An empty body stays empty unless the filter sets one.
         return bytes.length === 0 && text === 'null' ? undefined : Buffer.from(text);
       },
     };
@@ -77,13 +77,13 @@ function readBody(bytes: Buffer, maxValues: number, isLenient: boolean): unknown
   try {
     return parseJsonBody(bytes, maxValues);
   } catch (error) {
-    // The filter sees null, and its result is sent, not the body.
+    // The filter gets null, and its result replaces the body.
     if (isLenient && error instanceof InvalidBody && !error.isLimitExceeded) return null;
     throw error;
   }
 }
 
-/** Headers by name, each with all its values; names begin their words in upper case, however they came. */
+/** All values by canonical header name (`Content-Type`). */
 function headersByName({ flat }: HeaderList): JsonObject {
   const byName: Record<string, string[]> = Object.create(null);
   for (let i = 0; i < flat.length; i += 2) {
@@ -115,7 +115,7 @@ function parseHeaderChanges(value: unknown): (readonly [name: string, value: str
   });
 }
 
-/** Later steps see what the filter says of the call, beside what was known. */
+/** Merges the context variables of the filter, for later steps. */
 function mergeContext(call: Exchange, value: unknown): void {
   if (isJsonObject(value)) call.context = { ...call.context, ...value };
 }

@@ -2,7 +2,7 @@ import type { Exchange } from '../pipeline/exchange.ts';
 import type { RewritePattern } from './rewrite-pattern.ts';
 import { type Captures, createCaptures, escapeUrl } from './url-template.ts';
 
-/** What a pattern finds in the address of a call: its path with the listen path, and its query. */
+/** Matches a pattern against path (with listen path) and query; first as received, then percent-decoded. */
 export function matchUrl(pattern: RewritePattern, { path, query }: Exchange): Captures | undefined {
   const text = query === '' ? path : `${path}?${query}`;
   const match = pattern.match(text);
@@ -14,16 +14,16 @@ export function matchUrl(pattern: RewritePattern, { path, query }: Exchange): Ca
 }
 
 const identity = (text: string) => text;
-/** These mean something in an address: escaped, they do not, and so they stay. */
+/** Reserved characters keep their escapes: decoding would change the URL. */
 const reservedCharacters = /[\p{Cc}%&=+#?/\\;]/gu;
 
-/** As its author reads it. What cannot be undone without changing what it means stays escaped. */
+/** Decodes what can be decoded without changing the meaning of the URL. */
 function decodeReadable(text: string): string {
   return text.replaceAll(/(?:%[0-9A-F]{2})+/gi, run => {
     try {
       return decodeURIComponent(run).replaceAll(reservedCharacters, found => encodeURIComponent(found));
     } catch {
-      // Not UTF-8: nobody can read it but the upstream.
+      // Not UTF-8: only the upstream can interpret it.
       return run;
     }
   });

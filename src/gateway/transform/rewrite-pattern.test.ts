@@ -20,7 +20,7 @@ const address = fc
   .array(fc.constantFrom('/', 'a', 'orders', 'v1.0', 'x-y', '7', '%20', '?', '&q=1', '//'), { maxLength: 12 })
   .map(parts => `/${parts.join('')}`);
 
-test('what is matched natively is matched as the linear engine would', () => {
+test('native patterns match as the linear engine does', () => {
   let quick = 0;
   fc.assert(
     fc.property(source, address, (pattern, text) => {
@@ -39,7 +39,7 @@ test('what is matched natively is matched as the linear engine would', () => {
   assert.ok(quick > 400, `${quick} of 500 were quick`);
 });
 
-test('only patterns that cannot take long are matched natively', () => {
+test('only patterns without backtracking are compiled natively', () => {
   for (const pattern of ['/a', '^/a/(.*)$', '/orders/([^/]+)/items/(\\d+)', '/a\\?(.*)', '/v1.0/x'])
     assert.ok(compileNative(pattern), pattern);
   for (const pattern of [
@@ -61,13 +61,13 @@ test('only patterns that cannot take long are matched natively', () => {
     assert.equal(compileNative(pattern), undefined, pattern);
 });
 
-test('a pattern nobody can run, or that would take too long, makes its API unservable', () => {
+test('an invalid or oversized pattern keeps its API from being served', () => {
   for (const pattern of ['(', '(?=a)', '(a)\\1', 'a{1000}{1000}', 'x'.repeat(6000)])
     assert.throws(() => compileRewritePattern(pattern, 'a rewrite'), ApiCompileError, pattern.slice(0, 20));
   assert.throws(() => compileRewritePattern('[a-z]{200}', 'a rewrite trigger', 100), /would take too long/);
 });
 
-test('groups that took no part are empty', () => {
+test('groups that did not participate are empty', () => {
   assert.deepEqual(compileRewritePattern('/(a)|/(b)', 'a test').match('/b'), {
     texts: ['/b', '', 'b'],
     starts: [0, -1, 1],

@@ -1,19 +1,19 @@
 import { compileBoundedRegex } from '../pipeline/bounded-regex.ts';
 
-/** The first place where a pattern fits: its text and that of its groups, and where each begins. */
+/** First match: text and start of the match and its groups. */
 export interface PatternMatch {
   readonly texts: readonly string[];
-  /** Below zero where a group took no part. */
+  /** Negative for a group that did not participate. */
   readonly starts: readonly number[];
 }
 
 export interface RewritePattern {
   readonly groupCount: number;
-  /** Undefined where it fits nowhere. */
+  /** Undefined without a match. */
   match(text: string): PatternMatch | undefined;
 }
 
-/** `most`: instructions it may have, where it may have fewer than others. */
+/** `maxInstructions` lowers the bound of the compiled program. */
 export function compileRewritePattern(source: string, what: string, maxInstructions?: number): RewritePattern {
   const compiled = compileBoundedRegex(
     `the pattern of ${what}`,
@@ -46,7 +46,7 @@ function toPatternMatch(found: RegExpExecArray | null): PatternMatch | undefined
 }
 
 const literal = String.raw`(?:[\w~%@:=&,-]|\\[./?-]|\.(?![*+?{]))*`;
-/** No range of these holds a slash. */
+/** No range contains a slash. */
 const range = String.raw`\[(?:[a-z]-[a-z]|[A-Z]-[A-Z]|\d-\d|\w)+-?\]\+`;
 const open = String.raw`(?:\[\^/\??\][+*]|\\[dw]\+|${range})`;
 const segment = String.raw`/${literal}(?:(?:${open}|\(${open}\))${literal})?`;
@@ -54,8 +54,8 @@ const rest = String.raw`(?:\\\?)?(?:\.[*+]|\(/?\.[*+]\))`;
 const nativePattern = new RegExp(`^\\^?(?:${segment}){1,20}(?:${rest})?\\$?$`);
 
 /**
- * Most patterns are paths with one open part in a segment, and perhaps an open end. They begin at a slash and no open part
- * goes beyond the next one, so the native engine needs linear time for them too, and far less of it.
+ * Native patterns: paths with one open part per segment and an optional open end. They begin at a slash and no open
+ * part crosses the next one, so the native engine is linear too, and much faster.
  */
 export function compileNative(source: string): RegExp | undefined {
   return source.length <= maxNativeLength && nativePattern.test(source) ? new RegExp(source, 'd') : undefined;

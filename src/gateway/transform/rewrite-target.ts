@@ -10,12 +10,12 @@ import { escapeUrlValue, resolveVariable } from '../variables/variables.ts';
 import { type Captures, parseUrlTemplate, splitQueryPairs, splitSections, type TemplatePart } from './url-template.ts';
 
 /**
- * Where a rewrite sends a call, compiled. The author's text decides what is host, path and query; what captures and values
- * hold can neither climb out of that path nor, unless it stands in the place of the host, choose another host.
+ * Compiled rewrite target. The literal text of the author determines host, path and query; captures and variables can
+ * neither leave that path nor, unless in host position, choose another host.
  */
 export type RewriteTarget = (call: Exchange, captured: Captures) => RewrittenTarget | InvalidPath;
 
-/** Destinations one target remembers whose host depends on the call. */
+/** Addresses cached per target whose host depends on the request. */
 const maxCachedAddresses = 200;
 
 export function compileRewriteTarget(text: string, groups: number, context: StepContext): RewriteTarget {
@@ -46,10 +46,10 @@ function createPathBuilder(path: readonly TemplatePart[], query: readonly Templa
   };
 }
 
-/** Also where an upstream that undoes escapes too early would see the segment end. */
+/** Also where an upstream that decodes too early would end the segment. */
 const dotSegment = /(?:^|\/|%2f|%5c)(?:\.|%2e){1,2}(?:[/;]|%(?:23|2f|3b|3f|5c)|$)/i;
 
-/** One spelling, as everywhere; escaped slashes stay what they are, since only values and captures can bring them. */
+/** Canonicalizes the path; escaped slashes stay, since only variables and captures can contain them. */
 function toPathAndQuery(path: string, query: string): PathAndQuery | InvalidPath {
   const absolute = path.startsWith('/') ? path : `/${path}`;
   if (dotSegment.test(absolute)) return { fault: 'the path holds dotted segments' };
@@ -57,7 +57,7 @@ function toPathAndQuery(path: string, query: string): PathAndQuery | InvalidPath
   return isInvalidPath(canonical) ? canonical : { path: canonical, query };
 }
 
-/** A capture that reaches into the query takes that along; it comes after what the author wrote there. */
+/** A capture that reaches into the query keeps that part, after the query of the author. */
 function fillPath(parts: readonly TemplatePart[], call: Exchange, captured: Captures) {
   let front = '';
   let behind = '';
@@ -84,7 +84,7 @@ function fillQuery(parts: readonly TemplatePart[], call: Exchange, captured: Cap
   return text;
 }
 
-/** What follows is the value of a parameter. */
+/** The text ends inside a parameter value. */
 const endsInParameterValue = /=[^&=]*$/;
 
 function createRelativeTarget(build: BuildPathAndQuery, { model }: StepContext): RewriteTarget {
@@ -127,7 +127,7 @@ const createAbsoluteTarget =
     return 'fault' in found ? found : { address, ...found };
   };
 
-/** Those whose host depends on the call are made when they are first met. */
+/** Cache of addresses whose host depends on the request. */
 function createAddressCache() {
   const cache = new Lru<string, UpstreamAddress>(maxCachedAddresses);
   return (scheme: string, host: string): UpstreamAddress | InvalidPath => {
@@ -138,7 +138,7 @@ function createAddressCache() {
   };
 }
 
-/** Nothing but a host and a port: no user, no path, nothing that two readers could take for different hosts. */
+/** Host and port only: no user, no path, nothing two parsers could read as different hosts. */
 function toAddress(scheme: string, host: string): UpstreamAddress | InvalidPath {
   return isAuthority(host) ? parseUpstreamAddress(`${scheme}://${host}`) : { fault: 'the host cannot be read' };
 }
@@ -150,7 +150,7 @@ const fillText = (parts: readonly TemplatePart[], call: Exchange, captured: Capt
 
 const absoluteUrl = /^(https?):\/\/([^/?#]*)(.*)$/is;
 
-/** A variable stands first: it may hold a whole address, and the author meant it to. */
+/** A leading variable may contain an absolute URL, as the author intends. */
 function createVariableTarget(
   first: TemplatePart,
   parts: readonly TemplatePart[],
@@ -180,7 +180,7 @@ function createVariableTarget(
 
 const loopHost = /^[\w.-]{1,255}$/;
 
-/** Another API of this gateway. What its address asks of the call is the author's to say: never the caller's. */
+/** Loop to another API. Loop controls come from the target of the author, never from the client. */
 function createLoopTarget(
   authority: readonly TemplatePart[],
   path: readonly TemplatePart[],

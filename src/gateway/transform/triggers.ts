@@ -6,24 +6,24 @@ import { decodeHeaderText, toHeaderNames } from '../variables/header-name.ts';
 import { compileRewritePattern, type PatternMatch, type RewritePattern } from './rewrite-pattern.ts';
 import { compileRewriteTarget, type RewriteTarget } from './rewrite-target.ts';
 
-/** Conditions under which a rewrite goes elsewhere, in order. */
+/** Rewrite triggers, in order. */
 export interface Triggers {
   readonly needsBody: boolean;
-  /** The target of the first that holds. What its rules found is in the context of the call from then on. */
+  /** Target of the first matching trigger; its matches become context variables. */
   firstTarget(call: Exchange, body: string): RewriteTarget | undefined;
 }
 
-/** A body is far longer than an address: a pattern over one must be simpler. */
+/** A body is far longer than a URL: its patterns must be simpler. */
 const maxInstructions = 200;
 
 type Rule = Trigger['rules'][number];
 
-/** Where rules look. `texts` is everything a rule may fit; `named` how what it finds is called. */
+/** Input of a rule: `texts` are the candidates. */
 interface Source {
   texts(call: Exchange, name: string, body: string): readonly string[];
-  /** Several texts are told apart by their number. */
+  /** Variables get a numeric suffix. */
   readonly isNumbered: boolean;
-  /** Negated, it holds only where there is something that does not fit. */
+  /** Negated, the rule requires a value that does not match. */
   readonly requiresValue: boolean;
 }
 
@@ -67,7 +67,7 @@ export function compileTriggers(triggers: readonly Trigger[], groups: number, co
 
 type Condition = (call: Exchange, body: string) => boolean;
 
-/** Every rule is looked at where one is enough: what the others find has a name too. */
+/** Evaluates every rule also where one suffices: each sets its variables. */
 function compileCondition({ condition: needed, rules }: Trigger, index: number): Condition {
   const compiled = rules.map(rule => compileRule(rule, index));
   if (needed === 'all') return (call, body) => compiled.length > 0 && compiled.every(matches => matches(call, body));
@@ -84,7 +84,7 @@ function compileRule({ in: source, name, pattern: regex, negate }: Rule, index: 
       return (found.length > 0 || !requiresValue) && !found.some(text => pattern.match(text));
     };
   const label = `trigger-${index}-${inBody ? 'payload' : source === 'header' ? toHeaderNames(name).canonical : name}`;
-  // Segments have no number of their own: those that fit are counted. Values of headers and parameters do.
+  // Path segments are numbered by match, header and parameter values by position.
   const numbersMatches = source === 'path';
   return (call, body) => setMatches(call, pattern, texts(call, name, body), { label, isNumbered, numbersMatches });
 }

@@ -2,14 +2,14 @@ import { ApiCompileError } from '../pipeline/step.ts';
 import { parseVariables, type Variable, type VariableTools } from '../variables/variables.ts';
 import type { PatternMatch } from './rewrite-pattern.ts';
 
-/** A piece of a target: the author's own text, a group of the match, or a variable. */
+/** Part of a template: literal text, a capture group, or a variable. */
 export type TemplatePart = string | { readonly group: number } | Variable;
 
-/** Escapes what no address may hold as it is. */
+/** Percent-encodes characters that no URL may contain. */
 export const escapeUrl = (text: string): string =>
   text.replaceAll(/[^!-~]+|["<>^`{|}\\]/g, found => encodeURIComponent(found.toWellFormed()));
 
-/** `$1` stands for a group that exists; any other `$` is itself. What groups and values hold is not looked at again. */
+/** `$1` is an existing group; any other `$` is literal. Captured values are not expanded again. */
 export function parseUrlTemplate(text: string, groups: number, services: VariableTools): TemplatePart[] {
   const parts: TemplatePart[] = [];
   const [target = ''] = text.split('#', 1);
@@ -22,7 +22,7 @@ export function parseUrlTemplate(text: string, groups: number, services: Variabl
   return parts;
 }
 
-/** `$12` is the twelfth group, or where there are fewer the first one and a `2`. */
+/** `$12` is group 12, or with fewer groups group 1 followed by `2`. */
 function parseGroup([whole, tens, ones]: RegExpExecArray, groups: number): [group: number | undefined, left: string] {
   const both = Number(`${tens}${ones}`);
   if (both <= groups) return [both, ''];
@@ -32,7 +32,7 @@ function parseGroup([whole, tens, ones]: RegExpExecArray, groups: number): [grou
 const toTemplatePart = (part: string | Variable): TemplatePart => (typeof part === 'string' ? escapeUrl(part) : part);
 
 export interface UrlSections {
-  /** Empty for a target below the API's own. */
+  /** Empty for a target relative to the API. */
   readonly scheme: string;
   readonly authority: readonly TemplatePart[];
   readonly path: readonly TemplatePart[];
@@ -41,7 +41,7 @@ export interface UrlSections {
 
 const absolute = /^(https?|h2c|wss?|gw):\/\//i;
 
-/** By the author's own text alone: a capture is never taken for the end of a section. */
+/** Splits by literal text only: a capture never ends a section. */
 export function splitSections(parts: readonly TemplatePart[]): UrlSections {
   const [first] = parts;
   const found = typeof first === 'string' ? absolute.exec(first) : null;
@@ -75,7 +75,7 @@ function dropQuestionMark([first, ...more]: readonly TemplatePart[]): readonly T
 
 const control = /^(?:method|loop_limit|check_limits)(?:=|$)/;
 
-/** The pairs of a query that speak to the gateway, each by itself, and the others. */
+/** Splits loop control parameters from the other query parameters. */
 export function splitQueryPairs(query: readonly TemplatePart[]): {
   controls: readonly TemplatePart[][];
   others: readonly TemplatePart[];
@@ -98,17 +98,17 @@ export function splitQueryPairs(query: readonly TemplatePart[]): {
   };
 }
 
-/** What a pattern found in the address of a call. */
+/** Captures of a URL match. */
 export interface Captures {
   text(group: number): string;
-  /** The same as the value of a parameter. */
+  /** Escaped as a parameter value. */
   asValue(group: number): string;
 }
 
 const separators = /[&+#]/g;
 const escapedSeparators: Readonly<Record<string, string>> = { '&': '%26', '+': '%2B', '#': '%23' };
 
-/** `queryAt` is where the query begins in what was searched. In a path `&` is a character like any other. */
+/** `queryAt`: start of the query in the matched text. In a path `&` is an ordinary character. */
 export function createCaptures(
   { texts, starts }: PatternMatch,
   queryAt: number,

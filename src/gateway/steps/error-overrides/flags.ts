@@ -1,6 +1,6 @@
 /**
- * The short names error overrides know classes of refusals by, for those who come with them from elsewhere. A rule may
- * name the code of a refusal instead, which says more.
+ * Error flags: short names of error classes, for rules that come from other gateways. A rule may also name a refusal
+ * code, which is more specific.
  */
 const flags: Readonly<Record<string, readonly string[]>> = {
   AMF: [
@@ -59,5 +59,5 @@ const byCode = new Map(Object.entries(flags).flatMap(([flag, codes]) => codes.ma
 
 export const findFlag = (code: string): string => byCode.get(code) ?? '';
 
-/** Any error of an upstream. */
+/** Any upstream error. */
 export const upstreamFlag = 'URS';

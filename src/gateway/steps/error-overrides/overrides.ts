@@ -5,18 +5,18 @@ import type { StepServices } from '../../pipeline/step-services.ts';
 import type { Api } from '../../routing/api.ts';
 import { compileOverrideRules, type OverrideRule, type OverrideRules } from './rules.ts';
 
-/** Other answers in place of errors: the API's own rules before those of the gateway. */
+/** Error overrides: rules of the API before those of the gateway. */
 export interface ErrorOverrides {
-  /** A refusal of the gateway, about to go out. */
+  /** Overrides an error of the gateway before it is written. */
   overrideRefusal(call: Exchange, response: GatewayResponse): void;
-  /** An error of the upstream; its body is there where `needsBody` said so. */
+  /** Overrides an upstream error; its body is present where `buffersResponse` returned true. */
   overrideUpstreamError(call: Exchange, response: GatewayResponse): void;
   buffersResponse(status: number): boolean;
 }
 
 type OverrideServices = Pick<StepServices, 'settings' | 'log'>;
 
-/** Undefined where there are no rules at all. */
+/** Undefined without rules. */
 export function createErrorOverrides(
   own: Model['errorOverrides'] | undefined,
   { settings, log }: OverrideServices,
@@ -37,8 +37,8 @@ export function createErrorOverrides(
     try {
       rule?.replacement.apply(call, response, message);
     } catch (error) {
-      // An error in other words is still that error: it goes out as it was.
-      log.warn({ api: call.api?.id, reason: (error as Error).message }, 'an error override could not be rendered');
+      // The override is optional: the original error is sent.
+      log.warn({ api: call.api?.id, reason: (error as Error).message }, 'error override failed, original error sent');
     }
   }
 
@@ -60,14 +60,14 @@ function findRule(levels: readonly OverrideRules[], status: number, matches: (ru
   return undefined;
 }
 
-/** Looked for when a refusal goes out, and remembered as long as the API is. */
+/** Error overrides by API, created on first use and cached with its model. */
 export function createOverridesByApi(services: OverrideServices): (api: Api | undefined) => ErrorOverrides | undefined {
   const general = createErrorOverrides(undefined, services);
   const cache = new WeakMap<Model, { readonly overrides: ErrorOverrides | undefined }>();
   return api => {
     if (!api) return general;
     const { model, unserved } = api;
-    // What keeps an API from being served may be its rules.
+    // The rules themselves may be why the API cannot be compiled.
     const entry = cache.get(model) ?? {
       overrides: unserved ? general : createErrorOverrides(model.errorOverrides, services),
     };

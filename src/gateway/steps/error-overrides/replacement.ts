@@ -12,11 +12,11 @@ import type { ApiCompileError } from '../../pipeline/step.ts';
 import { escapeHeaderValue } from '../../variables/variables.ts';
 import type { ResponseRule } from './rules.ts';
 
-/** What is said in place of an error. */
+/** Replacement of an error response. */
 export interface Replacement {
-  /** Whether the body is another one, or only status and headers change. */
+  /** True when the body is replaced, not only status and headers. */
   readonly hasBody: boolean;
-  /** `message` is what the gateway said; empty for errors of upstreams. Throws `TemplateFault`. */
+  /** `message`: that of the gateway error; empty for upstream errors. Throws `TemplateFault`. */
   apply(call: Exchange, response: GatewayResponse, message: string): void;
 }
 
@@ -26,7 +26,7 @@ interface TemplateFacts {
   readonly StatusCode: number;
 }
 
-/** Speak of the body that was replaced. */
+/** Headers that describe the replaced body. */
 const replacedBodyHeaders = [
   'content-encoding',
   'content-language',
@@ -39,7 +39,7 @@ const json = 'application/json';
 const xml = 'application/xml';
 const bounds = { maxSteps: 20_000, maxBytes: 262_144, maxDepth: 20 };
 
-/** A body counts before a template, a template before a message. */
+/** A body wins over a template, a template over a message. */
 export function compileReplacement(
   { statusCode, body, message, template, headers }: ResponseRule,
   directory: string,
@@ -73,7 +73,7 @@ export function compileReplacement(
   };
 }
 
-/** A rule that makes a page of an error gets the guards of pages, but for those it sets itself. */
+/** Adds the security headers of pages to HTML and text errors, unless the rule sets them. */
 function withPageGuard(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const lower = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
   if (!/^text\/(?:html|plain)\b/i.test(lower.get('content-type') ?? '')) return headers;
@@ -82,7 +82,7 @@ function withPageGuard(headers: Readonly<Record<string, string>>): Readonly<Reco
   return { ...headers, ...Object.fromEntries(missing) };
 }
 
-/** In the caller's own notation, like any refusal. */
+/** Negotiated notation, as for any refusal. */
 const renderAsRefusal: RenderBody = (call, { Message, StatusCode }) => {
   const { headers, body } = refusalResponse(call, StatusCode, Message);
   return { type: headers.get('content-type')!, text: body.bytes!.toString() };
@@ -93,7 +93,6 @@ const escapes: Readonly<Record<string, (text: string) => string>> = {
   [xml]: escapeMarkup,
 };
 
-/** Only what is a template is treated as one. */
 function compileBody(source: string, toError: (why: string) => ApiCompileError): RenderBody {
   const type = /^\s*</.test(source) ? xml : json;
   if (!source.includes('{{')) return () => ({ type, text: source });
@@ -102,7 +101,7 @@ function compileBody(source: string, toError: (why: string) => ApiCompileError):
 
 function compileErrorTemplate(source: string, type: string, toError: (why: string) => ApiCompileError): RenderBody {
   try {
-    // Callers choose parts of messages: whatever they write stays inside the quotes a template puts around it.
+    // Messages contain client input: escaping keeps it inside the quotes of the template.
     const template = compileTemplate(source, { escape: escapes[type]! });
     return (_call, facts) => ({ type, text: template.render(facts, bounds) });
   } catch (error) {
@@ -111,10 +110,10 @@ function compileErrorTemplate(source: string, type: string, toError: (why: strin
   }
 }
 
-/** A name may leave out its ending: the file then follows the notation of the caller. */
+/** A file name without extension selects JSON or XML by request type. */
 function compileTemplateFile(name: string, directory: string, toError: (why: string) => ApiCompileError): RenderBody {
   const compileFile = (ending: string, type: string) => {
-    const source = fileIn(directory, name + ending);
+    const source = findTemplateFile(directory, name + ending);
     return source === undefined ? undefined : compileErrorTemplate(source, type, toError);
   };
   const forJson = compileFile('.json', json);
@@ -126,8 +125,8 @@ function compileTemplateFile(name: string, directory: string, toError: (why: str
     (forXml && renderAsRefusal(call, facts).type !== json ? forXml : defaultTemplate)(call, facts);
 }
 
-/** Undefined where there is none: whoever asked says so. */
-function fileIn(directory: string, name: string): string | undefined {
+/** Undefined without such a file. */
+function findTemplateFile(directory: string, name: string): string | undefined {
   try {
     return readTemplateFile(directory, name);
   } catch (error) {

@@ -7,7 +7,7 @@ import { ApiCompileError } from '../../pipeline/step.ts';
 import { findFlag, upstreamFlag } from './flags.ts';
 import { compileReplacement, type Replacement } from './replacement.ts';
 
-/** Both forms write the same, one with underscores. */
+/** Accepts snake_case members beside camelCase. */
 const renameMembers =
   (names: Readonly<Record<string, string>>) =>
   (given: unknown): unknown =>
@@ -24,7 +24,7 @@ const Match = z.preprocess(
     bodyValue: z.string().nullish(),
   }),
 );
-/** How an answer is framed is for the transport to say. */
+/** Framing headers are set by the response writer. */
 const headerName = z
   .string()
   .regex(tokenPattern, 'is not a header name')
@@ -42,26 +42,26 @@ const Response = z.preprocess(
 const Rule = z.object({ match: Match.nullish(), response: Response });
 export type ResponseRule = z.output<typeof Response>;
 
-/** One rule, ready to be tried. */
+/** Compiled rule. */
 export interface OverrideRule {
-  /** Whether the bytes of an upstream's answer have to be there before it can be tried or done. */
+  /** True when matching or replacing reads the body of an upstream error. */
   readonly needsBody: boolean;
   matchesRefusal(code: string, message: string): boolean;
   matchesUpstream(status: number, body: Buffer | undefined): boolean;
   readonly replacement: Replacement;
 }
 
-/** The rules for a status, the exact ones before those of its class. */
+/** Rules by status: exact statuses before classes (`5xx`). */
 export interface OverrideRules {
   of(status: number): readonly OverrideRule[];
 }
 
 const noRules: readonly OverrideRule[] = [];
-/** How much of a body a pattern sees, and up to which size it is read as JSON. */
+/** Bounds of the body for patterns and for JSON matching. */
 const maxPatternBytes = 4096;
 const maxJsonBytes = 65_536;
 
-/** Throws `Unservable` with what is wrong with the first that cannot be made. */
+/** Throws `ApiCompileError` for the first invalid rule. */
 export function compileOverrideRules(
   rulesByStatus: Readonly<Record<string, unknown>>,
   templates: string,
@@ -122,14 +122,14 @@ function compileMessagePattern(source: string, toError: (why: string) => ApiComp
   }
 }
 
-/** Whether JSON holds a value at a dotted path. */
+/** True when the JSON body has the value at a dotted path. */
 function hasValueAt(body: Buffer | undefined, path: readonly string[], value: string | null | undefined): boolean {
   if (body === undefined || body.length > maxJsonBytes) return false;
   let found: unknown;
   try {
     found = getByPath(JSON.parse(body.toString()), path);
   } catch {
-    // Whatever it is, it is not JSON that holds this.
+    // Not JSON: no match.
     return false;
   }
   if (found === undefined) return false;
