@@ -4,7 +4,7 @@ import { decodeXml, parseXml, XmlError } from '#languages/xml.ts';
 export type BodyFormat = 'json' | 'xml';
 export type BodyData = Record<string, unknown>;
 
-/** The body cannot be parsed. `isBound`: it exceeds a bound, as opposed to malformed. */
+/** The body cannot be parsed. `isLimitExceeded`: it exceeds a bound, as opposed to malformed. */
 export class InvalidBody extends Error {
   readonly isLimitExceeded: boolean;
 

@@ -27,7 +27,7 @@ export interface BodyTransform {
   write(call: Exchange, bytes: Buffer, headers: HeaderList): Buffer | undefined;
 }
 
-/** Errors of a template, a filter or its input. `isBound`: a bound was exceeded. */
+/** Errors of a template, a filter or its input. `isLimitExceeded`: a bound was exceeded. */
 export type TransformError = TemplateError | XmlError | JqError | InvalidBody;
 export const isTransformError = (error: unknown): error is TransformError =>
   error instanceof TemplateError ||

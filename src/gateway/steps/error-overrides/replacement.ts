@@ -16,7 +16,7 @@ import type { ResponseRule } from './rules.ts';
 export interface Replacement {
   /** True when the body is replaced, not only status and headers. */
   readonly hasBody: boolean;
-  /** `message`: that of the gateway error; empty for upstream errors. Throws `TemplateFault`. */
+  /** `message`: that of the gateway error; empty for upstream errors. Throws `TemplateError`. */
   apply(call: Exchange, response: GatewayResponse, message: string): void;
 }
 
