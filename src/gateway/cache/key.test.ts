@@ -84,7 +84,7 @@ const different: Record<string, string> = {
   'an empty header of the definition': keys().build(call({ 'X-Lang': '' }), 'GET'),
   'another header of the definition': keys().build(call({ Accept: 'de' }), 'GET'),
   'where it goes instead': keys().build(
-    call({}, it => Object.assign(it, { rewritten: { destination: undefined, path: '/b', query: '' } })),
+    call({}, it => Object.assign(it, { rewrittenTarget: { address: undefined, path: '/b', query: '' } })),
     'GET',
   ),
   'the method upstream': keys().build(

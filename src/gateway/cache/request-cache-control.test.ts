@@ -39,8 +39,8 @@ const rows: [title: string, ordinary: boolean, call: Exchange][] = [
   ['a GET that goes round as a HEAD', false, call({}, { method: 'HEAD' })],
   ['a GET that is sent as a POST', true, call({}, { upstreamMethod: 'POST' })],
   ['a GET that is sent as a HEAD', false, call({}, { upstreamMethod: 'HEAD' })],
-  ['a call for another API', false, call({}, { rewritten: { destination: { loop: 'self' } } })],
-  ['a call for another address', true, call({}, { rewritten: { destination: { loop: '' } } })],
+  ['a call for another API', false, call({}, { rewrittenTarget: { address: { loop: 'self' } } })],
+  ['a call for another address', true, call({}, { rewrittenTarget: { address: { loop: '' } } })],
 ];
 
 for (const [title, ordinary, given] of rows)

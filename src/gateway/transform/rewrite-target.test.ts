@@ -33,12 +33,12 @@ function filled(target: string, { captures = [], meta = {} }: Given = {}): Rewri
 
 test('a rewrite target is a path, another upstream or another API', () => {
   assert.deepEqual(filled('/b/$1?c=$2', { captures: ['x', 'y'] }), {
-    destination: undefined,
+    address: undefined,
     path: '/b/x',
     query: 'c=y',
   });
-  assert.deepEqual(filled('/shop/b'), { destination: undefined, path: '/b', query: '' });
-  assert.deepEqual(filled('/shopping/b'), { destination: undefined, path: '/shopping/b', query: '' });
+  assert.deepEqual(filled('/shop/b'), { address: undefined, path: '/b', query: '' });
+  assert.deepEqual(filled('/shopping/b'), { address: undefined, path: '/shopping/b', query: '' });
   const away = filled('HTTPS://Other.Example:444/b') as RewrittenTarget;
   assert.deepEqual([away.address?.origin, away.path], ['https://other.example:444', '/b']);
   const loop = filled('gw://name/b?a=1&method=post&check_limits=true&loop_limit=9') as RewrittenTarget;
