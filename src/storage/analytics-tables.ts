@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely';
 
-/** What traffic did; see `tables.ts`. Durations are microseconds, so that their sums are whole numbers. */
+/** Analytics tables; see `tables.ts`. Durations are microseconds, so that their sums are integers. */
 export interface AnalyticsTables {
   usage: UsageRow;
   usage_losses: { minute: number; dropped: number };
@@ -24,41 +24,41 @@ interface UptimeResult {
   org_id: string;
   api_id: string;
   host: string;
-  /** Whether the host counts as up after it. */
+  /** 1 if the host is up after it. */
   up: number;
   url: string;
   status: number;
   latency_ms: number;
-  /** Why there was no answer; empty where there was one. */
+  /** Connection error; empty where a response came. */
   failure: string;
   /** 0: when the settings say. */
   expires_at: number;
 }
 
-/** The moment a host was first seen, went, or came back. */
+/** A host was first tested, went down, or came up. */
 export interface UptimeChange extends UptimeResult {
   at: number;
 }
 
-/** The rounds of tests of one host in one hour, with the newest result. */
+/** Test rounds of one host in one hour, with the newest result. */
 export interface UptimeHourRow extends UptimeResult {
-  /** When the hour begins. */
+  /** Start of the hour. */
   hour: number;
   api_name: string;
   rounds: number;
-  /** Those after which the host counted as up. */
+  /** Rounds after which the host was up. */
   rounds_up: number;
   tests: number;
   passed: number;
-  /** What the tests that passed took together. */
+  /** Total duration of the passed tests. */
   passed_ms: number;
   first_at: number;
   last_at: number;
 }
 
-/** The calls of one minute that have the same organisation, API, version, key, client, path, status and refusal. */
+/** Requests of one minute with the same organisation, API, version, key, client, path, status and error code. */
 export interface UsageRow {
-  /** When the minute begins. */
+  /** Start of the minute. */
   minute: number;
   id: string;
   org_id: string;
@@ -70,14 +70,14 @@ export interface UsageRow {
   oauth_id: string;
   path: string;
   status: number;
-  /** Why the gateway said no; empty where it did not. */
+  /** Error code of the gateway; empty where it proxied. */
   refusal: string;
   hits: number;
   last_hit: number;
   total_us: number;
   min_us: number;
   max_us: number;
-  /** Those that were answered by an upstream: the next three are about them alone. */
+  /** Requests with an upstream response: the next three columns cover these alone. */
   upstream_hits: number;
   upstream_us: number;
   min_upstream_us: number;

@@ -1,13 +1,12 @@
 import type { Records } from './records.ts';
 
-/** Revisions the log of changes reaches back. A gateway that is further behind reads everything anew. */
+/** Length of the change log in revisions. A gateway that is further behind reloads everything. */
 export const maxLogRevisions = 10_000;
-/** How often that is looked after. */
 const pruneIntervalMs = 600_000;
-/** One removal must not hold up those who write. */
+/** Bounds one DELETE, so that it does not block writers. */
 const maxRevisionsPerDelete = 1000;
 
-/** Removes what no gateway needs any more from the log of changes; gives how many revisions that were. */
+/** Deletes revisions beyond the bound from the change log; returns how many were deleted. */
 export async function pruneChanges(
   records: Records,
   maxRevisions = maxLogRevisions,
@@ -26,7 +25,7 @@ export async function pruneChanges(
   return Math.max(0, until + 1 - first);
 }
 
-/** Keeps the log short for as long as the process runs. Every process on a database may: what is gone is gone. */
+/** Prunes the change log while the process runs. Every process on a database may: deleting is idempotent. */
 export function startChangeLogPruning(records: Records, onError: (error: Error) => void) {
   let pruning = Promise.resolve();
   const prune = () => {

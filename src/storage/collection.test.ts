@@ -25,7 +25,7 @@ const hooks = (records: Records) =>
 const hook = (org: string, id: string, more: Partial<Hook> = {}): Hook => ({ id, org, name: id, count: 0, ...more });
 
 withRecords('collections', given => {
-  test('what is stored is read back as it was, whatever its text', async () => {
+  test('a stored document is read back unchanged, whatever its text', async () => {
     const store = hooks(given());
     const odd = hook('odd', 'odd', { name: `'";--\\ %_ \u{1F600} é \u2028 \ud800` });
     await store.insert(odd);
@@ -34,7 +34,7 @@ withRecords('collections', given => {
     assert.equal(await store.find({ org_id: 'other', id: 'odd' }), undefined);
   });
 
-  test('a hundred changes at the same moment lose none', async () => {
+  test('a hundred concurrent changes of one record lose none', async () => {
     const store = hooks(given());
     await store.insert(hook('sum', 'sum'));
     const add = () => store.change({ id: 'sum' }, it => ({ ...it, count: it.count + 1 }));
@@ -42,7 +42,7 @@ withRecords('collections', given => {
     assert.equal((await store.find({ id: 'sum' }))?.count, 100);
   });
 
-  test('a change of what is not there changes nothing, and one that fails leaves all as it was', async () => {
+  test('changing an absent record does nothing, and a failed change is rolled back', async () => {
     const store = hooks(given());
     assert.equal(await store.change({ id: 'absent' }, () => assert.fail('called')), undefined);
     await store.insert(hook('same', 'same'));
@@ -53,7 +53,7 @@ withRecords('collections', given => {
     assert.deepEqual(await store.find({ id: 'same' }), hook('same', 'same'));
   });
 
-  test('an identity that exists is refused with the store’s own problem, on insert and on change', async () => {
+  test('a duplicate identity is rejected with the store’s own problem, on insert and on change', async () => {
     const store = hooks(given());
     await store.insert(hook('one', 'one-1'));
     await store.insert(hook('one', 'one-2'));
@@ -66,7 +66,7 @@ withRecords('collections', given => {
     assert.equal(await store.count({ org_id: 'one' }), 2);
   });
 
-  test('a collection without a problem of its own says that the object exists', async () => {
+  test('a collection without a problem of its own reports a conflict', async () => {
     const store = createCollection<'hooks', Hook>(given(), 'hooks', it => ({
       id: it.id,
       org_id: it.org,
@@ -78,7 +78,7 @@ withRecords('collections', given => {
     await assert.rejects(store.insert(hook('plain', 'plain')), { code: 'database.conflict', status: 409 });
   });
 
-  test('replacing and removing say whether there was anything, and touch nothing else', async () => {
+  test('replace and remove return whether a record existed, and affect no other', async () => {
     const store = hooks(given());
     await store.insert(hook('gone', 'gone-1'));
     await store.insert(hook('gone', 'gone-2'));
@@ -91,7 +91,7 @@ withRecords('collections', given => {
     assert.equal(await store.count({ org_id: 'gone' }), 1);
   });
 
-  test('pages begin at 1, end with an empty one, and below 1 there is everything', async () => {
+  test('pages start at 1, are empty past the end, and below 1 the list is unpaged', async () => {
     const store = hooks(given());
     for (const number of [1, 2, 3, 4, 5]) await store.insert(hook('page', `page-${number}`, { count: number }));
     const page = async (number: number, org = 'page') => {
@@ -107,7 +107,7 @@ withRecords('collections', given => {
     assert.deepEqual(await page(1, 'nobody'), { items: [], pages: 1, total: 0 });
   });
 
-  test('a text is found wherever it stands, and %, _ and \\ mean themselves', async () => {
+  test('a substring search escapes %, _ and \\', async () => {
     const store = hooks(given());
     const texts = ['100%', '100x', 'a_b', 'axb', 'a\\b', 'a\\_b', 'Straße', 'STRASSE', "o'hara"];
     for (const [number, name] of texts.entries()) await store.insert(hook('find', `find-${number}`, { name }));
@@ -129,7 +129,7 @@ withRecords('collections', given => {
     assert.equal((await found('')).length, texts.length);
   });
 
-  test('text sorts by its bytes', async () => {
+  test('text sorts bytewise', async () => {
     const store = hooks(given());
     const sorted = ['', ' b', '-', 'B', 'Z', '_', 'a', 'aB', 'a_', 'ab', 'z', 'é', 'ﬀ', '\u{1F600}'];
     for (const [number, name] of sorted.toReversed().entries())
@@ -140,7 +140,7 @@ withRecords('collections', given => {
     assert.deepEqual(await listed('-name'), sorted.toReversed());
   });
 
-  test('numbered records get the next number, put into the object too', async () => {
+  test('records with a serial id get the next one, in the document too', async () => {
     interface Entry {
       id: number;
       actor: string;
@@ -161,7 +161,7 @@ withRecords('collections', given => {
     assert.ok(next.id > last, 'a number is never given twice');
   });
 
-  test('everything has a bound, so that one call cannot fill the memory', async () => {
+  test('an unpaged list is bounded', async () => {
     const records = given();
     await sql`
       with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < 100001)

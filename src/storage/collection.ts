@@ -4,10 +4,10 @@ import { problem, toDatabaseProblem } from './database-errors.ts';
 import type { Records } from './records.ts';
 import type { TableName, Tables } from './tables.ts';
 
-/** Tables of records: an id, what is searched or sorted, and the rest as JSON in `body`. */
+/** Tables of documents: an id, the columns that are searched or sorted, and the rest as JSON in `body`. */
 type RecordTable = { [T in TableName]: Tables[T] extends { id: unknown; body: string } ? T : never }[TableName];
 
-/** The columns a store fills; `body` is filled from the object. */
+/** Columns a store writes; `body` is encoded from the document. */
 export type Columns<T extends RecordTable> = Omit<{ [C in keyof Tables[T]]: Plain<Tables[T][C]> }, 'body'>;
 type Plain<C> = C extends { __select__: infer S } ? S : C;
 
@@ -29,22 +29,24 @@ export interface Page<Doc> {
 
 export interface Listing<T extends RecordTable> {
   where?: Match<T>;
-  /** Whatever equality cannot say. */
+  /** Conditions other than equality. */
   filter?: (query: Query) => Query;
   /** Column names, `-` before one for descending. */
   order: readonly (`-${keyof Columns<T> & string}` | (keyof Columns<T> & string))[];
 }
 
-/** A bound on what "everything" means, so that one call cannot fill the memory. */
+/** Bounds an unpaged list, so that one request cannot exhaust the memory. */
 const maxListItems = 100_000;
 
-/** Asked inside the write that adds an object, before it: refuses one more than its organisation may have. */
+/**
+ * Object limit, checked inside the transaction that inserts: rejects one object more than the organisation may have.
+ */
 export type CheckObjectLimit = (orgId: string, count: (orgId: string) => Promise<number>) => Promise<void>;
 
-/** For stores on which nobody puts a bound. */
+/** For stores without an object limit. */
 export const noObjectLimit: CheckObjectLimit = async () => undefined;
 
-/** What the JSON of `body` holds where that is not the object itself: secrets are sealed in it, for one. */
+/** Encoding of `body` where it differs from the document: secrets are sealed in it, for one. */
 export interface BodyCodec<Doc> {
   encode(doc: Doc): unknown;
   decode(stored: unknown): Doc;
@@ -52,7 +54,7 @@ export interface BodyCodec<Doc> {
 
 const plainBody: BodyCodec<unknown> = { encode: doc => doc, decode: stored => stored };
 
-/** What every noun's store begins with; the noun adds its own questions. */
+/** Document store on one table, with paging and conflict translation; each noun's store adds its own queries. */
 export function createCollection<T extends RecordTable, Doc>(
   records: Records,
   table: T,
@@ -60,7 +62,7 @@ export function createCollection<T extends RecordTable, Doc>(
   conflict: ProblemFactory = problem.conflict,
   codec = plainBody as BodyCodec<Doc>,
 ) {
-  // Kysely cannot follow a table name that is itself a parameter, so the generic queries are typed here, by hand, once.
+  // Kysely cannot infer columns from a generic table name, so the generic queries are typed by hand, once.
   const name = table as RecordTable;
   const select = () => records.db.selectFrom(name).select('body') as unknown as Query;
   const parse = ({ body }: { body: string }) => codec.decode(JSON.parse(body));
@@ -124,7 +126,7 @@ export function createCollection<T extends RecordTable, Doc>(
       await translateOwnConflict(records.db.insertInto(name).values(toRow(doc)).execute());
     },
 
-    /** For tables that number their rows: the new number is put into the object by `withId`. */
+    /** For tables with a serial id: `withId` puts the generated id into the document. */
     async insertNumbered(doc: Doc, withId: (doc: Doc, id: number) => Doc): Promise<Doc> {
       return records.write(async () => {
         const inserted = records.db.insertInto(name).values(toRow(doc)).returning('id').executeTakeFirstOrThrow();
@@ -141,7 +143,7 @@ export function createCollection<T extends RecordTable, Doc>(
       return (await translateOwnConflict(query.executeTakeFirst())).numUpdatedRows > 0n;
     },
 
-    /** Reads, changes and writes back as one: nobody else's change to the same record is lost. */
+    /** Read-modify-write in one transaction under a row lock: no concurrent change of the same record is lost. */
     async change(where: Match<T>, change: (doc: Doc) => Doc | Promise<Doc>): Promise<Doc | undefined> {
       return records.write(async () => {
         const locked = applyWhere(select(), where).limit(1);
@@ -161,7 +163,7 @@ export function createCollection<T extends RecordTable, Doc>(
   };
 }
 
-/** What the database calls a conflict, in the words of whoever writes. */
+/** Translates a unique violation into the store's own problem. */
 export async function translateConflict<R>(work: Promise<R>, conflict: ProblemFactory): Promise<R> {
   try {
     return await work;
@@ -171,10 +173,10 @@ export async function translateConflict<R>(work: Promise<R>, conflict: ProblemFa
   }
 }
 
-/** `column` holds `text` somewhere, with `%` and `_` meaning themselves. */
+/** LIKE with `%` and `_` escaped: `column` contains `text`. */
 export const columnContains = (column: string, text: string): Expression<SqlBool> =>
   sql<SqlBool>`${sql.ref(column)} like ${`%${text.replaceAll(/[\\%_]/g, '\\$&')}%`} escape '\\'`;
 
-/** `column` ends in `text`, with `%` and `_` meaning themselves. */
+/** LIKE with `%` and `_` escaped: `column` ends with `text`. */
 export const columnEndsWith = (column: string, text: string): Expression<SqlBool> =>
   sql<SqlBool>`${sql.ref(column)} like ${`%${text.replaceAll(/[\\%_]/g, '\\$&')}`} escape '\\'`;

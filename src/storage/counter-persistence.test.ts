@@ -59,7 +59,7 @@ onBothEngines('kept counters', fresh => {
     return records;
   }
 
-  test('the next process counts on from where the last one stopped, in the same window', async () => {
+  test('a restarted process continues the counts of the last one, in the same window', async () => {
     const records = await opened();
     const one = await started(records);
     for (let n = 0; n < 3; n++) take(one, 'day');
@@ -77,7 +77,7 @@ onBothEngines('kept counters', fresh => {
     assert.equal(await rowCount(records), 1);
   });
 
-  test('counts are written while the process runs, so a crash costs little', async () => {
+  test('counts are persisted while the process runs, so a crash loses little', async () => {
     const records = await opened();
     const one = await started(records, { everyMs: 1 });
     take(one, 'day');
@@ -92,7 +92,7 @@ onBothEngines('kept counters', fresh => {
     await one.kept.close();
   });
 
-  test('a second is enough for counts to be written', async ({ mock }) => {
+  test('counts are persisted within a second', async ({ mock }) => {
     const records = await opened();
     const threads = createThreadsShared({ fixedWindows: 64, slidingWindows: 8 });
     closing.push(() => threads.close());
@@ -110,7 +110,7 @@ onBothEngines('kept counters', fresh => {
     await kept.close();
   });
 
-  test('what is reset stays reset, even if the process ends at once', async () => {
+  test('a reset counter stays reset, even if the process ends at once', async () => {
     const records = await opened();
     const one = await started(records);
     take(one, 'day');
@@ -124,7 +124,7 @@ onBothEngines('kept counters', fresh => {
     assert.equal(used(afterCrash, 'other'), 1);
   });
 
-  test('every process keeps its own', async () => {
+  test('counters are persisted per node', async () => {
     const records = await opened();
     const processes = [await started(records, { node: 'a' }), await started(records, { node: 'b' })];
     for (const [index, process] of processes.entries()) {
@@ -136,7 +136,7 @@ onBothEngines('kept counters', fresh => {
     assert.equal(used(await started(records, { node: 'c' }), 'day'), 0);
   });
 
-  test('more counters than fit into one statement are kept', async () => {
+  test('more counters than fit into one statement are persisted', async () => {
     const records = await opened();
     const one = await started(records);
     for (let n = 0; n < 600; n++) take(one, `day ${n}`);

@@ -3,15 +3,15 @@ import type { Records } from './records.ts';
 import type { CounterEntry, ThreadsShared } from './shared/threads.ts';
 
 /**
- * Writes the quotas and other long counters of this process down now and then, and brings them back at its next start.
- * Every process keeps its own, under its node: without Redis each counts for itself.
+ * Persists quotas and other long-lived counters periodically, and restores them at the next start. Each process has its
+ * own rows, by node: without Redis each counts separately.
  */
 export interface CounterPersistence {
-  /** Brings back what was written down, and writes from now on. */
+  /** Restores the persisted counters and starts the periodic writes. */
   start(): Promise<void>;
-  /** Writes now what of these was written before. */
+  /** Writes at once if one of these names has a row. */
   reset(names: readonly string[]): Promise<void>;
-  /** Writes for the last time. */
+  /** Writes a last time and stops. */
   close(): Promise<void>;
 }
 
@@ -20,16 +20,16 @@ export interface CounterPersistenceOptions {
   readonly threads: Pick<ThreadsShared, 'entries' | 'load'>;
   readonly node: string;
   readonly clock: Clock;
-  /** Told when writing fails; the next time everything is tried again. */
+  /** Called when a write fails; the next write includes the failed rows. */
   readonly onError: (error: Error) => void;
   readonly intervalMs?: number;
 }
 
-/** From the beginning of one writing to that of the next: with the writing itself a crash costs about a second. */
+/** From the start of one write to the start of the next: a crash loses about a second of counts. */
 const defaultIntervalMs = 900;
-/** However long writing takes, others get their turn in between. */
+/** Minimum pause between writes, so that slow ones do not monopolise the database. */
 const minPauseMs = 50;
-/** Rows of one transaction: others want to write too. */
+/** Bounds one transaction, so that other writers get the lock in between. */
 const maxRowsPerTransaction = 500;
 
 type Row = ReturnType<typeof toRow>;
@@ -48,31 +48,19 @@ const hasSameValues = (one: Row | undefined, other: Row) =>
 export function createCounterPersistence(options: CounterPersistenceOptions): CounterPersistence {
   const { records, threads, node, clock, onError, intervalMs = defaultIntervalMs } = options;
   const table = createCountersTable(records, node);
-  /** As they stand in the table. */
+  /** Rows as they are in the table. */
   const written = new Map<string, Row>();
   let timer: NodeJS.Timeout | undefined;
   let writing = Promise.resolve();
 
-  async function write(): Promise<void> {
-    const rows = threads.entries(clock.now()).map(entry => toRow(node, entry));
-    const openNames = new Set(rows.map(row => row.name));
-    await forEachBatch(
-      [...written.keys()].filter(name => !openNames.has(name)),
-      async names => {
-        await table.remove(names);
-        for (const name of names) written.delete(name);
-      },
+  const write = () =>
+    writeChanges(
+      table,
+      threads.entries(clock.now()).map(entry => toRow(node, entry)),
+      written,
     );
-    await forEachBatch(
-      rows.filter(row => !hasSameValues(written.get(row.name), row)),
-      async changed => {
-        await table.put(changed);
-        for (const row of changed) written.set(row.name, row);
-      },
-    );
-  }
 
-  /** One after the other, so that an older count never overwrites a newer one. */
+  /** Serialised, so that an older count never overwrites a newer one. */
   function flush(): Promise<void> {
     const next = writing.then(write);
     writing = next.catch(onError);
@@ -96,7 +84,7 @@ export function createCounterPersistence(options: CounterPersistenceOptions): Co
       schedule(intervalMs);
     },
     async reset(names) {
-      // What fails is told to `onFault` and tried again with the next writing.
+      // A failure goes to `onError`; the next write retries it.
       if (names.some(name => written.has(name))) await flush().catch(() => undefined);
     },
     async close() {
@@ -106,6 +94,25 @@ export function createCounterPersistence(options: CounterPersistenceOptions): Co
       clearTimeout(timer);
     },
   };
+}
+
+/** Deletes the rows of counters that ended and upserts the changed ones. */
+async function writeChanges(table: CountersTable, rows: readonly Row[], written: Map<string, Row>): Promise<void> {
+  const openNames = new Set(rows.map(row => row.name));
+  await forEachBatch(
+    [...written.keys()].filter(name => !openNames.has(name)),
+    async names => {
+      await table.remove(names);
+      for (const name of names) written.delete(name);
+    },
+  );
+  await forEachBatch(
+    rows.filter(row => !hasSameValues(written.get(row.name), row)),
+    async changed => {
+      await table.put(changed);
+      for (const row of changed) written.set(row.name, row);
+    },
+  );
 }
 
 const toEntry = ({ name, started_at, ends_at, used }: Row): CounterEntry => ({
@@ -120,9 +127,13 @@ async function forEachBatch<T>(all: readonly T[], run: (part: readonly T[]) => P
     await run(all.slice(start, start + maxRowsPerTransaction));
 }
 
+type CountersTable = ReturnType<typeof createCountersTable>;
+
 function createCountersTable(records: Records, node: string) {
   return {
-    /** The open counters of this node. Those that ended are removed, whoever wrote them: their node may never return. */
+    /**
+     * Open counters of this node. Expired rows of every node are deleted: the node that wrote them may never return.
+     */
     async restore(nowMs: number): Promise<Row[]> {
       await records.write(() => records.db.deleteFrom('counters').where('ends_at', '<=', nowMs).execute());
       const rows = await records.db.selectFrom('counters').selectAll().where('node', '=', node).execute();

@@ -11,7 +11,7 @@ after(() => rmSync(root, { recursive: true }));
 
 const mode = (path: string) => statSync(path).mode & 0o777;
 
-test('a directory that is not there is made, for its owner alone', () => {
+test('an absent directory is created with mode 0700', () => {
   const path = join(root, 'a', 'b');
   const directory = openDataDirectory(path);
   assert.equal(mode(path), 0o700);
@@ -65,7 +65,7 @@ test('files are written for their owner alone, replaced whole, and removed', () 
   directory.release();
 });
 
-test('a directory in use is refused with a sentence until it is let go', () => {
+test('a locked directory is rejected until its lock is released', () => {
   const path = join(root, 'used');
   const directory = openDataDirectory(path);
   assert.throws(() => openDataDirectory(path), {
@@ -76,7 +76,7 @@ test('a directory in use is refused with a sentence until it is let go', () => {
   openDataDirectory(path).release();
 });
 
-test('what cannot be a directory is refused with a sentence', () => {
+test('a path that cannot be a directory is rejected', () => {
   const file = join(root, 'file');
   writeFileSync(file, '');
   for (const path of [file, join(file, 'below')])
@@ -86,7 +86,7 @@ test('what cannot be a directory is refused with a sentence', () => {
     });
 });
 
-test('a file that cannot be read or written is told as the directory’s fault', () => {
+test('an unreadable or unwritable file is reported as a problem of the directory', () => {
   const directory = openDataDirectory(join(root, 'odd'));
   mkdirSync(directory.pathOf('folder'));
   const unusable = { code: 'data_dir.unusable' };

@@ -24,20 +24,20 @@ export const problem = problems('data_dir', {
   },
 });
 
-/** The files of one installation, to be read while another process may hold them. */
+/** Read-only view of an installation's files, without the lock: another process may hold it. */
 export interface ReadableDirectory {
   pathOf(name: string): string;
-  /** Undefined where there is no such file. */
+  /** Undefined where the file does not exist. */
   read(name: string): string | undefined;
 }
 
-/** The files of one installation: who holds it has it alone. */
+/** Files of one installation, under an exclusive lock. */
 export interface DataDirectory extends ReadableDirectory {
   readonly path: string;
   readonly databasePath: string;
-  /** An existing directory keeps its mode, which may be a mount's: whether other users of the machine may enter it. */
+  /** Whether other users of the machine may enter it. An existing directory keeps its mode, which may be a mount's. */
   readonly isOpenToOthers: boolean;
-  /** Readable by the owner only, never half written, and there after a crash of the machine. */
+  /** Atomic and durable write, mode 0600: written beside, fsynced, renamed. */
   write(name: string, content: string): void;
   remove(name: string): void;
   release(): void;
@@ -47,40 +47,43 @@ const databaseFile = 'gw.db';
 
 export function readDataDirectory(configuredPath: string): ReadableDirectory {
   const path = resolve(configuredPath);
-  const file = (name: string) => join(path, name);
-  return { pathOf: file, read: name => wrapErrors(path, () => readIfExists(file(name))) };
+  const pathOf = (name: string) => join(path, name);
+  return { pathOf, read: name => wrapErrors(path, () => readIfExists(pathOf(name))) };
 }
 
 export function openDataDirectory(configuredPath: string): DataDirectory {
   const path = resolve(configuredPath);
-  const file = (name: string) => join(path, name);
+  const pathOf = (name: string) => join(path, name);
   const lock = wrapErrors(path, () => {
     mkdirSync(path, { recursive: true, mode: 0o700 });
-    restrictSqliteFiles(file('lock'));
-    if (existsSync(file(databaseFile))) restrictSqliteFiles(file(databaseFile));
-    return acquireLock(path, file('lock'));
+    restrictSqliteFiles(pathOf('lock'));
+    if (existsSync(pathOf(databaseFile))) restrictSqliteFiles(pathOf(databaseFile));
+    return acquireLock(path, pathOf('lock'));
   });
   return {
     path,
-    databasePath: file(databaseFile),
+    databasePath: pathOf(databaseFile),
     isOpenToOthers: isOpenToOthers(path),
-    pathOf: file,
-    read: name => wrapErrors(path, () => readIfExists(file(name))),
+    pathOf,
+    read: name => wrapErrors(path, () => readIfExists(pathOf(name))),
     write(name, content) {
       wrapErrors(path, () => {
-        const draft = file(`${name}.new`);
+        const draft = pathOf(`${name}.new`);
         rmSync(draft, { force: true });
         writeFileSync(draft, content, { mode: 0o600, flush: true });
-        renameSync(draft, file(name));
+        renameSync(draft, pathOf(name));
         fsyncDirectory(path);
       });
     },
-    remove: name => wrapErrors(path, () => rmSync(file(name), { force: true })),
+    remove: name => wrapErrors(path, () => rmSync(pathOf(name), { force: true })),
     release: () => lock.close(),
   };
 }
 
-/** The lock is one SQLite takes on a file of its own: the system lets go of it however the process ends. */
+/**
+ * Lock: an exclusive SQLite transaction on a file of its own, which the operating system releases however the process
+ * ends.
+ */
 function acquireLock(path: string, name: string): DatabaseSync {
   const lock = new DatabaseSync(name, { timeout: 0 });
   try {
@@ -124,7 +127,7 @@ function fsyncDirectory(path: string): void {
 const masterKeyFile = 'master.key';
 const nextMasterKeyFile = 'master.key.next';
 
-/** The setting, or else the file; a second file is there only when a rotation was interrupted. */
+/** Master key from the setting, or else the file; the second file exists only after an interrupted rotation. */
 export function createMasterKeys(directory: DataDirectory, setting: string): MasterKeys {
   if (setting) return { candidates: () => [setting], create: () => setting, confirm: () => undefined };
   return {
@@ -141,7 +144,7 @@ export function createMasterKeys(directory: DataDirectory, setting: string): Mas
   };
 }
 
-/** The new key is on disk before the database depends on it, and in its place after. */
+/** Key rotation: the new key is on disk before the database depends on it, and replaces the old file afterwards. */
 export async function replaceMasterKey(
   directory: DataDirectory,
   next: string,

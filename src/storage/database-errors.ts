@@ -10,7 +10,7 @@ export const problem = problems('database', {
   unavailable: { status: 503, message: 'The database does not answer: {reason}' },
 });
 
-/** What a database error means, on either engine; undefined for a fault of ours. */
+/** Maps a driver error of either engine to a problem; undefined for a bug of ours. */
 export function toDatabaseProblem(error: unknown): Problem | undefined {
   if (error instanceof Problem) return error.code.startsWith('database.') ? error : undefined;
   const { errcode, code } = (error ?? {}) as { errcode?: unknown; code?: unknown };
@@ -18,21 +18,21 @@ export function toDatabaseProblem(error: unknown): Problem | undefined {
   return createProblem?.({ detail: { reason: reasonOf(error) }, cause: error });
 }
 
-/** PostgreSQL could not be reached at all, for whatever reason: address, password, name, certificate. */
+/** Connection failure, for any reason: address, password, database name, certificate. */
 export const toUnreachableProblem = (error: unknown): Problem =>
   problem.unavailable({ detail: { reason: reasonOf(error) }, cause: error });
 
-/** Nobody may ask it yet. Told to anybody who does, so it names no address. */
+/** Query before the first connection. The message reaches any client, so it names no address. */
 export const createNotConnectedProblem = (): Problem =>
   problem.unavailable({ detail: { reason: 'it has not been reached since the start' } });
 
-/** A name with several addresses fails with one error for each, and says nothing itself. */
+/** An AggregateError (a name with several addresses) has an empty message of its own. */
 function reasonOf(error: unknown): string {
   const { message, errors, code } = (error ?? {}) as { message?: string; errors?: Error[]; code?: string };
   return message || errors?.map(each => each.message).join(', ') || code || 'unknown';
 }
 
-/** By the low byte of a result code, which is its class. */
+/** Primary result codes: the low byte of an extended one. */
 const sqliteClasses: Readonly<Record<number, ProblemFactory>> = {
   5: problem.busy,
   6: problem.busy,
@@ -44,7 +44,7 @@ const sqliteClasses: Readonly<Record<number, ProblemFactory>> = {
   26: problem.damaged,
 };
 
-/** Whole result codes that mean something else than their class: identities that exist, no room for the index of the log. */
+/** Extended result codes that differ from their primary code: unique violations, and no space for the WAL index. */
 const sqliteCodes: Readonly<Record<number, ProblemFactory>> = {
   1555: problem.conflict,
   2067: problem.conflict,
@@ -61,7 +61,7 @@ const postgresCodes: readonly [RegExp, ProblemFactory][] = [
   [/^(58030|XX001|XX002)$/, problem.damaged],
   [/^(08|57P0|53300|ECONNRESET|EPIPE)/, problem.unavailable],
 ];
-/** A connection that breaks under a query is told by its message alone. */
+/** pg reports a connection that breaks during a query by message only, without a code. */
 const brokenConnection =
   /^(Connection terminated|Query read timeout|Client has encountered a connection error|Client was closed)/;
 

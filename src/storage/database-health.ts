@@ -1,12 +1,12 @@
 import type { Clock } from '#base/clock.ts';
 import type { Records } from './records.ts';
 
-/** Health is asked for without a credential: asking often must not cost a query each time. */
+/** Result cache: health endpoints need no credential, so polling must not cost a query each time. */
 const resultTtlMs = 1000;
-/** A database that takes longer counts as away. */
+/** A slower database counts as unavailable. */
 const probeTimeoutMs = 2000;
 
-/** Whether the database answers: empty text, or what to tell an outsider. Why is for the log. */
+/** Database health check: empty text, or a message safe for unauthenticated clients. The cause is logged elsewhere. */
 export function createDatabaseHealthCheck(records: Records, clock: Clock): () => Promise<string> {
   let probedAtMs = Number.NEGATIVE_INFINITY;
   let result = Promise.resolve('');

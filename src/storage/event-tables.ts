@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely';
 
-/** Webhook calls and what they are signed with; see `tables.ts`. */
+/** Webhook deliveries and signing secrets; see `tables.ts`. */
 export interface EventTables {
   deliveries: {
     id: Generated<number>;

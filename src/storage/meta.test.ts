@@ -12,7 +12,7 @@ import type { Records } from './records.ts';
 const root = mkdtempSync(join(tmpdir(), 'gw-meta-'));
 after(() => rmSync(root, { recursive: true }));
 
-withRecords('the vault of a database', given => {
+withRecords('vault keys', given => {
   const setting = (key: string) => ({ candidates: () => [key], create: () => key, confirm: () => undefined });
 
   /** Each test begins with a database that has no data key yet, and a directory of its own. */
@@ -24,7 +24,7 @@ withRecords('the vault of a database', given => {
   const openIn = (records: Records, directory: DataDirectory) =>
     openVault(createMetaStore(records), createMasterKeys(directory, ''));
 
-  test('meta facts are set, replaced, and claimed by the first only', async () => {
+  test('meta values are set and replaced, and claimed by the first caller only', async () => {
     const meta = createMetaStore(given());
     assert.equal(await meta.get('fact'), undefined);
     await meta.set('fact', '1');
@@ -35,14 +35,14 @@ withRecords('the vault of a database', given => {
     assert.equal(await meta.get('claimed'), ['a', 'b', 'c'][claims.indexOf(true)]);
   });
 
-  test('the first opening makes the keys, the next ones use them', async () => {
+  test('the first open creates the keys, later ones use them', async () => {
     const { records, directory } = await newcomer();
     const sealed = (await openIn(records, directory)).seal('secret', 'test');
     assert.equal((await openIn(records, directory)).open(sealed, 'test'), 'secret');
     directory.release();
   });
 
-  test('several that open one new database at once share one data key', async () => {
+  test('concurrent opens of a new database share one data key', async () => {
     const { records, directory } = await newcomer();
     const key = createSecretText();
     const vaults = await Promise.all([1, 2, 3].map(() => openVault(createMetaStore(records), setting(key))));
@@ -51,7 +51,7 @@ withRecords('the vault of a database', given => {
     directory.release();
   });
 
-  test('another master key is refused with a sentence, and what it could not open stays', async () => {
+  test('a wrong master key is rejected, and the sealed data is unchanged', async () => {
     const { records, directory } = await newcomer();
     const key = createSecretText();
     const sealed = (await openVault(createMetaStore(records), setting(key))).seal('secret', 'test');
@@ -64,7 +64,7 @@ withRecords('the vault of a database', given => {
     directory.release();
   });
 
-  test('a lost master key is missed, not replaced', async () => {
+  test('a lost master key is reported, not replaced', async () => {
     const { records, directory } = await newcomer();
     await openIn(records, directory);
     const key = directory.read('master.key')!;
@@ -79,7 +79,7 @@ withRecords('the vault of a database', given => {
     directory.release();
   });
 
-  test('after the data key was wrapped anew only the new master key opens, and it opens everything', async () => {
+  test('after a rewrap only the new master key opens the vault, and it opens everything', async () => {
     const { records, directory } = await newcomer();
     const sealed = (await openIn(records, directory)).seal('secret', 'test');
     const old = directory.read('master.key')!;
@@ -92,7 +92,7 @@ withRecords('the vault of a database', given => {
     directory.release();
   });
 
-  test('rewrapping with a key that does not fit changes nothing', async () => {
+  test('a rewrap with a wrong key changes nothing', async () => {
     const { records, directory } = await newcomer();
     await openIn(records, directory);
     const wrong = rewrapDataKey(records, createMetaStore(records), createSecretText(), createSecretText());
@@ -117,7 +117,7 @@ withRecords('the vault of a database', given => {
   }
 
   for (const where of ['before the database', 'after the database'] as const) {
-    test(`a rotation interrupted ${where} was changed is settled at the next opening, and can be repeated`, async () => {
+    test(`a rotation interrupted ${where} was changed is resolved at the next open, and can be repeated`, async () => {
       const { records, directory, sealed, old, next } = await interrupted(where);
       assert.equal((await openIn(records, directory)).open(sealed, 'test'), 'secret');
       const fitting = where === 'before the database' ? old : next;

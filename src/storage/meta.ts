@@ -10,7 +10,7 @@ import {
 } from '#base/vault.ts';
 import type { Records } from './records.ts';
 
-/** Facts about the installation itself, by name. */
+/** Key-value store of installation-wide facts. */
 export type Meta = ReturnType<typeof createMetaStore>;
 
 export function createMetaStore(records: Records) {
@@ -29,7 +29,7 @@ export function createMetaStore(records: Records) {
     async remove(name: string): Promise<void> {
       await records.db.deleteFrom('meta').where('name', '=', name).execute();
     },
-    /** True for the one caller that sets it first; others wait for that one to finish and then get false. */
+    /** Insert-if-absent: true for the first caller; concurrent ones wait for its transaction and get false. */
     async claim(name: string, value: string): Promise<boolean> {
       const inserted = await records.db
         .insertInto('meta')
@@ -43,22 +43,22 @@ export function createMetaStore(records: Records) {
 
 export const dataKeyName = 'data_key';
 
-/** Where the master key comes from. */
+/** Source of the master key. */
 export interface MasterKeys {
-  /** Those to try: none before the first start, two after an interrupted rotation. */
+  /** Keys to try: none before the first start, two after an interrupted rotation. */
   candidates(): string[];
-  /** Makes and keeps one, for a new database. */
+  /** Creates and stores one, for a new database. */
   create(): string;
-  /** Told which one fits; what else is kept opens nothing. */
+  /** Called with the key that unwrapped the data key; the other candidates are obsolete. */
   confirm(key: string): void;
 }
 
-/** Opens the vault with the master key that fits; makes the keys of a new database. */
+/** Opens the vault with the matching master key; creates the keys of a new database. */
 export async function openVault(meta: Meta, keys: MasterKeys): Promise<Vault> {
   return createVault(await openDataKey(meta, keys));
 }
 
-/** What the vault is made of, for threads that open it themselves. It is handed over in memory and kept nowhere. */
+/** Unwrapped data key, for threads that open the vault themselves. It is passed in memory and never stored. */
 export async function openDataKey(meta: Meta, keys: MasterKeys): Promise<Buffer> {
   const wrapped = (await meta.get(dataKeyName)) ?? (await createFirstDataKey(meta, keys));
   const candidates = keys.candidates();
@@ -75,14 +75,14 @@ export async function openDataKey(meta: Meta, keys: MasterKeys): Promise<Buffer>
 const masterKeyMissingMessage =
   'The master key of this database is missing: put master.key back into the data directory, or set GW_MASTER_KEY';
 
-/** Several machines may start on one new database: the first one's key is everybody's. */
+/** First insert wins: several machines may start on one new database and must share its data key. */
 async function createFirstDataKey(meta: Meta, keys: MasterKeys): Promise<string> {
   const wrapped = wrapDataKey(createDataKey(), parseMasterKey(keys.candidates()[0] ?? keys.create()));
   await meta.claim(dataKeyName, wrapped);
   return (await meta.get(dataKeyName)) ?? wrapped;
 }
 
-/** Undefined where it was wrapped under another master key. */
+/** Undefined where another master key wrapped it. */
 export function tryUnwrapDataKey(wrapped: string, masterKey: string): Buffer | undefined {
   try {
     return unwrapDataKey(wrapped, parseMasterKey(masterKey));
@@ -92,7 +92,7 @@ export function tryUnwrapDataKey(wrapped: string, masterKey: string): Buffer | u
   }
 }
 
-/** Wraps the data key anew: from here on only `next` opens it. */
+/** Rewraps the data key: from here on only `next` unwraps it. */
 export async function rewrapDataKey(records: Records, meta: Meta, current: string, next: string): Promise<void> {
   await records.write(async () => {
     const wrapped = await meta.get(dataKeyName);

@@ -34,7 +34,7 @@ async function tableNames(db: Kysely<Tables>): Promise<string[]> {
 }
 
 onBothEngines('migrations', (fresh, engine) => {
-  test('an empty database gets every table, and a second run finds nothing to do', async () => {
+  test('an empty database gets every table, and a second run is a no-op', async () => {
     const db = opened(await fresh());
     assert.equal(await migrate(db, engine), migrations.length);
     const names = await tableNames(db);
@@ -45,7 +45,7 @@ onBothEngines('migrations', (fresh, engine) => {
     await db.destroy();
   });
 
-  test('an older database gets only the steps it lacks, in order', async () => {
+  test('an older database gets only the missing migrations, in order', async () => {
     const db = opened(await fresh());
     const ran: string[] = [];
     const step = (name: string) => making(name, async () => void ran.push(name));
@@ -56,7 +56,7 @@ onBothEngines('migrations', (fresh, engine) => {
     await db.destroy();
   });
 
-  test('a step that fails leaves nothing of the whole run, and it can be run again', async () => {
+  test('a failed migration rolls back the whole run, which can be repeated', async () => {
     const db = opened(await fresh());
     await migrate(db, engine, [making('one')]);
     const broken = making('three', () => Promise.reject(new Error('step failed')));
@@ -67,7 +67,7 @@ onBothEngines('migrations', (fresh, engine) => {
     await db.destroy();
   });
 
-  test('several that start on one empty database at once all succeed, and one of them migrates', async () => {
+  test('concurrent starts on one empty database all succeed, and one of them migrates', async () => {
     const { options } = await fresh();
     const source = `
       import { openRecords } from ${JSON.stringify(new URL('records.ts', import.meta.url).href)};
@@ -85,7 +85,7 @@ onBothEngines('migrations', (fresh, engine) => {
     assert.deepEqual(await Promise.all([one(), one(), one()]), [0, 0, 0]);
   });
 
-  test('a database of a newer release is refused with a sentence and left alone', async () => {
+  test('a database of a newer release is rejected and unchanged', async () => {
     const { options } = await fresh();
     const records = await openRecords(options);
     await createMetaStore(records).set('schema_version', '999');
@@ -99,7 +99,7 @@ onBothEngines('migrations', (fresh, engine) => {
   });
 });
 
-test('text sorts by its bytes also where PostgreSQL’s own order is that of a language', async () => {
+test('text sorts bytewise also where PostgreSQL’s default collation is a language', async () => {
   const { url, drop } = await testPostgres();
   const admin = new pg.Client({ connectionString: url });
   await admin.connect();

@@ -14,10 +14,10 @@ export const problem = problems('storage', {
 
 export type Engine = 'sqlite' | 'postgres';
 
-/** Any number would do; it only has to be the same for every process that migrates. */
+/** Advisory lock id: arbitrary, but the same in every process that migrates. */
 const migrationLock = 7_283_001;
 
-/** Brings the schema up to date inside one transaction. Two processes that start at once take turns. */
+/** Migrates the schema in one transaction. Processes that start concurrently take turns. */
 export async function migrate(
   db: Kysely<Tables>,
   engine: Engine,

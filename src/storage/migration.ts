@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Tables } from './tables.ts';
 
-/** One step of the schema. Steps are numbered by their place in the list and never change once released. */
+/** One schema migration. Migrations are numbered by their position in the list and never change once released. */
 export interface Migration {
   readonly name: string;
   up(schema: Schema): Promise<void>;
@@ -9,14 +9,14 @@ export interface Migration {
 
 export interface Schema {
   readonly db: Kysely<Tables>;
-  /** Text that sorts by its bytes on both engines. */
+  /** Text type with bytewise collation on both engines. */
   readonly text: string;
-  /** A whole number that counts up by itself: the column type and what follows it. */
+  /** Auto-increment primary key: column type and constraint. */
   readonly serial: string;
   run(sql: string): Promise<void>;
 }
 
-/** `table` and its columns, written the same for both engines. */
+/** Creates `table` from engine-independent column types. */
 export async function createTable(schema: Schema, table: string, columns: Record<string, string>, ...rest: string[]) {
   const lines = Object.entries(columns).map(([name, type]) => `${name} ${toColumnType(schema, type)}`);
   await schema.run(`create table ${table} (${[...lines, ...rest].join(', ')})`);

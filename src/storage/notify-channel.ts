@@ -1,2 +1,2 @@
-/** Where PostgreSQL says that something changed, to every process on the database. */
+/** NOTIFY channel for committed changes, to every process on the database. */
 export const notifyChannel = 'gw_changes';

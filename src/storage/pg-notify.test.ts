@@ -6,7 +6,7 @@ import { eventually } from '../../tests/support/upstream.ts';
 import { listenForChanges } from './pg-notify.ts';
 import { openRecords } from './records.ts';
 
-test('a change is heard by other processes when it is committed, also after the connection was lost', async () => {
+test('a committed change notifies other processes, also after a reconnect', async () => {
   const { url, drop } = await testPostgres();
   const records = await openRecords({ url });
   let heard = 0;

@@ -3,16 +3,16 @@ import { notifyChannel } from './notify-channel.ts';
 
 export interface ChangeListenerOptions {
   readonly url: string;
-  /** Something changed, or may have while nobody listened. */
+  /** Called on each notification, and on every (re)connect, since changes may have been missed. */
   onChange(): void;
   onLost(error: Error): void;
 }
 
-/** A connection that is lost is not made anew faster than this. */
+/** Pause before a lost connection is reopened. */
 const reconnectDelayMs = 1000;
 const connectTimeoutMs = 5000;
 
-/** Hears of changes other processes commit. It is for speed alone: whoever depends on them also looks by itself. */
+/** LISTEN for changes that other processes commit. Only for latency: consumers also poll. */
 export function listenForChanges({ url, onChange, onLost }: ChangeListenerOptions) {
   let client: pg.Client | undefined;
   let reconnectTimer: NodeJS.Timeout | undefined;
@@ -42,7 +42,7 @@ export function listenForChanges({ url, onChange, onLost }: ChangeListenerOption
       });
   }
 
-  /** A connection says in several ways that it is lost; the first counts. */
+  /** pg reports a lost connection through several events; only the first one counts. */
   function reconnect(connection: pg.Client): void {
     if (isClosed || client !== connection) return;
     client = undefined;

@@ -1,6 +1,6 @@
 /**
- * The portal's tables; see `tables.ts`. Objects are numbered; `cid` is the persistent id that keeps naming an object
- * when it moves to another installation.
+ * Portal tables; see `tables.ts`. Objects have serial ids; `cid` is the persistent id that identifies an object across
+ * installations.
  */
 interface Numbered {
   id: number;
@@ -20,7 +20,7 @@ export interface PortalTables {
     provider_id: number;
     status: string;
     created_at: number;
-    /** 0 while it is there: a deleted request still counts against the allowance of its plan. */
+    /** Soft delete, 0 for none: a deleted request still counts against the allowance of its plan. */
     deleted_at: number;
   };
   portal_apps: Numbered & { user_id: number };

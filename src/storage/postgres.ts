@@ -2,20 +2,20 @@ import { Kysely, type LogConfig, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { createNotConnectedProblem, toUnreachableProblem } from './database-errors.ts';
 
-/** How long a start or a query may wait for a free connection before it fails with a sentence. */
+/** Maximum wait for a free connection. */
 const connectTimeoutMs = 10_000;
 
-/** Counts come back as 64-bit text; none of ours leaves the range a number holds exactly. */
+/** pg returns 64-bit integers as text; all of ours fit into a JavaScript number exactly. */
 const int8 = 20;
 pg.types.setTypeParser(int8, Number);
 
 export interface PostgresOptions {
   readonly url: string;
   readonly connections: number;
-  /** Told of idle connections that are lost. */
+  /** Called when an idle connection is lost. */
   onLost(error: Error): void;
   readonly log?: LogConfig;
-  /** Whether nobody may ask it yet. */
+  /** Queries fail while this returns true: the database has not been migrated yet. */
   readonly isDeferred?: (() => boolean) | undefined;
 }
 
@@ -27,8 +27,8 @@ export function createPostgresKysely<T>({ url, connections, onLost, log, isDefer
     keepAlive: true,
     application_name: 'gatewright',
   });
-  // A connection that dies while nobody waits for it must not end the process. In the pool it is replaced; between two
-  // queries of a transaction the next query says so.
+  // An error of an idle connection must not end the process. The pool replaces it; inside a transaction the next query
+  // fails.
   pool.on('error', onLost);
   pool.on('connect', client => client.on('error', () => undefined));
   const dialect = new PostgresDialect({ pool: { connect: () => connect(pool, isDeferred), end: () => pool.end() } });

@@ -2,10 +2,10 @@ import pg from 'pg';
 import { problem, toDatabaseProblem, toUnreachableProblem } from './database-errors.ts';
 import { maxPreparedStatements, type Reader } from './reader.ts';
 
-/** A database that takes longer, to be reached or to answer, counts as away. */
+/** A database that takes longer to connect or to answer counts as unavailable. */
 const connectTimeoutMs = 5000;
 const queryTimeoutMs = 10_000;
-/** Calls of one thread that may wait for a connection at once. */
+/** Queries of one thread that may wait for a connection. */
 const maxWaitingQueries = 1000;
 
 export function createPostgresReader(url: string, connections: number, onLost: (error: Error) => void): Reader {
@@ -49,7 +49,7 @@ async function runQuery<R>(client: pg.PoolClient, text: string, values: readonly
     client.release();
     return rows as R[];
   } catch (error) {
-    // Nobody knows what a connection that failed still has to say.
+    // A failed connection may still have replies in flight: it is destroyed, not pooled.
     client.release(true);
     throw toDatabaseProblem(error) ?? error;
   }

@@ -14,7 +14,7 @@ const names = async (records: Records, prefix: string) => {
 const failure = new Error('changed my mind');
 
 withRecords('records', (given, engine) => {
-  test('a write is there as a whole, or not at all', async () => {
+  test('a write is atomic', async () => {
     const records = given();
     await records.write(async () => {
       await insert(records, 'whole-1');
@@ -28,7 +28,7 @@ withRecords('records', (given, engine) => {
     assert.deepEqual(await names(records, 'whole'), ['whole-1', 'whole-2']);
   });
 
-  test('inside a write one sees what one wrote, and nobody else does', async () => {
+  test('uncommitted changes are visible inside the write only', async () => {
     const records = given();
     let outside: Promise<string[]> | undefined;
     const write = records.write(async () => {
@@ -41,7 +41,7 @@ withRecords('records', (given, engine) => {
     assert.deepEqual(await (outside ?? names(records, 'seen')), []);
   });
 
-  test('a write inside a write joins it', async () => {
+  test('a nested write joins the outer transaction', async () => {
     const records = given();
     const broken = records.write(async () => {
       await records.write(() => insert(records, 'inner-1'));
@@ -51,7 +51,7 @@ withRecords('records', (given, engine) => {
     assert.deepEqual(await names(records, 'inner'), []);
   });
 
-  test('an inner write that fails takes the whole along, also when somebody catches it', async () => {
+  test('a failed nested write rolls back the outer one, even if the error is caught', async () => {
     const records = given();
     const broken = records.write(async () => {
       await insert(records, 'caught-1');
@@ -66,7 +66,7 @@ withRecords('records', (given, engine) => {
     assert.deepEqual(await names(records, 'caught'), []);
   });
 
-  test('a statement that fails takes the whole along, also when somebody catches it', async () => {
+  test('a failed statement rolls back the write, even if the error is caught', async () => {
     const records = given();
     await insert(records, 'twice');
     const broken = records.write(async () => {
@@ -78,7 +78,7 @@ withRecords('records', (given, engine) => {
     assert.deepEqual(await names(records, 'twice'), ['twice']);
   });
 
-  test('what a write left running does its work outside of it', async () => {
+  test('async work that outlives a write runs outside of its transaction', async () => {
     const records = given();
     const ended = Promise.withResolvers<void>();
     let left: Promise<unknown> = Promise.resolve();
@@ -90,7 +90,7 @@ withRecords('records', (given, engine) => {
     assert.deepEqual(await names(records, 'left'), ['left']);
   });
 
-  test('writes at the same time all happen', async () => {
+  test('concurrent writes all commit', async () => {
     const records = given();
     await Promise.all(
       Array.from({ length: 50 }, (_, number) => records.write(() => insert(records, `many-${number}`))),
@@ -98,7 +98,7 @@ withRecords('records', (given, engine) => {
     assert.equal((await names(records, 'many')).length, 50);
   });
 
-  test('touching raises the revision once for each write, and the write alone', async () => {
+  test('markChanged increments the revision once for each write, and only for writes that call it', async () => {
     const records = given();
     const before = await records.revision();
     await records.write(async () => {
@@ -112,14 +112,14 @@ withRecords('records', (given, engine) => {
     assert.throws(() => records.markChanged('apis'), /outside of a write/);
   });
 
-  test('revisions of writes at the same time are not lost', async () => {
+  test('concurrent writes lose no revision', async () => {
     const records = given();
     const before = await records.revision();
     await Promise.all(Array.from({ length: 30 }, () => records.write(async () => records.markChanged('keys'))));
     assert.equal(await records.revision(), before + 30);
   });
 
-  test('listeners hear all topics at once, after the commit, and not of what was rolled back', async () => {
+  test('listeners receive all topics of a write once, after the commit, and none of a rollback', async () => {
     const records = given();
     const heard: Topic[][] = [];
     const stop = records.onChange(topics => heard.push([...topics]));
@@ -140,7 +140,7 @@ withRecords('records', (given, engine) => {
     assert.equal(heard.length, 1);
   });
 
-  test('a listener that fails cannot make a failure of what was written, nor keep others from hearing', async () => {
+  test('a throwing listener neither fails the write nor stops other listeners', async () => {
     const records = given();
     let heard = 0;
     const stops = [
@@ -158,7 +158,7 @@ withRecords('records', (given, engine) => {
     assert.deepEqual(await names(records, 'deaf'), ['deaf']);
   });
 
-  test('a query can be asked for its plan', async () => {
+  test('explain returns the query plan', async () => {
     const records = given();
     const query = records.db.selectFrom('users').select('body').where('access_digest', '=', 'x').compile();
     assert.match(await records.explain(query), /users.*access_digest|users_access_digest_key|sqlite_autoindex_users/i);
@@ -166,7 +166,7 @@ withRecords('records', (given, engine) => {
 });
 
 onBothEngines('records', fresh => {
-  test('after closing nothing is answered any more, and another may open the database', async () => {
+  test('after close every query fails, and the database can be opened again', async () => {
     const { options } = await fresh();
     const records = await openRecords(options);
     await records.write(() => insert(records, 'kept'));
@@ -178,7 +178,7 @@ onBothEngines('records', fresh => {
   });
 });
 
-test('a PostgreSQL that goes away in the middle of a write fails that write with a sentence, and only that', async () => {
+test('a PostgreSQL connection lost inside a write fails that write only, as unavailable', async () => {
   const { url, drop } = await testPostgres();
   const lost = Promise.withResolvers<Error>();
   const records = await openRecords({ url, onError: lost.resolve });
@@ -206,7 +206,7 @@ test('a PostgreSQL that goes away in the middle of a write fails that write with
   await drop();
 });
 
-test('a database that cannot be reached is told in one sentence, whatever the reason', async () => {
+test('an unreachable database is reported as unavailable, whatever the reason', async () => {
   const { url, drop } = await testPostgres();
   const port = new URL(url).port;
   for (const [address, reason] of [
@@ -227,7 +227,7 @@ test('a database that cannot be reached is told in one sentence, whatever the re
   await drop();
 });
 
-test('errors of others are not taken for errors of the database', () => {
+test('errors of other origin are not mapped to database problems', () => {
   for (const error of [
     Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }),
     Object.assign(new Error('open'), { code: 'ENOENT' }),

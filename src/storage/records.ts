@@ -6,51 +6,56 @@ import { notifyChannel } from './notify-channel.ts';
 import { createSqliteKysely, openSqlite, purgeSqliteFile } from './sqlite.ts';
 import type { Tables } from './tables.ts';
 
-/** What traffic is made of: a change to one of these must reach every gateway. */
+/** Topics of configuration that every gateway reloads on change. */
 export type Topic = 'apis' | 'policies' | 'certificates' | 'keys' | 'oauth' | 'organisations';
 
-/** Durable storage. Stores ask `db`; inside `write` that is the transaction, for everything called from there. */
+export type ChangeListener = (topics: ReadonlySet<Topic>) => void;
+
+/** Durable storage. `db` is the current transaction inside `write` and whatever it calls, the pool outside. */
 export interface Records {
   readonly engine: Engine;
   readonly db: Kysely<Tables>;
-  /** All or nothing. A `write` inside a `write` joins it, and fails it when it fails, whoever catches that. */
+  /**
+   * Runs `work` in a transaction. A nested `write` joins the outer one and fails it when it fails, even if the error is
+   * caught.
+   */
   write<T>(work: () => Promise<T>): Promise<T>;
   /**
-   * Marks an object, or everything of a topic, as changed: the revision rises in the same transaction and the change is
-   * kept with it for gateways to read; listeners of this process hear after it.
+   * Records a change of an object, or of a whole topic: the revision and the change log are written in the same
+   * transaction; listeners of this process are notified after the commit.
    */
   markChanged(topic: Topic, id?: string): void;
-  onChange(listener: (topics: ReadonlySet<Topic>) => void): () => void;
+  onChange(listener: ChangeListener): () => void;
   revision(): Promise<number>;
   /**
-   * Removes from the database file what rows held before they were changed or deleted; outside of a write. PostgreSQL keeps
-   * old row versions until its own vacuum and reuse of their space.
+   * Erases old row contents from the SQLite file (VACUUM); outside of a write. PostgreSQL keeps dead row versions until
+   * its own vacuum and reuse of their space.
    */
   purgeFreedPages(): Promise<void>;
-  /** How the engine would answer a query, for tests that promise an index. */
+  /** Query plan, for tests that guarantee an index. */
   explain(query: CompiledQuery): Promise<string>;
   close(): Promise<void>;
 }
 
 export interface RecordsOptions {
-  /** A PostgreSQL address, or the path of an SQLite file. */
+  /** A PostgreSQL URL; `file` is the path of an SQLite database. */
   url?: string;
   file?: string;
   connections?: number;
-  /** Told what goes wrong while nobody waits for an answer: a lost idle connection, a listener that fails. */
+  /** Called for errors outside of any call: a lost idle connection, a listener that throws. */
   onError?: (error: Error) => void;
 }
 
-/** One transaction under way. */
+/** Transaction in progress. */
 interface TransactionState {
   readonly topics: Map<Topic, Set<string>>;
   tx?: Transaction<Tables>;
-  /** What failed. Whoever caught it since: the transaction is lost. */
+  /** First error: from here on the transaction can only be rolled back. */
   error?: unknown;
 }
 
 export async function openRecords(options: RecordsOptions): Promise<Records> {
-  const { current, note: recordError } = createTransactionContext();
+  const { current, recordError } = createTransactionContext();
   const base = await openKysely(options, recordError);
   const engine: Engine = options.url ? 'postgres' : 'sqlite';
   try {
@@ -62,44 +67,44 @@ export async function openRecords(options: RecordsOptions): Promise<Records> {
   return createRecords(base, engine, current, options.onError ?? ignore);
 }
 
-/** Records of a PostgreSQL that does not answer yet: whatever is asked of them fails with that, until they are released. */
+/** Records on a PostgreSQL that is not available yet: every query fails until `release`. */
 export async function openDeferredRecords(options: RecordsOptions & { url: string }) {
   let isDeferred = true;
-  const { current, note: recordError } = createTransactionContext();
+  const { current, recordError } = createTransactionContext();
   const base = await openKysely(options, recordError, () => isDeferred);
   return {
     records: createRecords(base, 'postgres', current, options.onError ?? ignore),
-    /** For whoever has seen that it answers and is up to date. */
+    /** Called once the database is available and migrated. */
     release(): void {
       isDeferred = false;
     },
   };
 }
 
-/** The transaction under way wherever somebody asks, and what failed in it. */
+/** Current transaction by async context, and the first error in it. */
 function createTransactionContext() {
   const current = new AsyncLocalStorage<TransactionState>();
   const recordError = (event: LogEvent) => {
     const unit = current.getStore();
     if (unit && event.level === 'error') unit.error ??= event.error;
   };
-  return { current, note: recordError };
+  return { current, recordError };
 }
 
-/** Engines bound how many values one statement may carry. */
+/** Bounds one INSERT: engines limit the number of bound values. */
 const maxRowsPerInsert = 1000;
 
 const ignore = () => undefined;
 
-/** Drivers are loaded by those who use them. */
+/** Loads the driver of the engine on first use. */
 async function openKysely(
   { url, file, connections = 10, onError = ignore }: RecordsOptions,
   log: (event: LogEvent) => void,
   isDeferred?: () => boolean,
 ): Promise<Kysely<Tables>> {
   if (url) {
-    const { createPostgresKysely: postgresKysely } = await import('./postgres.ts');
-    return postgresKysely<Tables>({ url, connections, onLost: onError, log, isDeferred });
+    const { createPostgresKysely } = await import('./postgres.ts');
+    return createPostgresKysely<Tables>({ url, connections, onLost: onError, log, isDeferred });
   }
   try {
     return createSqliteKysely<Tables>(openSqlite(file ?? ':memory:'), log);
@@ -114,25 +119,13 @@ function createRecords(
   current: AsyncLocalStorage<TransactionState>,
   onError: (error: Error) => void,
 ): Records {
-  const listeners = new Set<(topics: ReadonlySet<Topic>) => void>();
-  /** A transaction that has ended is nobody's any more, also for work it left behind. */
+  const listeners = new Set<ChangeListener>();
+  /** A finished transaction is no longer current, also for async work it left behind. */
   const currentTransaction = () => {
     const store = current.getStore();
     return store?.tx && store;
   };
   const db = () => currentTransaction()?.tx ?? base;
-
-  function notify(topics: ReadonlySet<Topic>): void {
-    if (topics.size === 0) return;
-    for (const listener of listeners) {
-      try {
-        listener(topics);
-      } catch (error) {
-        // What was written stays written: a listener cannot make it a failure.
-        onError(error as Error);
-      }
-    }
-  }
 
   async function write<T>(work: () => Promise<T>): Promise<T> {
     const outer = currentTransaction();
@@ -142,7 +135,7 @@ function createRecords(
       const result = await current.run(own, () =>
         base.transaction().execute(tx => runTransaction(own, tx, engine, work)),
       );
-      notify(new Set(own.topics.keys()));
+      notify(listeners, new Set(own.topics.keys()), onError);
       return result;
     } catch (error) {
       const cause = own.error ?? error;
@@ -158,7 +151,7 @@ function createRecords(
     write,
     markChanged(topic, id = '') {
       const own = currentTransaction();
-      if (!own) throw new Error(`touch(${topic}) outside of a write`);
+      if (!own) throw new Error(`markChanged(${topic}) outside of a write`);
       own.topics.set(topic, (own.topics.get(topic) ?? new Set()).add(id));
     },
     onChange(listener) {
@@ -175,20 +168,36 @@ function createRecords(
   };
 }
 
-/** Whatever part of a transaction fails, all of it does: nobody may keep half of what an inner `write` did. */
+function notify(
+  listeners: Iterable<ChangeListener>,
+  topics: ReadonlySet<Topic>,
+  onError: (error: Error) => void,
+): void {
+  if (topics.size === 0) return;
+  for (const listener of listeners) {
+    try {
+      listener(topics);
+    } catch (error) {
+      // The transaction is committed: a throwing listener cannot undo it.
+      onError(error as Error);
+    }
+  }
+}
+
+/** Runs a nested `write`: its failure fails the outer transaction, so that no half of it is committed. */
 async function runInOpenTransaction<T>(transaction: TransactionState, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    // On its way out an error is told ever better: a store knows what a conflict means.
+    // Later errors replace earlier ones: on the way out a store translates a driver error.
     transaction.error = error;
     throw error;
   }
 }
 
 /**
- * Does the work of a transaction. A statement that failed fails the whole, even if the work went on: PostgreSQL would
- * else answer the commit with a silent rollback.
+ * Runs `work` and writes the change log. A failed statement fails the transaction even if its error was caught:
+ * PostgreSQL would answer the COMMIT with a silent rollback.
  */
 async function runTransaction<T>(
   transaction: TransactionState,
@@ -203,7 +212,7 @@ async function runTransaction<T>(
       if (transaction.error !== undefined) throw transaction.error;
       if (transaction.topics.size > 0) {
         await writeChanges(tx, transaction.topics);
-        // Heard by other processes when, and only when, this is committed.
+        // Delivered to other processes on commit only.
         if (engine === 'postgres') await sql`select pg_notify(${notifyChannel}, '')`.execute(tx);
       }
       return value;
@@ -213,7 +222,7 @@ async function runTransaction<T>(
   }
 }
 
-/** The row of the revision is locked until the end, so revisions appear to readers in their order. */
+/** The revision row stays locked until the commit, so revisions become visible in order. */
 async function writeChanges(tx: Transaction<Tables>, topics: ReadonlyMap<Topic, ReadonlySet<string>>): Promise<void> {
   const revisionRow = await tx
     .insertInto('meta')

@@ -14,21 +14,23 @@ import {
 } from 'kysely';
 import { restrictSqliteFiles } from './private-files.ts';
 
-/** Statements kept ready. Queries are built from few shapes, so this is rarely reached. */
+/** Bounds the statement cache. Queries have few shapes, so this is rarely reached. */
 const maxCachedStatements = 500;
 
-/** How long to wait for another process that holds the file, a migration or a backup. */
+/** Wait for another process that locks the file: a migration or a backup. */
 const busyTimeoutMs = 5000;
 
 const inMemory = ':memory:';
 
-/** Opens a file so that an acknowledged write survives a crash of the process and of the machine. */
+/**
+ * Opens a database in WAL mode with synchronous=full: an acknowledged write survives a crash of process and machine.
+ */
 export function openSqlite(path: string): DatabaseSync {
   if (path !== inMemory) restrictSqliteFiles(path);
   const database = new DatabaseSync(path, { timeout: busyTimeoutMs });
   try {
     database.exec('pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on');
-    // As PostgreSQL does it: a search finds the same on both.
+    // As in PostgreSQL, so that a search returns the same on both engines.
     database.exec('pragma case_sensitive_like = on');
     return database;
   } catch (error) {
@@ -37,7 +39,7 @@ export function openSqlite(path: string): DatabaseSync {
   }
 }
 
-/** Kysely on the SQLite that comes with Node: one connection, used by one query or one transaction at a time. */
+/** Kysely dialect on node:sqlite: one connection, used by one query or one transaction at a time. */
 export function createSqliteDialect(database: DatabaseSync): Dialect {
   return {
     createAdapter: () => new SqliteAdapter(),
@@ -57,10 +59,10 @@ function createSqliteDriver(database: DatabaseSync): Driver {
       await mutex.acquire();
       return connection;
     },
-    // The write lock is taken at once: two transactions that read before they write cannot then block each other.
+    // BEGIN IMMEDIATE takes the write lock first: two transactions that read before they write cannot deadlock.
     beginTransaction: () => run('begin immediate'),
     commitTransaction: () => run('commit'),
-    // Some failures, such as a full disk, have rolled back already.
+    // Some errors, such as a full disk, roll back by themselves.
     rollbackTransaction: async () => {
       if (database.isTransaction) await run('rollback');
     },
@@ -69,7 +71,7 @@ function createSqliteDriver(database: DatabaseSync): Driver {
   };
 }
 
-/** Hands the one connection to those who wait, in order. */
+/** Mutex over the one connection; waiters are served in order. */
 function createMutex() {
   const waiting: (() => void)[] = [];
   let isLocked = false;
@@ -116,7 +118,7 @@ const toSqliteValue = (value: unknown): SQLInputValue =>
 export const createSqliteKysely = <T>(database: DatabaseSync, log?: LogConfig): Kysely<T> =>
   new Kysely<T>({ dialect: createSqliteDialect(database), ...(log ? { log } : {}) });
 
-/** VACUUM builds the file again from live rows alone; the checkpoint then empties the log of writes, which has older pages. */
+/** VACUUM rewrites the file from live rows; the checkpoint then truncates the WAL, which has older pages. */
 export async function purgeSqliteFile<T>(db: Kysely<T>): Promise<void> {
   await sql`vacuum`.execute(db);
   const { rows } = await sql<{ busy: number }>`pragma wal_checkpoint(truncate)`.execute(db);

@@ -4,8 +4,8 @@ import type { EventTables } from './event-tables.ts';
 import type { PortalTables } from './portal-tables.ts';
 
 /**
- * The columns that are searched or sorted; everything else of a record is in `body`, as JSON. Times are milliseconds
- * since the epoch, truths are 0 or 1: the same on both engines.
+ * Columns that are searched or sorted; the rest of a record is in `body`, as JSON. Times are milliseconds since the
+ * epoch, booleans 0 or 1: the same on both engines.
  */
 interface Record {
   id: string;
@@ -14,7 +14,7 @@ interface Record {
   body: string;
 }
 
-/** What the gateway issued, found by its digest; `grant_id` joins all that goes back to one consent. */
+/** Token or code issued by the gateway, looked up by digest; `grant_id` groups everything that one consent led to. */
 interface Issued extends Record {
   api_id: string;
   client_id: string;
@@ -26,7 +26,7 @@ interface Issued extends Record {
 
 export interface Tables extends PortalTables, AnalyticsTables, EventTables {
   meta: { name: string; value: string };
-  /** What traffic has to hear of, by the revision it came with. An empty id means everything of the topic. */
+  /** Change log for gateways, by revision. An empty id means the whole topic. */
   changes: { revision: number; topic: string; id: string };
   organisations: { id: string; name: string; created_at: number; body: string };
   organisation_grants: { org_id: string; body: string };
@@ -58,7 +58,7 @@ export interface Tables extends PortalTables, AnalyticsTables, EventTables {
   oauth_codes: Issued;
   certificates: Record & { has_private: number; not_after: number };
   hooks: Record & { webhook_id: string; name: string };
-  /** What each process has counted of long limits. */
+  /** Persisted counters of each process. */
   counters: { node: string; name: string; started_at: number; ends_at: number | null; used: number };
   audit: {
     id: Generated<number>;

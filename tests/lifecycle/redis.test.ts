@@ -37,12 +37,12 @@ test('Redis is shown in /hello; when it goes away the process says so and works 
     const degraded = await hello(child);
     assert.equal(degraded.status, 'warn');
     assert.match(degraded.details.redis!.output!, /^Redis does not answer/);
-    assert.match(child.err(), /"level":"warn".*Redis does not answer: limits are counted here alone/);
+    assert.match(child.err(), /"level":"warn".*Redis unavailable, limits are counted in this process/);
     assert.equal((await child.ask('POST', '/admin/organisations', { body: { owner_name: 'Works on' } })).status, 200);
     assert.equal((await child.ask('GET', '/ready')).status, 200, 'Redis is bridged');
     await redis.restartOnSamePort();
     await redisIs(child, 'pass');
-    assert.match(child.err(), /Redis answers: limits are shared/);
+    assert.match(child.err(), /Redis available, limits are shared/);
     assert.equal((await child.stop()).code, 0);
   } finally {
     await redis.stop();
@@ -53,7 +53,7 @@ test('a start while Redis is away succeeds with a warning', async () => {
   const environment = { GW_REDIS_URL: `redis://:canary-password@127.0.0.1:${await freePort()}` };
   const child = await startChild({ directory: fresh(), environment });
   assert.equal((await hello(child)).details.redis?.status, 'fail');
-  assert.match(child.err(), /"level":"warn".*Redis does not answer: limits are counted here alone/);
+  assert.match(child.err(), /"level":"warn".*Redis unavailable, limits are counted in this process/);
   assert.doesNotMatch(child.err() + child.out(), /canary-password/);
   assert.equal((await child.ask('GET', '/api/users/me')).status, 200);
   assert.equal((await child.stop()).code, 0);

@@ -39,7 +39,8 @@ import { createDefinitionSecrets } from '#gateway/variables/definition-secrets.t
 import { createInstallationSecretStore } from '#people/installation/secrets.ts';
 import { operatorGrants } from '#people/organisations/grants.ts';
 import { createMetaStore } from '#storage/meta.ts';
-import { openReader, type Reader } from '#storage/reader.ts';
+import { openReader } from '#storage/open-reader.ts';
+import type { Reader } from '#storage/reader.ts';
 import { openRecords } from '#storage/records.ts';
 
 /**

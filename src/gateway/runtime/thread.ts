@@ -9,7 +9,7 @@ import { createRedactor } from '#base/redaction.ts';
 import type { Settings } from '#base/settings.ts';
 import { createVault } from '#base/vault.ts';
 import { isSecretGranted } from '#people/organisations/grants.ts';
-import { openReader } from '#storage/reader.ts';
+import { openReader } from '#storage/open-reader.ts';
 import { openSharedEngine } from '#storage/shared/engine.ts';
 import { createCertificateCache } from '../auth/certificates.ts';
 import { listKeySources } from '../auth/jwt-source.ts';

@@ -4,7 +4,7 @@ const numbered = { id: 'serial', body: 'text not null' };
 const named = { ...numbered, cid: 'text not null unique' };
 const reference = 'number not null';
 
-/** What the portal publishes, to whom, and the access they were given. */
+/** Portal catalogue: products, plans, organisations, users, apps and their credentials. */
 export const portalCatalogue: Migration = {
   name: 'portal catalogue',
   async up(schema) {

@@ -3,7 +3,7 @@ import { createIndex, createTable, type Migration } from '../migration.ts';
 const numbered = { id: 'serial', body: 'text not null' };
 const label = { ...numbered, cid: 'text not null unique', name: 'text not null unique' };
 
-/** What the portal says, whom it tells of its events, and how people sign in through others. */
+/** Portal content: blog posts, webhooks and single sign-on profiles. */
 export const portalContent: Migration = {
   name: 'portal content',
   async up(schema) {

@@ -1,6 +1,6 @@
 import { createIndex, createTable, type Migration } from '../migration.ts';
 
-/** What has been used of long limits, so that a restart gives nothing away. A count without an end never ends. */
+/** Persisted counters of long limits, so that a restart resets none. `ends_at` is null for a counter without an end. */
 export const counters: Migration = {
   name: 'counters',
   async up(schema) {

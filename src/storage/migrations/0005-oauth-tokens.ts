@@ -1,6 +1,6 @@
 import { createIndex, createTable, type Migration } from '../migration.ts';
 
-/** What the gateway issues as an OAuth provider. Codes and tokens are found by their digest. */
+/** Codes and tokens issued by the gateway as an OAuth provider, looked up by digest. */
 export const oauthTokens: Migration = {
   name: 'oauth tokens',
   async up(schema) {

@@ -1,10 +1,10 @@
 import { createIndex, createTable, type Migration, type Schema } from '../migration.ts';
 
-/** An index over the few rows that have what it is for. */
+/** Partial index over the few rows that have a value. */
 const partialIndex = (schema: Schema, table: string, name: string, columns: string, where: string) =>
   schema.run(`create index ${table}_${name} on ${table} (${columns}) where ${where}`);
 
-/** What traffic did: counts by the minute, single calls, and how many records were lost. */
+/** Analytics: usage by the minute, single request logs, and counts of dropped records. */
 export const analytics: Migration = {
   name: 'analytics',
   async up(schema) {
@@ -13,7 +13,7 @@ export const analytics: Migration = {
       'usage',
       {
         minute: 'number not null',
-        /** A digest of everything that tells one row of a minute from another. */
+        /** Digest of every dimension of a row. */
         id: 'text not null',
         org_id: 'text not null',
         api_id: 'text not null',

@@ -1,6 +1,6 @@
 import { createIndex, createTable, type Migration } from '../migration.ts';
 
-/** Webhook calls: those that wait, what became of the others, and what they are signed with. */
+/** Webhook deliveries, their queue and their signing secrets. */
 export const deliveries: Migration = {
   name: 'deliveries',
   async up(schema) {
@@ -8,7 +8,7 @@ export const deliveries: Migration = {
       schema.run(`create index deliveries_${name} on deliveries (${columns}) where ${where}`);
 
     await createTable(schema, 'deliveries', {
-      /** The order in which the calls of one hook are made. */
+      /** Delivery order of one hook. */
       id: 'serial',
       public_id: 'text not null unique',
       org_id: 'text not null',
@@ -28,7 +28,7 @@ export const deliveries: Migration = {
     await createIndex(schema, 'deliveries', 'state', 'org_id, state, id desc');
     await createIndex(schema, 'deliveries', 'age', 'updated_at');
 
-    /** Hooks with something waiting. One process at a time has a lane, until its lease ends. */
+    /** Hooks with waiting deliveries. One process at a time owns a lane, until its lease expires. */
     await createTable(
       schema,
       'delivery_lanes',
@@ -43,7 +43,7 @@ export const deliveries: Migration = {
     );
     await createIndex(schema, 'delivery_lanes', 'due', 'due_at');
 
-    /** What was told and is not told again for a while. */
+    /** Deduplication keys with their expiry. */
     await createTable(schema, 'delivery_marks', { mark: 'text primary key', until: 'number not null' });
     await createIndex(schema, 'delivery_marks', 'until', 'until');
 
@@ -54,7 +54,7 @@ export const deliveries: Migration = {
         org_id: 'text not null',
         hook: 'text not null',
         sealed: 'text not null',
-        /** The one before, which receivers may still know; empty where there is none. */
+        /** Previous secret, which receivers may still verify with; empty for none. */
         previous: 'text not null',
         changed_at: 'number not null',
       },

@@ -1,6 +1,6 @@
 import { createIndex, createTable, type Migration } from '../migration.ts';
 
-/** A result of tests, as the newest of an hour and the first after a change are kept. */
+/** Columns of one uptime result: the newest of an hour, or the first after a change. */
 const result = {
   up: 'truth not null',
   url: 'text not null',
@@ -10,7 +10,7 @@ const result = {
   expires_at: 'number not null',
 };
 
-/** What tests of upstream hosts found: counts by the hour, and the moments a host went or came back. */
+/** Uptime tests of upstream hosts: counts by the hour, and every change between up and down. */
 export const uptimeTables: Migration = {
   name: 'uptime',
   async up(schema) {

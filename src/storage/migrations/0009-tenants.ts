@@ -5,7 +5,7 @@ export const tenants: Migration = {
   name: 'tenants',
   async up(schema) {
     await createTable(schema, 'organisation_grants', { org_id: 'text primary key', body: 'text not null' });
-    /** Holds every column that the comparison reads, so that it never opens a definition. */
+    /** Covering index: the comparison never opens a definition. */
     await createIndex(schema, 'apis', 'route', 'domain, listen_path, org_id');
   },
 };

@@ -6,7 +6,7 @@ interface StoredOwners {
 
 const rowsPerRead = 500;
 
-/** Owners of APIs, so that what is hidden from a user is found without opening definitions. */
+/** Owners of APIs, so that visibility is decided without opening definitions. */
 export const apiOwners: Migration = {
   name: 'api-owners',
   async up(schema) {

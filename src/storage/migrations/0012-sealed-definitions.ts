@@ -1,8 +1,9 @@
 import type { Migration } from '../migration.ts';
 
 /**
- * Marks a database that an earlier release worked on: its definitions may hold secrets in plain text. No key is open while
- * migrations run, so the start that follows seals them. A new database, which has no data key yet, has nothing to seal.
+ * Marks a database that an earlier release wrote to: its definitions may hold secrets in plain text. The vault is not
+ * open during migrations, so the start that follows seals them. A new database, which has no data key yet, needs no
+ * mark.
  */
 export const sealedDefinitions: Migration = {
   name: 'sealed-definitions',

@@ -11,7 +11,7 @@ import { tenants } from './0009-tenants.ts';
 import { apiOwners } from './0011-api-owners.ts';
 import { sealedDefinitions } from './0012-sealed-definitions.ts';
 
-/** In order. A step's number is its place here, from 1. */
+/** In order: a migration's number is its position here, from 1. */
 export const migrations: readonly Migration[] = [
   foundation,
   portalCatalogue,

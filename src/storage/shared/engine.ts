@@ -8,42 +8,45 @@ const problem = problems('shared', {
   unusable_url: { status: 500, message: 'redis.url cannot be used: {reason}' },
 });
 
-/** The engine the settings ask for, with the memory of this process under it. */
+/** Shared state by the engine of the settings, with the process's own memory below it. */
 export interface SharedEngine {
   readonly shared: Shared;
-  /** What the traffic threads of this process share; its buffer is handed to them. */
+  /** State shared by the threads of this process; its buffer is passed to them. */
   readonly threads: ThreadsShared;
   close(): Promise<void>;
 }
 
 export interface SharedEngineOptions {
-  /** Redis, or empty for this process alone. */
+  /** Redis URL; empty for this process alone. */
   readonly url: string;
   readonly prefix: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** How long a command may take before Redis counts as away. */
+  /** A slower command trips the circuit breaker. */
   readonly timeoutMs?: number;
-  /** The memory of the thread that made it, in every other thread of the process. */
+  /** Buffer of the creating thread, in every other thread of the process. */
   readonly buffer?: SharedArrayBuffer;
 }
 
-const blobsDegradedMessage = 'Redis takes no answers: none are kept for a while';
+const blobsDegradedMessage = 'Redis rejects cached responses, caching is paused';
 const messageOf = (cause: unknown) => (cause as Error | undefined)?.message;
 
-/** Redis may be away, at the start too: this process then counts on its own and says so. */
+/** Redis may be unavailable, also at the start: this process then counts locally and logs it. */
 export async function openSharedEngine(options: SharedEngineOptions): Promise<SharedEngine> {
   const { url, prefix, clock, log, timeoutMs, buffer } = options;
   const threads = createThreadsShared(buffer ? { buffer } : {});
   if (!url) return { shared: threads, threads, close: () => threads.close() };
   const logDegraded = (cause?: unknown) =>
-    log.warn({ reason: (cause as Error | undefined)?.message }, 'Redis does not answer: limits are counted here alone');
+    log.warn(
+      { reason: (cause as Error | undefined)?.message },
+      'Redis unavailable, limits are counted in this process',
+    );
   const onState = (state: 'ok' | 'degraded', cause?: unknown) =>
-    state === 'ok' ? log.info('Redis answers: limits are shared') : logDegraded(cause);
+    state === 'ok' ? log.info('Redis available, limits are shared') : logDegraded(cause);
   try {
-    // The driver is loaded by those who use it.
-    const { createRedisShared: redisShared } = await import('./redis.ts');
-    const shared = await redisShared({
+    // Loads the driver on first use.
+    const { createRedisShared } = await import('./redis.ts');
+    const shared = await createRedisShared({
       url,
       prefix,
       local: threads,

@@ -1,34 +1,34 @@
 import type { Table } from './memory.ts';
 import { type CounterResult, maxClockSkewMs, remaining, type Window } from './shared.ts';
 
-/** An open window as it is kept over a restart. Without `endsAtMs` it never ends. */
+/** Open window as persisted over a restart. Without `endsAtMs` it never ends. */
 export interface OpenWindow {
   readonly startedAtMs: number;
   readonly endsAtMs?: number;
   readonly used: number;
 }
 
-/** What this process let through while the shared engine was away. */
+/** Window with hits counted locally while the shared engine was unavailable. */
 export interface PendingWindow extends OpenWindow {
   readonly pending: number;
 }
 
-/** Fixed windows in shared memory. Plain reads and writes suffice, since a bucket is locked around them. */
+/** Fixed windows in shared memory. The bucket is locked, so plain reads and writes suffice. */
 export interface FixedWindows {
-  /** `owing` adds the hit to what is owed to the shared engine. */
+  /** `isOffline` also counts the hit as pending, to be replayed to the shared engine. */
   take(name: string, window: Window, nowMs: number, cost: number, isOffline: boolean): CounterResult;
-  /** Sets the window to what the shared engine said. */
+  /** Copies the shared engine's count, as the start value for an outage. */
   mirror(name: string, window: Window, used: number, startedAtMs: number, nowMs: number): void;
-  /** Adds to an open window, or opens it. */
+  /** Adds to an open window, or opens one. */
   add(name: string, open: OpenWindow, nowMs: number): void;
   read(name: string): OpenWindow | undefined;
-  /** Hands over what is owed: it is owed no longer. */
+  /** Returns the pending hits and clears them. */
   takePending(name: string): PendingWindow | undefined;
   addPending(name: string, cost: number): void;
   reset(name: string): void;
 }
 
-/** Hears the name of every window that opens. */
+/** Called with the name of every window that opens. */
 export type OnWindowOpen = (name: string, window: Window) => void;
 
 const startOffset = 0;
@@ -47,7 +47,7 @@ export function createFixedWindows(table: Table, onOpen: OnWindowOpen): FixedWin
   };
 }
 
-/** Does something to the slot of a name if there is one; for what happens rarely, since it costs a function. */
+/** Runs `use` on the slot of a name, if there is one; for rare operations, since it costs a closure. */
 export function withSlot<T>(table: Table, name: string, use: (bucket: number, way: number) => T): T | undefined {
   const bucket = table.lock(name);
   const way = table.find(bucket);
@@ -91,7 +91,7 @@ function take(
   return { allowed, used, remaining: remaining(limit, used), resetsAtMs: startedAtMs + periodMs };
 }
 
-/** Threads read the clock a moment apart, so a window that begins a little ahead of a caller is still open. */
+/** Threads read the clock at slightly different times, so a window that starts a little in the future is still open. */
 function hasEnded(startedAtMs: number, opensAtMs: number, periodMs: number, nowMs: number, byClock: boolean): boolean {
   if (startedAtMs > nowMs + maxClockSkewMs) return true;
   return byClock ? startedAtMs < opensAtMs : nowMs >= startedAtMs + periodMs;
@@ -127,7 +127,7 @@ function add(table: Table, name: string, open: OpenWindow, nowMs: number): void 
   const counted = isOpen ? numbers[table.fieldsAt(bucket, found) + countOffset]! : 0;
   const way = found < 0 ? table.allocate(bucket, nowMs) : found;
   const at = table.fieldsAt(bucket, way);
-  // The older window is the true one: what was counted since was counted in it.
+  // The persisted window is the older one: hits counted since belong to it.
   numbers[at + startOffset] = open.startedAtMs;
   numbers[at + countOffset] = open.used + counted;
   numbers[table.endAt(bucket, way)] = open.endsAtMs ?? Number.POSITIVE_INFINITY;
@@ -145,7 +145,7 @@ function takePending(table: Table, bucket: number, way: number): PendingWindow |
   const at = table.fieldsAt(bucket, way);
   const pending = table.numbers[at + pendingOffset]!;
   table.numbers[at + pendingOffset] = 0;
-  return pending === 0 ? undefined : { ...readOpenWindow(table, bucket, way), pending: pending };
+  return pending === 0 ? undefined : { ...readOpenWindow(table, bucket, way), pending };
 }
 
 function addPending(table: Table, bucket: number, way: number, cost: number): void {

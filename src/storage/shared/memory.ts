@@ -4,56 +4,56 @@ import { createNameHash, type NameHash } from './name-hash.ts';
 import { maxSlidingRuns } from './shared.ts';
 
 /**
- * The one SharedArrayBuffer of a process: a header, then two tables. A table is split into small buckets, each behind
- * its own lock; a name's hash chooses the bucket, and its slot is one of the bucket's ways. What fits is bounded and
- * nothing ever moves, so that finding a slot is a scan of a few neighbouring words.
+ * Set-associative hash tables in one SharedArrayBuffer: a header, then two tables. A name's hash selects a bucket,
+ * which has its own lock; its slot is one of the bucket's ways. The size is fixed and slots never move, so a lookup
+ * scans a few adjacent words.
  *
- * A name is known by its 64-bit hash alone. Two names that meet (one chance in 10^10 among fifty thousand) share a
+ * A name is identified by its 64-bit hash alone: two names that collide (odds of 10^-10 among fifty thousand) share a
  * counter.
  */
 
-/** Where one table lies, in words of four bytes. */
+/** Layout of one table, in 4-byte words. */
 interface Region {
   readonly firstWord: number;
   readonly buckets: number;
   readonly ways: number;
-  /** Numbers of eight bytes that one slot carries besides its hash and its end. */
+  /** 8-byte numbers per slot besides hash and end. */
   readonly fields: number;
   readonly bucketWords: number;
 }
 
 export interface Memory {
   readonly buffer: SharedArrayBuffer;
-  /** Tells this buffer's messages from those of another in the same process. */
+  /** Distinguishes this buffer's messages from those of another in the same process. */
   readonly id: string;
   readonly fixedTable: Table;
   readonly slidingTable: Table;
-  /** How often a slot still in use was given away because its bucket was full. */
+  /** Evictions of open counters from full buckets. */
   evictions(): number;
 }
 
 export interface MemorySize {
   /**
-   * Fixed windows that there is room for; 44 bytes each, used only as they fill. Buckets fill unevenly, and some are
-   * full when the table is half full: allow for four times as many as will be open.
+   * Capacity for fixed windows; 44 bytes each, committed as they fill. Buckets fill unevenly, and some are full when
+   * the table is half full: allow for four times the open windows.
    */
   fixedWindows: number;
-  /** Sliding logs, likewise; 1088 bytes each. */
+  /** Capacity for sliding windows, likewise; 1088 bytes each. */
   slidingWindows: number;
 }
 
-/** One table of slots. From `enter` to `leave` a thread has the bucket to itself, and may neither wait nor throw. */
+/** Hash table of slots. Between `lock` and `unlock` a thread owns the bucket and may neither wait nor throw. */
 export interface Table {
   readonly numbers: Float64Array;
-  /** Locks the bucket of a name and returns where it begins. */
+  /** Locks the bucket of a name; returns its offset. */
   lock(name: string): number;
   unlock(bucket: number): void;
-  /** The way of the name entered with, or -1. */
+  /** Way of the name that was locked, or -1. */
   find(bucket: number): number;
-  /** A zeroed way for that name: a free or ended one, or else the one that would have ended soonest. */
+  /** Zeroed way for that name: a free or expired one, or else evicts the one that ends soonest. */
   allocate(bucket: number, nowMs: number): number;
   free(bucket: number, way: number): void;
-  /** Where in `numbers` a way keeps its end, and where its fields begin. */
+  /** Index in `numbers` of a way's end, and of its first field. */
   endAt(bucket: number, way: number): number;
   fieldsAt(bucket: number, way: number): number;
 }
@@ -84,27 +84,27 @@ export function openMemory(buffer: SharedArrayBuffer): Memory {
   const words = new Int32Array(buffer);
   if (words[header.magic] !== magic) throw new Error('This buffer was not made for shared counters.');
   const names = createNameHash(words[header.seed]!, words[header.seed + 1]!);
-  const { windows, logs } = layOutRegions(words[header.fixedBuckets]!, words[header.slidingBuckets]!);
+  const { fixed, sliding } = layOutRegions(words[header.fixedBuckets]!, words[header.slidingBuckets]!);
   return {
     buffer,
     id: `${words[header.seed + 2]}.${words[header.seed + 3]}`,
-    fixedTable: createTable(words, windows, names),
-    slidingTable: createTable(words, logs, names),
+    fixedTable: createTable(words, fixed, names),
+    slidingTable: createTable(words, sliding, names),
     evictions: () => Atomics.load(words, header.evictions),
   };
 }
 
-/** A power of two, so that a hash finds its bucket with a mask. */
+/** A power of two, so that a mask selects the bucket. */
 const bucketsFor = (slots: number, ways: number): number => 2 ** Math.ceil(Math.log2(Math.max(1, slots / ways)));
 
 function layOutRegions(fixedBuckets: number, slidingBuckets: number) {
   const fixed = layOutRegion(headerWords, fixedBuckets, fixedShape);
   const sliding = layOutRegion(fixed.firstWord + fixed.buckets * fixed.bucketWords, slidingBuckets, slidingShape);
-  return { windows: fixed, logs: sliding, totalWords: sliding.firstWord + sliding.buckets * sliding.bucketWords };
+  return { fixed, sliding, totalWords: sliding.firstWord + sliding.buckets * sliding.bucketWords };
 }
 
 function layOutRegion(firstWord: number, buckets: number, { ways, fields }: { ways: number; fields: number }): Region {
-  // The lock has a cache line of its own; then hashes, ends and fields, two words each.
+  // The lock has its own cache line; then hashes, ends and fields, two words each.
   const bucketWords = cacheLineWords + ways * 2 * (1 + 1 + fields);
   return { firstWord, buckets, ways, fields, bucketWords: Math.ceil(bucketWords / cacheLineWords) * cacheLineWords };
 }
@@ -151,33 +151,36 @@ function createTable(
     const first = fieldsAt(bucket, soonest);
     numbers.fill(0, first, first + fields);
     numbers[endAt(bucket, soonest)] = 0;
-    writeHash(bucket, soonest, hash[0]!, hash[1]!);
+    writeHash(words, bucket, soonest, hash[0]!, hash[1]!);
     return soonest;
-  }
-
-  function writeHash(bucket: number, way: number, low: number, high: number): void {
-    words[bucket + cacheLineWords + way * 2] = low;
-    words[bucket + cacheLineWords + way * 2 + 1] = high;
   }
 
   return {
     numbers,
     lock: lockBucket,
-    unlock: unlock,
+    unlock,
     find,
     allocate,
-    free: (bucket, way) => writeHash(bucket, way, 0, 0),
+    free: (bucket, way) => writeHash(words, bucket, way, 0, 0),
     endAt,
     fieldsAt,
   };
 }
 
+function writeHash(words: Int32Array, bucket: number, way: number, low: number, high: number): void {
+  words[bucket + cacheLineWords + way * 2] = low;
+  words[bucket + cacheLineWords + way * 2 + 1] = high;
+}
+
 const maxSpins = 100;
 const waitMs = 1;
-/** A thread inside a bucket is done in well under a microsecond; one that kept it this long was ended in there. */
+/** A thread holds a bucket for well under a microsecond; a holder that keeps it this long was terminated. */
 const maxWaitsForHolder = 250;
 
-/** One lock is held at a time by a thread. Each taking has a ticket, so that a waiter can tell a dead holder. */
+/**
+ * Spin lock, then futex wait. A thread holds one lock at a time; each acquisition has a ticket, so that a waiter
+ * detects a terminated holder.
+ */
 function createLocks(words: Int32Array) {
   let ticket = 0;
   let lockWord = 0;

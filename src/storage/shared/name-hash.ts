@@ -1,9 +1,9 @@
 /**
- * A keyed hash of names to 64 bits, after HalfSipHash with one round per word and three at the end, over UTF-16 units.
- * The key is random per process, so that nobody outside can choose names that meet.
+ * Keyed 64-bit hash of names: HalfSipHash with one round per word and three at the end, over UTF-16 units. The key is
+ * random per process, so that clients cannot choose colliding names.
  */
 export interface NameHash {
-  /** Leaves the two halves in `low` and `high` of `halves`, which the next call overwrites. */
+  /** Writes the result to `halves`; the next call overwrites it. */
   hash(name: string): void;
   /** Low half, high half; never both zero. */
   readonly halves: Int32Array;
@@ -22,7 +22,7 @@ export function createNameHash(key0: number, key1: number): NameHash {
     let v3 = (0x74656462 ^ key1) | 0;
     const { length } = name;
     for (let index = 0; index <= length; index += 2) {
-      // Two units to a word; the last word is closed by the length, so that no name is the beginning of another.
+      // Two units per word; the last word contains the length, so that no name is a prefix of another.
       const word =
         index + 1 < length
           ? name.charCodeAt(index) | (name.charCodeAt(index + 1) << 16)

@@ -26,7 +26,7 @@ async function machine(url: string, prefix = 'test:') {
 
 const read = async (blobs: Awaited<ReturnType<typeof machine>>, name: string) => (await blobs.read([name]))?.[0];
 
-test('bytes are found by every machine as they were written, each under its name', async () => {
+test('blobs are read by every machine as they were written', async () => {
   const { url } = await ownRedis();
   const [one, other, stranger] = [await machine(url), await machine(url), await machine(url, 'else:')];
   const bytes = randomBytes(300_000);
@@ -40,7 +40,7 @@ test('bytes are found by every machine as they were written, each under its name
   await eventually(async () => assert.deepEqual(await one.read(['a', 'b']), [undefined, Buffer.alloc(0)]));
 });
 
-test('what is written for a time goes with it, and what has no time left is not written', async () => {
+test('a blob expires with its TTL, and one without remaining TTL is not written', async () => {
   const { url } = await ownRedis();
   const blobs = await machine(url);
   blobs.write('over', Buffer.from('x'), 0);
@@ -57,7 +57,7 @@ test('what is written for a time goes with it, and what has no time left is not 
   }
 });
 
-test('while Redis is away nothing is found, nothing waits, and settling says so; then it goes on', async () => {
+test('during a Redis outage reads miss without waiting and permanent writes reject; afterwards blobs work again', async () => {
   const server = await ownRedis();
   const blobs = await machine(server.url);
   await blobs.writePermanently('a', Buffer.from('x'));
@@ -70,7 +70,7 @@ test('while Redis is away nothing is found, nothing waits, and settling says so;
   await eventually(async () => assert.deepEqual(await blobs.read(['a', 'b']), [undefined, undefined]));
 });
 
-test('what Redis has no room for is not kept, and does no harm', async () => {
+test('blobs that a full Redis rejects are dropped without other effect', async () => {
   const { url } = await ownRedis();
   const blobs = await machine(url);
   const client = await createClient({ url }).connect();

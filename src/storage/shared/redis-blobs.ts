@@ -5,20 +5,20 @@ export interface RedisBlobsOptions extends Pick<RedisConnectionOptions, 'url' | 
   readonly prefix: string;
 }
 
-/** Bytes on their way to Redis; beyond this they are dropped, as Redis is slower than they come. */
+/** Bytes in flight to Redis; further writes are dropped, since Redis is slower than they arrive. */
 const maxInFlightBytes = 16_777_216;
 const replayNothing = async () => undefined;
 
 /**
- * Bytes in Redis, over a connection of their own: a large one does not keep counters waiting, and a Redis that is full and
- * takes no more of them goes on counting.
+ * Blobs in Redis, over a connection of their own: large values do not delay counters, and a Redis that is full and
+ * rejects blobs still counts.
  */
 export function createRedisBlobs({ prefix, ...rest }: RedisBlobsOptions) {
   const connection = createRedisConnection({ ...rest, replay: replayNothing });
   const toKey = (name: string) => `${prefix}b:${name}`;
   let inFlightBytes = 0;
 
-  /** What goes wrong blows the fuse of the link, which says so; a blob may always be missing. */
+  /** A failure trips the breaker of the connection, which reports it; a missing blob is normal. */
   async function attempt(args: readonly (string | Buffer)[]): Promise<unknown> {
     if (!connection.isReady()) return undefined;
     try {

@@ -1,22 +1,24 @@
-import { withTimeout } from './redis-connection.ts';
+import { withTimeout } from './redis-timeout.ts';
 
-/** Stands in front of something that may be away, so that only the first caller waits in vain. */
+/**
+ * Circuit breaker for Redis: after one failure calls fail at once, while a probe retries with backoff (50 ms to 1 s).
+ */
 export interface RedisCircuitBreaker {
-  /** False while blown. */
+  /** True while calls may pass. */
   isClosed(): boolean;
-  /** Blows it: what it guards failed. */
+  /** Opens the circuit after a failure. */
   trip(cause: unknown): void;
-  /** Tries at once whether it can be mended, rather than at the next turn. */
+  /** Probes at once rather than after the backoff. */
   probeNow(): void;
-  /** Resolves when it is whole for the first time, or after the wait. */
+  /** Resolves when the circuit closes for the first time, or after the timeout. */
   waitUntilClosed(timeoutMs: number): Promise<void>;
   stop(): void;
 }
 
 export interface RedisCircuitBreakerOptions {
-  /** Succeeds when what is guarded is there again. */
+  /** Resolves when Redis is available again. */
   probe(): Promise<void>;
-  /** Called after the fuse was mended. */
+  /** Called after the circuit closed. */
   onClosed(): void;
   onState?: ((state: 'ok' | 'degraded', cause?: unknown) => void) | undefined;
 }
@@ -24,12 +26,9 @@ export interface RedisCircuitBreakerOptions {
 const minProbeIntervalMs = 50;
 const maxProbeIntervalMs = 1000;
 
-/** It begins blown, and is mended by the first probe that succeeds. */
-export function createRedisCircuitBreaker({
-  probe,
-  onClosed,
-  onState,
-}: RedisCircuitBreakerOptions): RedisCircuitBreaker {
+/** Starts open; the first successful probe closes it. */
+export function createRedisCircuitBreaker(options: RedisCircuitBreakerOptions): RedisCircuitBreaker {
+  const { probe, onClosed, onState } = options;
   const firstClosed = Promise.withResolvers<void>();
   let state: 'ok' | 'degraded' = 'degraded';
   let isStopped = false;
@@ -52,7 +51,7 @@ export function createRedisCircuitBreaker({
       await probe();
       if (!isStopped) closeCircuit();
     } catch {
-      // Still away, as was said when the fuse blew.
+      // Still unavailable, which was reported when the breaker tripped.
       schedule();
     } finally {
       isProbing = false;
@@ -74,17 +73,15 @@ export function createRedisCircuitBreaker({
     schedule();
   }
 
-  function stop(): void {
-    isStopped = true;
-    clearTimeout(timer);
-  }
-
   schedule();
   return {
     isClosed: () => state === 'ok',
     trip,
     probeNow: () => void runProbe(),
-    waitUntilClosed: waitMs => withTimeout(firstClosed.promise, waitMs).catch(() => undefined),
-    stop,
+    waitUntilClosed: timeoutMs => withTimeout(firstClosed.promise, timeoutMs).catch(() => undefined),
+    stop() {
+      isStopped = true;
+      clearTimeout(timer);
+    },
   };
 }

@@ -1,50 +1,46 @@
 import { createClient, RESP_TYPES, type RedisClientOptions } from 'redis';
 import { createRedisCircuitBreaker } from './redis-circuit-breaker.ts';
 import type { Script } from './redis-scripts.ts';
+import { withTimeout } from './redis-timeout.ts';
 
 /**
- * The connection to Redis with a fuse in front of it: the first command that fails or takes too long blows it, later
- * ones go elsewhere at once, and it is mended after Redis answered again and was told what happened meanwhile.
+ * Redis connection behind a circuit breaker: the first command that fails or times out trips it, later ones fail at
+ * once. It closes after Redis answers again and offline counts and messages were replayed.
  */
 export interface RedisConnection {
-  /** Whether commands go to Redis now. */
+  /** False while the circuit is open. */
   isReady(): boolean;
-  /** Resolves when it is ready, or after the wait. */
+  /** Resolves when it is ready, or after the timeout. */
   waitUntilReady(timeoutMs: number): Promise<void>;
   runScript(script: Script, key: string, args: readonly string[]): Promise<number[]>;
   sendCommand(args: readonly string[]): Promise<unknown>;
-  /** A command whose texts, given and returned, are bytes. */
+  /** Command with binary arguments and replies. */
   sendBinaryCommand(args: readonly (string | Buffer)[]): Promise<unknown>;
   close(): void;
 }
 
 export interface RedisConnectionOptions {
   url: string;
-  /** Longer than this no caller waits for Redis. */
   commandTimeoutMs: number;
-  /** Asked before the fuse is mended, and once more after it; a failure leaves it blown. */
+  /** Runs before the circuit closes, and once more after it; a failure keeps it open. */
   replay(): Promise<void>;
   onState?: ((state: 'ok' | 'degraded', cause?: unknown) => void) | undefined;
 }
 
 type RedisClient = ReturnType<typeof createRedisClient>;
 
-/** A connection that is open but silent for so many probes is replaced: the other end may be gone without a word. */
+/** Probes without a reply before a connection is replaced: its peer may be gone without a FIN. */
 const maxSilentProbes = 5;
 
-export function createRedisConnection({
-  url,
-  commandTimeoutMs,
-  replay,
-  onState,
-}: RedisConnectionOptions): RedisConnection {
+export function createRedisConnection(options: RedisConnectionOptions): RedisConnection {
+  const { url, commandTimeoutMs, replay, onState } = options;
   let silentProbes = 0;
   const breaker = createRedisCircuitBreaker({
     async probe() {
       await ping();
       await replay();
     },
-    // Calls of the last moment before mending may have left something to tell.
+    // Calls just before the circuit closed may have been counted offline.
     onClosed: () => void replay().catch(breaker.trip),
     onState,
   });
@@ -74,37 +70,41 @@ export function createRedisConnection({
   const sendCommand = (args: readonly string[]) => send(args);
   const sendBinaryCommand = (args: readonly (string | Buffer)[]) => send(args, binaryReplies);
 
-  async function send(args: readonly (string | Buffer)[], options?: typeof binaryReplies): Promise<unknown> {
+  async function send(args: readonly (string | Buffer)[], replies?: typeof binaryReplies): Promise<unknown> {
     try {
-      return await withTimeout(client.sendCommand(args, options), commandTimeoutMs);
+      return await withTimeout(client.sendCommand(args, replies), commandTimeoutMs);
     } catch (error) {
       if (!isUnknownScript(error)) breaker.trip(error);
       throw error;
     }
   }
 
-  async function runScript({ sha, text }: Script, key: string, args: readonly string[]): Promise<number[]> {
-    try {
-      return (await sendCommand(['EVALSHA', sha, '1', key, ...args])) as number[];
-    } catch (error) {
-      if (!isUnknownScript(error)) throw error;
-      return (await sendCommand(['EVAL', text, '1', key, ...args])) as number[];
-    }
-  }
-
-  function close(): void {
-    breaker.stop();
-    client.destroy();
-  }
-
   return {
     isReady: breaker.isClosed,
     waitUntilReady: breaker.waitUntilClosed,
-    runScript,
+    runScript: (script, key, args) => runScript(sendCommand, script, key, args),
     sendCommand,
     sendBinaryCommand,
-    close,
+    close() {
+      breaker.stop();
+      client.destroy();
+    },
   };
+}
+
+/** EVALSHA, and EVAL where Redis does not have the script. */
+async function runScript(
+  sendCommand: RedisConnection['sendCommand'],
+  { sha, text }: Script,
+  key: string,
+  args: readonly string[],
+): Promise<number[]> {
+  try {
+    return (await sendCommand(['EVALSHA', sha, '1', key, ...args])) as number[];
+  } catch (error) {
+    if (!isUnknownScript(error)) throw error;
+    return (await sendCommand(['EVAL', text, '1', key, ...args])) as number[];
+  }
 }
 
 const binaryReplies = { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } };
@@ -115,7 +115,7 @@ const minReconnectDelayMs = 50;
 const maxReconnectDelayMs = 2000;
 const connectTimeoutMs = 2000;
 
-/** Connects again for ever, with bounded pauses; commands meanwhile fail at once. */
+/** Reconnects for ever with exponential backoff; commands fail at once meanwhile. */
 export function createRedisClient(
   url: string,
   onError: (error: unknown) => void,
@@ -125,7 +125,7 @@ export function createRedisClient(
     ...more,
     url,
     disableOfflineQueue: true,
-    // The library's own time limit makes an abort signal per command; `within` is cheaper.
+    // The library's own timeout creates an abort signal per command; `withTimeout` is cheaper.
     commandOptions: { timeout: 0 },
     socket: {
       connectTimeout: connectTimeoutMs,
@@ -136,26 +136,7 @@ export function createRedisClient(
   return client;
 }
 
-/** Begins to connect. The promise rejects only when the client is closed before it got there. */
+/** Starts connecting. The promise rejects only when the client is destroyed before it connected. */
 export function startConnecting(client: RedisClient, onError: (error: unknown) => void): void {
   client.connect().catch(onError);
-}
-
-/** A thread that was held up itself uses up one of these parts at most, and reads what came meanwhile in the next. */
-const timeoutSlices = 5;
-
-export async function withTimeout<T>(reply: Promise<T>, timeoutMs: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    const wait = (parts: number): void => {
-      if (parts === 0) return reject(new Error(`Redis did not answer within ${timeoutMs} ms.`));
-      timer = setTimeout(() => wait(parts - 1), timeoutMs / timeoutSlices);
-    };
-    wait(timeoutSlices);
-  });
-  try {
-    return await Promise.race([reply, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

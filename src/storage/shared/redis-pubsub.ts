@@ -1,25 +1,26 @@
 import { once } from 'node:events';
-import { createRedisClient, type RedisConnection, startConnecting, withTimeout } from './redis-connection.ts';
+import { createRedisClient, type RedisConnection, startConnecting } from './redis-connection.ts';
+import { withTimeout } from './redis-timeout.ts';
 import type { MessageListener, Shared } from './shared.ts';
 
 export interface RedisPubSubOptions {
   url: string;
   prefix: string;
-  /** Carries messages among the threads of this process while Redis is away. */
+  /** Delivers messages among the threads of this process while Redis is unavailable. */
   local: Shared;
   connection: RedisConnection;
 }
 
-/** Messages that Redis could not take; beyond this the oldest are dropped, as they are hints. */
+/** Unsent messages to replay; beyond this the oldest are dropped, as they are hints. */
 const maxUnsent = 1000;
-/** A new listener waits this long for Redis to know of it; after that it is told when the connection is there. */
+/** A subscription waits this long for Redis; after that it becomes active with the connection. */
 const subscribeTimeoutMs = 1000;
 const pingIntervalMs = 10_000;
-// What goes wrong while listening goes wrong on the link too, which says so.
+// Errors of the subscriber also occur on the command connection, which reports them.
 const ignore = () => undefined;
 
-/** Publish and subscribe over Redis, and among the threads of this process while Redis is away. */
-export function createRedisPubSub({ url, prefix, local, connection: redisConnection }: RedisPubSubOptions) {
+/** Pub/sub over Redis, and among the threads of this process while Redis is unavailable. */
+export function createRedisPubSub({ url, prefix, local, connection }: RedisPubSubOptions) {
   const unsent: [channel: string, message: string][] = [];
   const subscriber = createSubscriber(url);
 
@@ -36,7 +37,7 @@ export function createRedisPubSub({ url, prefix, local, connection: redisConnect
   }
 
   async function publish(channel: string, message: string): Promise<void> {
-    if (redisConnection.isReady() && (await tryPublish(channel, message))) {
+    if (connection.isReady() && (await tryPublish(channel, message))) {
       if (subscriber.isReady()) return;
     } else {
       unsent.push([channel, message]);
@@ -47,22 +48,22 @@ export function createRedisPubSub({ url, prefix, local, connection: redisConnect
 
   async function tryPublish(channel: string, message: string): Promise<boolean> {
     try {
-      await redisConnection.sendCommand(['PUBLISH', prefix + channel, message]);
+      await connection.sendCommand(['PUBLISH', prefix + channel, message]);
       return true;
     } catch {
       return false;
     }
   }
 
-  /** Sends what could not be sent, in order. */
+  /** Publishes the unsent messages, in order. */
   async function replay(): Promise<void> {
     for (let next = unsent[0]; next; next = unsent[0]) {
-      await redisConnection.sendCommand(['PUBLISH', prefix + next[0], next[1]]);
+      await connection.sendCommand(['PUBLISH', prefix + next[0], next[1]]);
       unsent.shift();
     }
   }
 
-  return { subscribe, publish, catchUp: replay, close: subscriber.close };
+  return { subscribe, publish, replay, close: subscriber.close };
 }
 
 interface Channel {
@@ -79,7 +80,7 @@ function createChannel(): Channel {
   return { listeners, deliver, isAttached: false };
 }
 
-/** A connection that only listens, since Redis wants one of its own for that. */
+/** Subscriber connection: Redis wants a separate one for SUBSCRIBE. */
 function createSubscriber(url: string) {
   const channels = new Map<string, Channel>();
   const client = createRedisClient(url, ignore, { pingInterval: pingIntervalMs });
@@ -88,7 +89,7 @@ function createSubscriber(url: string) {
   });
   startConnecting(client, ignore);
 
-  /** Once attached, the library attaches again after each new connection. */
+  /** Once subscribed, the library resubscribes after each reconnect. */
   async function attach(name: string): Promise<void> {
     const channel = channels.get(name);
     if (!channel || channel.isAttached || !client.isReady) return;

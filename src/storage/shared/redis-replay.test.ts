@@ -13,7 +13,7 @@ const window: Window = { limit: 10, periodMs: 3_600_000 };
 const maxNames = 3;
 const names = ['a', 'b', 'c', 'd', 'e'];
 
-describe('names owed to Redis during an outage', () => {
+describe('offline counts during a Redis outage', () => {
   let server: Redis;
   let local: ThreadsShared;
   let connection: RedisConnection;
@@ -44,7 +44,7 @@ describe('names owed to Redis during an outage', () => {
     await server.stop();
   });
 
-  test('windows, logs and resets are each bounded; a known name is still updated at the bound', async () => {
+  test('fixed windows, sliding windows and resets are each bounded; a known name is still updated at the bound', async () => {
     for (const kind of [offlineCounts.fixedWindows, offlineCounts.slidingWindows]) {
       for (const name of names) kind.add(name, window);
       assert.equal(kind.size, maxNames);

@@ -4,19 +4,19 @@ import { replayFixedScript, replaySlidingScript, toReplayFixedArgs, toReplaySlid
 import type { Window } from './shared.ts';
 import type { ThreadsShared } from './threads.ts';
 
-/** Where a name is kept in Redis. */
+/** Redis keys of a name. */
 export interface RedisKeys {
   fixedWindow(name: string): string;
   slidingWindow(name: string): string;
 }
 
-/** What this thread did while Redis was away, to be told to it on its return. */
+/** Counts and resets of this thread during a Redis outage, replayed when Redis is back. */
 export interface OfflineCounts {
   readonly fixedWindows: PendingNames;
   readonly slidingWindows: PendingNames;
-  /** Forgets a name in Redis, now if it is there. */
+  /** Deletes a name in Redis: at once, or on replay. */
   reset(name: string): Promise<void>;
-  /** Tells everything. What fails to arrive is owed again. */
+  /** Replays everything. Failed names stay pending. */
   replay(): Promise<void>;
 }
 
@@ -24,33 +24,28 @@ export interface OfflineCountsOptions {
   local: ThreadsShared;
   clock: Clock;
   keys: RedisKeys;
-  /** The link and the debts need each other; it is asked for when the first command is due. */
+  /** Lazy, since connection and offline counts need each other. */
   connection(): RedisConnection;
-  /** Memory bound: names of each kind (windows, logs, resets) remembered during an outage; the rest stays local. */
+  /** Memory bound: names of each kind (fixed, sliding, resets) recorded during an outage; the rest stays local. */
   maxNames?: number;
 }
 
 const defaultMaxNames = 100_000;
-/** Traffic goes on while Redis is being told, so there may be more to tell after each pass. */
+/** Traffic continues during a replay, so each pass may leave new names. */
 const maxReplayPasses = 5;
-/** How many names are told at once. */
+/** Names replayed concurrently. */
 const maxNamesPerBatch = 100;
 
-/** The names touched and the window last asked for; how much is owed stands in the memory all threads share. */
+/** Names used during the outage, with their last window; the pending hits are in the memory that all threads share. */
 export interface PendingNames {
   add(name: string, window: Window): void;
   readonly size: number;
-  /** Tells all names known now; those that fail stay. */
+  /** Replays all names recorded so far; failed ones stay. */
   replayEach(replayOne: (name: string, window: Window) => Promise<void>): Promise<void>;
 }
 
-export function createOfflineCounts({
-  local,
-  clock,
-  keys,
-  connection,
-  maxNames = defaultMaxNames,
-}: OfflineCountsOptions): OfflineCounts {
+export function createOfflineCounts(options: OfflineCountsOptions): OfflineCounts {
+  const { keys, connection, maxNames = defaultMaxNames } = options;
   const fixedWindows = createPendingNames(maxNames);
   const slidingWindows = createPendingNames(maxNames);
   const resets = new Set<string>();
@@ -62,60 +57,62 @@ export function createOfflineCounts({
     }
   }
 
-  async function replayFixedWindow(name: string, window: Window): Promise<void> {
-    const pending = local.fixedWindows.takePending(name);
-    const nowMs = clock.now();
-    if (!pending || (pending.endsAtMs ?? Number.POSITIVE_INFINITY) <= nowMs) return;
-    const ageMs = Math.max(0, nowMs - pending.startedAtMs);
-    try {
-      await connection().runScript(
-        replayFixedScript,
-        keys.fixedWindow(name),
-        toReplayFixedArgs(window, pending.pending, pending.used, ageMs),
-      );
-    } catch (error) {
-      local.fixedWindows.addPending(name, pending.pending);
-      throw error;
-    }
-  }
-
-  async function replaySlidingWindow(name: string, window: Window): Promise<void> {
-    const hits = local.slidingWindows.takePending(name);
-    if (hits.length === 0) return;
-    try {
-      await connection().runScript(
-        replaySlidingScript,
-        keys.slidingWindow(name),
-        toReplaySlidingArgs(window, hits, clock.now()),
-      );
-    } catch (error) {
-      const counts = hits.filter((_, index) => index % 2 === 1);
-      local.slidingWindows.addPending(
-        name,
-        counts.reduce((sum, count) => sum + count, 0),
-      );
-      throw error;
-    }
-  }
-
   return {
     fixedWindows,
     slidingWindows,
     async reset(name) {
-      // A reset beyond the bound holds in this process alone: Redis then keeps the higher count, which refuses earlier.
+      // A reset beyond the bound is local: Redis then keeps the higher count, which refuses earlier.
       if (resets.size < maxNames) resets.add(name);
-      // If Redis goes away now, the name stays among those to tell.
+      // If Redis fails now, the name stays pending.
       if (connection().isReady()) await replayResets().catch(() => undefined);
     },
     async replay() {
       for (let pass = 0; pass < maxReplayPasses; pass++) {
         await replayResets();
-        await fixedWindows.replayEach(replayFixedWindow);
-        await slidingWindows.replayEach(replaySlidingWindow);
+        await fixedWindows.replayEach((name, window) => replayFixedWindow(options, name, window));
+        await slidingWindows.replayEach((name, window) => replaySlidingWindow(options, name, window));
         if (fixedWindows.size + slidingWindows.size + resets.size === 0) return;
       }
     },
   };
+}
+
+async function replayFixedWindow(options: OfflineCountsOptions, name: string, window: Window): Promise<void> {
+  const { local, clock, keys, connection } = options;
+  const pending = local.fixedWindows.takePending(name);
+  const nowMs = clock.now();
+  if (!pending || (pending.endsAtMs ?? Number.POSITIVE_INFINITY) <= nowMs) return;
+  const ageMs = Math.max(0, nowMs - pending.startedAtMs);
+  try {
+    await connection().runScript(
+      replayFixedScript,
+      keys.fixedWindow(name),
+      toReplayFixedArgs(window, pending.pending, pending.used, ageMs),
+    );
+  } catch (error) {
+    local.fixedWindows.addPending(name, pending.pending);
+    throw error;
+  }
+}
+
+async function replaySlidingWindow(options: OfflineCountsOptions, name: string, window: Window): Promise<void> {
+  const { local, clock, keys, connection } = options;
+  const hits = local.slidingWindows.takePending(name);
+  if (hits.length === 0) return;
+  try {
+    await connection().runScript(
+      replaySlidingScript,
+      keys.slidingWindow(name),
+      toReplaySlidingArgs(window, hits, clock.now()),
+    );
+  } catch (error) {
+    const counts = hits.filter((_, index) => index % 2 === 1);
+    local.slidingWindows.addPending(
+      name,
+      counts.reduce((sum, count) => sum + count, 0),
+    );
+    throw error;
+  }
 }
 
 function createPendingNames(maxNames: number): PendingNames {

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { maxClockSkewMs, maxSlidingRuns, slidingGranularityMs, type Window } from './shared.ts';
 
 /**
- * The counters of `shared.ts` as scripts that run inside Redis, so that each decision is one step for everybody. Time
- * is that of Redis: machines whose clocks differ then still agree when a window ends. Replies speak of ages rather than
- * moments, and the caller counts them back from its own clock.
+ * Counters of `shared.ts` as Lua scripts: each decision is atomic for all machines. They use the clock of Redis, so
+ * machines whose clocks differ agree when a window ends. Replies contain ages rather than times, which the caller
+ * subtracts from its own clock.
  */
 export interface Script {
   readonly text: string;
@@ -16,7 +16,7 @@ const createScript = (...parts: string[]): Script => {
   return { text, sha: createHash('sha1').update(text).digest('hex') };
 };
 
-/** Numbers travel as text, and Lua has no word for infinity. */
+/** Encodes infinity as -1: arguments are text, and Lua parses no `Infinity`. */
 const toBound = (value: number): string => (value === Number.POSITIVE_INFINITY ? '-1' : String(value));
 
 const clock = `
@@ -28,7 +28,7 @@ local function bound(text)
   return value
 end`;
 
-/** Leaves the open window in \`start\` and \`count\`; \`ended\` says that there was none. ARGV: period, opens. */
+/** Reads the open window into \`start\` and \`count\`; \`ended\` says that there was none. ARGV: period, opens. */
 const readWindow = `
 local period, opens = bound(ARGV[1]), ARGV[2]
 local opening = now
@@ -49,7 +49,7 @@ local function writeWindow()
   end
 end`;
 
-/** ARGV: period, opens, limit, cost, countsRefused. Answers: allowed, used, age of the window. */
+/** ARGV: period, opens, limit, cost, countsRefused. Returns: allowed, used, age of the window. */
 export const takeScript = createScript(
   clock,
   readWindow,
@@ -65,8 +65,8 @@ return { allowed and 1 or 0, count, math.floor(now - start) }`,
 );
 
 /**
- * Adds what was let through elsewhere. ARGV: period, opens, owed, used elsewhere, age elsewhere. If Redis lost the
- * window meanwhile it is opened again as it was there; if it forgot a part, what was used there is the least it counts.
+ * Replays hits counted locally. ARGV: period, opens, pending, used locally, age locally. If Redis lost the window it is
+ * reopened as it was locally; if Redis lost a part, the local count is the minimum.
  */
 export const replayFixedScript = createScript(
   clock,
@@ -84,8 +84,9 @@ return 1`,
 );
 
 /**
- * A log is packed as moments and counts of its runs, oldest first, and the moment the newest run began; see
- * `shared-logs.ts` for why runs join. Leaves those still in the period, and their sum in \`total\`. ARGV: period.
+ * A sliding window is packed as times and counts of its runs, oldest first, and the start of the newest run;
+ * `sliding-windows.ts` explains the runs. Drops runs older than the period and leaves their sum in \`total\`. ARGV:
+ * period.
  */
 const readLog = `
 local period = bound(ARGV[1])
@@ -115,7 +116,7 @@ local function writeLog()
   if period < math.huge then redis.call('PEXPIREAT', KEYS[1], math.ceil(moments[#moments] + period)) end
 end`;
 
-/** ARGV: period, limit, cost, countsRefused, grain. Answers: allowed, used, age of the oldest hit. */
+/** ARGV: period, limit, cost, countsRefused, granularity. Returns: allowed, used, age of the oldest hit. */
 export const slideScript = createScript(
   clock,
   readLog,
@@ -137,7 +138,7 @@ end
 return { allowed and 1 or 0, total, math.floor(now - (moments[1] or now)) }`,
 );
 
-/** Adds hits let through elsewhere. ARGV: period, then age and count in turn. */
+/** Replays hits counted locally. ARGV: period, then age and count in turn. */
 export const replaySlidingScript = createScript(
   clock,
   readLog,
@@ -181,7 +182,7 @@ export const toSlideArgs = (window: Window, cost: number): string[] => [
   toBound(slidingGranularityMs(window)),
 ];
 
-/** `hits` are moment and count in turn, in the caller's clock. */
+/** `hits` are time and count in turn, by the caller's clock. */
 export const toReplaySlidingArgs = (window: Window, hits: readonly number[], nowMs: number): string[] => [
   toBound(window.periodMs),
   ...hits.map((value, index) => String(index % 2 === 0 ? Math.max(0, nowMs - value) : value)),

@@ -48,7 +48,7 @@ const used = async (shared: Shared, name: string, kind: 'take' | 'slide' = 'take
   (await shared.counters[kind](name, window, systemClock.now(), 0)).used;
 
 for (const kind of ['take', 'slide'] as const) {
-  test(`while Redis is dead a machine goes on counting from where it was (${kind})`, async () => {
+  test(`during a Redis outage a machine continues from the mirrored counts (${kind})`, async () => {
     const server = await ownRedis();
     const one = await machine(server.url);
     assert.equal(await take(one, 'a', 6, kind), 6);
@@ -61,7 +61,7 @@ for (const kind of ['take', 'slide'] as const) {
     );
   });
 
-  test(`what was let through while Redis did not answer is added when it does (${kind})`, async () => {
+  test(`hits counted while Redis did not answer are replayed when it does (${kind})`, async () => {
     const server = await ownRedis();
     const [one, other] = [await machine(server.url), await machine(server.url)];
     assert.equal(await take(one, 'a', 2, kind), 2);
@@ -78,7 +78,7 @@ for (const kind of ['take', 'slide'] as const) {
   });
 }
 
-test('a Redis that returns empty is given the counts of the windows still open', async () => {
+test('a Redis that comes back empty gets the counts of the windows still open', async () => {
   const server = await ownRedis();
   const [one, other] = [await machine(server.url), await machine(server.url)];
   await take(one, 'a', 3);
@@ -95,7 +95,7 @@ test('a Redis that returns empty is given the counts of the windows still open',
   assert.equal(await take(other, 'a', 10), 2);
 });
 
-test('two threads of one machine add what they let through once', async () => {
+test('two threads of one machine replay their hits once', async () => {
   const server = await ownRedis();
   const local = createThreadsShared({ fixedWindows: 1024, slidingWindows: 256 });
   const threads = [
@@ -113,7 +113,7 @@ test('two threads of one machine add what they let through once', async () => {
   assert.equal(await used(threads[0]!, 'a'), 5);
 });
 
-test('a reset made while Redis is away holds when it returns', async () => {
+test('a reset during a Redis outage is replayed when Redis is back', async () => {
   const server = await ownRedis();
   const one = await machine(server.url);
   assert.equal(await take(one, 'a', 10), 10);
@@ -126,7 +126,7 @@ test('a reset made while Redis is away holds when it returns', async () => {
   assert.equal(await used(one, 'a'), 1);
 });
 
-test('a machine that starts without Redis serves, and joins when it comes', async () => {
+test('a machine that starts without Redis counts locally, and shares counts once Redis is available', async () => {
   const server = await ownRedis();
   await server.kill();
   const one = await machine(server.url);
@@ -144,7 +144,7 @@ test('a machine that starts without Redis serves, and joins when it comes', asyn
   }
 });
 
-test('while Redis is away messages reach the own process, and the others when it returns', async () => {
+test('during a Redis outage messages reach the own process, and other machines afterwards', async () => {
   const server = await ownRedis();
   const [one, other] = [await machine(server.url), await machine(server.url)];
   const heard: Record<string, string[]> = { one: [], other: [] };
@@ -191,7 +191,7 @@ test('while only the subscribing connection is down a process receives its own m
   assert.equal(heard.filter(message => message === 'last').length, 1);
 });
 
-test('scripts are sent again to a Redis that forgot them, and every key has the prefix and an end', async () => {
+test('scripts are resent after a script flush, and every key has the prefix and an expiry', async () => {
   const server = await ownRedis();
   const one = await machine(server.url);
   await take(one, 'a', 1);
@@ -206,7 +206,7 @@ test('scripts are sent again to a Redis that forgot them, and every key has the 
   for (const key of keys) assert.ok((await client.pTTL(key)) > 0);
 });
 
-test('a change of state is told once, with its cause', async () => {
+test('a change of state is reported once, with its cause', async () => {
   const server = await ownRedis();
   const told: unknown[] = [];
   const local = createThreadsShared({ fixedWindows: 16, slidingWindows: 8 });
@@ -225,7 +225,7 @@ test('a change of state is told once, with its cause', async () => {
   ]);
 });
 
-test('a thread that was held up itself does not take Redis for away', async () => {
+test('a blocked event loop does not trip the circuit breaker', async () => {
   const server = await ownRedis();
   const told: string[] = [];
   const local = createThreadsShared({ fixedWindows: 16, slidingWindows: 8 });

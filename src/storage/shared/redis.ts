@@ -9,15 +9,15 @@ import type { ThreadsShared } from './threads.ts';
 
 export interface RedisSharedOptions {
   url: string;
-  /** Before every key and channel, so that several installations can share one Redis. */
+  /** Prefix of every key and channel, so that several installations can share one Redis. */
   prefix?: string;
-  /** Counts while Redis is away, from where Redis was when last heard of. It belongs to the caller, also to close. */
+  /** Counts while Redis is unavailable, from the last mirrored counts. The caller owns and closes it. */
   local: ThreadsShared;
   clock: Clock;
   commandTimeoutMs?: number;
-  /** Called when the state changes. After a return to `ok` messages of others may have been missed. */
+  /** Called on every change of state. After a return to `ok` messages of other machines may have been missed. */
   onState?: (state: 'ok' | 'degraded', cause?: unknown) => void;
-  /** The same of blobs, which Redis may refuse while it counts. */
+  /** The same for blobs, which Redis may reject while it counts. */
   onBlobsState?: (state: 'ok' | 'degraded', cause?: unknown) => void;
 }
 
@@ -25,10 +25,10 @@ const defaultCommandTimeoutMs = 50;
 const startTimeoutMs = 2000;
 
 /**
- * Shared state of all machines on one Redis, ready when Redis answered or, `degraded`, when it did not within the wait
- * at the start. While Redis is away every process counts on its own, from the counts it last heard, and what it let
- * through is added to the windows still open when Redis returns. A command that came too late may have been counted in
- * Redis and locally: it errs towards refusing.
+ * Shared state of all machines on one Redis; resolves when Redis answers or, `degraded`, after the start timeout.
+ * During an outage every process counts locally from the last mirrored counts, and its hits are replayed into the
+ * windows still open when Redis is back. A command that timed out may be counted in Redis and locally: it errs towards
+ * refusing.
  */
 export async function createRedisShared(options: RedisSharedOptions): Promise<Shared> {
   const {
@@ -47,7 +47,7 @@ export async function createRedisShared(options: RedisSharedOptions): Promise<Sh
     commandTimeoutMs,
     async replay() {
       await offlineCounts.replay();
-      await pubSub.catchUp();
+      await pubSub.replay();
     },
     onState,
   });
@@ -68,7 +68,7 @@ export async function createRedisShared(options: RedisSharedOptions): Promise<Sh
   };
 }
 
-/** Each question has two ways: there, in Redis, and here, in this process, when Redis is away or does not answer. */
+/** Counts in Redis, or locally when Redis is unavailable or fails. */
 function createRedisCounters(
   connection: RedisConnection,
   { fixedWindows, slidingWindows, counters }: ThreadsShared,
@@ -78,7 +78,7 @@ function createRedisCounters(
   async function takeInRedis(name: string, window: Window, nowMs: number, cost: number): Promise<CounterResult> {
     const reply = await parseReply(connection.runScript(takeScript, keys.fixedWindow(name), toTakeArgs(window, cost)));
     if (!reply) return takeLocally(name, window, nowMs, cost);
-    // Remembered for the time when Redis is away.
+    // Mirrored, as the start value for an outage.
     if (cost !== 0) fixedWindows.mirror(name, window, reply.used, nowMs - reply.ageMs, nowMs);
     return toCounterResult(window, reply, nowMs);
   }
@@ -118,11 +118,11 @@ function createRedisCounters(
 interface ScriptReply {
   readonly allowed: boolean;
   readonly used: number;
-  /** How long ago the window opened, or the oldest hit came. */
+  /** Age of the window, or of the oldest hit. */
   readonly ageMs: number;
 }
 
-/** What Redis said, or nothing if it did not; the link has told why. */
+/** Parsed script reply; undefined on failure, which the connection has reported. */
 async function parseReply(reply: Promise<number[]>): Promise<ScriptReply | undefined> {
   try {
     const [allowed, used, ageMs] = (await reply) as [number, number, number];

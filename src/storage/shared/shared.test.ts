@@ -94,7 +94,7 @@ for (const [name, open] of Object.entries(engines)) {
     const take = (counter: string, window: Parameters<Shared['counters']['take']>[1], cost?: number) =>
       engine.one.counters.take(counter, window, engine.now(), cost);
 
-    test('a window lets through exactly its limit, whoever asks', async () => {
+    test('a fixed window allows exactly its limit across parties', async () => {
       const window = { limit: 3, periodMs: hourMs };
       const asked = [];
       for (const shared of [engine.one, engine.other, engine.one, engine.other, engine.one]) {
@@ -113,7 +113,7 @@ for (const [name, open] of Object.entries(engines)) {
       for (const { resetsAtMs } of asked) assert.ok(Math.abs(resetsAtMs - engine.now() - hourMs) < minuteMs);
     });
 
-    test('many asking at once get exactly the limit between them', async () => {
+    test('concurrent hits get exactly the limit between them', async () => {
       const window = { limit: 100, periodMs: hourMs };
       for (const kind of ['take', 'slide'] as const) {
         const asked = Array.from({ length: 300 }, (_, index) =>
@@ -166,7 +166,7 @@ for (const [name, open] of Object.entries(engines)) {
       assert.deepEqual([last.allowed, last.used, last.remaining], [false, 4, 0]);
     });
 
-    test('a hit costs what it is said to cost, and cost can be given back but not below nothing', async () => {
+    test('a hit counts its cost, and a negative cost gives back down to zero', async () => {
       const window = { limit: 10, periodMs: hourMs };
       assert.ok((await take('cost', window, 7)).allowed);
       assert.ok(!(await take('cost', window, 4)).allowed);
@@ -175,7 +175,7 @@ for (const [name, open] of Object.entries(engines)) {
       assert.equal((await take('cost', window, -50)).used, 0);
     });
 
-    test('cost given back after the end of its window opens none: the next hit opens it at its own moment', async () => {
+    test('a negative cost after the end of its window opens no new one', async () => {
       for (const cost of [-1, -50]) {
         const counter = `late return ${cost}`;
         const window = { limit: 2, periodMs: hourMs };
@@ -190,7 +190,7 @@ for (const [name, open] of Object.entries(engines)) {
       }
     });
 
-    test('looking counts nothing', async () => {
+    test('peek counts nothing', async () => {
       const window = { limit: 1, periodMs: hourMs };
       for (let look = 0; look < 3; look++) {
         const { allowed, used, remaining } = await engine.one.counters.peek('look', window, engine.now());
@@ -208,14 +208,14 @@ for (const [name, open] of Object.entries(engines)) {
       assert.deepEqual([allowed, used, remaining, resetsAtMs], [true, 6, Infinity, Infinity]);
     });
 
-    test('a period made shorter holds for the window already open', async () => {
+    test('a shorter period applies to the window already open', async () => {
       assert.ok((await take('shorter', { limit: 1, periodMs: hourMs })).allowed);
       await engine.advance(minuteMs);
       assert.ok(!(await take('shorter', { limit: 1, periodMs: hourMs })).allowed);
       assert.ok((await take('shorter', { limit: 1, periodMs: minuteMs })).allowed);
     });
 
-    test('a reset forgets the name in both kinds of window', async () => {
+    test('a reset clears the name in fixed and sliding windows', async () => {
       const window = { limit: 1, periodMs: hourMs };
       await take('reset', window);
       await engine.one.counters.slide('reset', window, engine.now());
@@ -224,7 +224,7 @@ for (const [name, open] of Object.entries(engines)) {
       assert.ok((await engine.other.counters.slide('reset', window, engine.now())).allowed);
     });
 
-    test('a sliding window frees a place when the oldest hit leaves it, not before', async () => {
+    test('a sliding window allows a hit when the oldest one leaves it, not before', async () => {
       const window = { limit: 2, periodMs: 30 * minuteMs };
       const slide = () => engine.one.counters.slide('slide', window, engine.now());
       assert.ok((await slide()).allowed);
@@ -236,7 +236,7 @@ for (const [name, open] of Object.entries(engines)) {
       assert.ok(!(await slide()).allowed);
     });
 
-    test('hammering keeps a sliding window closed where refused hits count', async () => {
+    test('retries keep a sliding window full where refused hits count', async () => {
       const window = { limit: 1, periodMs: 20 * minuteMs, countsRefused: true };
       const slide = () => engine.one.counters.slide('hammer', window, engine.now());
       assert.ok((await slide()).allowed);
@@ -248,7 +248,7 @@ for (const [name, open] of Object.entries(engines)) {
       assert.ok((await slide()).allowed);
     });
 
-    test('every listener hears a publisher’s messages once and in order, until it unsubscribes', async () => {
+    test('every subscriber receives a publisher’s messages once and in order, until it unsubscribes', async () => {
       const heard: Record<string, string[]> = { one: [], other: [] };
       const all = Promise.withResolvers<void>();
       const hear = (who: string) => (message: string) => {
@@ -272,7 +272,7 @@ for (const [name, open] of Object.entries(engines)) {
       assert.equal(heard.other!.length, 51);
     });
 
-    test('it says that it is well', () => {
+    test('the state is ok', () => {
       assert.equal(engine.one.state(), 'ok');
     });
   });

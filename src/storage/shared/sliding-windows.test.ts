@@ -32,7 +32,7 @@ const sum = (hits: Hit[], afterMs: number) =>
 
 for (const countsRefused of [false, true]) {
   const which = countsRefused ? 'counting refused hits' : 'counting what passed';
-  test(`no period sees more than the limit, and only one full but for a grain refuses a hit (${which})`, () => {
+  test(`no period exceeds the limit, and a hit is refused only if the period is full up to the granularity (${which})`, () => {
     fc.assert(
       fc.property(steps, fc.oneof(small, large), periods, (walk, limit, periodMs) => {
         const { slide } = counters();
@@ -54,7 +54,7 @@ for (const countsRefused of [false, true]) {
   });
 }
 
-test('no period sees more than the limit of the moment when the limit goes up and down', () => {
+test('no period exceeds the current limit when the limit goes up and down', () => {
   fc.assert(
     fc.property(steps, small, large, periods, (walk, low, high, periodMs) => {
       const { slide } = counters();
@@ -72,7 +72,7 @@ test('no period sees more than the limit of the moment when the limit goes up an
   );
 });
 
-test('a log full of single hits forgets none of them when the limit is raised', () => {
+test('a window full of single hits loses none when the limit is raised', () => {
   const { slide } = counters();
   for (let hit = 0; hit < maxExactHits; hit++) slide('a', { limit: maxExactHits, periodMs: 1000 }, startMs + hit);
   let passed = 0;

@@ -10,18 +10,18 @@ import {
 } from './shared.ts';
 
 /**
- * Sliding windows in shared memory. A log is a ring of runs: a moment and how many hits it stands for. Hits closer than
- * the grain join the newest run and move it to their own moment; when the ring is full the two oldest runs become one
- * at the later moment. Both make a hit count longer, never shorter, so no period ever sees more than the limit.
+ * Sliding window log in shared memory: a ring of runs, each a time and a hit count. Hits within the granularity join
+ * the newest run and move it to their own time; a full ring merges its two oldest runs at the later time. Both make a
+ * hit count longer, never shorter, so no period exceeds the limit.
  *
- * With a grain of 0 (limits up to `logRuns`) only hits of one millisecond join. A full ring then means that at least
- * the limit is in the window anyway (refused hits that are counted too), so the decision stays exact.
+ * With a granularity of 0 (limits up to `maxSlidingRuns`) only hits of one millisecond join. A full ring then means
+ * that at least the limit is in the window anyway (counted refused hits included), so the decision stays exact.
  */
 export interface SlidingWindows {
   slide(name: string, window: Window, nowMs: number, cost: number, isOffline: boolean): CounterResult;
-  /** Writes down a hit that the shared engine decided about. */
+  /** Mirrors a hit that the shared engine decided about. */
   record(name: string, window: Window, nowMs: number, cost: number): void;
-  /** The newest hits, as many as are owed, as moment and count in turn; they are owed no longer. */
+  /** Returns the newest hits, as many as are pending, as time and count in turn, and clears them. */
   takePending(name: string): number[];
   addPending(name: string, cost: number): void;
   reset(name: string): void;
@@ -81,7 +81,7 @@ function slide(
   return { allowed, used, remaining: remaining(limit, used), resetsAtMs: oldestMs + periodMs };
 }
 
-/** Where in the ring the run stands that is so many after the oldest. */
+/** Ring position of the run at this distance from the oldest. */
 const runIndex = (numbers: Float64Array, at: number, index: number): number =>
   (numbers[at + headOffset]! + index) % maxSlidingRuns;
 

@@ -33,7 +33,7 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
 }
 
 for (const kind of ['take', 'slide'] as const) {
-  test(`four threads at once get exactly the limit between them, window after window (${kind})`, async () => {
+  test(`four concurrent threads get exactly the limit between them, window after window (${kind})`, async () => {
     const shared = createThreadsShared({ fixedWindows: 64, slidingWindows: 16 });
     const threads = await threadsOf(shared, 4);
     const window: Window = { limit: 50_000, periodMs: 1000 };
@@ -49,7 +49,7 @@ for (const kind of ['take', 'slide'] as const) {
   });
 }
 
-test('every thread hears what one thread publishes, in order', async () => {
+test('every thread receives what one thread publishes, in order', async () => {
   const shared = createThreadsShared({ fixedWindows: 64, slidingWindows: 16 });
   const threads = await threadsOf(shared, 2);
   const heard: string[] = [];
@@ -66,7 +66,7 @@ test('every thread hears what one thread publishes, in order', async () => {
   await shared.close();
 });
 
-test('a full table gives up the counter that ends soonest, and says so', () => {
+test('a full bucket evicts the counter that ends soonest, and counts the eviction', () => {
   const shared = createThreadsShared({ fixedWindows: 16, slidingWindows: 8 });
   const ends = (periodMs: number) => ({ limit: 5, periodMs });
   for (let index = 1; index <= 16; index++) shared.counters.take(`name ${index}`, ends(index * 1000), nowMs);
@@ -78,7 +78,7 @@ test('a full table gives up the counter that ends soonest, and says so', () => {
   assert.equal(shared.counters.peek('one more', ends(60_000), nowMs).used, 1);
 });
 
-test('there is room for a rate and a quota of a hundred thousand keys', async () => {
+test('the default size fits a rate and a quota of a hundred thousand keys', async () => {
   const shared = createThreadsShared();
   const rate = { limit: 5, periodMs: 60_000 };
   const quota = { limit: 5, periodMs: 30 * 86_400_000 };
@@ -92,7 +92,7 @@ test('there is room for a rate and a quota of a hundred thousand keys', async ()
   await shared.close();
 });
 
-test('counters that ended make room without anything being given up', () => {
+test('expired counters are replaced without an eviction', () => {
   const shared = createThreadsShared({ fixedWindows: 16, slidingWindows: 8 });
   const window = { limit: 5, periodMs: 1000 };
   for (let round = 0; round < 10; round++) {
@@ -104,7 +104,7 @@ test('counters that ended make room without anything being given up', () => {
   assert.equal(shared.evictions(), 0);
 });
 
-test('names keep their counters apart', () => {
+test('different names have separate counters', () => {
   const shared = createThreadsShared();
   const window = { limit: 10, periodMs: 1000 };
   const names = Array.from({ length: 5000 }, (_, index) => `org.${index}`).concat('', '\0', 'ø', 'org', 'o\0r\0g\0');
@@ -112,7 +112,7 @@ test('names keep their counters apart', () => {
   for (const name of names) assert.equal(shared.counters.take(name, window, nowMs).used, 2, name);
 });
 
-test('long-lived counters of every thread can be written down and brought back, short ones are forgotten', async () => {
+test('long-lived counters of every thread can be persisted and restored, short ones are dropped', async () => {
   const shared = createThreadsShared();
   const [thread] = await threadsOf(shared, 1);
   const month = { limit: 1000, periodMs: 30 * 86_400_000 };
@@ -136,10 +136,10 @@ test('long-lived counters of every thread can be written down and brought back, 
   await restarted.close();
 });
 
-test('short windows are written down where they ask for it, in every one of their periods', async () => {
+test('short windows are persisted where they ask for it, in each of their periods', async () => {
   const shared = createThreadsShared();
   const [thread] = await threadsOf(shared, 1);
-  const quota = { limit: 10, periodMs: 60_000, kept: true };
+  const quota = { limit: 10, periodMs: 60_000, isPersistent: true };
   const names = (atMs: number) => shared.entries(atMs).map(({ name }) => name);
   await thread!.tell({ do: 'take', name: 'quota', window: quota, nowMs, times: 3 });
   await until(() => names(nowMs).includes('quota'));
@@ -151,7 +151,7 @@ test('short windows are written down where they ask for it, in every one of thei
   await shared.close();
 });
 
-test('a thread that ended while it held a bucket does not hold it for ever', () => {
+test('a thread terminated while holding a bucket lock does not block it for ever', () => {
   const shared = createThreadsShared({ fixedWindows: 16, slidingWindows: 8 });
   const words = new Int32Array(shared.buffer);
   // The first bucket begins after the header, with its lock.
@@ -160,6 +160,6 @@ test('a thread that ended while it held a bucket does not hold it for ever', () 
   assert.equal(words[16], 0);
 });
 
-test('a buffer that is something else is refused', () => {
+test('a foreign buffer is rejected', () => {
   assert.throws(() => createThreadsShared({ buffer: new SharedArrayBuffer(1024) }), /not made for shared counters/);
 });

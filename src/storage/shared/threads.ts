@@ -5,31 +5,30 @@ import type { CounterResult, Counters, MessageListener, Shared, Window } from '.
 import { createSlidingWindows, type SlidingWindows } from './sliding-windows.ts';
 
 /**
- * Shared state of the threads of one process. The main thread makes it and hands `buffer` to its workers, who open it:
+ * Shared state of the threads of one process. The main thread creates it and passes `buffer` to its workers:
  *
- *     const shared = threadsShared();                                    // main thread
+ *     const shared = createThreadsShared();                              // main thread
  *     new Worker(file, { workerData: { shared: shared.buffer } });
- *     const shared = threadsShared({ buffer: workerData.shared });       // worker
+ *     const shared = createThreadsShared({ buffer: workerData.shared }); // worker
  */
 export interface ThreadsShared extends Shared {
   readonly buffer: SharedArrayBuffer;
   readonly counters: LocalCounters;
-  /** For the engine that falls back on this one. */
+  /** For the Redis engine, which falls back on this one. */
   readonly fixedWindows: FixedWindows;
   readonly slidingWindows: SlidingWindows;
   /**
-   * The open windows of all threads that are to be kept, for the main thread to write down now and then. The table
-   * knows names by their hash only, so a thread that opens such a window tells its name to the thread that made the
-   * buffer.
+   * Open persistent windows of all threads, for the main thread to store. The table knows names by hash only, so a
+   * thread that opens such a window announces its name to the owner of the buffer.
    */
   entries(nowMs: number): CounterEntry[];
-  /** Brings back what was written down; what was counted meanwhile is added. */
+  /** Restores persisted windows, adding to hits counted meanwhile. */
   load(entries: Iterable<CounterEntry>, nowMs: number): void;
-  /** How often an open counter was given up because its part of the table was full. More than 0 asks for more slots. */
+  /** Evictions of open counters from full buckets. More than 0 calls for more slots. */
   evictions(): number;
 }
 
-/** Everything in memory is answered at once. */
+/** In memory every result is synchronous. */
 export interface LocalCounters extends Counters {
   take(name: string, window: Window, nowMs: number, cost?: number): CounterResult;
   peek(name: string, window: Window, nowMs: number): CounterResult;
@@ -42,13 +41,13 @@ export interface CounterEntry extends OpenWindow {
 }
 
 export interface ThreadsSharedOptions extends Partial<MemorySize> {
-  /** The buffer of the thread that made it; without one a new one is made, with the sizes given. */
+  /** Buffer of the owning thread; without one a new buffer of the given sizes is created. */
   buffer?: SharedArrayBuffer;
-  /** Windows at least this long are kept over a restart; of shorter ones only those that ask for it (quotas). */
+  /** Windows at least this long are persisted; of shorter ones only those that ask for it (quotas). */
   longLivedMs?: number;
 }
 
-/** Enough for a rate and a quota of a hundred thousand keys. */
+/** Capacity for a rate and a quota of a hundred thousand keys. */
 const defaultSize: MemorySize = { fixedWindows: 1_048_576, slidingWindows: 65_536 };
 const defaultLongLivedMs = 3_600_000;
 
@@ -98,7 +97,7 @@ export function createThreadsShared(options: ThreadsSharedOptions = {}): Threads
   };
 }
 
-/** Reads the windows of the names told so far, and forgets the names whose window has ended. */
+/** Reads the announced windows, and drops names whose window has ended. */
 function readOpenEntries(fixed: FixedWindows, persistentNames: Set<string>, nowMs: number): CounterEntry[] {
   const entries: CounterEntry[] = [];
   for (const name of persistentNames) {
@@ -111,12 +110,12 @@ function readOpenEntries(fixed: FixedWindows, persistentNames: Set<string>, nowM
 
 type ThreadMessage = { channel: string; message: string } | { name: string };
 
-/** Publish and subscribe among the threads that opened one buffer. */
+/** Pub/sub among the threads that opened one buffer. */
 function createThreadPubSub(id: string, onPersistentName: (name: string) => void) {
   const listeners = new Map<string, Set<MessageListener>>();
   const broadcast = new BroadcastChannel(`gw-shared-${id}`);
   broadcast.onmessage = event => deliver((event as { data: ThreadMessage }).data);
-  // Listening alone must not keep a finished process alive.
+  // A subscription must not keep a finished process alive.
   broadcast.unref();
 
   function deliver(envelope: ThreadMessage): void {
@@ -129,11 +128,11 @@ function createThreadPubSub(id: string, onPersistentName: (name: string) => void
     async publish(channel: string, message: string): Promise<void> {
       const envelope = { channel, message };
       broadcast.postMessage(envelope);
-      // A broadcast does not come back to its sender. Its own listeners hear it later too, and in order.
+      // BroadcastChannel does not deliver to its sender; its own listeners are called later too, and in order.
       queueMicrotask(() => deliver(envelope));
     },
     async subscribe(channel: string, listener: MessageListener): Promise<() => Promise<void>> {
-      // One function given twice is heard twice, so each subscription has an entry of its own.
+      // A listener that subscribes twice is called twice, so each subscription has its own entry.
       const own: MessageListener = message => listener(message);
       const all = listeners.get(channel) ?? new Set();
       listeners.set(channel, all.add(own));

@@ -3,7 +3,7 @@ import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { Problem } from '#base/problems.ts';
 import { createVault } from '#base/vault.ts';
-import { openReader } from '#storage/reader.ts';
+import { openReader } from '#storage/open-reader.ts';
 import { type Change, trafficStore } from '../../routing/config-store.ts';
 import { problem, writeKnown } from './backup-file.ts';
 import { knownStore } from './backup-store.ts';
