@@ -26,7 +26,7 @@ import { listenAt } from '#operations/listen-at.ts';
 import { createManagementListener, type ManagementListenerOptions } from '#operations/listener.ts';
 import { selectManagementListeners } from '#operations/management-listeners.ts';
 import type { ToolsOf } from '#operations/operation.ts';
-import { createAuditWriter, createRejectionReport } from '#people/audit/recording.ts';
+import { createAuditWriter, createRejectionReport } from '#people/audit/audit-writer.ts';
 import { createAuthenticators } from '#people/installation/authenticate.ts';
 import { bootstrap, type InstallationCredentials } from '#people/installation/bootstrap.ts';
 import { writeFirstCredentials } from '#people/installation/credentials-file.ts';

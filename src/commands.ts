@@ -87,7 +87,10 @@ async function main(args: readonly string[]): Promise<void> {
   await command.run({ settings, flags });
 }
 
-/** A command without flags of its own leaves the unknown ones to the settings, which report all faults at once. */
+/**
+ * Checks flags of commands that declare switches; other commands leave unknown flags to the settings, which report all
+ * errors at once.
+ */
 function checkFlags(name: string, { switches }: Command, flags: ReadonlyMap<string, string>): void {
   if (!switches) return;
   for (const [flag, value] of flags) {
@@ -106,7 +109,7 @@ function unknownCommand(name: string): void {
   setExitCode(2);
 }
 
-/** Loaded by the commands that need it: help and settings are shown at once. */
+/** Loaded on demand: help and settings print without it. */
 const loadApplication = () => import('./application.ts');
 
 const createEnvironment = (settings: Settings) => ({
@@ -114,7 +117,7 @@ const createEnvironment = (settings: Settings) => ({
   clock: systemClock,
 });
 
-/** They load while the rest does. */
+/** Starts threads early: they load code in parallel with the main thread. */
 const preloadThreads = (settings: Settings) =>
   settings.role === 'all' || settings.role === 'gateway'
     ? Array.from({ length: threadCount(settings) }, () => prepareThread())
@@ -125,7 +128,7 @@ async function start({ settings }: CommandInput): Promise<void> {
   const { startApplication } = await loadApplication();
   const application = await startApplication(settings, appEnvironment);
   const delayMs = settings['shutdown.delay_seconds'] * 1000;
-  // Before it is said to be ready: whoever waits for that may stop it at once.
+  // Before readiness is printed: a supervisor may stop the process right after it.
   onShutdownSignal(
     async signal => {
       appEnvironment.log.info({ signal }, 'stopping');
@@ -148,7 +151,7 @@ async function start({ settings }: CommandInput): Promise<void> {
 
 const offlineNotice = 'without its database: traffic is served as it was last known.';
 
-/** What each listener answers. */
+/** Paths of each listener. */
 const listenerPaths: Readonly<Record<string, string>> = {
   dashboard: '/api/*, /admin/*, /gw/*; /docs lists their operations',
   portal: '/portal-api/*; /docs lists its operations',
@@ -156,7 +159,7 @@ const listenerPaths: Readonly<Record<string, string>> = {
   gateway: 'your APIs',
 };
 
-/** Secrets go to a terminal only: any other output is kept by something, such as a log collector. */
+/** Prints secrets to a terminal only: other output is stored, such as by a log collector. */
 function describeCredentials({ directory }: Installation, created: InstallationCredentials | undefined): string {
   const path = directory.pathOf(credentialsFile);
   if (created && isTerminal()) return displayCredentials(created, path);
@@ -201,7 +204,7 @@ async function credentials({ settings, flags }: CommandInput): Promise<void> {
   }
 }
 
-/** Without the lock of the data directory, which a running gw holds. */
+/** Takes no lock, which a running gw holds. */
 function locateCredentials(settings: Settings): string {
   const directory = readDataDirectory(settings.data_dir);
   const path = directory.pathOf(credentialsFile);
@@ -211,7 +214,7 @@ function locateCredentials(settings: Settings): string {
     : `There are none yet: gw start makes them in ${path}\n`;
 }
 
-/** Takes a new master key that is kept in the settings, where no person reads the output. */
+/** New master key for installations that set it in the settings, where the output is no terminal. */
 const rotatedMasterKeyFile = 'master.key.rotated';
 
 async function rotateMaster(settings: Settings, { directory, records }: Installation): Promise<void> {
@@ -219,11 +222,11 @@ async function rotateMaster(settings: Settings, { directory, records }: Installa
   const next = createSecretText();
   async function rewrap(): Promise<void> {
     await rewrapDataKey(records, createMetaStore(records), current, next);
-    // It has the data key under the old one; the next start writes it anew.
+    // Wrapped with the old key; the next start writes a new backup.
     directory.remove(knownFile);
   }
   if (settings.master_key) {
-    // Handed out before anything depends on it, so that no interruption can lose it.
+    // Output before anything depends on it, so that no interruption can lose it.
     if (isTerminal()) print(`The new master key, shown once:\n\n  ${next}\n\n`);
     else {
       directory.write(rotatedMasterKeyFile, `${next}\n`);

@@ -101,7 +101,7 @@ export function openTools(
     audit: createAuditStore(records, clock),
     secrets: createInstallationSecretStore(meta, vault, settings),
     defaultOrgId: async () => (await meta.get(defaultOrgMetaName)) ?? '',
-    holdings: async (orgId: string) => {
+    describeContents: async (orgId: string) => {
       if ((await apis.count(orgId)) > 0) return 'APIs';
       if ((await policies.count(orgId)) > 0) return 'policies';
       if ((await keys.count(orgId)) > 0) return 'keys';

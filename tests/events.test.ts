@@ -310,7 +310,7 @@ async function handedIn(event: EventName, detail: object, expected: object): Pro
   const handlers = eventHandlerList.classic.read({ [event]: [webhook(receiver.url + path)] });
   const { events } = app.application.installation.tools;
   const orgId = app.credentials.organisation_id;
-  events.take({ event, atMs: 0, orgId, apiId: 'some-api', detail: { message: 'So it is', ...detail } }, handlers);
+  events.emit({ event, atMs: 0, orgId, apiId: 'some-api', detail: { message: 'So it is', ...detail } }, handlers);
   const [call] = await receiver.take(path);
   return [JSON.parse(call!.body), { event, message: 'So it is', api_id: 'some-api', ...expected }];
 }

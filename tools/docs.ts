@@ -6,8 +6,8 @@ import { settingsTable } from '#base/settings-table.ts';
 import { notEnforced } from '#definition/not-enforced.ts';
 import { listReferenceRows } from '#definition/rows.ts';
 import { refusals } from '#gateway/pipeline/refusals.ts';
-import type { AnyOperation, SurfaceName } from '#operations/operation.ts';
-import { surfaces } from '#operations/surfaces.ts';
+import type { AnyOperation } from '#operations/operation.ts';
+import { type SurfaceName, surfaces } from '#operations/surfaces.ts';
 import { catalogue } from '../src/catalogue.ts';
 
 /** The reference pages, made from what is declared. `npm run docs` writes them; a test holds them fresh. */

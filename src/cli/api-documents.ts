@@ -1,15 +1,14 @@
 import { createHash } from 'node:crypto';
 import { Problem } from '#base/problems.ts';
-import { type ControlClient, undefinedIfNotFound } from './control.ts';
+import { type ApplyResult, type ControlClient, findOrUndefined } from './control.ts';
 import type { Document } from './documents.ts';
 import { problem } from './problems.ts';
-import type { ApplyResult } from './resources.ts';
 
 /** Applying API documents: classic definitions, OpenAPI documents with our extension, and plain OpenAPI documents. */
 
 const extensionName = 'x-gw-api-gateway';
 
-/** What an import may set beside the document. */
+/** Flags of an import. */
 export interface ImportFlags {
   readonly id?: string | undefined;
   readonly upstream?: string | undefined;
@@ -32,7 +31,7 @@ export function applyApi(call: ControlClient, document: Document): Promise<Apply
 const isPlainOpenApi = (document: Document) => 'openapi' in document || 'swagger' in document;
 
 const findApi = (call: ControlClient, apiId: string) =>
-  undefinedIfNotFound(call('GET /gw/apis/{apiId}', { params: { apiId } }));
+  findOrUndefined(call('GET /gw/apis/{apiId}', { params: { apiId } }));
 
 async function applyClassic(call: ControlClient, document: Document): Promise<ApplyResult> {
   const { listen_path } = toObject(document.proxy);
@@ -54,8 +53,8 @@ async function applyOas(call: ControlClient, document: Document): Promise<ApplyR
 }
 
 /**
- * Makes an API of a plain OpenAPI document, and the next time brings it the newer document: what the gateway has been told
- * of the API since stays. Without a listen path the title gives one, since two APIs cannot share `/`.
+ * Imports a plain OpenAPI document as an API; importing again updates the document and keeps the gateway's
+ * configuration. Without a listen path it is derived from the title, since two APIs cannot share `/`.
  */
 export async function importApi(call: ControlClient, body: Document, flags: ImportFlags = {}): Promise<ApplyResult> {
   const title = toSlug(toText(toObject(body.info).title));
@@ -77,7 +76,7 @@ export async function importApi(call: ControlClient, body: Document, flags: Impo
   return withUpstreamHint(call('POST /gw/apis/oas/import', { query: { ...query, listenPath, apiID: apiId }, body }));
 }
 
-/** The gateway names its parameter; a person at a terminal needs the flag. */
+/** Replaces the gateway's parameter name by the flag. */
 async function withUpstreamHint(importing: Promise<ApplyResult>): Promise<ApplyResult> {
   try {
     return await importing;
@@ -100,8 +99,8 @@ const toSlug = (text: string) =>
     .replaceAll(/^-+|-+$/g, '');
 
 /**
- * A stable id for a document that brings none: organisation, domain and listen path, which no two APIs share; the name
- * where there is no listen path. The digest keeps `/a/b` and `/a-b` apart.
+ * Stable id for a document without one, from organisation, domain and listen path, which are unique together; from the
+ * name where there is no listen path. The digest distinguishes `/a/b` and `/a-b`.
  */
 function deriveId(orgId: unknown, domain: unknown, listenPath: unknown, name: unknown): string {
   const path = toText(listenPath).replaceAll(/^\/+|\/+$/g, '');

@@ -12,7 +12,7 @@ import { makeCertificate } from '../../tests/support/certificates.ts';
 import { runChild } from '../../tests/support/gw-process.ts';
 import { runClientCommand } from './client-command.ts';
 
-describe('gw as a client of a gateway', () => {
+describe('gw client commands', () => {
   let app: TestApp;
   const folder = mkdtempSync(join(tmpdir(), 'gw-cli-'));
   before(async () => {
@@ -73,7 +73,7 @@ describe('gw as a client of a gateway', () => {
     await refused(`apis rm ${id}`, /not found/i);
   });
 
-  test('an API in the OpenAPI form keeps its form', async () => {
+  test('an API in OpenAPI format keeps its format when applied again', async () => {
     const id = createPublicId();
     const document = {
       openapi: '3.0.3',
@@ -102,7 +102,7 @@ describe('gw as a client of a gateway', () => {
     ...more,
   });
 
-  test('a plain OpenAPI document is imported once, applied again it brings the newer document', async () => {
+  test('a plain OpenAPI document is imported once, and applying it again updates the document', async () => {
     const word = createPublicId().slice(0, 8);
     const [made] = await gwJson(`apis apply -f ${file(plain(`Pets of ${word}`))}`);
     assert.deepEqual([made.action, made.key.startsWith(`pets-of-${word}-`)], ['added', true], made.key);
@@ -119,7 +119,7 @@ describe('gw as a client of a gateway', () => {
     await gw(`apis rm ${made.key}`);
   });
 
-  test('a plain OpenAPI document without a usable server, title or version is refused and makes nothing', async () => {
+  test('a plain OpenAPI document without a usable server, title or version is rejected and creates no API', async () => {
     const before = await gwJson('apis ls');
     const hint = /document 1: no usable server URL: use gw apis import with --upstream URL \(/;
     for (const servers of [undefined, [{ url: '/v1' }], [{ url: 'https://{host}/' }]])
@@ -133,7 +133,7 @@ describe('gw as a client of a gateway', () => {
     assert.deepEqual(await gwJson('apis ls'), before);
   });
 
-  test('import takes upstream, listen path, id and what to make of the document', async () => {
+  test('import accepts upstream, listen path, id and the options of the document', async () => {
     const id = createPublicId();
     const path = file(plain('Pets', { servers: undefined }));
     const flags = `--id ${id} --upstream http://127.0.0.1:10 --listen-path /${id}/ --domain ${id}.example --validate --allow-list`;
@@ -146,7 +146,7 @@ describe('gw as a client of a gateway', () => {
     await gw(`apis rm ${id}`);
   });
 
-  test('documents without an id make one API, however often they are applied', async () => {
+  test('documents without an id create one API, however often they are applied', async () => {
     const path = createPublicId();
     const { api_id: _id, ...definition } = classic(path);
     const extension = { info: { name: 'Pets', state: { active: true } }, upstream: { url: 'http://127.0.0.1:9' } };
@@ -170,7 +170,7 @@ describe('gw as a client of a gateway', () => {
     await gw(`apis rm ${made[0].key} ${made[1].key}`);
   });
 
-  test('an unknown member of a file is named with the file, and members without effect are warned of', async () => {
+  test('an unknown member is reported with its file, and members without effect as warnings', async () => {
     const path = file({ id: createPublicId(), name: createPublicId(), rates: 5 });
     await refused(
       `policies apply -f ${path}`,
@@ -183,7 +183,7 @@ describe('gw as a client of a gateway', () => {
     );
   });
 
-  test('several documents of a file are applied in order, and the one that is refused is named', async () => {
+  test('several documents of a file are applied in order, and a rejected one is reported by number', async () => {
     const [one, two] = [createPublicId(), createPublicId()];
     const yaml = `id: ${one}\nrate: 5\nper: 60\n---\nid: ${two}\nquota_max: 10\nquota_renewal_rate: 3600\n`;
     assert.equal(await gw(`policies apply -f ${file(yaml)}`), `policy ${one} added\npolicy ${two} added\n`);
@@ -201,7 +201,7 @@ describe('gw as a client of a gateway', () => {
     await refused(`policies get ${one}`, /^Policy not found$/);
   });
 
-  test('keys with a name are made and replaced, keys without one are new each time', async () => {
+  test('keys with an id are created and replaced, keys without one are created each time', async () => {
     const apiId = createPublicId();
     const rights = { access_rights: { [apiId]: { api_id: apiId } } };
     const name = createPublicId();
@@ -233,7 +233,7 @@ describe('gw as a client of a gateway', () => {
     assert.equal(await gw('certs ls'), 'There are no certs.\n');
   });
 
-  test('a file that cannot be read changes nothing, and its text is not repeated', async () => {
+  test('an unreadable file changes nothing, and its text is not printed', async () => {
     const id = createPublicId();
     const good = file({ id });
     await refused(`policies apply -f ${good} -f ${join(folder, 'none')}`, /none cannot be read \(ENOENT\)$/);
@@ -243,7 +243,7 @@ describe('gw as a client of a gateway', () => {
     await refused(`policies get ${id}`, /^Policy not found$/);
   });
 
-  test('what is asked in the wrong way, of nobody, or with the wrong secret is refused in one sentence', async () => {
+  test('wrong usage, an unreachable gateway and a wrong secret each fail with one sentence', async () => {
     const { GW_URL, GW_SECRET } = surroundings();
     await refused('keys lists', /^gw keys does not know lists: it knows ls, get, apply, rm$/);
     await refused('keys constructor', /does not know constructor/);
@@ -271,7 +271,7 @@ describe('gw as a client of a gateway', () => {
     assert.equal(await gw(`policies ls --url ${GW_URL}/ --secret ${GW_SECRET}`, {}), 'There are no policies.\n');
   });
 
-  test('address and secret are taken from the data directory where neither is given', async () => {
+  test('URL and secret default to those of the data directory', async () => {
     const GW_DATA_DIR = app.directory;
     assert.equal(await gw('policies ls', { GW_DATA_DIR }), 'There are no policies.\n');
     assert.equal(await gw(`policies ls --data-dir ${app.directory}`, {}), 'There are no policies.\n');
@@ -286,14 +286,14 @@ describe('gw as a client of a gateway', () => {
     await refused('policies ls', /credentials\.json: cannot be read as JSON or YAML$/, { GW_DATA_DIR: broken });
   });
 
-  test('names others chose cannot move the cursor of a terminal', async () => {
+  test('control characters in names do not reach the terminal', async () => {
     const id = createPublicId();
     await gw(`policies apply -f ${file({ id, name: 'a\u001b[2Jb' })}`);
     assert.ok(!(await gw('policies ls')).includes('\u001b'));
     await gw(`policies rm ${id}`);
   });
 
-  test('the program takes its address and secret from the environment, and ends with 0 or 1', async () => {
+  test('gw reads URL and secret from the environment, and exits with 0 or 1', async () => {
     const environment = surroundings();
     const directory = join(folder, 'none');
     const listed = await runChild(['policies', 'ls', '-o', 'json'], { directory, environment });

@@ -7,7 +7,7 @@ import { formatJson, formatTable, formatYaml } from './output.ts';
 import { problem } from './problems.ts';
 import { type Resource, resources } from './resources.ts';
 
-/** `gw apis|keys|policies|certs …`: a gateway run from a terminal, by what its control interface says and nothing else. */
+/** `gw apis|keys|policies|certs …`: manages a gateway from a terminal, through its control API only. */
 
 export interface CliEnvironment {
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -109,7 +109,7 @@ const actionFlags: Readonly<Record<string, readonly string[]>> = {
   import: ['file', 'id', 'upstream', 'listen-path', 'domain', 'authentication', 'allow-list', 'validate', 'mock'],
 };
 
-/** A flag that an action does not look at is refused. */
+/** Rejects flags that the action does not use. */
 function checkFlags(name: string, action: string, flags: Flags): void {
   const own = name === 'keys' && action === 'ls' ? ['filter', 'api'] : (actionFlags[action] ?? []);
   const other = Object.keys(flags).find(flag => !commonFlags.includes(flag) && !own.includes(flag));
@@ -155,7 +155,7 @@ async function applyFiles(context: ActionContext, action: string, applyOne: Reso
   const paths = flags.file ?? [];
   if (paths.length === 0 || ids.length > 0) throw createUsageProblem(`${action} needs -f FILE`);
   const call = connect();
-  // Everything is read before anything is changed: a file that cannot be read changes nothing.
+  // Reads every file first: an unreadable one changes nothing.
   const files = paths.map(path => ({ path, documents: resource.read(readText(path), path) }));
   const results = [];
   for (const { path, documents } of files)
@@ -170,7 +170,7 @@ async function applyFiles(context: ActionContext, action: string, applyOne: Reso
   if (isJsonOutput(flags)) print(formatJson(results));
 }
 
-/** Which of several documents the gateway refused. */
+/** Adds the number of the rejected document to the error. */
 async function withDocumentNumber<T>(path: string, number: number, applying: Promise<T>): Promise<T> {
   try {
     return await applying;

@@ -3,17 +3,24 @@ import { CallFailed, createOperationClient } from '#operations/client.ts';
 import type { catalogue } from '../catalogue.ts';
 import { problem } from './problems.ts';
 
-/** The control interface of a gateway, over HTTP and nothing else. */
-/** The operations of the control interface alone: the types of all of them together are more than the checker takes. */
+/** Client of the control API of a gateway, over HTTP only. */
+/** Control operations only: the types of the whole catalogue exceed the compiler's limits. */
 type ControlOperations = readonly Extract<(typeof catalogue)[number], { path: `/gw/${string}` }>[];
 export type ControlClient = ReturnType<typeof createOperationClient<ControlOperations>>;
+
+/** Result of one write. */
+export interface ApplyResult {
+  readonly key: string;
+  readonly action: string;
+  /** Members accepted without effect. */
+  readonly warnings?: readonly string[];
+}
 
 export interface ControlClientOptions {
   readonly url: string;
   readonly secret: string;
 }
 
-/** Longer than the gateway itself takes for anything. */
 const requestTimeoutMs = 60_000;
 
 export function createControlClient({ url, secret }: ControlClientOptions): ControlClient {
@@ -35,13 +42,13 @@ export function createControlClient({ url, secret }: ControlClientOptions): Cont
   return callWithProblems;
 }
 
-/** Pages that greet whoever comes by are no answer. */
+/** Rejects HTML and other non-JSON responses: the URL is not a control API. */
 function requireObject<T>(value: T, url: string): T {
   if (typeof value === 'object' && value !== null) return value;
   throw problem.not_control({ detail: { url, status: 'with something else' } });
 }
 
-/** What a person reads of a call that failed. The status stays, for those who want to know whether a thing is there. */
+/** Problem for a failed call. It keeps the status, so that callers can recognise 404. */
 function toProblem(error: unknown, url: string): unknown {
   if (error instanceof Problem) return error;
   if (!(error instanceof CallFailed)) return problem.unreachable({ detail: { url, reason: describeReason(error) } });
@@ -58,8 +65,8 @@ function describeReason(error: unknown): string {
   return cause?.code ?? cause?.message ?? (error as Error).message;
 }
 
-/** Undefined where there is no such thing. */
-export async function undefinedIfNotFound<T>(asked: Promise<T>): Promise<T | undefined> {
+/** Maps 404 to undefined. */
+export async function findOrUndefined<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked;
   } catch (error) {

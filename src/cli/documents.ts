@@ -4,10 +4,10 @@ import { problem } from './problems.ts';
 
 export type Document = Readonly<Record<string, unknown>>;
 
-/** More than the gateway itself takes in one call. */
+/** Bounds YAML alias expansion. */
 const maxAliases = 100;
 
-/** A file, or what is piped in where it is called `-`. */
+/** Reads a file, or standard input for `-`. */
 export function readText(path: string): string {
   try {
     return readFileSync(path === '-' ? 0 : path, 'utf8');
@@ -16,13 +16,13 @@ export function readText(path: string): string {
   }
 }
 
-/** The documents of a text in JSON or YAML: one, several divided by `---`, or a list of them. */
+/** Parses JSON or YAML: one document, several separated by `---`, or a list. */
 export function parseDocuments(text: string, path: string): Document[] {
   const parsed = parseAllDocuments(text);
   const read = Array.isArray(parsed) ? parsed : [];
   const error = read.flatMap(it => it.errors)[0];
   if (error) {
-    // The reader's own message repeats the line, and with it a secret: keep the place only.
+    // The parser's message quotes the line, which may contain a secret: only the line number is kept.
     const line = error.linePos?.[0].line;
     throw problem.not_documents({ detail: { path, where: line === undefined ? '' : ` (line ${line})` } });
   }
@@ -36,7 +36,7 @@ export function parseDocuments(text: string, path: string): Document[] {
 
 const pemBlock = /-----BEGIN [A-Z0-9 ]+-----/;
 
-/** A text of PEM, which goes as it is: a chain and its key belong together. */
+/** PEM is sent unchanged: a chain and its key belong together. */
 export function requirePem(text: string, path: string): string {
   if (!pemBlock.test(text)) throw problem.not_pem({ detail: { path } });
   return text;

@@ -4,12 +4,14 @@ import { readSettings } from '#base/settings.ts';
 import { problem } from './problems.ts';
 
 /**
- * The installation on this machine: where its process listens (`listening.json`) and the gateway secret
- * (`credentials.json`), from its data directory. The lock stays with the process that holds it.
+ * Installation on this machine, from its data directory: the URL (`listening.json`) and the gateway secret
+ * (`credentials.json`). Takes no lock.
  */
 export interface LocalInstallation {
   readonly url: string | undefined;
-  /** Undefined for an address that is neither this installation's nor on this machine: a secret is sent to its owner only. */
+  /**
+   * Undefined for a URL that is neither this installation's nor on this machine: a secret is sent to its owner only.
+   */
   secretFor(url: string): string | undefined;
 }
 
@@ -18,7 +20,7 @@ export interface LocalOptions {
   readonly dataDir?: string | undefined;
 }
 
-/** Settings and files are read at the first use: a command that was given address and secret needs neither. */
+/** Reads settings and files on first use: a command with URL and secret needs neither. */
 export function openLocalInstallation({ environment, dataDir }: LocalOptions): LocalInstallation {
   let directory: string | undefined;
   function read(name: string): Record<string, unknown> | undefined {
@@ -58,7 +60,7 @@ function readObject(path: string): Record<string, unknown> | undefined {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
   } catch {
-    // The parser's message repeats the text, and with it a secret.
+    // The parser's message quotes the text, which may contain a secret.
   }
   throw problem.not_documents({ detail: { path, where: '' } });
 }

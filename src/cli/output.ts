@@ -2,11 +2,11 @@ import { stringify } from 'yaml';
 import type { Document } from './documents.ts';
 import type { Resource } from './resources.ts';
 
-/** How answers look: tables and YAML for people, JSON for scripts. */
+/** Output formats: tables and YAML for people, JSON for scripts. */
 export const formatJson = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 export const formatYaml = (value: unknown): string => stringify(value);
 
-/** A terminal obeys control characters: what others wrote is shown, not obeyed. */
+/** Replaces control characters: names chosen by others must not control the terminal. */
 const replaceControlCharacters = (value: unknown) => String(value ?? '').replaceAll(/[\p{Cc}\p{Cf}]/gu, '�');
 
 export function formatTable(columns: Resource['columns'], items: readonly Document[]): string {

@@ -1,6 +1,6 @@
 import { problems } from '#base/problems.ts';
 
-/** What a client of the control interface says when it cannot do what it was asked; each is one sentence. */
+/** Problems of the control API client, one sentence each. */
 export const problem = problems('cli', {
   unknown_action: { status: 400, message: 'gw {kind} does not know {action}: it knows {known}' },
   usage: { status: 400, message: '{reason} (gw {kind} --help says more)' },

@@ -1,35 +1,27 @@
 import { Problem } from '#base/problems.ts';
 import { applyApi, type ImportFlags, importApi } from './api-documents.ts';
-import { type ControlClient, undefinedIfNotFound } from './control.ts';
+import { type ApplyResult, type ControlClient, findOrUndefined } from './control.ts';
 import { type Document, parseDocuments, requirePem } from './documents.ts';
-
-/** What one change did, as the gateway says it. */
-export interface ApplyResult {
-  readonly key: string;
-  readonly action: string;
-  /** What was accepted without effect. */
-  readonly warnings?: readonly string[];
-}
 
 export interface ListQuery {
   readonly filter?: string | undefined;
   readonly api?: string | undefined;
 }
 
-/** One kind of thing a gateway keeps, and how it is listed, read, applied and removed. */
+/** Resource of the control API: how it is listed, read, applied and removed. */
 export interface Resource {
-  /** One of them, in a sentence. */
+  /** Singular, for messages. */
   readonly noun: string;
-  /** The columns people see, and where they are found in an item of the list. */
+  /** Table columns, each with its accessor. */
   readonly columns: Readonly<Record<string, (item: Document) => unknown>>;
   list(call: ControlClient, query: ListQuery): Promise<readonly Document[]>;
-  /** Adds to the items of a list what only people read. */
+  /** Adds columns that only the table shows. */
   describe?(call: ControlClient, items: readonly Document[]): Promise<readonly Document[]>;
   get(call: ControlClient, id: string): Promise<unknown>;
-  /** What a file holds: each is applied by itself. */
+  /** Parses a file into documents; each is applied separately. */
   read(text: string, path: string): readonly unknown[];
   apply(call: ControlClient, document: unknown): Promise<ApplyResult>;
-  /** Makes one of a document of another format. */
+  /** Creates one from a document of another format. */
   import?(call: ControlClient, document: unknown, flags: ImportFlags): Promise<ApplyResult>;
   remove(call: ControlClient, id: string): Promise<unknown>;
 }
@@ -68,10 +60,10 @@ const apis: Resource = {
 
 /** Status requests in flight at one time. */
 const maxStatusRequests = 8;
-/** A table has lines of a bearable length; GET /gw/apis/{apiId}/status has all of it. */
+/** Truncates long reasons; GET /gw/apis/{apiId}/status returns them whole. */
 const maxReasonLength = 60;
 
-/** Adds to each API whether calls of it are answered, and if not, why. */
+/** Adds the SERVED column: whether an API is served, and if not, why. */
 async function addServed(call: ControlClient, items: readonly Document[]): Promise<readonly Document[]> {
   const described = [...items];
   const rest = items.entries();
@@ -91,17 +83,17 @@ async function describeServed(call: ControlClient, apiId: string): Promise<strin
   return `no: ${reason.length > maxReasonLength ? `${reason.slice(0, maxReasonLength - 1)}…` : reason}`;
 }
 
-/** Removed meanwhile, or asked of a process without traffic: the list is shown all the same. */
+/** An API removed meanwhile, or a process without a data plane, does not fail the list. */
 async function readStatus(call: ControlClient, apiId: string) {
   try {
-    return (await undefinedIfNotFound(call('GET /gw/apis/{apiId}/status', { params: { apiId } }))) ?? 'removed';
+    return (await findOrUndefined(call('GET /gw/apis/{apiId}/status', { params: { apiId } }))) ?? 'removed';
   } catch (error) {
     if (error instanceof Problem && error.status === 503) return 'unknown';
     throw error;
   }
 }
 
-/** The organisation a document names says where its id is to be found. */
+/** Query for the organisation that a document names. */
 const toOwnerQuery = ({ org_id }: Document) => (toText(org_id) === '' ? {} : { org_id: toText(org_id) });
 
 const keys: Resource = {
@@ -119,7 +111,7 @@ const keys: Resource = {
     if (keyID === '') return call('POST /gw/keys', { body });
     const named = { params: { keyID }, body };
     const query = toOwnerQuery(body);
-    if (await undefinedIfNotFound(call('GET /gw/keys/{keyID}', { params: { keyID }, query })))
+    if (await findOrUndefined(call('GET /gw/keys/{keyID}', { params: { keyID }, query })))
       return call('PUT /gw/keys/{keyID}', { ...named, query });
     return call('POST /gw/keys/{keyID}', named);
   },
@@ -148,7 +140,7 @@ const policies: Resource = {
     const params = { policyID: toText(body.id) || toText(body._id) };
     const query = toOwnerQuery(body);
     const known =
-      params.policyID !== '' && (await undefinedIfNotFound(call('GET /gw/policies/{policyID}', { params, query })));
+      params.policyID !== '' && (await findOrUndefined(call('GET /gw/policies/{policyID}', { params, query })));
     return known ? call('PUT /gw/policies/{policyID}', { params, query, body }) : call('POST /gw/policies', { body });
   },
   remove: (call, policyID) => call('DELETE /gw/policies/{policyID}', { params: { policyID } }),

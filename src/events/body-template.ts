@@ -6,25 +6,25 @@ import { formatDefaultBody, type GatewayEvent, toTemplateData } from './payload.
 
 export interface RenderedBody {
   readonly payload: string;
-  /** Empty where nobody can know it. */
+  /** Empty where it is unknown. */
   readonly contentType: string;
 }
 
 const json = 'application/json';
 const maxCachedTemplates = 500;
-/** A webhook is told what happened, not sent a document. */
+/** Webhook bodies are notifications, not documents. */
 const maxPayloadBytes = 262_144;
 const bounds = { maxSteps: 20_000, maxBytes: maxPayloadBytes, maxDepth: 20 };
 
-/** A template is written where it is used, or is the name of a file. No file is called like a template. */
+/** A template is inline text or a file name; no file name looks like a template. */
 export const isTemplateText = (text: string): boolean => text.includes('{{') || /^\s*[{[]/.test(text);
 
-/** The file that other gateways ship with: what is sent where nothing else is said. */
+/** Default template, by the file name that other gateways ship. */
 const isDefaultTemplate = (name: string) => name === '' || /(^|\/)default_webhook\.json$/.test(name);
 
 export type BodyRenderer = ReturnType<typeof createBodyRenderer>;
 
-/** Bodies of webhook calls, from templates written into a definition or kept as files below `directory`. */
+/** Renders webhook bodies, from inline templates or from files below `directory`. */
 export function createBodyRenderer(directory: string) {
   const compiled = new Lru<string, Template>(maxCachedTemplates);
 
@@ -38,11 +38,11 @@ export function createBodyRenderer(directory: string) {
 
   function loadFile(name: string): Template {
     const path = resolveTemplatePath(directory, name);
-    // A file that changes is read again.
+    // The mtime in the key reloads a changed file.
     return getTemplate(`${path}\n${statSync(path).mtimeMs}`, () => readFileSync(path, 'utf8'));
   }
 
-  /** Throws an error that says what is wrong with the template. */
+  /** Throws on an invalid template. */
   return (template: string, gatewayEvent: GatewayEvent): RenderedBody => {
     if (isDefaultTemplate(template)) return { payload: formatDefaultBody(gatewayEvent), contentType: json };
     const isText = isTemplateText(template);
@@ -55,5 +55,5 @@ export function createBodyRenderer(directory: string) {
 
 const unsafe = /[&<>"'\\\p{Cc}]/gu;
 
-/** Callers choose parts of these texts: whatever they write stays inside the quotes a template puts around it. */
+/** Escapes client-controlled text, so that it cannot end the quotes that a template puts around it. */
 const escapeHtml = (text: string) => text.replaceAll(unsafe, it => `&#${it.codePointAt(0)};`);

@@ -5,13 +5,13 @@ import type { Vault } from '#base/vault.ts';
 import type { Records } from '#storage/records.ts';
 import { createBodyRenderer } from './body-template.ts';
 import { createLaneStore } from './deliveries/lane-store.ts';
-import { startWebhookSender, type WebhookSender, type WebhookSenderOptions } from './deliveries/sender.ts';
 import { createDeliveryStore } from './deliveries/store.ts';
+import { startWebhookSender, type WebhookSender, type WebhookSenderOptions } from './deliveries/webhook-sender.ts';
+import { createDeliveryBuilder } from './delivery-builder.ts';
 import { startDispatch } from './dispatch.ts';
 import { createHookSecretStore } from './hooks/secret-store.ts';
 import type { HookStore } from './hooks/store.ts';
 import type { EventName } from './payload.ts';
-import { createDeliveryBuilder } from './webhook-handler.ts';
 
 export interface EventsOptions {
   readonly records: Records;
@@ -22,10 +22,10 @@ export interface EventsOptions {
   readonly log: Log;
 }
 
-/** Tells handlers of something no API is part of. Never waits. */
+/** Emits an event that belongs to no API. Never blocks. */
 export type EmitEvent = (event: EventName, orgId: string, detail: Readonly<Record<string, unknown>>) => void;
 
-/** From what happens to calls of webhooks. They are made once a sender runs; until then they wait in the records. */
+/** Event pipeline: emit, store as deliveries, send. Deliveries wait in the database until a sender runs. */
 export function openEvents({ records, vault, hooks, settings, clock, log }: EventsOptions) {
   const deliveries = createDeliveryStore(records);
   let sender: WebhookSender | undefined;
@@ -45,13 +45,13 @@ export function openEvents({ records, vault, hooks, settings, clock, log }: Even
     onDeliveriesAdded: wakeSender,
   });
   const emitEvent: EmitEvent = (event, orgId, detail) =>
-    events.take({ event, atMs: clock.now(), orgId, apiId: '', detail: { org_id: orgId, ...detail } });
+    events.emit({ event, atMs: clock.now(), orgId, apiId: '', detail: { org_id: orgId, ...detail } });
   return {
     deliveries,
     hookSecrets: createHookSecretStore(records, vault),
     events,
     wakeSender,
-    happened: emitEvent,
+    emitEvent,
     sending: {
       set: (running: WebhookSender) => {
         sender = running;
@@ -66,7 +66,7 @@ type SendingOptions = Omit<WebhookSenderOptions, 'lanes'> & {
   readonly sending: { set(running: WebhookSender): void };
 };
 
-/** `node` names this process among those on the database, also after it was stopped and started again. */
+/** `node` identifies this process among those on the database, also after a restart. */
 export function startSending(options: SendingOptions, node: string): WebhookSender {
   const sender = startWebhookSender({ ...options, lanes: createLaneStore(options.records, node) });
   options.sending.set(sender);

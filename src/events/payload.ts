@@ -1,28 +1,28 @@
 import { formatIsoTime } from '#base/clock.ts';
 import { objectOrEmpty } from '#base/json-tree.ts';
 
-/** Something that happened, with what is known of it under our own names. */
+/** Gateway event with its details under our own names. */
 export interface GatewayEvent {
   readonly event: string;
   readonly atMs: number;
-  /** Empty for what belongs to nobody but the installation. */
+  /** Empty for an event of the installation. */
   readonly orgId: string;
   readonly apiId: string;
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
-/** What templates see. */
+/** Data of body templates. */
 export interface TemplateData {
   readonly Type: string;
   readonly Meta: Readonly<Record<string, unknown>>;
   readonly TimeStamp: string;
 }
 
-/** One kind of event: what its Meta holds besides message and request, and what is sent where no template says. */
+/** Rendering of one kind of event: its template data besides message and request, and its default body. */
 interface EventKind {
   meta(gatewayEvent: GatewayEvent): Record<string, unknown>;
   body(gatewayEvent: GatewayEvent): Record<string, unknown>;
-  /** What a log line says behind the name of the event. */
+  /** Suffix of the log line. */
   line(gatewayEvent: GatewayEvent): string;
 }
 
@@ -53,7 +53,7 @@ const breaker: EventKind = {
 };
 const anyBreaker: EventKind = { ...breaker, body: it => ({ ...breaker.body(it), Status: String(toCircuitState(it)) }) };
 
-/** The detail is the `HostInfo` itself, under `host_info`. */
+/** `HostInfo` is in the detail, under `host_info`. */
 const host: EventKind = {
   meta: it => ({ HostInfo: objectOrEmpty(it.detail.host_info) }),
   body(it) {
@@ -92,14 +92,14 @@ const token: EventKind = {
   meta: it => ({ Org: detailText(it, 'org_id') || it.orgId, Key: detailText(it, 'key') }),
 };
 
-/** The details of certificates have the names that are sent. */
+/** Certificate details already have their wire names. */
 const certificate: EventKind = {
   meta: ({ detail: { message: _message, ...detail } }) => ({ ...detail }),
   body: it => ({ ...toNameAndMessage(it), ...certificate.meta(it), timestamp: formatIsoTime(it.atMs) }),
   line: it => `:${detailText(it, 'cert_id')}`,
 };
 
-/** Every event there is. */
+/** Every event with its kind. */
 export const eventKinds = {
   AuthFailure: call,
   KeyExpired: call,
@@ -130,7 +130,7 @@ export const eventKinds = {
 export type EventName = keyof typeof eventKinds;
 export const eventNames = Object.keys(eventKinds) as EventName[];
 
-/** An event of a plugin's own making is told like one about a call. */
+/** A plugin's custom event renders like a request event. */
 const eventKindOf = ({ event }: GatewayEvent): EventKind =>
   Object.hasOwn(eventKinds, event) ? eventKinds[event as EventName] : call;
 

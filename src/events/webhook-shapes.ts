@@ -2,11 +2,14 @@ import { z } from 'zod';
 import { maxUrlCharacters } from '#base/http-client/target.ts';
 import { fieldValuePattern, tokenPattern } from '#base/http-syntax.ts';
 
-/** What any webhook of ours may be told to do, whoever keeps it. */
+/** Request shapes of all webhooks, of events and of the portal. */
 
 export const webhookMethod = z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
 
-/** The parser alone would take `http:host` or a line break and repair it; what is stored must be what was meant. */
+/**
+ * Stricter than the URL parser, which would repair `http:host` or a line break: the stored URL must be the intended
+ * one.
+ */
 function isAbsolute(text: string): boolean {
   if (!/^https?:\/\/[^/?#]/i.test(text) || /[\s\p{Cc}]/u.test(text) || !URL.canParse(text)) return false;
   const { username, password } = new URL(text);
@@ -18,7 +21,7 @@ export const webhookUrl = z
   .max(maxUrlCharacters)
   .refine(isAbsolute, 'must be an absolute http or https URL without user name or password');
 
-/** Characters of an HTTP field name; anything else would be refused when the hook is called. */
+/** Field name (RFC 9110 section 5.1); the client would reject anything else at the time of the call. */
 export const webhookHeaderName = z.string().max(256).regex(tokenPattern, 'is not a header name');
 export const webhookHeaderValue = z
   .string()

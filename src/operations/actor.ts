@@ -1,10 +1,10 @@
-import type { SurfaceName } from './operation.ts';
+import type { SurfaceName } from './surfaces.ts';
 
-/** Who calls. `orgId` is empty for those who stand above organisations: the admin and gateway secrets. */
+/** Authenticated caller. `orgId` is empty for the admin and gateway secrets, which belong to no organisation. */
 export interface Actor {
   readonly surface: SurfaceName;
   readonly id: string;
-  /** As audit records show it: an e-mail address, or the name of the secret. */
+  /** Display name for audit records: an e-mail address, or the name of the secret. */
   readonly name: string;
   readonly orgId: string;
   /** The user group of a dashboard user, if any. */
@@ -13,12 +13,12 @@ export interface Actor {
   readonly permissions: Readonly<Record<string, string>>;
 }
 
-/** Finds out who presents this credential; undefined when nobody does. */
+/** Resolves a credential to its actor; undefined for a wrong one. */
 export type Authenticate = (credential: string) => Promise<Actor | undefined>;
 
 export const isAdmin = ({ permissions }: Pick<Actor, 'permissions'>): boolean => permissions.IsAdmin === 'admin';
 
-/** The one place where a permission is decided. An administrator holds everything that is not denied by name. */
+/** The only permission check. An administrator holds everything that is not denied by name. */
 export function hasPermission(actor: Actor, permission: string): boolean {
   if (permission === 'secret') return actor.surface !== 'dashboard';
   if (permission === 'any user') return true;

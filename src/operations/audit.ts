@@ -1,9 +1,9 @@
 import type { Actor } from './actor.ts';
 
-/** Who did what to which object, from where, and how it ended. When is added by whoever keeps it. */
+/** Audit entry; the store adds the time. */
 export interface AuditEntry {
   readonly actor: Actor;
-  /** Whose object it was: the caller's organisation, or the one an operator worked on; empty for none. */
+  /** Organisation of the object: the caller's, or the one an operator worked on; empty for none. */
   readonly orgId: string;
   readonly action: string;
   readonly method: string;

@@ -1,8 +1,8 @@
 import type { Clock } from '#base/clock.ts';
 import { createFailureCounter, isWorthLogging } from '#base/failure-counter.ts';
 import type { Problem } from '#base/problems.ts';
-import type { SurfaceName } from './operation.ts';
 import { problem } from './problems.ts';
+import type { SurfaceName } from './surfaces.ts';
 
 const windowMs = 60_000;
 const maxKeys = 20_000;
@@ -13,12 +13,12 @@ export interface RejectedCredential {
   readonly address: string;
   readonly method: string;
   readonly path: string;
-  /** How many there were from this address on this surface in the current minute. */
+  /** Failures from this address on this surface in the current minute. */
   readonly failures: number;
 }
 
 /**
- * Wrong credentials, counted by surface and client address. Credentials are verified before anything is counted: a right
+ * Counts wrong credentials by surface and client address. Credentials are verified before anything is counted: a valid
  * one passes however many wrong ones came from its address. Reports are bounded: the first, the tenth, the hundredth …
  */
 export function createCredentialFailures(
@@ -28,7 +28,7 @@ export function createCredentialFailures(
 ) {
   const counter = createFailureCounter({ maxFailures: maxPerMinute, windowMs, maxKeys }, clock);
   return {
-    /** Counts one and returns the problem to answer with. */
+    /** Counts a failure and returns the problem to respond with. */
     reject(rejected: Omit<RejectedCredential, 'failures'>): Problem {
       const key = `${rejected.surface} ${rejected.address}`;
       const isOverLimit = counter.isOverLimit(key);

@@ -15,13 +15,13 @@ test('unknown members and wrong values are reported together, each once', () => 
   });
 });
 
-test('with warnings, unknown members are left out, also of a strict schema', () => {
+test('with unknown_members warn, unknown members are removed, also under a strict schema', () => {
   const { body, warnings } = checkBody({ body: schema }, { name: 'x', rte: 1, meta: { any: 1 } }, 'warn');
   assert.deepEqual(body, { name: 'x', meta: { any: 1 } });
   assert.deepEqual(warnings, ['rte: no such member; did you mean rate? (ignored)']);
 });
 
-test('warnings are a member of an object and a header of anything else', () => {
+test('warnings are a member of an object response and a header of any other', () => {
   const headers: string[] = [];
   const add = (response: unknown, warnings: string[]) =>
     addWarnings(response, warnings, (...pair) => headers.push(...pair));

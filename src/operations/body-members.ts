@@ -47,17 +47,17 @@ export function checkBody(
   };
 }
 
-/** The body inside the envelope that reads return, so that what was read can be edited and sent back. */
+/** Unwraps the envelope that reads return, so that a read body can be edited and sent back. */
 function unwrapEnvelope(input: unknown, envelope: BodyEnvelope | undefined): unknown {
   if (!envelope || typeof input !== 'object' || input === null || !Object.hasOwn(input, envelope.body)) return input;
   const { [envelope.body]: inside, ...beside } = input as Record<string, unknown>;
   return Object.keys(beside).every(name => envelope.beside.includes(name)) ? inside : input;
 }
 
-/** A longer header than this is cut: clients and proxies bound the size of a response head. */
+/** Longer headers are truncated: clients and proxies bound the size of a response head. */
 const maxWarningsHeaderLength = 2000;
 
-/** Puts the warnings of a write into its response: a member of an object, a header where the response is none. */
+/** Adds the warnings of a write to its response: as a member of an object, else as a header. */
 export function addWarnings(
   response: unknown,
   warnings: readonly string[],

@@ -6,24 +6,24 @@ import { parseYaml } from '#base/yaml.ts';
 import type { BodyKind } from './operation.ts';
 import { problem } from './problems.ts';
 
-/** One file as it came. */
+/** Uploaded file. */
 export interface Upload {
   readonly name: string;
   readonly bytes: Buffer;
 }
 
-/** Refuses a media type the operation does not take: known from the head, before the body is read. */
+/** Rejects an unsupported media type by the head, before the body is read. */
 export function checkMediaType(kind: BodyKind, contentType: string | undefined): void {
   if (typeof kind !== 'object' || kind.only.includes(parseMediaType(contentType))) return;
   throw problem.wrong_type({ detail: { accepted: kind.only.join(' or ') } });
 }
 
-/** Values of a document take this many bytes on average, or more; smaller ones are there to keep us busy. */
+/** Bounds the number of values: real documents average more bytes per value; denser ones are an attack. */
 const minBytesPerValue = 20;
 
 export interface ReadOptions {
   readonly contentType: string | undefined;
-  /** The most a body may have, whatever this one has. */
+  /** Configured maximum, not the size of this body. */
   readonly maxBytes: number;
 }
 
@@ -42,7 +42,7 @@ export async function readBody(
   return parseDocument(decodeText(bytes), parseMediaType(contentType), maxValues);
 }
 
-/** A document in the notation its media type names; where that names neither, the first character decides. */
+/** Parses by media type; where that is neither JSON nor YAML, the first character decides. */
 function parseDocument(text: string, type: string, maxValues: number): unknown {
   if (isYaml(type)) return parseYaml(text, maxValues);
   if (!isJson(type)) return parseEither(text, maxValues);
@@ -69,7 +69,7 @@ function parseUploadedDocument(file: Upload | undefined, maxValues: number): unk
   return parseEither(decodeText(file.bytes), maxValues);
 }
 
-/** It has had many names, and some still use them. */
+/** YAML media types, the unregistered ones included (RFC 9512 section 2.1). */
 const isYaml = (type: string) => /^(application|text)\/([\w.-]+\+)?(x-)?yaml$/.test(type);
 
 function decodeText(bytes: Buffer): string {

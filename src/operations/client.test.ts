@@ -11,7 +11,7 @@ onEveryEngine('the typed client', app => {
       headers: { 'admin-auth': app().credentials.admin_secret },
     });
 
-  test('calls by route, with parameters in their places, and gives the typed answer', async () => {
+  test('a call by route fills in the parameters and returns the typed response', async () => {
     const body = { email_address: 'c@example.org', first_name: 'C', last_name: 'D' };
     const made = await admin()('POST /admin/users', { body });
     const read = await admin()('GET /admin/users/{userId}', { params: { userId: made.Meta.id } });
@@ -20,7 +20,7 @@ onEveryEngine('the typed client', app => {
     assert.equal(page.organisations.length, 1);
   });
 
-  test('throws what the server said when it said no', async () => {
+  test('an error response is thrown with its status and body', async () => {
     const call = admin()('GET /admin/users/{userId}', { params: { userId: 'no/such?user' } });
     await assert.rejects(call, (error: unknown) => error instanceof CallFailed && error.status === 404);
   });

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 
-/** Calls operations by route, with the types their declarations give. Needs no code of the server. */
+/** Typed client: calls operations by route, with the types of their declarations. Needs no code of the server. */
 type Declared = { method: string; path: string; params?: unknown; query?: unknown; body?: unknown; returns: unknown };
 
 /** The operations of a list by route: `GET /api/keys/{keyId}`. */
@@ -32,7 +32,7 @@ export class CallFailed extends Error {
 
 export interface ClientOptions {
   readonly url: string;
-  /** Sent with every call: the credential of the surface. */
+  /** Sent with every request: the credential of the surface. */
   readonly headers: Readonly<Record<string, string>>;
   readonly fetch?: typeof fetch;
 }
@@ -63,7 +63,6 @@ export function createOperationClient<List extends readonly unknown[]>({
 
 type Values = Record<string, unknown>;
 
-/** Text goes as it is. */
 const contentTypeFor = (body: unknown) => (typeof body === 'string' ? 'text/plain' : 'application/json');
 
 const buildPath = (path: string, params: Values) =>

@@ -1,6 +1,6 @@
 import { escapeMarkup } from '#base/escape-markup.ts';
-import type { AnyOperation, SurfaceName } from './operation.ts';
-import { surfaces } from './surfaces.ts';
+import type { AnyOperation } from './operation.ts';
+import { type SurfaceName, surfaces } from './surfaces.ts';
 
 const css = `body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1c2430}
 h1{font-size:1.6rem}h2{margin-top:2.5rem;border-bottom:1px solid #d5dbe3}
@@ -9,7 +9,7 @@ article{margin:1rem 0;padding:.8rem 1rem;border:1px solid #d5dbe3;border-radius:
 code{font:14px ui-monospace,monospace;background:#f2f4f7;padding:.1rem .3rem;border-radius:4px}
 .method{font-weight:700;margin-right:.5rem}.small{color:#56606e;font-size:.9rem;margin:.2rem 0}`;
 
-/** A page a person can read: every operation of the listener, by surface and noun. */
+/** HTML reference: every operation of the listener, by surface and noun. */
 export function renderDocsPage(
   operations: readonly AnyOperation[],
   names: readonly SurfaceName[],

@@ -2,13 +2,13 @@ import type { FastifyInstance } from 'fastify';
 import type { Clock } from '#base/clock.ts';
 import { toHealthReport } from '#base/health.ts';
 
-/** Whether a part works: `pass`, or why not. */
+/** Health of this process and its dependencies. */
 export interface Health {
   readonly version: string;
   readonly clock: Clock;
-  /** Each part by name. Empty text means it works. */
+  /** Check results by name; empty text means pass. */
   checks(): Promise<Readonly<Record<string, string>>>;
-  /** Parts whose loss is bridged: it is shown, but work goes on. */
+  /** Checks that are reported but do not affect readiness. */
   readonly optionalChecks?: readonly string[];
   isReady(): boolean;
 }

@@ -1,15 +1,15 @@
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import { createManagementListener, type ManagementListenerOptions } from './listener.ts';
 
-/** A call of the control interface that came in at a door of another thread, as plain data. */
+/** Control API request that another thread received, as plain data. */
 export interface ForwardedRequest {
   readonly method: string;
-  /** Path and query; the path in its one spelling. */
+  /** Normalised path, and query. */
   readonly url: string;
-  /** A flat list, without what speaks of the connection or says who calls. */
+  /** Flat list, without hop-by-hop and forwarding headers. */
   readonly headers: readonly string[];
   readonly body?: Uint8Array | undefined;
-  /** Who calls, as the other door knows it. */
+  /** Client address as the receiving thread resolved it. */
   readonly address: string;
 }
 
@@ -22,17 +22,16 @@ export interface ForwardedResponse {
 export type Inject = (given: ForwardedRequest) => Promise<ForwardedResponse>;
 
 /**
- * Answers such calls as the listener with these options does, from a listener of its own that nobody can connect to: it has
- * the control interface and no other surface, so that no spelling of a path leads to one, and it takes nobody's word about
- * who calls but ours.
+ * Injects forwarded requests into a listener that has no port and only the control surface, so that no path reaches
+ * another surface; it trusts no forwarding headers, only `address`.
  */
 export function createInjector(options: ManagementListenerOptions): Inject {
-  /** Made when somebody asks: a start need not wait for it. */
+  /** Created on first use, to keep the start fast. */
   let app: FastifyInstance | undefined;
   return async ({ method, url, headers, body, address }) => {
     app ??= createManagementListener({ ...options, surfaces: ['gateway'], trustedProxies: [] });
     const reply = await app.inject({
-      // Not every protocol has a list of methods: those nobody has heard of meet no route.
+      // HTTP/2 allows any method; unknown ones match no route.
       validate: false,
       method: method as NonNullable<InjectOptions['method']>,
       url,

@@ -5,7 +5,7 @@ const problem = problems('start', {
   cannot_listen: { status: 500, message: 'Cannot listen on {host}:{port}: {reason}' },
 });
 
-/** Runs `listen`, and says in words for operators why a port cannot be had. */
+/** Runs `listen`, and translates bind errors for operators. */
 export async function listenAt(
   host: string,
   port: number,

@@ -10,11 +10,11 @@ import { checkMediaType, readBody } from './body.ts';
 import { addWarnings, checkBody } from './body-members.ts';
 import { renderDocsPage } from './docs-page.ts';
 import { buildOpenApi } from './openapi.ts';
-import { type AnyOperation, isMutation, type OperationCall, type SurfaceName } from './operation.ts';
+import { type AnyOperation, isMutation, type OperationCall } from './operation.ts';
 import { problem } from './problems.ts';
 import { checkQueryNames } from './query-names.ts';
 import { type RenderedProblem, renderProblem } from './render.ts';
-import { type Surface, surfaces } from './surfaces.ts';
+import { type Surface, type SurfaceName, surfaces } from './surfaces.ts';
 import { validate } from './validation-error.ts';
 
 /** A management listener: some surfaces of the catalogue on one port. */
@@ -28,15 +28,14 @@ export interface ManagementListenerOptions {
   readonly version: string;
   readonly maxBodyBytes: number;
   readonly unknownMembers: Settings['management.unknown_members'];
-  /** Shared by the listeners of one door. */
+  /** Shared by all listeners of the process. */
   readonly failures: CredentialFailures;
   readonly trustedProxies: readonly string[];
   readonly validateResponses: boolean;
-  /** Refuses a request that names an object its actor must not see. */
+  /** Rejects a request that names an object its actor must not see. */
   readonly refuseHidden: (actor: Actor, refs: readonly string[]) => Promise<void>;
 }
 
-/** Longer than any id we make or accept. */
 const maxParamLength = 1024;
 const requestTimeoutMs = 60_000;
 const responseHeaders = { 'cache-control': 'no-store', pragma: 'no-cache', 'x-content-type-options': 'nosniff' };
@@ -50,7 +49,7 @@ export function createManagementListener(options: ManagementListenerOptions): Fa
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
     forceCloseConnections: 'idle',
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: maxParamLength },
-    // A path the router itself cannot read meets no route and no hook.
+    // A path that find-my-way cannot decode reaches no route and no hook.
     frameworkErrors: (_error, request, reply) => {
       const surface = surfaces[surfaceOf(pathOf(request), options.surfaces) ?? options.surfaces[0]!];
       reply.headers(responseHeaders).header(cspHeader, closedPagePolicy);
@@ -74,7 +73,7 @@ export function createManagementListener(options: ManagementListenerOptions): Fa
 
 type AuthenticateRequest = (request: FastifyRequest, surfaceName: SurfaceName) => Promise<Actor>;
 
-/** Credentials are checked before the body is read. */
+/** Authenticates by head alone, before the body is read. */
 function createAuthenticator({ authenticate, failures }: ManagementListenerOptions): AuthenticateRequest {
   return async (request, surfaceName) => {
     const surface = surfaces[surfaceName];
@@ -91,7 +90,7 @@ function createAuthenticator({ authenticate, failures }: ManagementListenerOptio
 const actors = new WeakMap<FastifyRequest, Actor>();
 type AnyCall = OperationCall<unknown, unknown, unknown>;
 
-/** What an audit record says the call was about. */
+/** Object of an audit record. */
 interface AuditTarget {
   object: string;
   orgId: string;
@@ -113,41 +112,9 @@ function addOperation(
     if (it.body) checkMediaType(accepts, request.headers['content-type']);
   }
 
-  async function runOperation(
-    request: FastifyRequest,
-    actor: Actor,
-    { audit, header }: Pick<AnyCall, 'audit' | 'header'>,
-  ) {
-    const params = it.params && validate(it.params, copyRejectingNul(request.params));
-    const rawQuery = copyRejectingNul(request.query);
-    const ignored = isMutation(it) ? checkQueryNames(it.query, rawQuery, options.unknownMembers) : [];
-    const query = it.query && validate(it.query, rawQuery);
-    await options.refuseHidden(actor, listReferencedApis(request));
-    const bytes = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
-    const readOptions = { contentType: request.headers['content-type'], maxBytes: options.maxBodyBytes };
-    const { body, warnings } = it.body
-      ? checkBody({ ...it, body: it.body }, await readBody(accepts, bytes, readOptions), options.unknownMembers)
-      : { body: undefined, warnings: [] };
-    const call = { params, query, body, actor, address: request.ip, audit, header };
-    const value = await it.handle(call as never, options.tools as never);
-    return addWarnings(
-      options.validateResponses ? validateResponse(it, value) : value,
-      [...ignored, ...warnings],
-      header,
-    );
-  }
-
-  async function recordAudit(request: FastifyRequest, status: number, { object, orgId }: AuditTarget) {
-    const actor = actors.get(request);
-    if (!actor || !isMutation(it)) return;
-    const { method, ip } = request;
-    const entry = { action: it.name, method, url: toAuditPath(it, request), status, ip, object };
-    await options.writeAudit({ actor, orgId: orgId || actor.orgId, ...entry });
-  }
-
   async function sendProblem(request: FastifyRequest, reply: FastifyReply, error: unknown, auditTarget: AuditTarget) {
     const rendered = renderProblem(error, surface, options.log);
-    await recordAudit(request, rendered.status, auditTarget);
+    await recordAudit(it, options.writeAudit, request, rendered.status, auditTarget);
     return send(reply, surface, rendered);
   }
 
@@ -164,8 +131,8 @@ function addOperation(
         header: (name: string, value: string) => void Object.assign(headers, { [name]: value }),
       };
       try {
-        const body = await runOperation(request, actors.get(request)!, callContext);
-        await recordAudit(request, it.status ?? 200, auditTarget);
+        const body = await runOperation(it, options, request, actors.get(request)!, callContext);
+        await recordAudit(it, options.writeAudit, request, it.status ?? 200, auditTarget);
         reply
           .code(it.status ?? 200)
           .headers(headers)
@@ -178,20 +145,66 @@ function addOperation(
   });
 }
 
+/** Validates the request, calls the handler, and adds warnings to its response. */
+async function runOperation(
+  it: AnyOperation,
+  options: ManagementListenerOptions,
+  request: FastifyRequest,
+  actor: Actor,
+  { audit, header }: Pick<AnyCall, 'audit' | 'header'>,
+) {
+  const params = it.params && validate(it.params, copyRejectingNul(request.params));
+  const rawQuery = copyRejectingNul(request.query);
+  const ignored = isMutation(it) ? checkQueryNames(it.query, rawQuery, options.unknownMembers) : [];
+  const query = it.query && validate(it.query, rawQuery);
+  await options.refuseHidden(actor, listReferencedApis(request));
+  const bytes = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
+  const readOptions = { contentType: request.headers['content-type'], maxBytes: options.maxBodyBytes };
+  const { body, warnings } = it.body
+    ? checkBody(
+        { ...it, body: it.body },
+        await readBody(it.accepts ?? 'json', bytes, readOptions),
+        options.unknownMembers,
+      )
+    : { body: undefined, warnings: [] };
+  const call = { params, query, body, actor, address: request.ip, audit, header };
+  const value = await it.handle(call as never, options.tools as never);
+  return addWarnings(
+    options.validateResponses ? validateResponse(it, value) : value,
+    [...ignored, ...warnings],
+    header,
+  );
+}
+
+/** Audits writes of authenticated callers, successful or not. */
+async function recordAudit(
+  it: AnyOperation,
+  writeAudit: WriteAudit,
+  request: FastifyRequest,
+  status: number,
+  { object, orgId }: AuditTarget,
+) {
+  const actor = actors.get(request);
+  if (!actor || !isMutation(it)) return;
+  const { method, ip } = request;
+  const entry = { action: it.name, method, url: toAuditPath(it, request), status, ip, object };
+  await writeAudit({ actor, orgId: orgId || actor.orgId, ...entry });
+}
+
 function validateResponse(it: AnyOperation, value: unknown): unknown {
   const result = it.returns.safeParse(value);
-  if (!result.success) throw new Error(`${it.name} broke its promise: ${result.error.message}`);
+  if (!result.success) throw new Error(`${it.name} returned an invalid response: ${result.error.message}`);
   return value;
 }
 
-/** Query and path text reaches the database: what it could not hold is refused as the body is. */
+/** Rejects NUL characters in path and query, as in bodies: PostgreSQL cannot store them. */
 function copyRejectingNul(given: unknown): Record<string, unknown> {
   const values = { ...(given as Record<string, unknown>) };
   for (const value of Object.values(values)) for (const text of [value].flat()) rejectNul(String(text));
   return values;
 }
 
-/** Every API that the path or the query of a request names. */
+/** APIs that the path or the query of a request names. */
 function listReferencedApis(request: FastifyRequest): string[] {
   const params = Object.entries(request.params as Record<string, string>);
   const { base_api_id, api_id } = request.query as Record<string, string | string[] | undefined>;
@@ -203,7 +216,7 @@ function listReferencedApis(request: FastifyRequest): string[] {
 
 const toRoutePath = (path: string) =>
   path.replaceAll(/\{([\w-]+)\}/g, (_whole, name: string) => `:${name.replaceAll('-', '_')}`);
-/** A key's id is a credential, and so is a token: what is written down leaves them out. */
+/** Keys and tokens in a path are credentials: audit records contain the placeholder instead. */
 function toAuditPath(it: AnyOperation, request: FastifyRequest): string {
   if (!credentialInPath.test(it.path)) return pathOf(request);
   const params = request.params as Record<string, string>;
@@ -224,7 +237,7 @@ function addDocumentRoutes(
   ownOperations: readonly AnyOperation[],
   { surfaces: names, version }: ManagementListenerOptions,
 ) {
-  /** Made when somebody asks: a start need not wait for documents. */
+  /** Generated on first use, to keep the start fast. */
   const document = (of: readonly SurfaceName[]) => {
     let text: string | undefined;
     return async (_request: FastifyRequest, reply: FastifyReply) => {
@@ -252,7 +265,7 @@ function addDocumentRoutes(
   app.get('/docs.css', async (_request, reply) => reply.type('text/css; charset=utf-8').send(page().css));
 }
 
-/** Unknown paths under a surface are refused like known ones: first the credential, then the sentence. */
+/** Unknown paths under a surface also need the credential before they get 404 or 405. */
 function addNotFoundHandlers(
   app: FastifyInstance,
   ownOperations: readonly AnyOperation[],

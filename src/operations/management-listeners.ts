@@ -1,5 +1,5 @@
 import type { Settings } from '#base/settings.ts';
-import type { SurfaceName } from './operation.ts';
+import type { SurfaceName } from './surfaces.ts';
 
 interface ManagementListener {
   readonly name: 'dashboard' | 'portal' | 'control';
@@ -9,7 +9,7 @@ interface ManagementListener {
   readonly surfaces: readonly SurfaceName[];
 }
 
-/** Which management listeners a role has. */
+/** Selects the management listeners of a role. */
 export function selectManagementListeners(settings: Settings): ManagementListener[] {
   const dashboard = {
     name: 'dashboard',

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import type { Json } from '#base/json.ts';
 import { publishMembers } from '#base/members-schema.ts';
-import type { AnyOperation, BodyKind, SurfaceName } from './operation.ts';
-import { surfaces } from './surfaces.ts';
+import type { AnyOperation, BodyKind } from './operation.ts';
+import { type SurfaceName, surfaces } from './surfaces.ts';
 
 type JsonObject = { [name: string]: Json };
 
-/** The OpenAPI 3.1 document of some operations: a view of their declarations, nothing more. */
+/** OpenAPI 3.1 document generated from operation declarations. */
 export function buildOpenApi(
   operations: readonly AnyOperation[],
   names: readonly SurfaceName[],
@@ -84,7 +84,7 @@ function toFailureResponses(it: AnyOperation): JsonObject {
   );
 }
 
-/** The schema of a request body says what the check of members does: closed objects, `null` for what may be absent. */
+/** Request body schema with the member rules: closed objects, `null` for optional members. */
 function toBodySchema({ body, envelope }: Pick<AnyOperation, 'body' | 'envelope'>): JsonObject {
   const schema = toJsonSchema(body!, 'input', publishMembers);
   if (!envelope) return schema;

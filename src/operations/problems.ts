@@ -1,6 +1,6 @@
 import { problems } from '#base/problems.ts';
 
-/** What can be wrong with any operation, whoever declared it. */
+/** Problems common to all operations. */
 export const problem = problems('operation', {
   not_authorised: { status: 401, message: 'Not authorised' },
   not_permitted: { status: 403, message: 'access denied: you need {permission}; ask your administrator for it' },

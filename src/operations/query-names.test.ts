@@ -5,7 +5,7 @@ import { checkQueryNames } from './query-names.ts';
 
 const schema = z.object({ authentication: z.string().optional(), apiID: z.string().optional() });
 
-test('a misspelt query parameter is refused with the name that was meant', () => {
+test('a misspelt query parameter is rejected with the closest declared name', () => {
   assert.throws(() => checkQueryNames(schema, { authentcation: 'true', api_id: 'x', _: '1' }, 'refuse'), {
     status: 400,
     message:
@@ -13,7 +13,7 @@ test('a misspelt query parameter is refused with the name that was meant', () =>
   });
 });
 
-test('declared parameters and those of another kind pass, and a warning replaces the refusal where one is asked for', () => {
+test('declared and unrelated parameters pass, and with unknown_members warn a misspelt one is a warning', () => {
   assert.deepEqual(checkQueryNames(schema, { authentication: 'true', _: '1', trace: 'x' }, 'refuse'), []);
   assert.deepEqual(checkQueryNames(schema, { Authentication: 'true' }, 'warn'), [
     'Authentication: no such parameter; did you mean authentication? (ignored)',

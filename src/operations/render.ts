@@ -11,10 +11,12 @@ export interface RenderedProblem {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Codes that say the request itself does not pass its check; surfaces differ in the status they give it. */
+/** Codes of invalid requests; surfaces differ in their status. */
 const isValidationCode = (code: string) => code === problem.invalid.code || code.startsWith('json.');
 
-/** The one place where a problem becomes an answer. What nobody foresaw is logged with a reference the caller can quote. */
+/**
+ * The only mapping from problems to responses. Unexpected errors are logged with a reference that the client can quote.
+ */
 export function renderProblem(error: unknown, surface: Surface, log: Log): RenderedProblem {
   const known = toKnownProblem(error) ?? toUnexpectedProblem(error, log);
   const isUnauthenticated = known.code === problem.not_authorised.code;

@@ -3,7 +3,7 @@ import type { Page, PageRequest } from '#storage/collection.ts';
 
 /** Wire shapes that many operations share. */
 
-/** Further than any list goes; whoever asks beyond it asks past the end. */
+/** Larger page numbers are clamped: they are past the end of any list. */
 const maxPage = 1_000_000_000;
 
 /** `p` from 1; 0 and below mean everything; absent or empty means the first page. */
@@ -32,10 +32,10 @@ export interface WithWarnings {
   readonly warnings: readonly string[];
 }
 
-/** The member of an answer that lists warnings; left out where there are none. */
+/** `warnings` member of a response; left out where there are none. */
 export const toWarningsMember = ({ warnings }: WithWarnings) => (warnings.length > 0 ? { warnings } : {});
 
-/** Most changes on the dashboard and admin surfaces answer with this. */
+/** Response of most writes on the dashboard and admin surfaces. */
 export const statusResponse = z.object({
   Status: z.string(),
   Message: z.string(),
@@ -44,14 +44,14 @@ export const statusResponse = z.object({
 });
 export const toStatus = (message: string, meta: unknown = null) => ({ Status: 'OK', Message: message, Meta: meta });
 
-/** The same with the public id, where something with one was made. */
+/** The same with the public id of a created object. */
 export const createdResponse = statusResponse.extend({ ID: z.string() });
 export const toCreated = (message: string, databaseId: string, publicId: string) => ({
   ...toStatus(message, databaseId),
   ID: publicId,
 });
 
-/** What the gateway's control interface answers to a change. */
+/** Response of the control API to a write. */
 export const modifiedResponse = z.object({
   key: z.string(),
   status: z.string(),
@@ -67,7 +67,7 @@ export const toModified = (key: string, action: Action, keyHash = '') => ({
   ...(keyHash && { key_hash: keyHash }),
 });
 
-/** And where there is nothing to name. */
+/** The same without an object. */
 export const messageResponse = z.object({ status: z.string(), message: z.string() });
 export const toOkMessage = (message: string) => ({ status: 'ok', message });
 

@@ -1,17 +1,17 @@
-import type { SurfaceName } from './operation.ts';
+export type SurfaceName = 'gateway' | 'dashboard' | 'admin' | 'portal';
 
-/** What differs between the surfaces: where they live, how they are entered, how they say no. */
+/** Differences between the surfaces: prefix, credential, error format. */
 export interface Surface {
   readonly title: string;
   readonly about: string;
   readonly prefix: string;
   readonly credentialHeader: string;
-  /** Takes the credential out of the header's text. */
+  /** Extracts the credential from the header value. */
   extractCredential(header: string): string;
   /** Status of a missing or wrong credential. */
   readonly unauthorizedStatus: number;
   readonly unauthorizedMessage?: string;
-  /** Status of a body or parameter that does not pass its check. */
+  /** Status of an invalid body or parameter. */
   readonly invalidStatus: number;
   readonly contentType: string;
   render(message: string, faults?: readonly string[]): object;

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
+import { formatPath } from '#base/json.ts';
 import type { Problem } from '#base/problems.ts';
-import { createInvalidProblem, pathText, validate } from './validation-error.ts';
+import { createInvalidProblem, validate } from './validation-error.ts';
 
 const refusal = (work: () => unknown): Problem => {
   try {
@@ -13,11 +14,11 @@ const refusal = (work: () => unknown): Problem => {
   return assert.fail('was not refused');
 };
 
-test('a place reads as one would write it', () => {
-  assert.equal(pathText(['access_rights', 'a1', 'versions', 2]), 'access_rights.a1.versions[2]');
+test('a path is formatted with dots and indexes', () => {
+  assert.equal(formatPath(['access_rights', 'a1', 'versions', 2]), 'access_rights.a1.versions[2]');
 });
 
-test('every fault is told with its place, below the place of the whole', () => {
+test('every error is reported with its path, below the prefix', () => {
   const shape = z.object({ rate: z.number(), tags: z.array(z.string()) });
   const { message, detail } = refusal(() => validate(shape, { rate: '1', tags: [2] }, 'data'));
   const lines = ['data.rate: expected number, received string', 'data.tags[0]: expected string, received number'];
@@ -25,7 +26,7 @@ test('every fault is told with its place, below the place of the whole', () => {
   assert.deepEqual(detail.lines, lines);
 });
 
-test('a missing member is required, with its description; a text in place of a number is a wrong value', () => {
+test('a missing member is reported as required with its description; text for a number as a wrong value', () => {
   const shape = z.object({
     start: z.coerce.number().int().describe('Unix seconds'),
     kind: z.enum(['a', 'b']),
@@ -39,7 +40,7 @@ test('a missing member is required, with its description; a text in place of a n
   assert.equal(wrong.message, 'start: must be a number');
 });
 
-test('neither many faults nor long names make a long answer', () => {
+test('the error text is bounded for many errors and for long names', () => {
   const many = createInvalidProblem(Array.from({ length: 1000 }, (_, at) => ({ path: `p${at}`, message: 'is wrong' })));
   assert.equal((many.detail.lines as string[]).at(-1), 'and 980 more');
   const { message } = refusal(() => validate(z.record(z.string(), z.number()), { ['n'.repeat(1_000_000)]: 'x' }));

@@ -3,7 +3,7 @@ import { formatPath, getByPath } from '#base/json.ts';
 import { truncateText } from '#base/problems.ts';
 import { problem } from './problems.ts';
 
-/** More than anybody reads; a hostile body could otherwise make an answer of any length. */
+/** Bounds the error text: a hostile body could otherwise cause a response of any length. */
 const maxReportedErrors = 20;
 const maxErrorLength = 500;
 
@@ -12,12 +12,10 @@ export interface ValidationError {
   readonly message: string;
 }
 
-export const pathText = formatPath;
-
 export const formatValidationError = ({ path, message }: ValidationError): string =>
   path ? `${path}: ${message}` : message;
 
-/** Every fault at once, each with its place. */
+/** Problem that lists every error with its path. */
 export function createInvalidProblem(errors: readonly ValidationError[]) {
   const lines = errors
     .slice(0, maxReportedErrors)
@@ -39,11 +37,11 @@ export const toValidationErrors = (
   prefix = '',
 ): ValidationError[] =>
   issues.map(issue => ({
-    path: [prefix, pathText(issue.path)].filter(Boolean).join('.'),
+    path: [prefix, formatPath(issue.path)].filter(Boolean).join('.'),
     message: formatMessage(shape, value, issue),
   }));
 
-/** The library's message for a missing member names a type or, after a conversion, `NaN`: neither says that it is missing. */
+/** Zod's message for a missing member names a type or, after coercion, `NaN`: replaced by `is required`. */
 function formatMessage(shape: z.ZodType, value: unknown, issue: z.core.$ZodIssue): string {
   const isType = issue.code === 'invalid_type' || issue.code === 'invalid_value' || issue.code === 'invalid_union';
   if (isType && issue.path.length > 0 && getByPath(value, issue.path.map(String)) === undefined) {
@@ -54,7 +52,7 @@ function formatMessage(shape: z.ZodType, value: unknown, issue: z.core.$ZodIssue
   return issue.message.replace(/^Invalid input: /, '');
 }
 
-/** The declared description of a member at the top of an object, as part of a sentence. */
+/** Description of a top-level member, as part of a sentence. */
 function describeMember(shape: z.ZodType, [name, ...deeper]: readonly PropertyKey[]): string | undefined {
   const members: Record<PropertyKey, z.ZodType> | undefined = (shape as Partial<z.ZodObject>).shape;
   const about = deeper.length === 0 && name !== undefined ? members?.[name]?.description : undefined;

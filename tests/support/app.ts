@@ -6,7 +6,7 @@ import { type Clock, systemClock } from '#base/clock.ts';
 import { createPublicId } from '#base/ids.ts';
 import { createLog } from '#base/log.ts';
 import { readSettings, type SettingName } from '#base/settings.ts';
-import type { SurfaceName } from '#operations/operation.ts';
+import type { SurfaceName } from '#operations/surfaces.ts';
 import { surfaces } from '#operations/surfaces.ts';
 import type { InstallationCredentials } from '#people/installation/bootstrap.ts';
 import { type Application, startApplication } from '../../src/application.ts';

@@ -35,7 +35,7 @@ export interface KeyTools {
   clock: Clock;
   settings: Settings;
   /** Tells handlers; they learn the hash of a key, never the key. */
-  happened: EmitEvent;
+  emitEvent: EmitEvent;
 }
 
 export type IssuedKey = ReturnType<typeof keyEnvelope>;
@@ -135,12 +135,12 @@ export async function createKeyWithId(
 
 /** The limits of an organisation are kept like a key, but are none. */
 function emitKeyEvent(
-  { happened }: KeyTools,
+  { emitEvent }: KeyTools,
   { kind, orgId, keyHash }: StoredKey,
   event: EventName,
   message: string,
 ): void {
-  if (kind !== 'organisation') happened(event, orgId, { message, key: keyHash });
+  if (kind !== 'organisation') emitEvent(event, orgId, { message, key: keyHash });
 }
 
 export interface PutKeyResult {

@@ -2,7 +2,7 @@ import { extraPortOf } from '#base/extra-ports.ts';
 import type { Settings } from '#base/settings.ts';
 import { isLiteralHost, pathsOverlap, splitListenPath } from '#definition/route-overlap.ts';
 import type { GrantStore } from '#people/organisations/grant-store.ts';
-import { hasHostOverlap, isHostGranted, type ReservedHosts } from '#people/organisations/held-hosts.ts';
+import { hasHostOverlap, isHostGranted, type ReservedHosts } from '#people/organisations/reserved-hosts.ts';
 import { problem } from '../problems.ts';
 import { anyConnectionPath } from './rules.ts';
 import type { StoredApi } from './schema.ts';

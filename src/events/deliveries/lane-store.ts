@@ -3,15 +3,15 @@ import type { Records } from '#storage/records.ts';
 
 export type LaneStore = ReturnType<typeof createLaneStore>;
 
-/** The queue of one hook. */
+/** Lane: the queue of one hook. */
 export interface Lane {
   readonly orgId: string;
   readonly hook: string;
 }
 
 /**
- * Several processes may send from one database. Each takes whole lanes, so that the calls of a hook keep their order, and
- * holds them for as long as its lease says: what a process that died had taken is taken by another.
+ * Leases of lanes. Several processes may send from one database: each claims whole lanes, so that the deliveries of a
+ * hook stay in order, for the length of a lease, so that another process takes over after a crash.
  */
 export function createLaneStore(records: Records, holder: string) {
   const updateOwnLane = ({ orgId, hook }: Lane) =>
@@ -22,12 +22,12 @@ export function createLaneStore(records: Records, holder: string) {
       .where('holder', '=', holder);
 
   return {
-    /** What this process held before it was stopped is free: nobody else has its name. */
+    /** Releases leases of the previous run: only this process has its node name. */
     async releaseOwn(): Promise<void> {
       await records.db.updateTable('delivery_lanes').set({ lease_until: 0 }).where('holder', '=', holder).execute();
     },
 
-    /** Takes lanes that are due and free, the longest due first. */
+    /** Claims due lanes without a lease, the longest due first. */
     async claim(nowMs: number, leaseMs: number, maxLanes: number): Promise<Lane[]> {
       const due = await records.db
         .selectFrom('delivery_lanes')
@@ -52,7 +52,7 @@ export function createLaneStore(records: Records, holder: string) {
       return claimed;
     },
 
-    /** False when the lane is somebody else's by now. */
+    /** False when another process has claimed the lane. */
     async renew(lane: Lane, nowMs: number, leaseMs: number): Promise<boolean> {
       const renewed = updateOwnLane(lane)
         .set({ lease_until: nowMs + leaseMs })
@@ -60,15 +60,15 @@ export function createLaneStore(records: Records, holder: string) {
       return (await renewed.executeTakeFirst()).numUpdatedRows > 0n;
     },
 
-    /** Gives it back until it is due again. */
+    /** Ends the lease; the lane is due again at `dueAtMs`. */
     async release(lane: Lane, dueAtMs: number): Promise<void> {
       await updateOwnLane(lane).set({ lease_until: 0, due_at: dueAtMs }).execute();
     },
 
-    /** Gives it back for good, if nothing has come in meanwhile. */
+    /** Deletes the lane, unless a delivery was added meanwhile. */
     async closeIfEmpty(lane: Lane): Promise<void> {
       await records.write(async () => {
-        // Holding the row makes whoever adds to the lane wait, and open it anew.
+        // The locked row makes a concurrent `add` wait and reopen the lane.
         await updateOwnLane(lane).set({ lease_until: 0 }).execute();
         const more = await records.db
           .selectFrom('deliveries')

@@ -21,7 +21,7 @@ export interface DeliveryTools {
   hooks: HookStore;
   settings: Settings;
   clock: Clock;
-  /** Has what waits sent at once. */
+  /** Wakes the sender. */
   wakeSender(): void;
 }
 
@@ -56,7 +56,7 @@ async function retryOne(tools: DeliveryTools, orgId: string, id: string) {
   return toStatus('Delivery will be tried again');
 }
 
-/** A hook that is gone may have left deliveries; one that never was is not found. */
+/** A deleted hook may have left deliveries; one that never existed is not found. */
 async function requireHook({ hooks, deliveries }: DeliveryTools, orgId: string, hook: string): Promise<void> {
   if (hook.startsWith(inlinePrefix) || (await hooks.get(orgId, hook))) return;
   const { total } = await deliveries.page({ orgId, hook }, toPageRequest(1, 1));

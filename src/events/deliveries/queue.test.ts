@@ -20,12 +20,12 @@ const told = (orgId: string, hook: string, payload: string, more: Partial<NewDel
   ...more,
 });
 
-withRecords('the queue of webhook calls', given => {
+withRecords('webhook delivery queue', given => {
   const open = () => createDeliveryStore(given());
   const lanes = (holder: string) => createLaneStore(given(), holder);
   const settled = { attempts: 1, status: 200, log: [] };
 
-  test('calls of a hook come in the order in which they were written', async () => {
+  test('deliveries of a hook are claimed in insertion order', async () => {
     const [org, store] = [createPublicId(), open()];
     await store.add([told(org, 'a', '1'), told(org, 'b', '2'), told(org, 'a', '3')], 1000, 10);
     const first = (await store.next(org, 'a'))!;
@@ -35,7 +35,7 @@ withRecords('the queue of webhook calls', given => {
     assert.equal((await store.next(org, 'b'))!.payload, '2');
   });
 
-  test('of two processes one has a hook, until it gives it back or its lease ends', async () => {
+  test('a lane belongs to one of two processes, until it is released or its lease expires', async () => {
     const [org, store, one, other] = [createPublicId(), open(), lanes('one'), lanes('other')];
     const own = (found: { orgId: string }[]) => found.filter(({ orgId }) => orgId === org).length;
     await store.add([told(org, 'a', '1')], 1000, 10);
@@ -49,7 +49,7 @@ withRecords('the queue of webhook calls', given => {
     assert.equal(own(await one.claim(5000, 500, 100)), 1);
   });
 
-  test('what a process held when it died is free as soon as it is back', async () => {
+  test('lanes of a crashed process are free as soon as it restarts', async () => {
     const [org, store] = [createPublicId(), open()];
     await store.add([told(org, 'a', '1')], 1000, 10);
     await lanes('died').claim(1000, 1_000_000, 100);
@@ -58,7 +58,7 @@ withRecords('the queue of webhook calls', given => {
     assert.ok(found.some(({ orgId }) => orgId === org));
   });
 
-  test('a hook is left only when nothing waits, and a call that comes later opens it again', async () => {
+  test('a lane is deleted only when empty, and a later delivery reopens it', async () => {
     const [org, store, one] = [createPublicId(), open(), lanes('leaver')];
     const lane = { orgId: org, hook: 'a' };
     const has = async (atMs: number) => (await one.claim(atMs, 500, 100)).some(({ orgId }) => orgId === org);
@@ -73,25 +73,25 @@ withRecords('the queue of webhook calls', given => {
     assert.equal(await has(9001), true);
   });
 
-  test('the queue of an organisation is bounded, and those of others do not shorten it', async () => {
+  test('the queue of each organisation is bounded separately', async () => {
     const [org, other, store] = [createPublicId(), createPublicId(), open()];
     await store.add([told(other, 'a', 'x'), told(other, 'a', 'y')], 1000, 3);
     const some = ['1', '2', '3', '4', '5'].map(payload => told(org, 'a', payload));
-    const { kept, full } = await store.add(some, 1000, 3);
-    assert.deepEqual([kept.map(it => it.payload), full], [['1', '2', '3'], 2]);
-    assert.equal((await store.add(some, 1000, 3)).full, 5);
-    assert.equal(await store.waiting(org), 3);
+    const { added, dropped } = await store.add(some, 1000, 3);
+    assert.deepEqual([added.map(it => it.payload), dropped], [['1', '2', '3'], 2]);
+    assert.equal((await store.add(some, 1000, 3)).dropped, 5);
+    assert.equal(await store.countWaiting(org), 3);
   });
 
-  test('the same is told once until its time is over', async () => {
+  test('deliveries with the same deduplication key are added once until it expires', async () => {
     const [org, store] = [createPublicId(), open()];
     const cool = told(org, 'a', 'x', { deduplicationKey: createPublicId(), deduplicationMs: 1000 });
-    assert.equal((await store.add([cool, cool], 5000, 10)).kept.length, 1);
-    assert.equal((await store.add([cool], 5999, 10)).kept.length, 0);
-    assert.equal((await store.add([cool], 6000, 10)).kept.length, 1);
+    assert.equal((await store.add([cool, cool], 5000, 10)).added.length, 1);
+    assert.equal((await store.add([cool], 5999, 10)).added.length, 0);
+    assert.equal((await store.add([cool], 6000, 10)).added.length, 1);
   });
 
-  test('what was given up is tried again, one or all of a hook, before what came later', async () => {
+  test('dead deliveries are retried, one or all of a hook, before later ones', async () => {
     const [org, store] = [createPublicId(), open()];
     await store.add(
       ['1', '2', '3'].map(payload => told(org, 'a', payload)),
@@ -116,7 +116,7 @@ withRecords('the queue of webhook calls', given => {
     assert.equal(await store.retry(org, { hook: 'a' }, 3000), 1);
   });
 
-  test('finished calls are kept up to a number and an age; those that wait are kept', async () => {
+  test('finished deliveries are pruned by number and age; waiting ones are kept', async () => {
     const [org, store] = [createPublicId(), open()];
     await store.add(
       ['1', '2', '3', '4'].map(payload => told(org, 'a', payload)),

@@ -1,43 +1,43 @@
 import { z } from 'zod';
 import { formatIsoTime, zeroTime } from '#base/clock.ts';
 
-/** `waiting` for its turn or for another attempt; `delivered`; or `dead`: given up, until somebody retries it. */
+/** `waiting` in the queue or for a retry; `delivered`; or `dead` (dead letter), until it is retried by an operation. */
 export const deliveryStates = ['waiting', 'delivered', 'dead'] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
-/** What handlers that are written into a definition, or into the settings, have in place of the id of a stored hook. */
+/** Prefix of the ids of inline handlers, which have no stored hook: those of definitions and of the settings. */
 export const inlinePrefix = 'inline-';
 
-/** One call that was made, or could not be. */
+/** Attempt of a delivery. */
 export interface Attempt {
   readonly atMs: number;
   readonly ms: number;
-  /** 0: there was no answer. */
+  /** 0 without a response. */
   readonly status: number;
   readonly error: string;
 }
 
-/** Where a handler without a stored hook is called. */
+/** Target of an inline handler. */
 export interface InlineTarget {
   readonly method: string;
   readonly url: string;
   /** As JSON, sealed: they often carry a credential. */
   readonly sealedHeaders: string;
-  /** In place of the usual one. */
+  /** Overrides `events.timeout_ms`. */
   readonly timeoutMs?: number;
 }
 
 export interface DeliveryBody {
-  /** Absent for a stored hook, which says so itself at the time of the call. */
+  /** Absent for a stored hook, which is resolved at the time of the call. */
   readonly inline?: InlineTarget;
   readonly name: string;
-  /** What happened, as it is sent; empty where nothing could be made of it. */
+  /** Request body; empty where it could not be rendered. */
   readonly payload: string;
   readonly contentType: string;
   readonly log: readonly Attempt[];
 }
 
-/** One call of a webhook about one event. */
+/** One webhook call for one event. */
 export interface Delivery extends DeliveryBody {
   readonly id: number;
   readonly publicId: string;

@@ -12,10 +12,10 @@ export interface NewDelivery extends DeliveryBody {
   readonly hook: string;
   readonly apiId: string;
   readonly event: string;
-  /** Not told again until the time is over; empty for what is always told. */
+  /** Cooldown key: a delivery with the same key is skipped for `deduplicationMs`; empty for none. */
   readonly deduplicationKey: string;
   readonly deduplicationMs: number;
-  /** Set where it cannot be made at all, and is only kept to be looked at. */
+  /** Set where the body cannot be rendered: stored for inspection only. */
   readonly isDead: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface DeliveryFilter {
   readonly state?: DeliveryState | undefined;
 }
 
-/** What a process may do with one delivery after an attempt. */
+/** Result of an attempt. */
 export interface AttemptResult {
   readonly state: DeliveryState;
   readonly attempts: number;
@@ -35,18 +35,18 @@ export interface AttemptResult {
   readonly log: Delivery['log'];
 }
 
-/** A list may be asked for whole, but each entry carries what was sent. */
+/** Bounds an unpaged list: each entry carries its body. */
 const maxListItems = 1000;
-/** Rows one removal takes, so that it does not hold up those who write. */
+/** Bounds one DELETE, so that it does not block writers. */
 const maxRowsPerDelete = 1000;
 
 type Row = { [C in keyof Tables['deliveries']]: C extends 'id' ? number : Tables['deliveries'][C] };
 type DeliveryQuery<O> = SelectQueryBuilder<Tables, 'deliveries', O>;
 
-/** An index over the few that wait is used only where the query says so in these words. */
+/** Literal text: the planner uses the partial index only for exactly this condition. */
 const isWaiting = sql<boolean>`state = 'waiting'`;
 
-/** Webhook calls that wait, and what became of the others. Their queue is laned in `lane-store.ts`. */
+/** Queue and history of webhook deliveries; `lane-store.ts` leases the queue by hook. */
 export function createDeliveryStore(records: Records) {
   const rows = () => records.db.selectFrom('deliveries');
 
@@ -69,7 +69,7 @@ export function createDeliveryStore(records: Records) {
     return row && toDelivery(row as Row);
   }
 
-  /** Whoever comes first tells it; the others are told that it was. */
+  /** Claims a deduplication key: true for the first of concurrent callers until it expires. */
   async function claimKey(key: string, nowMs: number, until: number): Promise<boolean> {
     const { numInsertedOrUpdatedRows } = await records.db
       .insertInto('delivery_marks')
@@ -83,43 +83,43 @@ export function createDeliveryStore(records: Records) {
     (await rows().select('org_id').distinct().execute()).map(({ org_id }) => org_id);
 
   return {
-    isFirst: claimKey,
-    waiting: countWaiting,
+    claimKey,
+    countWaiting,
 
-    /** Writes deliveries of any number of organisations; gives how many found no room in the queue of theirs. */
+    /** Adds deliveries of any number of organisations; returns the added ones, and how many a full queue rejected. */
     async add(
       newDeliveries: readonly NewDelivery[],
       nowMs: number,
       maxWaiting: number,
-    ): Promise<{ kept: NewDelivery[]; full: number }> {
+    ): Promise<{ added: NewDelivery[]; dropped: number }> {
       return records.write(async () => {
         const freeSlots = new Map<string, number>();
-        const kept: NewDelivery[] = [];
-        let full = 0;
+        const added: NewDelivery[] = [];
+        let dropped = 0;
         for (const it of newDeliveries) {
           const free = freeSlots.get(it.orgId) ?? maxWaiting - (await countWaiting(it.orgId));
           freeSlots.set(it.orgId, free);
-          if (free <= 0) full++;
+          if (free <= 0) dropped++;
           else if (
             it.deduplicationKey === '' ||
             (await claimKey(it.deduplicationKey, nowMs, nowMs + it.deduplicationMs))
           ) {
             freeSlots.set(it.orgId, free - 1);
-            kept.push(it);
+            added.push(it);
           }
         }
-        // The lane is held while calls get their numbers: of several processes none numbers first and commits last.
+        // The lane is locked while ids are assigned: no other process can get lower ids and commit later.
         await openLanes(
           records,
-          kept.filter(({ isDead: dead }) => !dead),
+          added.filter(({ isDead }) => !isDead),
           nowMs,
         );
-        for (const it of kept) await records.db.insertInto('deliveries').values(toRow(it, nowMs)).execute();
-        return { kept, full };
+        for (const it of added) await records.db.insertInto('deliveries').values(toRow(it, nowMs)).execute();
+        return { added, dropped };
       });
     },
 
-    /** The one whose turn it is. */
+    /** Next waiting delivery of a hook. */
     next: (orgId: string, hook: string) =>
       findOne(rows().where('org_id', '=', orgId).where('hook', '=', hook).where(isWaiting).orderBy('id')),
 
@@ -146,7 +146,7 @@ export function createDeliveryStore(records: Records) {
       return { items, total, pages: isUnpaged ? 1 : Math.max(1, Math.ceil(total / size)) };
     },
 
-    /** Has what was given up tried again, as if it were new. One, or all of a hook; how many that were. */
+    /** Requeues dead deliveries with a fresh attempt count: one, or all of a hook. Returns how many. */
     async retry(orgId: string, which: { id: string } | { hook: string }, nowMs: number): Promise<number> {
       return records.write(async () => {
         const dead = records.db
@@ -166,10 +166,7 @@ export function createDeliveryStore(records: Records) {
       });
     },
 
-    /**
-     * Removes some of what is finished and too old, or more than an organisation keeps: one of these, or any. Gives how many
-     * that were.
-     */
+    /** Deletes a batch of finished deliveries that are too old, or beyond an organisation's bound. Returns how many. */
     async prune(beforeMs: number, keep: number, nowMs: number, orgIds?: Iterable<string>): Promise<number> {
       const ids = () => rows().select('id').where('state', '<>', 'waiting');
       let removed = await deleteRows(records, ids().where('updated_at', '<', beforeMs).limit(maxRowsPerDelete));
@@ -190,7 +187,7 @@ async function deleteRows(records: Records, ids: DeliveryQuery<{ id: number }>):
   return rowIds.length;
 }
 
-/** Holds the lanes until the end of the write. One that somebody is just leaving is made anew. */
+/** Upserts and locks the lanes until the commit; recreates one that is being deleted. */
 async function openLanes(
   records: Records,
   targets: readonly { orgId: string; hook: string }[],
@@ -198,7 +195,7 @@ async function openLanes(
   isUrgent = false,
 ): Promise<void> {
   const lanes = new Map(targets.map(({ orgId, hook }) => [JSON.stringify([orgId, hook]), { orgId, hook }]));
-  // In one order, so that two who open the same ones do not wait for each other.
+  // Sorted, so that two transactions cannot deadlock.
   for (const [, { orgId: org_id, hook }] of [...lanes].sort(([a], [b]) => (a < b ? -1 : 1)))
     await records.db
       .insertInto('delivery_lanes')

@@ -12,7 +12,7 @@ onEveryEngine('webhooks', app => {
   };
   const read = async (id: string) => (await app().ask('GET', `/api/hooks/${id}`)).body;
 
-  test('two members make a webhook with every member of its shape, and an id of its own', async () => {
+  test('a webhook of two members is created with every member and an id', async () => {
     const { status, body } = await app().ask('POST', '/api/hooks', { body: least });
     assert.equal(status, 200);
     const { ID, ...envelope } = body;
@@ -31,7 +31,7 @@ onEveryEngine('webhooks', app => {
     });
   });
 
-  test('what was read can be sent back as it is', async () => {
+  test('a webhook that was read can be sent back unchanged', async () => {
     const write = {
       ...least,
       name: 'CRM',
@@ -49,7 +49,7 @@ onEveryEngine('webhooks', app => {
     assert.deepEqual(await read(id), before);
   });
 
-  test('an update replaces everything but the id that APIs name, and cannot move the hook elsewhere', async () => {
+  test('an update replaces everything but webhook_id, and cannot move the hook to another organisation', async () => {
     const id = await make({ ...least, name: 'old', header_map: { A: 'b' }, event_timeout: 5, webhook_id: 'stays' });
     const body = { method: 'GET', target_path: 'http://127.0.0.1:9/x?y=1', id: 'other', org_id: 'other' };
     assert.equal((await app().ask('PUT', `/api/hooks/${id}`, { body })).status, 200);
@@ -63,7 +63,7 @@ onEveryEngine('webhooks', app => {
     assert.equal((await read(id)).webhook_id, 'moved');
   });
 
-  test('a webhook_id belongs to one hook of an organisation, when made and when changed', async () => {
+  test('a webhook_id is unique in an organisation, on create and on update', async () => {
     await make({ ...least, webhook_id: 'taken' });
     const again = await app().ask('POST', '/api/hooks', { body: { ...least, webhook_id: 'taken' } });
     assert.equal(again.status, 409);
@@ -74,7 +74,7 @@ onEveryEngine('webhooks', app => {
     await make(body, (await app().stranger()).accessKey);
   });
 
-  test('a header value is sealed in the database and read back only through the interface', async () => {
+  test('header values are sealed in the database and readable only through the API', async () => {
     const secret = 'hook-header-secret-4711';
     rememberSecrets({ secret });
     const id = await make({ ...least, header_map: { Authorization: secret } });
@@ -86,7 +86,7 @@ onEveryEngine('webhooks', app => {
     assert.ok(!(await app().ask('POST', '/api/hooks', { body: bad })).text.includes(secret));
   });
 
-  test('lists come in pages, newest first; below 1 everything; past the end nothing', async () => {
+  test('webhooks are listed in pages, newest first; unpaged below 1; empty past the end', async () => {
     const { accessKey: credential } = await app().stranger();
     const page = async (query: string) => (await app().ask('GET', `/api/hooks${query}`, { credential })).body;
     assert.deepEqual(await page(''), { hooks: [], pages: 1 });
@@ -102,7 +102,7 @@ onEveryEngine('webhooks', app => {
     assert.equal((await app().ask('GET', '/api/hooks?p=one', { credential })).status, 400);
   });
 
-  test('a wrong member is refused with its place', async () => {
+  test('an invalid member is rejected with its path', async () => {
     const id = await make();
     for (const [wrong, place] of [
       [{ target_path: 'https://x.example' }, 'method'],
@@ -139,7 +139,7 @@ onEveryEngine('webhooks', app => {
     }
   });
 
-  test('an empty body and broken JSON are refused as such', async () => {
+  test('an empty body and malformed JSON are rejected as such', async () => {
     const id = await make();
     for (const [body, message] of [
       ['', /^Request body is empty$/],
@@ -153,7 +153,7 @@ onEveryEngine('webhooks', app => {
     }
   });
 
-  test('an unknown webhook, a removed one and one of another organisation are not found', async () => {
+  test('an unknown webhook, a deleted one and one of another organisation are not found', async () => {
     const foreign = await make(least, (await app().stranger()).accessKey);
     const removed = await make();
     const { status, body } = await app().ask('DELETE', `/api/hooks/${removed}`);
@@ -168,7 +168,7 @@ onEveryEngine('webhooks', app => {
     }
   });
 
-  test('every change tells the gateways, a refused one does not', async () => {
+  test('every write marks the APIs as changed, a rejected one does not', async () => {
     const heard: string[] = [];
     const stop = app().application.installation.records.onChange(topics => heard.push(...topics));
     const id = await make();

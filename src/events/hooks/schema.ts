@@ -14,13 +14,13 @@ const headerMap = z
   .record(webhookHeaderName, webhookHeaderValue)
   .refine(map => Object.keys(map).length <= maxWebhookHeaders, `may hold at most ${maxWebhookHeaders} headers`);
 
-/** A day; events that are the same are told once in this time. */
+/** Cooldown: equal events are sent once in this time; a day at most. */
 const maxTimeoutSeconds = 86_400;
 
-/** A template as it is, or the name of its file. */
+/** Inline template, or the name of its file. */
 const maxTemplateLength = 20_000;
 
-/** A file may come later; a template that is written here is read here. */
+/** Compiles an inline template; a file may be added later. */
 function checkTemplate(template: string, context: z.RefinementCtx): void {
   if (!isTemplateText(template)) return;
   try {
@@ -44,7 +44,7 @@ export const Hook = z.object({
 });
 export type Hook = z.infer<typeof Hook>;
 
-/** What a caller writes. What is left out is empty, also when a hook is replaced. */
+/** Body of a write. Omitted members are empty, also on update. */
 const writable = z.object({
   method: webhookMethod,
   target_path: webhookUrl,

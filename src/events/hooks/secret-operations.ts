@@ -23,7 +23,7 @@ const operatorSurface = {
   permission: 'secret',
 } as const;
 
-/** Whoever holds a signing secret can forge calls, so reading one takes what changing a hook takes. */
+/** Reading a signing secret takes hooks:write, since it allows forging calls. */
 async function resolveHookId({ hooks }: HookSecretTools, orgId: string, hookId: string): Promise<string> {
   if (hookId === inlineSecret) return inlineSecret;
   const hook = await hooks.get(orgId, hookId);
@@ -32,7 +32,7 @@ async function resolveHookId({ hooks }: HookSecretTools, orgId: string, hookId: 
 }
 
 async function readSecret({ hookSecrets, clock }: HookSecretTools, orgId: string, hook: string) {
-  const [secret] = await hookSecrets.signing(orgId, hook, clock.now());
+  const [secret] = await hookSecrets.readSigningSecrets(orgId, hook, clock.now());
   return { secret: secret! };
 }
 

@@ -4,15 +4,15 @@ import type { Records } from '#storage/records.ts';
 
 export type HookSecretStore = ReturnType<typeof createHookSecretStore>;
 
-/** The name of the secret that signs the calls of all handlers an organisation wrote into definitions. */
+/** Name of the secret that signs the calls of all inline handlers of an organisation. */
 export const inlineSecret = 'inline';
 
-/** How long the secret before the last still signs, so that receivers can change over. */
+/** The previous secret still signs for this long, so that receivers can switch. */
 const overlapMs = 86_400_000;
 
 const purpose = 'webhook signing secret';
 
-/** What webhook calls are signed with: one secret for each stored hook, one for the others. Made when first needed. */
+/** Signing secrets: one for each stored hook, one for inline handlers. Created on first use. */
 export function createHookSecretStore(records: Records, vault: Vault) {
   const createSealedSecret = () => vault.seal(`whsec_${createSecretText()}`, purpose);
   const openSecret = (sealed: string) => vault.open(sealed, purpose);
@@ -36,8 +36,8 @@ export function createHookSecretStore(records: Records, vault: Vault) {
   }
 
   return {
-    /** The one in force, and the one before it for as long as receivers may still check with that. */
-    async signing(orgId: string, hook: string, nowMs: number): Promise<string[]> {
+    /** Current secret, and the previous one during the overlap. */
+    async readSigningSecrets(orgId: string, hook: string, nowMs: number): Promise<string[]> {
       const { sealed, previous, changed_at } = await ensureSecret(orgId, hook, nowMs);
       const isOverlapping = previous !== '' && nowMs < Number(changed_at) + overlapMs;
       return (isOverlapping ? [sealed, previous] : [sealed]).map(openSecret);

@@ -10,7 +10,10 @@ type StoredHook = Omit<Hook, 'api_model' | 'header_map'> & { created_at_ms: numb
 
 const purpose = 'webhook headers';
 
-/** Headers often carry a credential, so they are sealed. APIs name hooks, so every change is a change of the APIs. */
+/**
+ * Hook store. Headers are sealed, since they often carry a credential. APIs reference hooks, so every change marks the
+ * APIs as changed.
+ */
 export function createHookStore(records: Records, vault: Vault, checkObjectLimit: CheckObjectLimit = noObjectLimit) {
   const hooks = createCollection<'hooks', StoredHook>(
     records,
@@ -42,7 +45,7 @@ export function createHookStore(records: Records, vault: Vault, checkObjectLimit
       const found = await hooks.find({ org_id: orgId, id });
       return found && open(found);
     },
-    /** By either of its ids: definitions name one or the other. */
+    /** Finds by either id: definitions use both. */
     async find(orgId: string, id: string): Promise<Hook | undefined> {
       const found = (await hooks.find({ org_id: orgId, id })) ?? (await hooks.find({ org_id: orgId, webhook_id: id }));
       return found && open(found);

@@ -7,7 +7,7 @@ import {
   resolveGrants,
 } from '#people/organisations/grants.ts';
 
-import { createReservedHosts, noReservedHosts, type ReservedHosts } from '#people/organisations/held-hosts.ts';
+import { createReservedHosts, noReservedHosts, type ReservedHosts } from '#people/organisations/reserved-hosts.ts';
 
 export interface GrantRow {
   readonly org_id: string;

@@ -1,6 +1,6 @@
 import type { EventHandler } from '#definition/facets/event-handlers.ts';
 import { eventNames } from '#events/payload.ts';
-import type { ReservedHosts } from '#people/organisations/held-hosts.ts';
+import type { ReservedHosts } from '#people/organisations/reserved-hosts.ts';
 import type { Api } from './api.ts';
 import { isOlder, routesOverlap } from './route-index.ts';
 import type { Snapshot } from './snapshot.ts';

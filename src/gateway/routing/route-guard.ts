@@ -1,4 +1,4 @@
-import type { ReservedHosts } from '#people/organisations/held-hosts.ts';
+import type { ReservedHosts } from '#people/organisations/reserved-hosts.ts';
 import type { Api } from './api.ts';
 import { isOlder } from './route-index.ts';
 import type { RouteGuard, Router } from './router.ts';

@@ -1,5 +1,5 @@
 import { pathsOverlap, segmentsOverlap, splitListenPath } from '#definition/route-overlap.ts';
-import { hasHostOverlap, type ReservedHosts } from '#people/organisations/held-hosts.ts';
+import { hasHostOverlap, type ReservedHosts } from '#people/organisations/reserved-hosts.ts';
 import type { Api } from './api.ts';
 
 /** What is compared of an API: its route, whose it is, and its age. */

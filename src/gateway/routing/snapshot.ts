@@ -1,4 +1,4 @@
-import { noReservedHosts, type ReservedHosts } from '#people/organisations/held-hosts.ts';
+import { noReservedHosts, type ReservedHosts } from '#people/organisations/reserved-hosts.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { Api } from './api.ts';
 import { createRouteGuard, reachesHost } from './route-guard.ts';

@@ -1,6 +1,6 @@
 import type { Model } from '#definition/model.ts';
 import { isLiteralHost } from '#definition/route-overlap.ts';
-import type { ReservedHosts } from '#people/organisations/held-hosts.ts';
+import type { ReservedHosts } from '#people/organisations/reserved-hosts.ts';
 import type { CertificateCache, StoredCertificate } from '../auth/certificates.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
 import type { TenantGrants } from '../pipeline/tenant-grants.ts';

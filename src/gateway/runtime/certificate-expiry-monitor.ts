@@ -13,8 +13,8 @@ import { modelOfStored } from '../routing/loader.ts';
 export interface WatchOptions {
   readonly certificates: Pick<CertificateStore, 'endingBy'>;
   readonly apis: Pick<ApiStore, 'all'>;
-  readonly deliveries: Pick<DeliveryStore, 'isFirst'>;
-  readonly events: Pick<Dispatch, 'take'>;
+  readonly deliveries: Pick<DeliveryStore, 'claimKey'>;
+  readonly events: Pick<Dispatch, 'emit'>;
   readonly settings: Settings;
   readonly clock: Clock;
   readonly log: Log;
@@ -46,9 +46,9 @@ export function watchCertificates(options: WatchOptions) {
     const { event, detail } = toldOf(certificate, role, nowMs);
     const { id: apiId, orgId } = model.identity;
     const mark = JSON.stringify([event, certificate.id, role, apiId]);
-    if (!(await deliveries.isFirst(mark, nowMs, nowMs + dayMs))) return;
+    if (!(await deliveries.claimKey(mark, nowMs, nowMs + dayMs))) return;
     const handlers = groupEnabledByEvent(model.events.handlers).get(event) ?? [];
-    events.take({ event, atMs: nowMs, orgId, apiId, detail: { ...detail, api_id: apiId } }, handlers);
+    events.emit({ event, atMs: nowMs, orgId, apiId, detail: { ...detail, api_id: apiId } }, handlers);
   }
 
   /** A definition that cannot be read is reported by those who serve it; it keeps nobody else from being told. */

@@ -65,7 +65,7 @@ export async function openTraffic(options: TrafficOptions) {
     },
     onEvent({ event, detail, handlers, request }) {
       log.info({ event, ...detail }, 'traffic event');
-      tools.events.take(
+      tools.events.emit(
         { ...placeOf(detail), event, atMs: tools.clock.now(), detail: { ...detail, request } },
         handlers,
       );

@@ -23,7 +23,7 @@ onEveryEngine('audit logs', app => {
     return answer.body.audit_logs;
   };
 
-  test('a change leaves a record that holds every member, and can be read by its id', async () => {
+  test('a change writes a record with every member, readable by id', async () => {
     const { accessKey, orgId } = await app().stranger();
     const { body } = await app().ask('POST', '/api/hooks', { credential: accessKey, body: hook });
     const [last] = await logs('/api/audit-logs', accessKey);
@@ -47,7 +47,7 @@ onEveryEngine('audit logs', app => {
     assert.deepEqual(read.body, last);
   });
 
-  test('an organisation sees what the operator did to it, and nothing of others', async () => {
+  test('an organisation sees records of the operator’s changes to it, and none of other organisations', async () => {
     const mine = await app().stranger();
     const theirs = await app().stranger();
     const seen = await logs('/api/audit-logs?p=-1', mine.accessKey);
@@ -66,7 +66,7 @@ onEveryEngine('audit logs', app => {
       assert.equal((await app().ask('GET', `/api/audit-logs/${id}`, asked)).status, 404);
   });
 
-  test('the operator sees everything, the portal’s changes too, or one organisation', async () => {
+  test('the operator sees all records, the portal’s included, or those of one organisation', async () => {
     const { orgId } = await app().stranger();
     await app().ask('POST', '/portal-api/organisations', { body: { Name: 'Audited' } });
     const [last] = await logs('/admin/audit-logs');
@@ -75,7 +75,7 @@ onEveryEngine('audit logs', app => {
     assert.ok((await logs('/admin/audit-logs?org_id=')).every(it => it.org_id === ''));
   });
 
-  test('filters narrow by what they name, and hold together', async () => {
+  test('filters are AND-ed', async () => {
     const { accessKey, userId } = await app().stranger();
     const credential = accessKey;
     await app().ask('POST', '/api/hooks', { credential, body: hook });
@@ -108,7 +108,7 @@ onEveryEngine('audit logs', app => {
     }
   });
 
-  test('lists go page by page, newest first', async () => {
+  test('records are listed in pages, newest first', async () => {
     const { accessKey: credential } = await app().stranger();
     for (let n = 0; n < 11; n++) await app().ask('DELETE', `/api/hooks/h${n}`, { credential });
     const page = async (p: string) => (await app().ask('GET', `/api/audit-logs?p=${p}`, { credential })).body;
@@ -120,7 +120,7 @@ onEveryEngine('audit logs', app => {
     assert.equal((await page('-1')).audit_logs.length, 13);
   });
 
-  test('no record names a key, wherever its path says it', async () => {
+  test('no record contains a key, wherever the path has it', async () => {
     const apiId = (await app().ask('POST', '/api/apis', { body: { api_definition: api('audited') } })).body.ID;
     const body = { access_rights: { [apiId]: {} } };
     const { key_id: keyId, key_hash: hash } = (await app().ask('POST', '/api/keys', { body })).body;
@@ -142,7 +142,7 @@ const api = (name: string) => ({
   proxy: { listen_path: `/${name}/`, target_url: 'http://127.0.0.1:9/' },
 });
 
-test('records older than so many days are removed, younger ones stay', async () => {
+test('records older than the retention are deleted, younger ones stay', async () => {
   let now = Date.parse('2026-01-01T00:00:00Z');
   const clock: Clock = { now: () => now };
   const app: TestApp = await startApp('sqlite', { clock });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { formatHttpDate, toUnixSeconds } from '#base/clock.ts';
 
-/** One change, or one that was tried. */
+/** Audit record of a change or an attempt. */
 export interface AuditRecord {
   readonly id: number;
   readonly reqId: string;
@@ -45,7 +45,7 @@ export const toAuditLog = ({ id, reqId, at, actor, ...record }: AuditRecord): z.
 const word = z.string().max(300).optional();
 const day = z.iso.date('must be a day like 2026-01-31').optional();
 
-/** What both surfaces let a reader look for. */
+/** Filters of both surfaces. */
 export const auditFilters = {
   user: word.describe('E-mail address of the user'),
   action: word.describe('Name of the operation'),

@@ -9,7 +9,7 @@ import type { AuditRecord } from './schema.ts';
 
 export type AuditStore = ReturnType<typeof createAuditStore>;
 
-/** What a reader looks for; everything holds together. */
+/** Filter; conditions are AND-ed. */
 export interface AuditFilter {
   readonly orgId?: string | undefined;
   readonly actor?: string | undefined;
@@ -23,7 +23,7 @@ export interface AuditFilter {
   readonly beforeMs?: number | undefined;
 }
 
-/** What has no column of its own. Records of earlier versions know no request. */
+/** Fields without a column. Records of earlier versions have no request id. */
 interface Body {
   surface: string;
   actor_id: string;
@@ -31,11 +31,11 @@ interface Body {
   req_id?: string;
 }
 
-/** A bound on what "everything" means, so that one call cannot fill the memory. */
+/** Bounds an unpaged list, so that one request cannot exhaust the memory. */
 const maxListItems = 100_000;
 const columns = ['id', 'org_id', 'at', 'actor', 'action', 'method', 'url', 'status', 'ip', 'body'] as const;
 
-/** Who changed what. Records are added and, when old, removed; never changed. */
+/** Audit log: append-only, apart from deletion by age. */
 export function createAuditStore(records: Records, clock: Clock) {
   const selectMatching = (filter: AuditFilter) => records.db.selectFrom('audit').where(toCondition(filter));
 
@@ -83,7 +83,7 @@ function toCondition({ orgId, urlPart, fromMs, beforeMs, ...equal }: AuditFilter
   const conditions = Object.entries({ org_id: orgId, ...equal })
     .filter(([, value]) => value !== undefined)
     .map(([column, value]) => sql<SqlBool>`${sql.ref(column)} = ${value}`);
-  // Comparing with the part taken out is the one search both engines do in the case it was written in.
+  // `replace` compares case-sensitively on both engines, unlike LIKE.
   if (urlPart) conditions.push(sql<SqlBool>`replace(url, ${urlPart}, '') <> url`);
   if (fromMs !== undefined) conditions.push(sql<SqlBool>`at >= ${fromMs}`);
   if (beforeMs !== undefined) conditions.push(sql<SqlBool>`at < ${beforeMs}`);
@@ -92,7 +92,7 @@ function toCondition({ orgId, urlPart, fromMs, beforeMs, ...equal }: AuditFilter
 
 type Row = Omit<AuditRecord, 'surface' | 'object' | 'reqId'> & { body: string };
 
-/** One engine counts in text. */
+/** PostgreSQL may return bigint columns as text. */
 function toRecord({ id, at, status, body, ...row }: Row): AuditRecord {
   const { surface, object, req_id = '' } = JSON.parse(body) as Body;
   return { ...row, id: Number(id), at: Number(at), status: Number(status), surface, object, reqId: req_id };

@@ -1,12 +1,12 @@
 import type { Actor, Authenticate } from '#operations/actor.ts';
-import type { SurfaceName } from '#operations/operation.ts';
+import type { SurfaceName } from '#operations/surfaces.ts';
 import type { UserStore } from '../users/store.ts';
 import type { InstallationSecret, InstallationSecrets } from './secrets.ts';
 
-/** Longer credentials are nobody's; they are not even hashed. */
+/** Longer credentials are rejected without hashing. */
 const maxCredentialLength = 4096;
 
-/** Who presents this credential, on each surface. */
+/** Credential check of each surface. */
 export function createAuthenticators(
   users: UserStore,
   secrets: InstallationSecrets,

@@ -10,7 +10,7 @@ import type { UserStore } from '../users/store.ts';
 import { defaultOrgMetaName } from './default-organisation.ts';
 import { type InstallationSecrets, secretNames } from './secrets.ts';
 
-/** What the operator needs after the first start; printed once and kept in `credentials.json`. */
+/** Credentials of a new installation; printed once and written to `credentials.json`. */
 export interface InstallationCredentials {
   organisation_id: string;
   admin_email: string;
@@ -33,7 +33,7 @@ export interface BootstrapTools {
 
 const administratorMetaName = 'bootstrap_user';
 
-/** Makes the first organisation, its administrator and the secrets; undefined when that was done before. */
+/** Creates the first organisation, its administrator and the secrets; undefined when they exist. */
 export async function bootstrap(tools: BootstrapTools): Promise<InstallationCredentials | undefined> {
   const { records, meta, settings } = tools;
   if (await meta.get(defaultOrgMetaName)) return undefined;
@@ -81,7 +81,7 @@ async function readCredentials(
   };
 }
 
-/** New values for everything the settings do not fix. The old ones stop working at once. */
+/** Rotates every credential that the settings do not fix. The old ones stop working at once. */
 export async function rotateCredentials(tools: BootstrapTools): Promise<InstallationCredentials | undefined> {
   const { records, meta, users, clock, settings } = tools;
   const password = settings['bootstrap.password'] || createSecretText().slice(0, 20);

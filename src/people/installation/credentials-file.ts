@@ -12,7 +12,7 @@ interface CredentialsTarget {
   readonly directory: DataDirectory;
 }
 
-/** The file is written before the database depends on what it says: an interruption in between loses nothing. */
+/** Writes the file inside the transaction that stores the credentials: an interruption in between loses nothing. */
 export async function writeCredentials(
   { records, directory }: CredentialsTarget,
   create: () => Promise<InstallationCredentials | undefined>,
@@ -24,7 +24,7 @@ export async function writeCredentials(
   });
 }
 
-/** As `keepCredentials`, at a start. Gives those of an earlier start too, as long as `markDisplayed` was not called. */
+/** As `writeCredentials`, at a start. Also returns those of an earlier start until `markDisplayed` is called. */
 export async function writeFirstCredentials(
   target: CredentialsTarget,
   create: () => Promise<InstallationCredentials | undefined>,
@@ -42,7 +42,7 @@ export async function writeFirstCredentials(
 
 export const markDisplayed = (directory: DataDirectory): void => directory.remove(undisplayedFile);
 
-/** What each credential is for, in the words of the banner of the first start. */
+/** Description of each credential, for the banner of the first start. */
 export const credentialUses: Readonly<Record<keyof InstallationCredentials, string>> = {
   organisation_id: 'your organisation: org_id of APIs, keys and policies',
   admin_email: 'the first administrator',

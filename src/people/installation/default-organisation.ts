@@ -1,2 +1,2 @@
-/** Where the installation remembers the organisation made at first start: the operator's own. */
+/** Meta name of the organisation created at first start: the operator's own. */
 export const defaultOrgMetaName = 'default_org';

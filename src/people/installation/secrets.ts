@@ -4,7 +4,7 @@ import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
 import type { Meta } from '#storage/meta.ts';
 
-/** The secrets of the installation itself. A setting fixes one; otherwise it is made at first start and kept sealed. */
+/** Secrets of the installation. A setting fixes one; otherwise it is generated at first start and stored sealed. */
 export const installationSecrets = {
   admin: 'admin.secret',
   gateway: 'gateway.secret',
@@ -28,7 +28,7 @@ export function createInstallationSecretStore(meta: Meta, vault: Vault, settings
 
   return {
     read,
-    /** Read anew at each call, so that a rotation by another process counts at once. */
+    /** Read from the database on each request, so that a rotation by another process applies at once. */
     async matches(name: InstallationSecret, candidate: string): Promise<boolean> {
       const secret = await read(name);
       return secret !== '' && constantTimeEqual(secret, candidate);

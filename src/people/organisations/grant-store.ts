@@ -11,7 +11,7 @@ import {
   readTenantDefaults,
   resolveGrants,
 } from './grants.ts';
-import { createReservedHosts, type ReservedHosts } from './held-hosts.ts';
+import { createReservedHosts, type ReservedHosts } from './reserved-hosts.ts';
 
 export type GrantStore = ReturnType<typeof createGrantStore>;
 
@@ -20,7 +20,7 @@ export function createGrantStore(records: Records, meta: Meta, settings: Setting
   const defaults = readTenantDefaults(settings);
   const isOperator = async (orgId: string) => (await meta.get(defaultOrgMetaName)) === orgId;
 
-  /** What holds for the organisation now. */
+  /** Effective grants of the organisation. */
   async function find(orgId: string): Promise<Grants> {
     if (await isOperator(orgId)) return operatorGrants;
     const row = await records.db
@@ -35,8 +35,8 @@ export function createGrantStore(records: Records, meta: Meta, settings: Setting
     isOperator,
     find,
     /**
-     * Bounds on numbers: refuses one object more than was granted. Inside the write that adds it; the organisation's row
-     * stays locked until its end, so that two writers do not both count the last free place.
+     * Object limit: rejects one object more than granted. Inside the transaction that inserts it; the organisation's
+     * row stays locked until the commit, so that two writers do not both take the last place.
      */
     async checkObjectLimit(
       orgId: string,
@@ -48,13 +48,12 @@ export function createGrantStore(records: Records, meta: Meta, settings: Setting
       await records.db.updateTable('organisations').set({ id: orgId }).where('id', '=', orgId).execute();
       if ((await count(orgId)) >= max) throw problem.limit_reached({ detail: { name, most: max } });
     },
-    /** Which hosts were granted to organisations by name. */
     async readReservedHosts(): Promise<ReservedHosts> {
       const rows = await records.db.selectFrom('organisation_grants').select(['org_id', 'body']).execute();
       const domainsOf = (body: string) => (JSON.parse(body) as GrantsWrite).domains ?? [];
       return createReservedHosts(rows.map(({ org_id, body }) => ({ orgId: org_id, domains: domainsOf(body) })));
     },
-    /** Replaces what was granted; traffic follows the change. */
+    /** Replaces the grants; gateways reload them. */
     async write(orgId: string, granted: GrantsWrite): Promise<void> {
       const body = JSON.stringify(granted);
       await records.write(async () => {
@@ -66,7 +65,7 @@ export function createGrantStore(records: Records, meta: Meta, settings: Setting
         records.markChanged('organisations', orgId);
       });
     },
-    /** For an organisation that is removed, inside the write that removes it. */
+    /** Inside the transaction that removes the organisation. */
     async remove(orgId: string): Promise<void> {
       await records.db.deleteFrom('organisation_grants').where('org_id', '=', orgId).execute();
       records.markChanged('organisations', orgId);

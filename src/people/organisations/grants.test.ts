@@ -26,12 +26,12 @@ onEveryEngine(
         ...(credential === undefined ? {} : { credential }),
       });
 
-    test('a new organisation has the defaults of tenants', async () => {
+    test('a new organisation has the tenant defaults', async () => {
       const { orgId } = await app().stranger();
       assert.deepEqual((await ask('GET', orgId)).body, builtIn);
     });
 
-    test('what the operator grants is read back in one spelling, and the rest stays with the defaults', async () => {
+    test('grants are read back normalised, and omitted members follow the defaults', async () => {
       const { orgId } = await app().stranger();
       const granted = {
         domains: ['API.Example.org.', '*.b.example'],
@@ -52,7 +52,7 @@ onEveryEngine(
       assert.deepEqual((await ask('GET', orgId)).body, builtIn);
     });
 
-    test('what cannot be granted is refused with its place, and changes nothing', async () => {
+    test('an invalid grant is rejected with its path, and changes nothing', async () => {
       const { orgId } = await app().stranger();
       await ask('PUT', orgId, { max_keys: 7 });
       for (const [body, place] of [
@@ -80,7 +80,7 @@ onEveryEngine(
       assert.equal((await ask('GET', orgId)).body.max_keys, 7);
     });
 
-    test('only the operator reads and writes grants, and never those of its own organisation', async () => {
+    test('only the operator reads and writes grants, and cannot write those of its own organisation', async () => {
       const { orgId, accessKey } = await app().stranger();
       for (const method of ['GET', 'PUT'])
         assert.equal((await ask(method, orgId, method === 'PUT' ? {} : undefined, accessKey)).status, 401);
@@ -97,7 +97,7 @@ onEveryEngine(
       assert.equal((await ask('PUT', 'nothing', {})).status, 404);
     });
 
-    test('an organisation that is made again under the same id has nothing of what the first one had', async () => {
+    test('an organisation recreated under the same id does not inherit the old grants', async () => {
       const body = { id: 'again', owner_name: 'Again' };
       await app().ask('POST', '/admin/organisations/import', { body });
       await ask('PUT', 'again', { max_apis: 1 });
@@ -110,7 +110,7 @@ onEveryEngine(
 );
 
 describe('tenants.grants', () => {
-  test('the setting gives the defaults of tenants, and grants of an organisation come before it', async () => {
+  test('the setting is the default of tenants, and grants of an organisation override it', async () => {
     const defaults = JSON.stringify({ networks: ['public', 'private'], max_apis: 5 });
     const app = await startApp('sqlite', { settings: { 'tenants.grants': defaults } });
     try {
@@ -128,7 +128,7 @@ describe('tenants.grants', () => {
     }
   });
 
-  test('a value that cannot be used ends the start with its place', () => {
+  test('an invalid value aborts the start with its path', () => {
     const settings = readSettings({ flags: { 'tenants.grants': '{"networks":["all"],"beyond":1}' } });
     assert.throws(() => readTenantDefaults(settings), /tenants\.grants: .*networks\[0\]: must be public/);
     assert.throws(() => readTenantDefaults(settings), /beyond/);
@@ -136,7 +136,7 @@ describe('tenants.grants', () => {
   });
 });
 
-test('a star in a name pattern stands for any characters, also none', () => {
+test('* in a name pattern matches any characters, also none', () => {
   const fits = (pattern: string, ...names: string[]) => names.map(name => matchesNamePattern(pattern, name));
   assert.deepEqual(fits('acme_*', 'acme_db', 'acme_', 'acme', 'xacme_'), [true, true, false, false]);
   assert.deepEqual(fits('*', '', 'x'), [true, true]);

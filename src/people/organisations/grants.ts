@@ -1,19 +1,20 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { formatPath } from '#base/json.ts';
 import { meaningfulNull } from '#base/members.ts';
 import { problems } from '#base/problems.ts';
 import type { Settings } from '#base/settings.ts';
 import { normalizeListenPath } from '#definition/listen-path.ts';
 import { normalizeHost } from '#definition/path-template.ts';
-import { formatValidationError, pathText } from '#operations/validation-error.ts';
+import { formatValidationError } from '#operations/validation-error.ts';
 
-/** Bounds of one organisation's grants: they are read whole by every traffic thread. */
+/** Bounds of one organisation's grants: every traffic thread loads them whole. */
 const maxGrantEntries = 1000;
 const maxPatternLength = 253;
 const maxPathLength = 500;
 const maxObjects = 1_000_000_000;
 
-const boundedList = <T extends z.ZodType>(entry: T) => z.array(entry).max(maxGrantEntries);
+const listOf = <T extends z.ZodType>(entry: T) => z.array(entry).max(maxGrantEntries);
 
 const hostName = /^(?:\*|(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*)$/;
 
@@ -37,7 +38,7 @@ const namePattern = z
   .max(maxPatternLength)
   .regex(/^[\x21-\x7e]+$/, 'must be a name, in which * stands for any characters');
 
-/** Classes of addresses that can be granted by name. What is always refused cannot be granted. */
+/** Address classes that can be granted by name. Classes that are always blocked cannot be granted. */
 export const networkClasses = ['public', 'private', 'loopback'] as const;
 
 const network = z
@@ -60,16 +61,14 @@ const maxPerSeconds = 31 * 86_400;
 
 const maxCount = z.int().min(0).max(maxObjects).nullable();
 
-/** What an operator writes: members left out follow the defaults of tenants. Unknown members are refused. */
+/** Grants as an operator writes them: omitted members follow the tenant defaults; unknown ones are rejected. */
 export const GrantsWrite = z.strictObject({
-  domains: boundedList(hostPattern).optional().describe('Hosts its APIs may have: names, `*.` and a name, or `*`'),
-  paths: boundedList(pathPrefix)
+  domains: listOf(hostPattern).optional().describe('Hosts its APIs may have: names, `*.` and a name, or `*`'),
+  paths: listOf(pathPrefix)
     .optional()
     .describe('Prefixes its listen paths must lie in; none: any path that overlaps no other organisation’s'),
-  secrets: boundedList(namePattern)
-    .optional()
-    .describe('Names of secrets its definitions may use; `*` is any characters'),
-  networks: boundedList(network)
+  secrets: listOf(namePattern).optional().describe('Names of secrets its definitions may use; `*` is any characters'),
+  networks: listOf(network)
     .optional()
     .describe('Where its upstreams, webhooks and plugins may connect: `public`, `private`, `loopback`, networks'),
   max_apis: meaningfulNull(maxCount.optional().describe('Most APIs; null is no bound')),
@@ -89,7 +88,7 @@ export const GrantsWrite = z.strictObject({
 });
 export type GrantsWrite = z.output<typeof GrantsWrite>;
 
-/** What an organisation may use: every member has a value. */
+/** Effective grants: every member has a value. */
 export const Grants = GrantsWrite.required();
 export type Grants = Readonly<z.output<typeof Grants>>;
 
@@ -99,7 +98,7 @@ export type ObjectLimitName = keyof typeof noObjectLimits;
 
 const unlimitedTraffic = { rate: null, per: 1 } as const;
 
-/** The organisation made at first start is the operator's own. */
+/** Grants of the operator's own organisation, created at first start. */
 export const operatorGrants: Grants = {
   domains: ['*'],
   paths: ['/'],
@@ -109,7 +108,7 @@ export const operatorGrants: Grants = {
   ...unlimitedTraffic,
 };
 
-/** Tenants of an operator who says nothing. */
+/** Tenant defaults without the setting. */
 const builtInGrants: Grants = {
   domains: [],
   paths: [],
@@ -123,12 +122,12 @@ const problem = problems('settings', {
   grants_unusable: { status: 500, message: 'tenants.grants: {faults}' },
 });
 
-/** Defaults of tenants, from the settings; a value that cannot be used ends the start. */
+/** Tenant defaults from the settings; an invalid value aborts the start. */
 export function readTenantDefaults(settings: Pick<Settings, 'tenants.grants'>): Grants {
   const parsed = GrantsWrite.safeParse(settings['tenants.grants']);
   if (parsed.success) return resolveGrants(parsed.data, builtInGrants);
   const faults = parsed.error.issues.map(({ path, message }) =>
-    formatValidationError({ path: pathText(path), message }),
+    formatValidationError({ path: formatPath(path), message }),
   );
   throw problem.grants_unusable({ detail: { faults: faults.join('; ') } });
 }

@@ -15,9 +15,9 @@ export interface OrganisationTools {
   organisations: OrganisationStore;
   grants: GrantStore;
   users: UserStore;
-  /** Names what else an organisation still holds, in words; undefined when it is empty. */
-  holdings: (orgId: string) => Promise<string | undefined>;
-  /** The one made at first start. */
+  /** Describes what the organisation still contains; undefined when it is empty. */
+  describeContents: (orgId: string) => Promise<string | undefined>;
+  /** Organisation created at first start. */
   defaultOrgId: () => Promise<string>;
   records: Records;
   clock: Clock;
@@ -120,7 +120,7 @@ export const deleteOrganisation = operation({
     audit(orgId, orgId);
     if (orgId === (await tools.defaultOrgId())) throw problem.organisation_first();
     await tools.records.write(async () => {
-      const what = await tools.holdings(orgId);
+      const what = await tools.describeContents(orgId);
       if (what) throw problem.organisation_in_use({ detail: { what } });
       if (!(await tools.organisations.remove(orgId))) throw problem.organisation_not_found();
       await tools.users.removeAll(orgId);

@@ -8,7 +8,7 @@ onEveryEngine('organisations', app => {
     app().ask(method, `/admin/organisations${path}`, body === undefined ? {} : { body });
   const made = async (body: object): Promise<string> => (await ask('POST', '', body)).body.Meta;
 
-  test('an owner’s name makes an organisation that can be read, with every member', async () => {
+  test('an organisation created with an owner name is read with every member', async () => {
     const answer = await ask('POST', '', { owner_name: 'Acme' });
     assert.equal(answer.status, 200);
     assert.deepEqual([answer.body.Status, answer.body.Message], ['OK', 'Org created']);
@@ -33,7 +33,7 @@ onEveryEngine('organisations', app => {
     });
   });
 
-  test('what was read can be sent back, free-form members included', async () => {
+  test('an organisation that was read can be sent back, free-form members included', async () => {
     const id = await made({ owner_name: 'Back', ui: { login_page: { a: 1 } }, org_options_meta: { a: [1] } });
     const before = (await ask('GET', `/${id}`)).body;
     assert.equal((await ask('PUT', `/${id}`, before)).body.Message, 'Org updated');
@@ -41,7 +41,7 @@ onEveryEngine('organisations', app => {
     assert.equal((await ask('PUT', '/nobody', before)).status, 404);
   });
 
-  test('an imported organisation keeps its id, once', async () => {
+  test('an organisation is imported with its id, once', async () => {
     const body = { id: 'from-elsewhere', owner_name: 'Imported' };
     assert.deepEqual((await ask('POST', '/import', body)).body, {
       Status: 'OK',
@@ -53,7 +53,7 @@ onEveryEngine('organisations', app => {
       assert.equal((await ask('POST', '/import', { ...body, id })).status, 400);
   });
 
-  test('lists go page by page, newest first', async () => {
+  test('organisations are listed in pages, newest first', async () => {
     const id = await made({ owner_name: 'Newest' });
     const { organisations, pages } = (await ask('GET', '?p=1')).body;
     assert.equal(organisations[0].id, id);
@@ -61,7 +61,7 @@ onEveryEngine('organisations', app => {
     assert.ok((await ask('GET', '?p=-1')).body.organisations.length >= organisations.length);
   });
 
-  test('deleting one takes its users along', async () => {
+  test('deleting an organisation deletes its users', async () => {
     const { orgId, accessKey } = await app().stranger();
     assert.equal((await ask('DELETE', `/${orgId}`)).body.Message, 'Org deleted');
     assert.equal((await ask('GET', `/${orgId}`)).status, 404);
@@ -69,7 +69,7 @@ onEveryEngine('organisations', app => {
     assert.equal((await ask('DELETE', `/${orgId}`)).status, 404);
   });
 
-  test('one that still has something is kept, whole', async () => {
+  test('an organisation with contents is not deleted, and nothing of it is', async () => {
     const { orgId, accessKey: credential } = await app().stranger();
     const kept = async (what: string) => {
       const answer = await ask('DELETE', `/${orgId}`);
@@ -86,7 +86,7 @@ onEveryEngine('organisations', app => {
     await kept('policies');
   });
 
-  test('the organisation of the first start stays', async () => {
+  test('the organisation of the first start cannot be deleted', async () => {
     const answer = await ask('DELETE', `/${app().credentials.organisation_id}`);
     assert.equal(answer.status, 409);
     assert.match(answer.body.Message, /made at first start/);

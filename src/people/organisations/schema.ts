@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { freeForm, readOnlyMembers } from '#base/members.ts';
 
-/** An organisation: everything an operator keeps about a tenant. Its pages and options are free-form. */
+/** Organisation (tenant). Its pages and options are free-form. */
 export const Organisation = z.looseObject({
   owner_name: z.string().min(1).max(200),
   owner_slug: z.string().max(200).optional(),
@@ -19,7 +19,7 @@ export const Organisation = z.looseObject({
   ui: freeForm(z.looseObject({})).nullish(),
 });
 
-/** What an operator sends, also after a read. */
+/** Body of a write; members that only reads return are ignored. */
 export const OrganisationBody = readOnlyMembers(Organisation, ['id', 'created_at']);
 export const OrganisationImport = readOnlyMembers(
   Organisation.extend({
@@ -31,7 +31,7 @@ export const OrganisationImport = readOnlyMembers(
 export const StoredOrganisation = Organisation.extend({ id: z.string(), created_at: z.string() });
 export type StoredOrganisation = z.infer<typeof StoredOrganisation>;
 
-/** Every member a reader may expect, with what it means to say nothing about it. */
+/** Fills in the defaults of absent members. */
 export const toFullOrganisation = (stored: StoredOrganisation) => ({
   owner_slug: '',
   cname: '',

@@ -13,7 +13,7 @@ import type { UserStore } from './store.ts';
 export interface AdminUserTools {
   users: UserStore;
   organisations: OrganisationStore;
-  /** Where a user goes when the operator names no organisation. */
+  /** Organisation of a user for which the operator names none. */
   defaultOrgId: () => Promise<string>;
   clock: Clock;
   settings: Settings;

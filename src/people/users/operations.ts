@@ -21,7 +21,7 @@ const params = z.object({ userId: z.string() });
 const userPage = z.object({ users: z.array(User), pages: z.int() });
 const declared = { surface: 'dashboard', noun: 'users' } as const;
 
-/** An access key is its owner: whoever may only look at colleagues could otherwise act as one of them. */
+/** Hides access keys of other users from non-administrators: with one they could act as that user. */
 const createUserView = (actor: Actor, settings: Settings) => (user: StoredUser) =>
   toUser(user, user.id !== actor.id && (settings['users.hide_access_keys'] || !isAdmin(actor)));
 
@@ -106,14 +106,14 @@ export const getUser = operation({
   },
 });
 
-/** What everybody may do with their own record takes a permission with anybody else's. */
+/** Operations on one's own record need no permission; on another user's they do. */
 function requirePermissionForOthers(actor: Actor, userId: string, permission: string): void {
   if (userId !== actor.id && !hasPermission(actor, permission)) throw refusal.not_permitted({ detail: { permission } });
 }
 
 const adminOnlyPermissions = ['IsAdmin', 'ResetPassword'];
 
-/** Nobody grants what they do not hold: whoever can write users could otherwise promote themselves. */
+/** Rejects granting permissions that the actor does not hold: with users:write alone an actor could promote itself. */
 function refusePromotion(actor: Actor, requested: Record<string, string>, before: Record<string, string> = {}): void {
   if (isAdmin(actor)) return;
   for (const [permission, level] of Object.entries(requested)) {
@@ -161,7 +161,7 @@ export const createUser = operation({
   },
 });
 
-/** `ResetPassword` is the operator's to give: here it stays as it was. */
+/** Only the operator grants `ResetPassword`: an update preserves it. */
 const preserveResetPassword = (previous: StoredUser, next: Record<string, string>) => {
   const { ResetPassword: _ignored, ...rest } = next;
   const held = previous.user_permissions.ResetPassword;
@@ -230,13 +230,13 @@ export const deleteUser = operation({
 
 const isAdministrator = ({ user_permissions }: StoredUser) => user_permissions.IsAdmin === 'admin';
 
-/** Nobody below an administrator touches one. */
+/** Only administrators may change administrators. */
 function requireAdminToChangeAdmin(actor: Actor, target: StoredUser): void {
   if (isAdministrator(target) && !isAdmin(actor))
     throw problem.only_admin_grants({ detail: { permission: 'IsAdmin' } });
 }
 
-/** A user who is about to lose their place; an organisation keeps its last administrator. Inside a turn. */
+/** Finds a user to remove or demote; rejects the organisation's last administrator. Inside `runExclusive`. */
 async function findRemovableUser(users: UserStore, actor: Actor, userId: string): Promise<StoredUser> {
   const target = await users.get(actor.orgId, userId);
   if (!target) throw problem.user_not_found();

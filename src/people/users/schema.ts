@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { zeroTime } from '#base/clock.ts';
 import { readOnlyMembers } from '#base/members.ts';
 
-/** A person who signs in to the dashboard, or a script that calls it with an access key. */
+/** Dashboard user: a person who signs in, or a script with an access key. */
 const email = z
   .email()
   .max(254)
@@ -28,10 +28,10 @@ export const User = z.object({
 });
 export type User = z.output<typeof User>;
 
-/** Reads return these; what a write does not declare of them is passed over. */
+/** Members of reads; a write ignores those it does not declare. */
 const readMembers = Object.keys(User.shape);
 
-/** The members both surfaces let a caller write. */
+/** Writable members of both surfaces. */
 const writable = {
   active: z.boolean().optional(),
   group_id: z.string().max(64).optional(),
@@ -39,7 +39,7 @@ const writable = {
   password_max_days: z.int().min(0).max(36_500).optional(),
 };
 
-/** What an administrator of an organisation sends to make or change a colleague. */
+/** Write of an organisation's administrator. */
 const colleagueWrite = z.object({
   ...writable,
   email_address: email,
@@ -52,7 +52,7 @@ export type UserWrite = z.output<typeof UserWrite>;
 /** The password has an operation of its own. */
 export const UserChange = readOnlyMembers(colleagueWrite.omit({ password: true }), readMembers);
 
-/** What the operator sends: three members are enough. */
+/** Write of the operator: three members are required. */
 const anyUserWrite = z.object({
   ...writable,
   email_address: email,
@@ -76,7 +76,7 @@ export interface StoredUser {
   group_id: string;
   user_permissions: Record<string, string>;
   access_key: string;
-  /** Hash, or empty while none was set. */
+  /** Hash; empty while none is set. */
   password: string;
   password_max_days: number;
   password_updated: string;
@@ -84,14 +84,14 @@ export interface StoredUser {
   last_login_date: string;
 }
 
-/** As others see a user: never the password. */
+/** Wire form, without the password. */
 export function toUser({ password: _hash, ...user }: StoredUser, hideAccessKey = false): User {
   return { ...user, access_key: hideAccessKey ? '' : user.access_key, api_model: {} };
 }
 
 export const fullAdministrator = { IsAdmin: 'admin', ResetPassword: 'admin' };
 
-/** A user nobody has signed in as yet. */
+/** New user, before the first sign-in. */
 export const buildUser = (fields: {
   id: string;
   accessKey: string;

@@ -8,10 +8,10 @@ import type { StoredUser } from './schema.ts';
 export type UserStore = ReturnType<typeof createUserStore>;
 
 const purpose = 'user access key';
-/** The row whoever may take an administrator away changes first, so that two do not take the last two at once. */
+/** Lock row: serialises changes that may remove an administrator, so that two cannot remove the last two. */
 const lockName = 'users.turn';
 
-/** Access keys are sealed in the record and found by their digest. */
+/** User store. Access keys are sealed in the record and looked up by digest. */
 export function createUserStore(records: Records, vault: Vault) {
   const users = createCollection<'users', StoredUser>(
     records,
@@ -33,14 +33,14 @@ export function createUserStore(records: Records, vault: Vault) {
   const meta = createMetaStore(records);
 
   return {
-    /** Does several things as one, while nobody else does such things. */
+    /** Transaction under the lock row. */
     runExclusive: <T>(work: () => Promise<T>): Promise<T> =>
       records.write(async () => {
         await meta.set(lockName, '');
         return work();
       }),
     get: async (orgId: string, id: string) => openIfFound(await users.find({ org_id: orgId, id })),
-    /** Whatever its organisation: for the operator only. */
+    /** Ignores the organisation: for the operator only. */
     getInAnyOrganisation: async (id: string) => openIfFound(await users.find({ id })),
     findByAccessKey: async (key: string) =>
       openIfFound(await users.find({ access_digest: vault.digest(key, purpose) })),

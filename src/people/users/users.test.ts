@@ -5,7 +5,7 @@ import { onEveryEngine } from '../../../tests/support/app.ts';
 onEveryEngine('users', app => {
   const three = (email: string) => ({ email_address: email, first_name: 'Ann', last_name: 'Lee' });
 
-  test('three members make a user that is inactive and holds every member of its shape', async () => {
+  test('a user created with three members is inactive and has every member', async () => {
     const { status, body } = await app().ask('POST', '/admin/users', { body: three('Ann@Example.org') });
     assert.equal(status, 200);
     assert.equal(body.Status, 'OK');
@@ -30,7 +30,7 @@ onEveryEngine('users', app => {
     ]);
   });
 
-  test('an inactive user is refused until made active', async () => {
+  test('an inactive user is rejected until activated', async () => {
     const { body } = await app().ask('POST', '/admin/users', { body: three('sleepy@example.org') });
     const asUser = { credential: body.Message as string };
     assert.equal((await app().ask('GET', '/api/users', asUser)).status, 401);
@@ -38,13 +38,13 @@ onEveryEngine('users', app => {
     assert.equal((await app().ask('GET', '/api/users', asUser)).status, 200);
   });
 
-  test('the access key works bare and behind Bearer', async () => {
+  test('the access key is accepted bare and after Bearer', async () => {
     const { admin_access_key: key } = app().credentials;
     assert.equal((await app().ask('GET', '/api/users', { credential: key })).status, 200);
     assert.equal((await app().ask('GET', '/api/users', { credential: `Bearer ${key}` })).status, 200);
   });
 
-  test('the same address twice in an organisation is a conflict, in another one it is not', async () => {
+  test('an e-mail address is unique in an organisation, not across organisations', async () => {
     await app().ask('POST', '/admin/users', { body: three('twice@example.org') });
     const again = await app().ask('POST', '/admin/users', { body: three('TWICE@example.org') });
     assert.equal(again.status, 409);
@@ -56,7 +56,7 @@ onEveryEngine('users', app => {
     assert.equal(elsewhere.status, 200);
   });
 
-  test('search finds by part of the address, pages, and never looks into another organisation', async () => {
+  test('search matches part of the address, is paged, and excludes other organisations', async () => {
     const { orgId, accessKey } = await app().stranger();
     for (let n = 0; n < 12; n++) {
       await app().ask('POST', '/admin/users', { body: { ...three(`find${n}@here.example`), org_id: orgId } });
@@ -76,7 +76,7 @@ onEveryEngine('users', app => {
     assert.equal((await app().ask('GET', '/api/users/search?q=%25', asked)).body.users.length, 0);
   });
 
-  test('a user of another organisation looks absent', async () => {
+  test('a user of another organisation is not found', async () => {
     const { userId } = await app().stranger();
     assert.equal((await app().ask('GET', `/api/users/${userId}`)).status, 404);
     assert.equal((await app().ask('DELETE', `/api/users/${userId}`)).status, 404);
@@ -85,7 +85,7 @@ onEveryEngine('users', app => {
     assert.equal((await app().ask('POST', `/api/users/${userId}/actions/reset`, reset)).status, 404);
   });
 
-  test('a reset access key replaces the old one at once', async () => {
+  test('a reset access key invalidates the old one at once', async () => {
     const { accessKey, userId } = await app().stranger();
     assert.equal(
       (await app().ask('PUT', `/api/users/${userId}/actions/key/reset`, { credential: accessKey })).status,
@@ -96,7 +96,7 @@ onEveryEngine('users', app => {
     assert.equal((await app().ask('GET', '/api/users/me', { credential: fresh })).body.id, userId);
   });
 
-  test('who may write users cannot make an administrator, of others or of themselves', async () => {
+  test('users:write alone cannot create an administrator, also not oneself', async () => {
     const write = { ...three('clerk@example.org'), active: true, user_permissions: { users: 'write' } };
     const { body } = await app().ask('POST', '/admin/users', { body: write });
     const clerk = { credential: body.Message as string };
@@ -113,7 +113,7 @@ onEveryEngine('users', app => {
     return { id: made.Meta.id as string, credential: made.Message as string, body };
   };
 
-  test('only an administrator, and the owner, see an access key', async () => {
+  test('an access key is visible to administrators and its owner only', async () => {
     const { credential, id } = await member('looker@example.org', { users: 'read' });
     const lists = ['/api/users?p=-1', '/api/users/search?q=@', '/api/users/search?email_address=@'];
     for (const path of lists) {
@@ -127,7 +127,7 @@ onEveryEngine('users', app => {
     assert.equal((await app().ask('GET', `/api/users/${other}`, { credential })).body.access_key, '');
   });
 
-  test('nobody grants what they do not hold, to others or to themselves', async () => {
+  test('a user cannot grant permissions it does not hold, also not to itself', async () => {
     const clerk = await member('granter@example.org', { users: 'write', keys: 'read' });
     const { credential } = clerk;
     const grant = (email: string, user_permissions: Record<string, string>) =>
@@ -145,7 +145,7 @@ onEveryEngine('users', app => {
     assert.equal((await app().ask('GET', `/api/users/${richer.id}`)).body.user_permissions.apis, 'write');
   });
 
-  test('everybody may read and renew themselves, and nobody else without the permission', async () => {
+  test('a user may read itself and renew its own key; others need the permission', async () => {
     const { id, credential } = await member('alone@example.org', { nothing: 'read' });
     assert.equal((await app().ask('GET', `/api/users/${id}`, { credential })).body.id, id);
     const other = (await member('other@example.org', { nothing: 'read' })).id;
@@ -158,7 +158,7 @@ onEveryEngine('users', app => {
     assert.equal((await renew(denied.id, denied.credential)).status, 200);
   });
 
-  test('of two administrators who remove each other at once, one stays', async () => {
+  test('two administrators who delete each other concurrently leave one', async () => {
     const { orgId, accessKey, userId } = await app().stranger();
     const second = { ...three('second@example.org'), active: true, org_id: orgId };
     const { body } = await app().ask('POST', '/admin/users', { body: second });
@@ -172,7 +172,7 @@ onEveryEngine('users', app => {
     assert.deepEqual(left.map(answer => answer.status).sort(), [200, 401]);
   });
 
-  test('the last administrator cannot be removed, demoted or revoked', async () => {
+  test('the last administrator cannot be deleted, demoted or revoked', async () => {
     const { accessKey, userId } = await app().stranger();
     const own = { credential: accessKey };
     assert.equal((await app().ask('DELETE', `/api/users/${userId}`, own)).status, 409);
@@ -181,7 +181,7 @@ onEveryEngine('users', app => {
     assert.equal((await app().ask('PUT', `/api/users/${userId}`, { ...own, body: demoted })).status, 409);
   });
 
-  test('a password needs the current one to change one’s own', async () => {
+  test('changing one’s own password requires the current one', async () => {
     const { accessKey, userId } = await app().stranger();
     const set = (body: object) =>
       app().ask('POST', `/api/users/${userId}/actions/reset`, { credential: accessKey, body });

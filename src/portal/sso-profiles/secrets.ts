@@ -1,5 +1,5 @@
-import type { Json } from '#base/json.ts';
-import { createInvalidProblem, pathText, type ValidationError } from '#operations/validation-error.ts';
+import { formatPath, type Json } from '#base/json.ts';
+import { createInvalidProblem, type ValidationError } from '#operations/validation-error.ts';
 
 /** What stands in an answer where a secret is. Sent back, it means that the secret stays. */
 export const mask = '********';
@@ -63,7 +63,7 @@ export function restoreMaskedSecrets(sent: JsonObject, stored: JsonObject | unde
   const whole = mapSecrets(
     sent,
     (holder, name, other, at) => {
-      const fault = (message: string) => faults.push({ path: pathText([path, ...at]), message });
+      const fault = (message: string) => faults.push({ path: formatPath([path, ...at]), message });
       const secret = holder[name]!;
       const storedSecret = other && getOwn(other, name);
       if (typeof secret !== 'string') fault('must be text');

@@ -3,7 +3,7 @@ import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
 import { inlinePrefix } from '#events/deliveries/schema.ts';
 import type { DeliveryStore, NewDelivery } from '#events/deliveries/store.ts';
-import { headersPurpose } from '#events/webhook-handler.ts';
+import { headersPurpose } from '#events/delivery-builder.ts';
 import type { StoredAccessRequest } from '../access-requests/schema.ts';
 import type { StoredApp } from '../apps/schema.ts';
 import type { StoredPortalOrganisation } from '../organisations/schema.ts';

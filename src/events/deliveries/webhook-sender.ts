@@ -4,11 +4,11 @@ import type { Log } from '#base/log.ts';
 import { Problem } from '#base/problems.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
+import { headersPurpose } from '../delivery-builder.ts';
 import { type HookSecretStore, inlineSecret } from '../hooks/secret-store.ts';
 import type { HookStore } from '../hooks/store.ts';
-import { headersPurpose } from '../webhook-handler.ts';
 import type { Lane, LaneStore } from './lane-store.ts';
-import type { Attempt, Delivery } from './schema.ts';
+import type { Attempt, Delivery, DeliveryState } from './schema.ts';
 import { signPayload } from './signature.ts';
 import type { DeliveryStore } from './store.ts';
 
@@ -16,7 +16,7 @@ export interface WebhookSenderOptions {
   readonly deliveries: DeliveryStore;
   readonly lanes: LaneStore;
   readonly hooks: Pick<HookStore, 'get'>;
-  readonly hookSecrets: Pick<HookSecretStore, 'signing'>;
+  readonly hookSecrets: Pick<HookSecretStore, 'readSigningSecrets'>;
   readonly vault: Pick<Vault, 'open'>;
   readonly outbound: OutboundClient;
   readonly clock: Clock;
@@ -24,20 +24,20 @@ export interface WebhookSenderOptions {
   readonly settings: Settings;
 }
 
-/** Hooks this process calls at the same time: one that is slow holds up itself alone. */
+/** Hooks called concurrently by this process: a slow one delays only itself. */
 const maxConcurrentLanes = 16;
-/** Calls made for one hook before others have their turn. */
+/** Calls for one hook before the lane is released, for fairness. */
 const maxCallsPerTurn = 50;
-/** Whatever a webhook asks for. */
+/** Bounds the timeout that a webhook configures. */
 const maxTimeoutMs = 60_000;
-/** Longer than a call may take: whoever still holds a lane then has died. */
+/** Longer than any call: a lane with an expired lease belongs to a crashed process. */
 const leaseMs = maxTimeoutMs + 20_000;
-/** What another process left behind, or wrote, is found so soon. */
+/** Finds deliveries that another process added or left behind. */
 const pollIntervalMs = 1000;
 const maxBackoffMs = 3_600_000;
-/** Of an answer nobody reads. */
+/** The response body is discarded. */
 const maxResponseBytes = 65_536;
-/** How long calls under way may take to finish when the process is stopped. */
+/** Calls in flight may finish within this time on shutdown. */
 const shutdownGraceMs = 2000;
 const pruneIntervalMs = 60_000;
 const dayMs = 86_400_000;
@@ -48,10 +48,9 @@ type AttemptOutcome = Attempt & { readonly isFinal?: boolean };
 
 export type WebhookSender = ReturnType<typeof startWebhookSender>;
 
-/** Makes the calls that wait, for as long as the process runs. */
+/** Sends waiting deliveries while the process runs. */
 export function startWebhookSender(options: WebhookSenderOptions) {
   const { deliveries, lanes, clock, log, settings } = options;
-  const maxAttempts = settings['events.max_attempts'];
   const active = new Set<Promise<void>>();
   const stopping = new AbortController();
   const totals = { delivered: 0, failed: 0, dead: 0 };
@@ -62,12 +61,9 @@ export function startWebhookSender(options: WebhookSenderOptions) {
   let pollAgain = false;
   let pruning = Promise.resolve();
 
-  const computeBackoffMs = (attempts: number) =>
-    Math.min(settings['events.retry_interval_ms'] * 2 ** (attempts - 1), maxBackoffMs);
-  /** Said once, until the queue can be used again. */
+  /** Logs once until the queue works again. */
   function onQueueError(error: unknown): void {
-    if (!isQueueFailing)
-      log.warn({ reason: (error as Error).message }, 'webhook calls wait: their queue cannot be used');
+    if (!isQueueFailing) log.warn({ reason: (error as Error).message }, 'delivery queue unavailable, retrying');
     isQueueFailing = true;
   }
 
@@ -99,16 +95,18 @@ export function startWebhookSender(options: WebhookSenderOptions) {
     }
   }
 
-  /** The calls of one hook, in their order, until one fails. */
+  /** Sends the deliveries of one hook in order, until one fails. */
   async function drainLane(lane: Lane): Promise<void> {
     for (let calls = 0; calls < maxCallsPerTurn && !isClosing; calls++) {
       if (calls > 0 && !(await lanes.renew(lane, clock.now(), leaseMs))) return;
       const delivery = await deliveries.next(lane.orgId, lane.hook);
       if (!delivery) return lanes.closeIfEmpty(lane);
       const outcome = await sendAttempt(options, delivery, stopping.signal);
-      // Nobody knows whether it arrived, so it is made again, under the same id.
+      // Aborted: it may have arrived, so it is sent again under the same id.
       if (stopping.signal.aborted && outcome.error !== '') break;
-      const backoffMs = await recordAttempt(delivery, outcome);
+      const { state, backoffMs } = await recordAttempt(options, delivery, outcome);
+      totals[state === 'waiting' ? 'failed' : state]++;
+      changedOrgIds.add(delivery.orgId);
       if (backoffMs > 0) {
         setTimeout(wake, backoffMs).unref();
         return lanes.release(lane, clock.now() + backoffMs);
@@ -117,24 +115,7 @@ export function startWebhookSender(options: WebhookSenderOptions) {
     await lanes.release(lane, clock.now());
   }
 
-  /** Writes down how it went; gives how long the hook is left alone. */
-  async function recordAttempt(delivery: Delivery, { isFinal = false, ...result }: AttemptOutcome): Promise<number> {
-    const attempts = delivery.attempts + 1;
-    const isOver = isFinal || attempts >= maxAttempts;
-    const state = result.error === '' ? 'delivered' : isOver ? 'dead' : 'waiting';
-    const attemptLog = [...delivery.log, result].slice(-maxAttempts);
-    await deliveries.recordAttempt(delivery, { state, attempts, status: result.status, log: attemptLog }, clock.now());
-    totals[state === 'waiting' ? 'failed' : state]++;
-    changedOrgIds.add(delivery.orgId);
-    if (state === 'dead')
-      log.warn(
-        { delivery: delivery.publicId, hook: delivery.hook, reason: result.error },
-        'a webhook call is given up',
-      );
-    return state === 'waiting' ? computeBackoffMs(attempts) : 0;
-  }
-
-  /** What is too much can only be so where something was added. */
+  /** Only organisations with new deliveries can exceed the bound. */
   function prune(orgIds?: ReadonlySet<string>): void {
     const before = clock.now() - settings['events.retention_days'] * dayMs;
     pruning = deliveries
@@ -165,6 +146,27 @@ export function startWebhookSender(options: WebhookSenderOptions) {
   };
 }
 
+/** Records the attempt; returns the new state, and the backoff of the hook. */
+async function recordAttempt(
+  { deliveries, clock, log, settings }: WebhookSenderOptions,
+  delivery: Delivery,
+  { isFinal = false, ...result }: AttemptOutcome,
+): Promise<{ state: DeliveryState; backoffMs: number }> {
+  const maxAttempts = settings['events.max_attempts'];
+  const attempts = delivery.attempts + 1;
+  const isOver = isFinal || attempts >= maxAttempts;
+  const state = result.error === '' ? 'delivered' : isOver ? 'dead' : 'waiting';
+  const attemptLog = [...delivery.log, result].slice(-maxAttempts);
+  await deliveries.recordAttempt(delivery, { state, attempts, status: result.status, log: attemptLog }, clock.now());
+  if (state === 'dead')
+    log.warn(
+      { delivery: delivery.publicId, hook: delivery.hook, reason: result.error },
+      'webhook delivery failed, moved to dead letters',
+    );
+  const backoffMs = Math.min(settings['events.retry_interval_ms'] * 2 ** (attempts - 1), maxBackoffMs);
+  return { state, backoffMs: state === 'waiting' ? backoffMs : 0 };
+}
+
 async function sendAttempt(
   options: WebhookSenderOptions,
   delivery: Delivery,
@@ -172,12 +174,12 @@ async function sendAttempt(
 ): Promise<AttemptOutcome> {
   const { outbound, clock, settings, log } = options;
   const atMs = clock.now();
-  const elapsed = () => ({ atMs, ms: clock.now() - atMs });
+  const sinceStart = () => ({ atMs, ms: clock.now() - atMs });
   try {
     const target = await findTarget(options, delivery);
-    if (!target) return { ...elapsed(), status: 0, error: 'the webhook was removed', isFinal: true };
+    if (!target) return { ...sinceStart(), status: 0, error: 'the webhook was removed', isFinal: true };
     const body = methodsWithoutBody.has(target.method) ? '' : delivery.payload;
-    const secrets = await options.hookSecrets.signing(delivery.orgId, target.secret, atMs);
+    const secrets = await options.hookSecrets.readSigningSecrets(delivery.orgId, target.secret, atMs);
     const { status } = await outbound.fetch({
       url: target.url,
       method: target.method,
@@ -196,10 +198,10 @@ async function sendAttempt(
       maxBytes: maxResponseBytes,
       signal,
     });
-    return { ...elapsed(), status, error: status >= 200 && status < 300 ? '' : `it answered ${status}` };
+    return { ...sinceStart(), status, error: status >= 200 && status < 300 ? '' : `it answered ${status}` };
   } catch (error) {
-    if (!(error instanceof Problem) && !signal.aborted) log.error({ err: error }, 'a webhook call failed unforeseen');
-    return { ...elapsed(), status: 0, error: (error as Error).message };
+    if (!(error instanceof Problem) && !signal.aborted) log.error({ err: error }, 'webhook call failed unexpectedly');
+    return { ...sinceStart(), status: 0, error: (error as Error).message };
   }
 }
 
@@ -210,7 +212,7 @@ interface Target {
   readonly secret: string;
 }
 
-/** A stored hook is called as it is now. */
+/** Resolves a stored hook at the time of the call. */
 async function findTarget(
   { hooks, vault }: WebhookSenderOptions,
   { inline, orgId, hook }: Delivery,
@@ -224,6 +226,6 @@ async function findTarget(
   return { method: stored.method, url: stored.target_path, headers: stored.header_map, secret: stored.id };
 }
 
-/** Names are the same in any case; one that was written twice is sent once. */
+/** Header names are case-insensitive: a name in two spellings is sent once. */
 const lowerCaseNames = (headers: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));

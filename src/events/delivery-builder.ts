@@ -11,10 +11,10 @@ import { webhookMethod, webhookUrl } from './webhook-shapes.ts';
 
 export const headersPurpose = 'webhook handler headers';
 
-/** What cannot be sent is kept for its author to see, but not over and over. */
+/** Deduplication of dead letters, so that a broken handler does not fill the log. */
 const deadDeduplicationMs = 60_000;
 
-/** Where a handler sends what, as it is now. */
+/** Resolved target of a webhook handler. */
 interface ResolvedTarget {
   readonly hook: string;
   readonly name: string;
@@ -35,7 +35,7 @@ export interface DeliveryBuilderOptions {
 
 export type DeliveryBuilder = ReturnType<typeof createDeliveryBuilder>;
 
-/** Makes of an event what a webhook handler asks to be sent. What cannot be made comes out dead, with the reason. */
+/** Builds the delivery of an event for a webhook handler. One that cannot be rendered is dead, with the reason. */
 export function createDeliveryBuilder({ hooks, vault, clock, render }: DeliveryBuilderOptions) {
   async function resolveTarget(orgId: string, apiId: string, handler: EventHandler): Promise<ResolvedTarget> {
     const { id, cooldownSeconds, bodyTemplate } = handler;
@@ -94,7 +94,7 @@ export function createDeliveryBuilder({ hooks, vault, clock, render }: DeliveryB
   };
 }
 
-/** A handler that says everything itself. All of one API that call the same address share one queue. */
+/** Inline handler. Those of one API with the same method and URL share one queue. */
 function toInlineTarget(
   apiId: string,
   { name, method, url, bodyTemplate, headers, cooldownSeconds }: EventHandler,
@@ -129,11 +129,11 @@ function tryRender(work: () => RenderedBody): { body?: RenderedBody; fault: stri
 
 const hashParts = (parts: readonly unknown[]) => createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 
-/** Calls that say the same to the same are one. */
+/** Equal payloads to the same target have one key. */
 const toDeduplicationKey = (orgId: string, { hook, method, url }: ResolvedTarget, text: string) =>
   hashParts([orgId, hook, method, url, text]);
 
-/** A certificate's events differ by the hour, but are about the same end. */
+/** Certificate events differ in their remaining time, but are about the same expiry. */
 function toIdentityText({ event, detail, apiId }: GatewayEvent, payload: string): string {
   const { cert_id, expires_at, expired_at } = detail;
   return cert_id === undefined ? payload : hashParts([event, cert_id, expires_at ?? expired_at, apiId]);

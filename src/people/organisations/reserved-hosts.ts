@@ -1,13 +1,13 @@
 import { hostsOverlap, isLiteralHost, literalHostSuffix } from '#definition/route-overlap.ts';
 
 /**
- * Hosts that were granted to organisations by name or as `*.name`. Routes of other organisations that name no host, or a
- * pattern, do not reach them; `*` grants the use of hosts and holds none.
+ * Hosts reserved by grants, by name or as `*.name`. Routes of other organisations without a host, or with a pattern, do
+ * not match them; `*` grants the use of hosts and reserves none.
  */
 export interface ReservedHosts {
-  /** Names that were granted. */
+  /** Number of reserved names. */
   readonly size: number;
-  /** Who holds a host, or every host of a pattern; the longest name that was granted decides. Undefined: held by none. */
+  /** Owners of a host or host pattern, by the longest reserved name; undefined for an unreserved one. */
   ownersOf(host: string): ReadonlySet<string> | undefined;
 }
 
@@ -43,7 +43,7 @@ export function createReservedHosts(grants: Iterable<HostGrant>): ReservedHosts 
 
 export const noReservedHosts: ReservedHosts = createReservedHosts([]);
 
-/** The host of a route and whose it is. */
+/** Host of a route with its organisation. */
 export interface OwnedHost {
   readonly orgId: string;
   readonly host: string;
@@ -52,11 +52,13 @@ export interface OwnedHost {
 const canReach = (reserved: ReservedHosts, { orgId, host }: OwnedHost, other: string): boolean =>
   isLiteralHost(host) || (reserved.ownersOf(other)?.has(orgId) ?? true);
 
-/** Whether a request could be for the hosts of both routes. */
+/** True if a request could match the hosts of both routes. */
 export const hasHostOverlap = (reserved: ReservedHosts, one: OwnedHost, other: OwnedHost): boolean =>
   hostsOverlap(one.host, other.host) && canReach(reserved, one, other.host) && canReach(reserved, other, one.host);
 
-/** Whether an organisation may have APIs at a host: within its domains, and not at what others hold by a longer name. */
+/**
+ * True if an organisation may have APIs at a host: inside its domains, and not reserved for others by a longer name.
+ */
 export function isHostGranted(reserved: ReservedHosts, { orgId, domains }: HostGrant, host: string): boolean {
   const name = isLiteralHost(host) ? host : literalHostSuffix(host);
   const isCoveredBy = (domain: string) =>
