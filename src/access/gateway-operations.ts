@@ -5,7 +5,7 @@ import { gatewayOauthOperations } from './oauth/gw-operations.ts';
 import { gatewayTokenOperations } from './oauth/gw-token-operations.ts';
 import { gatewayPolicyOperations } from './policies/gw-operations.ts';
 
-/** Who may call what, as the gateway's control interface has it. */
+/** Operations on keys, policies, OAuth clients and certificates of the gateway API. */
 export const gatewayAccessOperations = [
   ...gatewayKeyOperations,
   ...gatewayOrganisationKeyOperations,

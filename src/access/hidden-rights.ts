@@ -2,7 +2,7 @@ import type { HiddenApis, Ownership } from '#apis/owners/store.ts';
 import { problem as apis } from '#apis/problems.ts';
 import type { Actor } from '#operations/actor.ts';
 
-/** What keys and policies grant, seen by a user who does not own all APIs. */
+/** Visibility of rights for users who do not own all APIs. */
 
 interface RightsHolder {
   readonly access_rights?: Readonly<Record<string, unknown>> | null | undefined;
@@ -18,11 +18,11 @@ const apiIdsOf = ({ access_rights, access_rights_array }: RightsHolder): string[
 export const grantsHidden = (granting: RightsHolder, hidden: HiddenApis): boolean =>
   apiIdsOf(granting).some(apiId => hidden.has(apiId));
 
-/** Visible where nothing it grants is hidden, or something it grants is not. */
+/** Visible unless all granted APIs are hidden. */
 export const isVisible = (granting: RightsHolder, hidden: HiddenApis): boolean =>
   !grantsHidden(granting, hidden) || apiIdsOf(granting).some(apiId => !hidden.has(apiId));
 
-/** The same without the rights to APIs that are hidden. */
+/** Copy without rights to hidden APIs. */
 export function withoutHidden<T extends RightsHolder>(granting: T, hidden: HiddenApis): T {
   if (!grantsHidden(granting, hidden)) return granting;
   const { access_rights, access_rights_array } = granting;
@@ -31,7 +31,7 @@ export function withoutHidden<T extends RightsHolder>(granting: T, hidden: Hidde
   return { ...granting, access_rights: Object.fromEntries(rights), ...(list && { access_rights_array: list }) };
 }
 
-/** Refuses a write that grants, or takes away, rights to an API its user does not own. */
+/** Refuses a write that adds or removes rights to an API the user does not own. */
 export async function refuseHiddenRights(
   { ownership }: { ownership: Ownership },
   actor: Actor,

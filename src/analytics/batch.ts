@@ -1,7 +1,7 @@
 /**
- * Finished calls on their way from a traffic thread to the main thread: a table of numbers, a table of words by their
- * place in one list, and the APIs they were for. Typed arrays travel without being copied member by member, and what
- * many calls have in common travels once.
+ * Columnar batch of finished calls, sent from a traffic thread to the main thread: a table of numbers, a table of words
+ * as indices into one list, and the APIs. Typed arrays clone fast, and
+ * repeated values are sent once.
  */
 
 export const numberColumns = [
@@ -12,7 +12,7 @@ export const numberColumns = [
   'upstreamMs',
   'requestBytes',
   'answerBytes',
-  /** 1 for an endpoint that is counted by itself. */
+  /** 1 for a tracked endpoint. */
   'trackedPath',
 ] as const;
 
@@ -29,7 +29,7 @@ export const wordColumns = [
   'address',
   'userAgent',
   'refusal',
-  /** Several, with `tagSeparator` between them. */
+  /** Joined with `tagSeparator`. */
   'tags',
   'rawRequest',
   'rawResponse',
@@ -38,15 +38,15 @@ export const wordColumns = [
 type NumberColumn = (typeof numberColumns)[number];
 type WordColumn = (typeof wordColumns)[number];
 
-/** Stands in no tag: text with it is refused wherever tags come from. */
+/** Never part of a tag: validation refuses it. */
 export const tagSeparator = '\u0000';
 
-/** The key of a call that came without one. */
+/** Key hash of a call without a key. */
 export const anonymousKey = '00000000';
-/** The version of an API that has none. */
+/** Version of an unversioned API. */
 export const unversioned = 'Non Versioned';
 
-/** What is said of an API once for all its calls of a batch. */
+/** API members sent once per batch. */
 export interface BatchApi {
   readonly id: string;
   readonly orgId: string;
@@ -61,13 +61,13 @@ export interface CallBatch {
   readonly count: number;
   /** `count` rows of `numberColumns`. */
   readonly numbers: Float64Array<ArrayBuffer>;
-  /** `count` rows of `wordColumns`, as places in `words`. */
+  /** `count` rows of `wordColumns`, as indices into `words`. */
   readonly places: Uint32Array<ArrayBuffer>;
   readonly words: readonly string[];
   readonly apis: readonly BatchApi[];
 }
 
-/** Where each column stands in a row. */
+/** Column indices. */
 export const numberIndex = indexColumns(numberColumns);
 export const wordIndex = indexColumns(wordColumns);
 
@@ -75,14 +75,14 @@ function indexColumns<const Name extends string>(names: readonly Name[]): { read
   return Object.fromEntries(names.map((name, place) => [name, place])) as { [N in Name]: number };
 }
 
-/** One call of a batch, read where it lies. */
+/** Cursor on one call of a batch. */
 export interface CallRecord {
   number(column: NumberColumn): number;
   word(column: WordColumn): string;
   readonly api: BatchApi;
 }
 
-/** Visits every call; the object is the same each time and means another call at the next visit. */
+/** Visits every call with one reused cursor object. */
 export function forEachCall(
   { count, numbers, places, words, apis }: CallBatch,
   visit: (record: CallRecord) => void,

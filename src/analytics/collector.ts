@@ -5,7 +5,7 @@ import { createTrafficTotals } from './metrics/totals.ts';
 import { uptimeFamilies } from './metrics/uptime.ts';
 import type { ThreadReport } from './metrics-report.ts';
 
-/** How traffic threads are doing, as whoever runs them knows it. */
+/** Thread counts of the data plane. */
 export interface ThreadCounts {
   readonly running: number;
   readonly restarts: number;
@@ -13,23 +13,23 @@ export interface ThreadCounts {
 
 const stateIntervalMs = 1000;
 
-/** What the main thread does with the reports of traffic threads: counts go to the records, measures to the metrics. */
+/** Collects reports of traffic threads: batches go to ingest, metrics to the process totals. */
 export function createCollector(options: IngestOptions) {
   const ingest = startIngest(options);
   const totals = createTrafficTotals();
   const sampleMain = createThreadSampler(stateIntervalMs, 1);
-  const timer = setInterval(() => totals.state('main', sampleMain()!), stateIntervalMs);
+  const timer = setInterval(() => totals.setState('main', sampleMain()!), stateIntervalMs);
   timer.unref();
 
   return {
-    receive(thread: number, { batch, metrics: measures, state, uptimeResults: tested }: ThreadReport): void {
-      if (batch) ingest.take(batch);
-      if (tested) ingest.addUptimeResults(tested);
-      if (measures) {
-        totals.add(String(thread), measures);
-        if (measures.dropped > 0) ingest.addDropped(measures.dropped);
+    receive(thread: number, { batch, metrics, state, uptimeResults }: ThreadReport): void {
+      if (batch) ingest.addBatch(batch);
+      if (uptimeResults) ingest.addUptimeResults(uptimeResults);
+      if (metrics) {
+        totals.add(String(thread), metrics);
+        if (metrics.dropped > 0) ingest.addDropped(metrics.dropped);
       }
-      if (state) totals.state(String(thread), state);
+      if (state) totals.setState(String(thread), state);
     },
     removeThread: (thread: number) => totals.removeThread(String(thread)),
     flush: ingest.flush,

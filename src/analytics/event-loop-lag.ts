@@ -2,8 +2,8 @@ import { getHeapStatistics } from 'node:v8';
 import type { ThreadState } from './metrics-report.ts';
 
 /**
- * How this thread is. It is asked at a steady pace and answers every `every` times: an asking that comes late shows how
- * long something else held the thread.
+ * Event loop lag: called at a fixed interval, a late call shows how long the thread was blocked. Returns the state
+ * every `reportEvery` calls.
  */
 export function createThreadSampler(intervalMs: number, reportEvery: number): () => ThreadState | undefined {
   let samples = 0;

@@ -66,10 +66,10 @@ withRecords('recording', (given, engine) => {
   test('what comes in several writes, and from several processes, is one sum', async () => {
     const one = recordingOn(given());
     const two = recordingOn(given());
-    one.recording.take(of('sum', [{ totalMs: 4, upstreamMs: 0, status: 204 }, { totalMs: 4 }]));
+    one.recording.addBatch(of('sum', [{ totalMs: 4, upstreamMs: 0, status: 204 }, { totalMs: 4 }]));
     await one.recording.flush();
-    two.recording.take(of('sum', [{ totalMs: 2, upstreamMs: 1, status: 204 }]));
-    one.recording.take(of('sum', [{ totalMs: 8, upstreamMs: 7, status: 204, atMs: noon + 5 }]));
+    two.recording.addBatch(of('sum', [{ totalMs: 2, upstreamMs: 1, status: 204 }]));
+    one.recording.addBatch(of('sum', [{ totalMs: 8, upstreamMs: 7, status: 204, atMs: noon + 5 }]));
     await Promise.all([one.recording.close(), two.recording.close()]);
     const { items } = await one.usage.page(asked('sum', { groups: ['code'] }), everything);
     const { hits, total_us, min_us, max_us, ...rest } = items.find(item => Number(item.code) === 204)!;
@@ -82,7 +82,7 @@ withRecords('recording', (given, engine) => {
 
   test('what was not written yet is written at the end', async () => {
     const { recording, usage, logs } = recordingOn(given());
-    recording.take(of('end'));
+    recording.addBatch(of('end'));
     await recording.close();
     assert.equal(await hits(usage, 'end'), 1);
     assert.equal(await logged(logs, 'end'), 1);
@@ -91,10 +91,10 @@ withRecords('recording', (given, engine) => {
   test('what cannot be written is kept, said once, and written when that works again', async () => {
     const { recording, usage, logs, lines } = recordingOn(given());
     await sql`alter table usage rename to usage_away`.execute(given().db);
-    recording.take(of('away'));
+    recording.addBatch(of('away'));
     recording.addDropped(2);
     await recording.flush();
-    recording.take(of('away'));
+    recording.addBatch(of('away'));
     await recording.flush();
     await sql`alter table usage_away rename to usage`.execute(given().db);
     await recording.flush();
@@ -102,7 +102,7 @@ withRecords('recording', (given, engine) => {
     assert.equal(await logged(logs, 'away'), 2);
     assert.deepEqual(
       lines.map(line => JSON.parse(line).msg),
-      ['usage could not be written; it is kept for now', 'usage is written again'],
+      ['usage write failed, retrying', 'usage writes resumed'],
     );
     assert.equal(await usage.countLosses(noon, noon + 60_000), 2);
     await recording.close();
@@ -110,7 +110,7 @@ withRecords('recording', (given, engine) => {
 
   test('a burst is counted whole though only so many of its calls are logged', async () => {
     const { recording, usage, logs } = recordingOn(given());
-    recording.take(
+    recording.addBatch(
       of(
         'burst',
         Array.from({ length: 1500 }, () => ({})),
@@ -125,7 +125,7 @@ withRecords('recording', (given, engine) => {
 
   test('without a log nothing but counts is kept', async () => {
     const { recording, usage, logs } = recordingOn(given(), { 'analytics.raw_log': 'false' });
-    recording.take(of('quiet'));
+    recording.addBatch(of('quiet'));
     await recording.close();
     assert.equal(await hits(usage, 'quiet'), 1);
     assert.equal(await logged(logs, 'quiet'), 0);
@@ -134,7 +134,9 @@ withRecords('recording', (given, engine) => {
   test('what is too old goes, what its API keeps for a shorter time goes sooner, the rest stays', async () => {
     const { recording, usage, logs } = recordingOn(given());
     const short = { ...someApi, id: 'short', retentionSeconds: 3600 };
-    recording.take(of('kept', [{ atMs: noon - 31 * day }, { atMs: noon - day }, { atMs: noon - day, api: short }, {}]));
+    recording.addBatch(
+      of('kept', [{ atMs: noon - 31 * day }, { atMs: noon - day }, { atMs: noon - day, api: short }, {}]),
+    );
     await recording.close();
     await usage.prune(noon - 30 * day, noon, 2000);
     await logs.prune(noon - 30 * day, noon, 100_000, 2000);
@@ -145,7 +147,7 @@ withRecords('recording', (given, engine) => {
   test('old rows go in steps of a bounded size', async () => {
     const { recording, usage, logs } = recordingOn(given());
     const calls = Array.from({ length: 30 }, (_, n) => ({ atMs: noon - 400 * day, path: `/${n}` }));
-    recording.take(of('steps', calls));
+    recording.addBatch(of('steps', calls));
     await recording.close();
     const before = noon - 399 * day;
     assert.deepEqual([await usage.prune(before, 0, 20), await usage.prune(before, 0, 20)], [20, 10]);
@@ -157,7 +159,7 @@ withRecords('recording', (given, engine) => {
 
   test('the log keeps so many calls, the newest', async () => {
     const { recording, logs } = recordingOn(given());
-    recording.take(
+    recording.addBatch(
       of(
         'rows',
         Array.from({ length: 30 }, (_, n) => ({ atMs: noon + n })),
@@ -174,10 +176,10 @@ withRecords('recording', (given, engine) => {
     const first = recordingOn(given());
     for (let n = 0; n < 5; n++) {
       const calls = Array.from({ length: 500 }, () => ({ atMs: noon - 2 * day }));
-      first.recording.take(of('turns', calls));
+      first.recording.addBatch(of('turns', calls));
       await first.recording.flush();
     }
-    first.recording.take(of('turns', [{ atMs: noon }]));
+    first.recording.addBatch(of('turns', [{ atMs: noon }]));
     await first.recording.close();
     assert.equal(await counted(first.logs, 'turns'), 2501);
     const sized = recordingOn(given(), { 'analytics.max_log_rows': '11' });
@@ -206,14 +208,14 @@ withRecords('recording', (given, engine) => {
       { version: 'v' },
     ];
     for (const more of filters) {
-      const plan = await given().explain(usage.sums(asked('o7', { ...narrow, ...more })).compile());
+      const plan = await given().explain(usage.buildSums(asked('o7', { ...narrow, ...more })).compile());
       assert.doesNotMatch(plan, reads, `${JSON.stringify(more)}\n${plan}`);
     }
     const calls = { orgId: 'o7', from: noon, to: noon + 60_000, failed: false };
     for (const more of [{}, { apiId: 'a7' }, { keyHash: 'k7' }, { failed: true }, { status: 500 }]) {
       const plan = await given().explain(
         logs
-          .listing({ ...calls, ...more })
+          .buildListing({ ...calls, ...more })
           .limit(10)
           .compile(),
       );

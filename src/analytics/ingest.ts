@@ -22,16 +22,16 @@ export interface IngestOptions {
 }
 
 const writeIntervalMs = 500;
-/** Single calls logged between two writes; more are counted, not logged. */
+/** Bound of logged calls between two writes; further calls are counted, not logged. */
 const maxLoggedCallsPerWrite = 500;
-/** Rows of each table removed at a time, so that nobody waits long for the database. */
+/** Rows per table and prune: keeps transactions short. */
 const maxPrunedRows = 2000;
 const writesBetweenPrunes = 20;
 const dayMs = 86_400_000;
-/** Longer than a round of tests may take before another thread makes it. */
+/** Longer than a round of uptime checks may take before another thread takes over. */
 const uptimeRoundTimeoutMs = 60_000;
 
-/** Takes what traffic threads wrote down, adds it up, and writes it to the records twice a second and at the end. */
+/** Ingests batches of traffic threads: rolls them up and writes twice a second and on close. */
 export function startIngest({ records, usage, logs, uptime, settings, clock, log }: IngestOptions) {
   const usageRollUp = createUsageRollUp({
     rowsPerMinute: settings['analytics.max_rows_per_minute'],
@@ -58,7 +58,7 @@ export function startIngest({ records, usage, logs, uptime, settings, clock, log
     });
   }
 
-  /** All of it or nothing: what could not be written is kept for the next time, within bounds. */
+  /** Writes in one transaction; on failure the rows are restored for the next write, within bounds. */
   async function write(): Promise<void> {
     const rows = usageRollUp.drain(clock.now());
     const calls = entries;
@@ -75,14 +75,14 @@ export function startIngest({ records, usage, logs, uptime, settings, clock, log
         await uptime.add(uptimeRows);
         if (lost > 0) await usage.addLosses(clock.now() - (clock.now() % minuteMs), lost);
       });
-      if (failing) log.info('usage is written again');
+      if (failing) log.info('usage writes resumed');
       failing = false;
     } catch (error) {
       usageRollUp.restore(rows);
       uptimeHosts.restore(uptimeRows);
       losses += lost;
       entries = [...calls, ...entries].slice(0, maxLoggedCallsPerWrite);
-      if (!failing) log.warn({ reason: (error as Error).message }, 'usage could not be written; it is kept for now');
+      if (!failing) log.warn({ reason: (error as Error).message }, 'usage write failed, retrying');
       failing = true;
     }
   }
@@ -93,7 +93,7 @@ export function startIngest({ records, usage, logs, uptime, settings, clock, log
     const usageRows = await usage.prune(before, now, maxPrunedRows);
     const logRows = await logs.prune(before, now, settings['analytics.max_log_rows'], maxPrunedRows);
     const uptimeRows = await uptime.prune(before, now, maxPrunedRows);
-    // As long as there is more to do, the next write is followed by the next step.
+    // More to prune: prune again after the next write.
     if ([usageRows, logRows, uptimeRows].some(count => count >= maxPrunedRows)) writes = 0;
   }
 
@@ -110,7 +110,7 @@ export function startIngest({ records, usage, logs, uptime, settings, clock, log
     try {
       await prune();
     } catch (error) {
-      log.warn({ reason: (error as Error).message }, 'old usage could not be removed');
+      log.warn({ reason: (error as Error).message }, 'usage pruning failed, retrying');
     }
   }
 
@@ -122,11 +122,11 @@ export function startIngest({ records, usage, logs, uptime, settings, clock, log
   }, writeIntervalMs);
 
   return {
-    take: addBatch,
-    /** Results of tests of upstream hosts. */
+    addBatch: addBatch,
+    /** Results of uptime checks. */
     addUptimeResults: uptimeHosts.add,
     hosts: () => ({ states: uptimeHosts.states(clock.now()), totals: uptimeHosts.totals }),
-    /** Calls that a traffic thread had no room for. */
+    /** Calls dropped by a traffic thread. */
     addDropped(count: number): void {
       dropped += count;
       losses += count;

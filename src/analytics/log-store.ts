@@ -5,12 +5,12 @@ import type { Records } from '#storage/records.ts';
 import type { LoggedCall } from './schema.ts';
 
 const maxRowsPerInsert = 500;
-/** Calls one answer may hold: each may carry a whole request. */
+/** Bound of a list without pages: each call may carry a whole request. */
 const maxListedCalls = 1000;
 
 export interface LogQuery {
   readonly orgId: string;
-  /** Milliseconds, both ends included. */
+  /** Milliseconds, both ends inclusive. */
   readonly from: number;
   readonly to: number;
   readonly apiId?: string | undefined;
@@ -21,12 +21,12 @@ export interface LogQuery {
   readonly failed: boolean;
 }
 
-/** A call as it is written down: the columns it is found by come from the record itself. */
+/** Log row: the call, and the columns it is found by. */
 export interface LogEntry {
   readonly call: LoggedCall;
   readonly at: number;
   readonly failed: boolean;
-  /** 0: when the settings say. */
+  /** 0 means by the settings. */
   readonly expiresAt: number;
 }
 
@@ -46,7 +46,7 @@ export function createLogStore(records: Records) {
   const buildListing = (logQuery: LogQuery) =>
     buildFilter(logQuery).select('body').orderBy('at', 'desc').orderBy('id', 'desc');
 
-  /** The ids of some rows that should go. */
+  /** Ids of rows to delete, at most `maxRows`. */
   const selectIds = (maxRows: number) => records.db.selectFrom('logs').select('id').limit(maxRows);
 
   async function remove(ids: ReturnType<typeof selectIds>): Promise<number> {
@@ -55,7 +55,7 @@ export function createLogStore(records: Records) {
   }
 
   return {
-    listing: buildListing,
+    buildListing: buildListing,
     async add(entries: readonly LogEntry[]): Promise<void> {
       const rows = entries.map(({ call, at, failed, expiresAt }) => ({
         org_id: call.org_id,
@@ -86,7 +86,7 @@ export function createLogStore(records: Records) {
       const items = (await query.execute()).map(({ body }) => JSON.parse(body) as LoggedCall);
       return { items, pages: everything ? 1 : Math.max(1, Math.ceil(total / size)), total };
     },
-    /** Removes some of what is too old or too much; how much it was. */
+    /** Removes up to `maxRows` rows each that are over the row limit, over the retention, or expired; returns how many. */
     async prune(before: number, now: number, keep: number, maxRows: number): Promise<number> {
       const last = await records.db.selectFrom('logs').select(sql<number>`max(id)`.as('id')).executeTakeFirst();
       const tooMuch = await remove(

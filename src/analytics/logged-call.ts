@@ -2,12 +2,12 @@ import { formatIsoTime } from '#base/clock.ts';
 import { type CallRecord, tagSeparator } from './batch.ts';
 import type { LogEntry } from './log-store.ts';
 
-/** Stands for "for ever" in `expireAt`: neither the API nor the installation names a time. */
+/** `expireAt` without any retention. */
 const foreverMs = 100 * 365 * 86_400_000;
 
 const roundToMicros = (ms: number) => Math.round(ms * 1000) / 1000;
 
-/** A call as the log keeps it. `retentionMs` is how long the installation keeps calls; 0 is for ever. */
+/** Log entry of a call. `retentionMs` is the retention of the installation; 0 is unlimited. */
 export function toLogEntry(record: CallRecord, retentionMs: number): LogEntry {
   const { api } = record;
   const at = record.number('atMs');

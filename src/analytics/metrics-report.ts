@@ -1,9 +1,9 @@
 import type { CallBatch } from './batch.ts';
 import type { UptimeResults } from './uptime/tested-host.ts';
 
-/** What a traffic thread counts of its calls. It sends what was added since it last did; the main thread adds it up. */
+/** Metrics reports of traffic threads: deltas since the last report, which the main thread sums up. */
 
-/** By the first digit of the status; calls that got no answer count as 5. */
+/** By first digit of the status; calls without a response count as 5xx. */
 export const statusClasses = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const;
 
 /** Upper bounds in seconds; one more bucket holds the rest. */
@@ -14,31 +14,31 @@ export interface Durations {
   readonly sum: number;
 }
 
-/** APIs with numbers of their own; calls of the rest are counted under `other`. */
+/** Bound of per-API metrics; further APIs are counted under `other`. */
 export const maxCountedApis = 1000;
 export const otherApi = 'other';
 
 export interface TrafficMetrics {
-  /** APIs the thread counts for the first time, by id: each has the next row, as long as the thread lives. */
+  /** Ids of APIs new in this report; each gets the next row for the lifetime of the thread. */
   readonly apis: readonly string[];
-  /** A row for each API, with one number per class of status. */
+  /** One row per API, one column per status class. */
   readonly calls: Float64Array<ArrayBuffer>;
   readonly total: Durations;
   readonly upstream: Durations;
   readonly refusals: ReadonlyMap<string, number>;
-  /** Records that found no room. */
+  /** Records dropped for lack of room. */
   readonly dropped: number;
 }
 
-/** How a thread is, beside what it counted. */
+/** Event loop and heap of a thread. */
 export interface ThreadState {
   readonly lagSeconds: number;
   readonly heapBytes: number;
-  /** The part of the time in which it was busy, from 0 to 1. */
+  /** Event loop utilization, from 0 to 1. */
   readonly utilization: number;
 }
 
-/** What a traffic thread sends, a few times a second. */
+/** Report of a traffic thread, sent a few times a second. */
 export interface ThreadReport {
   readonly batch: CallBatch | undefined;
   readonly metrics: TrafficMetrics | undefined;

@@ -1,4 +1,4 @@
-/** Parts of paths that name one thing among many of its kind. */
+/** Path segments that are ids, with their placeholder. */
 const kinds: readonly (readonly [RegExp, string])[] = [
   [/^\d+$/, '{id}'],
   [/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i, '{uuid}'],

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { createInvalidProblem, type ValidationError } from '#operations/validation-error.ts';
 
-/** Days as paths name them: from one to another, both included, in UTC. */
+/** Date range in paths: days in UTC, both inclusive. */
 
 const day = z.coerce.number().int().min(1).max(31);
 const month = z.coerce.number().int().min(1).max(12);
@@ -21,7 +21,7 @@ type RangeParams = z.output<typeof rangeParams>;
 
 const dayMs = 86_400_000;
 
-/** Milliseconds; the end is not part of it. */
+/** Milliseconds; the end is exclusive. */
 export interface DateRange {
   readonly from: number;
   readonly to: number;

@@ -13,25 +13,25 @@ import {
 } from './usage-rows.ts';
 
 export interface UsageRollUpOptions {
-  /** Rows of one API in one minute, before paths are counted together. As many again before keys are. */
+  /** Rows of one API and minute before paths are folded; twice as many before keys are. */
   readonly rowsPerMinute: number;
   readonly normalisePaths: boolean;
-  /** Rows held while they cannot be written. */
+  /** Bound of unwritten rows. */
   readonly maxPendingRows?: number;
 }
 
 const defaultMaxPendingRows = 50_000;
-/** Minutes whose rows are remembered, so that the bound holds for all of the minute however often it is written. */
+/** Minutes whose row names are tracked, so that the bound holds across several writes of one minute. */
 const trackedMinutes = 2;
 
-/** Adds calls up by the minute, within bounds. What it holds is what was not written yet. */
+/** Rolls up calls by minute within bounds. Holds only unwritten rows. */
 export function createUsageRollUp({
   rowsPerMinute,
   normalisePaths,
   maxPendingRows = defaultMaxPendingRows,
 }: UsageRollUpOptions) {
   let rows = new Map<string, UsageRow>();
-  /** The names of rows by API and minute, written or not. */
+  /** Row names by API and minute, written or not. */
   const namesByApiMinute = new Map<string, { readonly minute: number; readonly names: Set<string> }>();
   const totals = { records: 0, folded: 0, lost: 0 };
 
@@ -51,7 +51,7 @@ export function createUsageRollUp({
     };
   }
 
-  /** The dimensions the call is counted under: its own while there is room. */
+  /** Cardinality limit: folds the path, then key and client, into `other` once an API has too many rows. */
   function limitCardinality(own: Dimensions): Dimensions {
     const key = `${own.minute}/${own.api_id}`;
     let entry = namesByApiMinute.get(key);
@@ -96,7 +96,7 @@ export function createUsageRollUp({
   return {
     add,
     totals,
-    /** What was counted since the last time, in the same order everywhere: two that write the same rows take turns. */
+    /** Drains unwritten rows, sorted: a common lock order prevents deadlocks between processes. */
     drain(nowMs: number): UsageRow[] {
       const oldest = nowMs - trackedMinutes * minuteMs;
       for (const [place, { minute }] of namesByApiMinute) if (minute < oldest) namesByApiMinute.delete(place);
@@ -104,7 +104,7 @@ export function createUsageRollUp({
       rows = new Map();
       return drained.sort((a, b) => a.minute - b.minute || (a.id < b.id ? -1 : 1));
     },
-    /** Takes back what could not be written. */
+    /** Restores rows after a failed write. */
     restore(unwritten: readonly UsageRow[]): void {
       for (const row of unwritten) {
         const pending = rows.get(rowNameOf(row));

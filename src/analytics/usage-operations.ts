@@ -41,7 +41,7 @@ const usageQueryMembers = {
   tags: z.string().max(0, 'usage is not kept by tag').optional().describe('Not offered'),
 };
 const pagedQuery = z.object({ ...usageQueryMembers, p: pageNumber });
-/** These lists have no pages of their own accord. */
+/** Lists without pages by default. */
 const wholeQuery = z.object({ ...usageQueryMembers, p: pageNumber.default(-1) });
 type Query = z.output<typeof pagedQuery>;
 

@@ -3,10 +3,10 @@ import type { UsageRow } from '#storage/analytics-tables.ts';
 import type { CallRecord } from './batch.ts';
 
 export const minuteMs = 60_000;
-/** Stands for paths, and when there are too many of them too for keys and clients, that were not counted apart. */
+/** Replaces folded paths and, above a second bound, folded keys and clients. */
 export const otherName = 'other';
 
-/** What tells one row of a minute from another. */
+/** Dimensions that identify a row. */
 export type Dimensions = Pick<
   UsageRow,
   'minute' | 'org_id' | 'api_id' | 'version' | 'key_hash' | 'oauth_id' | 'path' | 'status' | 'refusal'
@@ -16,7 +16,7 @@ export const rowNameOf = (it: Dimensions): string =>
   `${it.minute}\n${it.org_id}\n${it.api_id}\n${it.version}\n${it.key_hash}\n${it.oauth_id}\n` +
   `${it.path}\n${it.status}\n${it.refusal}`;
 
-/** Short enough for an index whatever the path, and nobody can make two rows collide. */
+/** Truncated SHA-256: short enough for an index, collision-resistant. */
 export const digestRowName = (name: string): string =>
   createHash('sha256').update(name).digest('base64url').slice(0, 22);
 
@@ -65,7 +65,7 @@ export function countCall(row: UsageRow, record: CallRecord): void {
   row.alias = record.word('alias');
 }
 
-/** Adds a row that could not be written to what has come in since. */
+/** Adds an unwritten row to a newer row of the same dimensions. */
 export function mergeUsageRow(into: UsageRow, row: UsageRow): void {
   into.min_us = Math.min(into.min_us, row.min_us);
   into.max_us = Math.max(into.max_us, row.max_us);

@@ -5,12 +5,12 @@ import { problem } from '#storage/database-errors.ts';
 import type { Records } from '#storage/records.ts';
 import type { Tables } from '#storage/tables.ts';
 
-/** Rows one statement writes: engines bound how many values it may carry. */
+/** Both engines bound the values of one statement. */
 const maxRowsPerInsert = 500;
-/** Groups one answer may hold. */
+/** Bound of a list without pages. */
 const maxGroups = 10_000;
 
-/** What counts can be told apart by. */
+/** Dimensions to group by. */
 export const usageGroups = [
   'api_id',
   'path',
@@ -39,7 +39,7 @@ const groupExpressions: Readonly<Record<UsageGroup, RawBuilder<unknown>>> = {
   hour: sql`usage.minute / ${sql.lit(hourMs)}`,
 };
 
-/** What answers can be sorted by. */
+/** Sort orders. */
 export const usageOrders = [
   'hits',
   'success',
@@ -63,7 +63,7 @@ const orderExpressions: Readonly<Record<UsageOrder, RawBuilder<unknown>>> = {
 
 export interface UsageQuery {
   readonly orgId: string;
-  /** Milliseconds; `to` is not part of it. */
+  /** Milliseconds; `to` is exclusive. */
   readonly from: number;
   readonly to: number;
   readonly apiId?: string | undefined;
@@ -77,7 +77,7 @@ export interface UsageQuery {
   readonly ascending: boolean;
 }
 
-/** Calls that have the groups' values in common. Sums are of microseconds. */
+/** Sums of one group. Durations in microseconds. */
 export type UsageSum = Readonly<Partial<Record<UsageGroup, string | number>>> & {
   readonly api_name: string;
   readonly alias: string;
@@ -99,18 +99,18 @@ type Query<O> = SelectQueryBuilder<Tables, 'usage', O>;
 
 const castToBigint = (expression: Expression<unknown>) => sql<number>`cast(${expression} as bigint)`;
 const minColumn = (column: string) => {
-  const [stored, excluded] = [storedColumn(column), excludedColumn(column)];
+  const [stored, excluded] = [currentColumn(column), incomingColumn(column)];
   return sql<number>`case when ${excluded} < ${stored} then ${excluded} else ${stored} end`;
 };
 const maxColumn = (column: string) => {
-  const [stored, excluded] = [storedColumn(column), excludedColumn(column)];
+  const [stored, excluded] = [currentColumn(column), incomingColumn(column)];
   return sql<number>`case when ${excluded} > ${stored} then ${excluded} else ${stored} end`;
 };
-const storedColumn = (column: string) => sql.ref(`usage.${column}`);
-const excludedColumn = (column: string) => sql.ref(`excluded.${column}`);
-const addColumn = (column: string) => sql<number>`${storedColumn(column)} + ${excludedColumn(column)}`;
+const currentColumn = (column: string) => sql.ref(`usage.${column}`);
+const incomingColumn = (column: string) => sql.ref(`excluded.${column}`);
+const addColumn = (column: string) => sql<number>`${currentColumn(column)} + ${incomingColumn(column)}`;
 
-/** How a row that exists takes in what another process, or this one a moment ago, counted in it. */
+/** Upsert: adds counts to an existing row of this or another process. */
 const upsertColumns = {
   hits: addColumn('hits'),
   total_us: addColumn('total_us'),
@@ -141,7 +141,7 @@ export function createUsageStore(records: Records) {
     if (hiddenApis && hiddenApis.length > 0) query = query.where('api_id', 'not in', hiddenApis);
     if (version !== undefined) query = query.where('version', '=', version);
     if (keyHash !== undefined) query = query.where('key_hash', '=', keyHash);
-    // The second condition lets the index that holds only rows with a client be used.
+    // The second condition enables the partial index of rows with a client.
     if (oauthId !== undefined) query = query.where('oauth_id', '=', oauthId).where(sql<boolean>`oauth_id <> ''`);
     return query;
   }
@@ -186,8 +186,8 @@ export function createUsageStore(records: Records) {
   }
 
   return {
-    sums: buildSums,
-    /** Adds counts to what is there. */
+    buildSums: buildSums,
+    /** Upserts counts. */
     async add(rows: readonly UsageRow[]): Promise<void> {
       for (let at = 0; at < rows.length; at += maxRowsPerInsert)
         await records.db
@@ -208,7 +208,7 @@ export function createUsageStore(records: Records) {
       const items = (await query.execute()) as unknown as UsageSum[];
       return { items, pages: everything ? 1 : Math.max(1, Math.ceil(total / size)), total };
     },
-    /** Records were lost in this minute. */
+    /** Counts records lost in this minute. */
     async addLosses(minute: number, dropped: number): Promise<void> {
       await records.db
         .insertInto('usage_losses')
@@ -227,7 +227,7 @@ export function createUsageStore(records: Records) {
         .executeTakeFirstOrThrow();
       return Number(row.dropped);
     },
-    /** Removes some of what is too old; how much it was. */
+    /** Removes up to `maxRows` expired rows of each kind; returns how many. */
     async prune(before: number, now: number, maxRows: number): Promise<number> {
       const old = records.db.selectFrom('usage').select(['minute', 'id']).where('minute', '<', before).limit(maxRows);
       const expired = records.db

@@ -5,12 +5,12 @@ import type { UsageSum } from './usage-store.ts';
 const dayMs = 86_400_000;
 const hourMs = 3_600_000;
 
-/** Milliseconds with at most three places behind the point. */
+/** Milliseconds with at most three decimals. */
 const milliseconds = (micros: number) => Math.round(micros) / 1000;
 const wholeMilliseconds = (micros: number | null) => Math.round(Number(micros ?? 0) / 1000);
 const average = (sum: number, count: number) => (count === 0 ? 0 : milliseconds(sum / count));
 
-/** Counts as the wire shows them. */
+/** Response form of a sum. */
 export function toUsageItem(sum: UsageSum): UsageItem {
   const hits = Number(sum.hits);
   const error = Number(sum.error);
@@ -46,7 +46,7 @@ export function toUsageItem(sum: UsageSum): UsageItem {
   };
 }
 
-/** Days and hours are grouped as whole numbers since the epoch. */
+/** Days and hours are grouped as integers since the epoch. */
 function timeOf({ day, hour }: UsageSum) {
   if (day === undefined && hour === undefined) return { day: 0, month: 0, year: 0, hour: 0 };
   const at = new Date(hour === undefined ? Number(day) * dayMs : Number(hour) * hourMs);

@@ -28,8 +28,8 @@ const firstCatalogues = [
 ] as const;
 
 /**
- * Makes what a portal begins with: its administrator, the default organisation and team, two catalogues, and this
- * installation as a provider, so that a newcomer can publish at once. Done once, whoever starts first.
+ * Seeds the portal: administrator, default organisation and team, two catalogues, and this
+ * installation as a provider. Runs once; concurrent starts are decided by a claim in the database.
  */
 export async function bootstrapPortal(tools: PortalBootstrapTools): Promise<void> {
   const { records, meta, portal, clock } = tools;

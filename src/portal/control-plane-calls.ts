@@ -7,11 +7,11 @@ import type { StoredProvider } from './providers/schema.ts';
 import { trimSlashes } from './shapes.ts';
 
 const callTimeoutMs = 15_000;
-/** All policies of an organisation come in one answer. */
+/** All policies of an organisation come in one response. */
 const maxResponseBytes = 32 * 1024 * 1024;
 const maxReasonLength = 300;
 
-/** Calls to the dashboard interface of a provider; what goes wrong is told in its words, never with its secret. */
+/** HTTP client of a provider's dashboard API. Errors carry its message, with the secret masked. */
 export function createDashboardClient({ Name: name, MetaData, Secret }: StoredProvider, outbound: OutboundClient) {
   const base = trimSlashes(MetaData.URL);
   const maskSecret = (text: string) => (Secret ? text.replaceAll(Secret, '***') : text).slice(0, maxReasonLength);
@@ -57,7 +57,7 @@ export function createDashboardClient({ Name: name, MetaData, Secret }: StoredPr
     async call<S extends z.ZodType>(shape: S, method: string, path: string, body?: unknown): Promise<z.output<S>> {
       return read(shape, await send(method, path, body));
     },
-    /** The same where the object may be absent. */
+    /** As `call`; undefined for 404. */
     async callMaybe<S extends z.ZodType>(shape: S, method: string, path: string): Promise<z.output<S> | undefined> {
       const answer = await send(method, path);
       return answer.status === 404 ? undefined : read(shape, answer);
@@ -69,7 +69,7 @@ function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Not JSON is not what a dashboard says; the shape it is checked against refuses it.
+    // Not JSON: the schema check refuses it.
     return undefined;
   }
 }

@@ -15,7 +15,7 @@ export interface LocalPlaneTools extends KeyTools {
   defaultOrgId: () => Promise<string>;
 }
 
-/** This installation itself: the organisation a provider names, or the one made at first start. */
+/** Control plane of this installation, in the organisation of the provider or the default one. */
 export function createLocalControlPlane(tools: LocalPlaneTools): ControlPlaneOf {
   const { apis, policies, organisations, defaultOrgId, clock, settings } = tools;
   return ({ Name: name, MetaData }) => {
@@ -27,7 +27,7 @@ export function createLocalControlPlane(tools: LocalPlaneTools): ControlPlaneOf 
       return id;
     }
 
-    /** What is refused here reads as what another installation would refuse. A fault of the database stays one. */
+    /** Maps client errors to `provider_refused`, as from a remote installation; server errors pass through. */
     async function asProvider<T>(work: (orgId: string) => Promise<T>): Promise<T> {
       try {
         return await work(await orgId());

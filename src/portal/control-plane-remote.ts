@@ -4,7 +4,7 @@ import type { OutboundClient } from '#base/http-client/client.ts';
 import type { ApiFacts, ControlPlaneOf } from './control-plane.ts';
 import { createDashboardClient } from './control-plane-calls.ts';
 
-/** APIs asked for together. */
+/** Concurrent requests for API definitions. */
 const maxConcurrentCalls = 8;
 
 const anything = z.unknown();
@@ -28,7 +28,7 @@ const ApiWrapper = z.object({
 
 const policyPath = (id: string) => `/api/portal/policies/${encodeURIComponent(id)}`;
 
-/** Another installation, through its dashboard interface. */
+/** Control plane of another installation, through its dashboard API. */
 export function createRemoteControlPlane(outbound: OutboundClient): ControlPlaneOf {
   return provider => {
     const { call: ask, callMaybe: askMaybe } = createDashboardClient(provider, outbound);

@@ -2,7 +2,7 @@ import type { Key } from '#access/keys/schema.ts';
 import type { Policy } from '#access/policies/schema.ts';
 import type { StoredProvider } from './providers/schema.ts';
 
-/** What the portal shows of an API. */
+/** Members of an API the portal needs. */
 export interface ApiFacts {
   readonly apiId: string;
   readonly name: string;
@@ -21,27 +21,27 @@ export interface ProviderKey {
 }
 
 /**
- * Where a provider keeps its APIs, policies and keys: this installation, or another one over HTTP. What it refuses is
- * `problem.provider_refused`; that it cannot be reached or will not have us is `problem.provider_unavailable`.
+ * Control plane of a provider: this installation, or another one over HTTP. Refused requests throw
+ * `problem.provider_refused`; an unreachable or unauthorised provider `problem.provider_unavailable`.
  */
 export interface ControlPlane {
   policies(): Promise<Policy[]>;
-  /** The policy as it was stored, with its ids and the authentication its APIs ask for. */
+  /** The stored policy, with its ids and auth types. */
   createPolicy(policy: Policy): Promise<Policy>;
-  /** Reads, changes and writes back, so that what was set elsewhere stays. */
+  /** Read-modify-write, so that members set elsewhere are kept. */
   updatePolicy(id: string, change: (policy: Policy) => Policy): Promise<Policy>;
-  /** One that is gone already is no failure. */
+  /** Idempotent: absence is no error. */
   deletePolicy(id: string): Promise<void>;
-  /** Those of these that exist. */
+  /** The existing ones of these. */
   apis(ids: readonly string[]): Promise<ReadonlyMap<string, ApiFacts>>;
   createKey(key: Key): Promise<ProviderKey>;
-  /** One that is gone already is no failure. */
+  /** Idempotent: absence is no error. */
   deleteKey(keyId: string): Promise<void>;
 }
 
 export type ControlPlaneOf = (provider: StoredProvider) => ControlPlane;
 
-/** A provider with an address is another installation, one without is this one. */
+/** A provider with a URL is remote, one without is this installation. */
 export function selectControlPlane(planes: { local: ControlPlaneOf; remote: ControlPlaneOf }): ControlPlaneOf {
   return provider => (provider.MetaData.URL ? planes.remote(provider) : planes.local(provider));
 }

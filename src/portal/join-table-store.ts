@@ -8,7 +8,7 @@ type JoinTable = {
 
 export type JoinTableStore = ReturnType<typeof createJoinTableStore>;
 
-/** Which objects of one kind go with which of another: two columns of numbers, read and replaced from either side. */
+/** Join table: two id columns, read and replaced from either side. */
 export function createJoinTableStore<T extends JoinTable>(
   records: Records,
   table: T,
@@ -22,7 +22,7 @@ export function createJoinTableStore<T extends JoinTable>(
   const right = sides[table].find(column => column !== left)!;
   const name = sql.table(table);
 
-  /** The numbers beside each of `ids`, seen from the column `own`. */
+  /** Ids in column `other` by id in column `own`. */
   async function findPartners(own: string, other: string, ids: readonly number[]): Promise<Map<number, number[]>> {
     const partners = new Map<number, number[]>(ids.map(id => [id, []]));
     if (ids.length === 0) return partners;
@@ -43,10 +43,10 @@ export function createJoinTableStore<T extends JoinTable>(
   }
 
   return {
-    /** Seen from the left: a catalogue's plans. */
+    /** From the left: plans of a catalogue. */
     rightOf: (ids: readonly number[]) => findPartners(left, right, ids),
     setRightOf: (id: number, others: readonly number[]) => replace(left, right, id, others),
-    /** Seen from the right: the catalogues of a plan. */
+    /** From the right: catalogues of a plan. */
     leftOf: (ids: readonly number[]) => findPartners(right, left, ids),
     setLeftOf: (id: number, others: readonly number[]) => replace(right, left, id, others),
   };

@@ -11,7 +11,7 @@ type NumberedTable = {
 }[keyof PortalTables];
 type Match<T extends NumberedTable> = Partial<Columns<T>>;
 
-/** What every store of the portal's numbered objects begins with. */
+/** Base store of portal objects with numeric ids. */
 export function createNumberedStore<T extends NumberedTable, Doc extends { ID: number; CID?: string; Name?: string }>(
   records: Records,
   table: T,
@@ -19,7 +19,7 @@ export function createNumberedStore<T extends NumberedTable, Doc extends { ID: n
   conflict?: ProblemFactory,
 ) {
   const rows = createCollection<T, Doc>(records, table, columnsOf, conflict);
-  // What a reference, or a number alone, says in columns; the compiler cannot see which columns a table parameter has.
+  // The cast is needed because the compiler cannot see the columns of a generic table.
   const toColumns = (ref: PortalRef | number) => (typeof ref === 'number' ? { id: ref } : ref) as unknown as Match<T>;
   const newestFirst = ['-id'] as unknown as readonly `-${keyof Columns<T> & string}`[];
   const oldestFirst = ['id'] as unknown as readonly (keyof Columns<T> & string)[];
@@ -37,7 +37,7 @@ export function createNumberedStore<T extends NumberedTable, Doc extends { ID: n
     all: (where: Match<T> = {}) => rows.all({ where, order: oldestFirst }),
     count: (where: Match<T> = {}) => rows.count(where),
 
-    /** One page, newest first. */
+    /** A page, newest first. */
     async page({ page, per_page, limit = per_page }: PortalPageQuery, where: Match<T> = {}): Promise<Doc[]> {
       const query = rows.listing({ where, order: newestFirst });
       const pageRows = await query
@@ -56,7 +56,7 @@ export function createNumberedStore<T extends NumberedTable, Doc extends { ID: n
     change: (ref: PortalRef | number, change: (doc: Doc) => Doc | Promise<Doc>) => rows.change(toColumns(ref), change),
     remove: (id: number) => rows.remove(toColumns(id)),
 
-    /** The objects a body names at `path`, each once, or every name nobody has. For tables with `cid` and `name`. */
+    /** Resolves references of a body at `path`, deduplicated; throws all unknown ones. For tables with `cid` and `name`. */
     async resolveReferences(references: readonly Reference[], path: string, what: string): Promise<Doc[]> {
       const numbers = references.filter(it => typeof it === 'number');
       const texts = references.filter(it => typeof it === 'string');

@@ -8,7 +8,7 @@ import { productOperations } from './products/operations.ts';
 import { providerOperations } from './providers/operations.ts';
 import { portalUserOperations } from './users/operations.ts';
 
-/** Everything about publishing and access. */
+/** Operations of publishing and access. */
 export const portalOperations = [
   ...providerOperations,
   ...productOperations,

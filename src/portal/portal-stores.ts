@@ -28,7 +28,7 @@ interface StoreTools {
   readonly settings: Settings;
 }
 
-/** What the portal keeps of publishing and access. */
+/** Stores of publishing and access. */
 export function createPortalStores({ records, vault, clock, settings }: StoreTools) {
   const webhooks = createPortalWebhookStore(records, vault);
   const teams = createTeamStore(records);
@@ -43,12 +43,12 @@ export function createPortalStores({ records, vault, clock, settings }: StoreToo
     apps: createAppStore(records),
     accessRequests: createAccessRequestStore(records),
     credentials: createCredentialStore(records, vault),
-    /** Tells the portal's webhooks of something, inside the write that brings it about. */
+    /** Queues portal webhook deliveries in the transaction of the change. */
     notify: createPortalNotifier({ webhooks, deliveries: createDeliveryStore(records), vault, clock, settings }),
   };
 }
 
-/** What the portal's operations choose from. */
+/** Services of portal operations. */
 export interface PortalTools {
   portal: PortalStores;
   controlPlane: ControlPlaneOf;
@@ -63,7 +63,7 @@ interface OpenPortalTools extends LocalPlaneTools {
   outbound: OutboundClient;
 }
 
-/** The portal's own tools, made of those of the installation. */
+/** Builds the portal's services from those of the installation. */
 export function openPortal(tools: OpenPortalTools): Pick<PortalTools, 'portal' | 'controlPlane'> {
   const { outbound } = tools;
   const planes = { local: createLocalControlPlane(tools), remote: createRemoteControlPlane(outbound) };

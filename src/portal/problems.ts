@@ -1,6 +1,6 @@
 import { problems } from '#base/problems.ts';
 
-/** An unknown object is a 404 where it is read or removed, and a 422 where a body or an action is sent to it. */
+/** Unknown objects: 404 on reads and deletes, 422 on writes and actions. */
 export const problem = problems('portal', {
   not_found: { status: 404, message: '{what} not found' },
   unknown: { status: 422, message: '{what} not found' },
@@ -37,7 +37,7 @@ export const problem = problems('portal', {
 
 export type Missing = 'not_found' | 'unknown';
 
-/** The object, or the problem of its absence. */
+/** Returns the value, or throws when undefined. */
 export function present<T>(value: T | undefined, what: string, missing: Missing = 'not_found'): T {
   if (value === undefined) throw problem[missing]({ detail: { what } });
   return value;

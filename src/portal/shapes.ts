@@ -3,13 +3,13 @@ import { formatPortalTime } from '#base/clock.ts';
 import { meaningfulNull, readOnlyMembers } from '#base/members.ts';
 
 /**
- * Wire shapes the portal's operations share. Whole numbers and truths may come as text, and members that are only read
- * are passed over, so that what was read can be edited and sent back.
+ * Wire shapes of portal operations. Integers and booleans may be text, and read-only members are ignored in
+ * requests, so that a response can be edited and sent back.
  */
 
 const digits = /^\s*-?\d{1,15}\s*$/;
 
-/** A whole number, also as text: `"2"`. */
+/** An integer, also as text: `"2"`. */
 export const lenientInt = z.union([z.int(), z.string().regex(digits).transform(Number)], {
   error: 'must be a whole number',
 });
@@ -18,7 +18,7 @@ export const intBetween = (min: number, max: number) => lenientInt.pipe(z.int().
 
 const booleanTexts = { true: true, false: false, '1': true, '0': false } as const;
 
-/** A truth, also as text: `"true"`. */
+/** A boolean, also as text: `"true"`. */
 export const lenientBool = z.union(
   [
     z.boolean(),
@@ -31,17 +31,17 @@ export const lenientBool = z.union(
   { error: 'must be true or false' },
 );
 
-/** A text members of the portal hold: names and lines. `null` is what an empty one reads as elsewhere. */
-export const shortText = (maxLength = 255) => z.string().max(maxLength);
+/** Bounded text. */
+export const boundedText = (maxLength = 255) => z.string().max(maxLength);
 export const nonEmptyText = (maxLength = 255) => z.string().trim().min(1, 'must not be empty').max(maxLength);
 
-/** Left out and `null` mean the same in a request. */
+/** Absent and `null` are equal in a request. */
 export const optionalMember = <S extends z.ZodType>(shape: S) =>
   z.nullish(shape).transform(value => value ?? undefined);
 
 export const pageSizes = { default: 20, max: 1000 };
 
-/** `limit` caps the rows of a page without moving where the page begins. */
+/** `limit` bounds the rows of a page without changing its offset. */
 export const portalPageQuery = z.object({
   page: z.coerce.number().int().min(1).max(1_000_000).default(1).describe('Page, from 1'),
   per_page: z.coerce.number().int().min(1).max(pageSizes.max).default(pageSizes.default).describe('Items on a page'),
@@ -53,30 +53,30 @@ export const toPageRequest = ({ page, per_page }: PortalPageQuery) => ({ page, s
 export const applyLimit = <T>(items: readonly T[], { limit }: PortalPageQuery): T[] =>
   items.slice(0, limit ?? items.length);
 
-/** Where an object is found by what its path calls it: its number, or its persistent id. */
+/** Reference of an object in a path: id or persistent id. */
 export type PortalRef = { id: number } | { cid: string };
 
 export const parsePortalRef = (text: string): PortalRef =>
   /^\d{1,15}$/.test(text) ? { id: Number(text) } : { cid: text };
 
-/** An object in a path: its number or its persistent id. */
+/** Path parameter: id or persistent id. */
 export const portalId = z.string().transform(parsePortalRef).describe('Number or persistent id');
 
-/** An object in a path that has a number only. What is none is the number of nothing, hence unknown. */
+/** Path parameter: id only. Other text becomes 0, which no object has. */
 export const numberedId = z
   .string()
   .transform(text => (/^\d{1,15}$/.test(text) ? Number(text) : 0))
   .describe('Number');
 
-/** A persistent id a caller chose, to keep it across installations. */
+/** Persistent id chosen by the caller, stable across installations. */
 export const chosenCid = z.string().regex(/^[0-9A-Za-z]{27}$/, 'must be 27 letters and digits');
 
-/** An object as reads show it stands for its `ID`. */
+/** An object as returned, reduced to its `ID`. */
 const withId = readOnlyMembers(z.object({ ID: lenientInt }), ['CID', 'Name', 'CreatedAt', 'UpdatedAt']);
 
 /**
- * Objects named in a body by number, by persistent id or, since that is how they are shown, by name. An object that
- * carries its `ID` counts as that.
+ * References in a body: by id, by persistent id, by name, or an object with its
+ * `ID`, as responses have it.
  */
 export const references = z
   .array(
@@ -89,7 +89,7 @@ export const references = z
 export const replaceableReferences = meaningfulNull(references.nullable().optional());
 export type Reference = number | string;
 
-/** A text for addresses: small letters, digits and `-`. Empty when nothing of it fits. */
+/** URL slug: lowercase letters, digits and `-`; may be empty. */
 export const toSlug = (text: string): string =>
   text
     .normalize('NFKD')
@@ -98,19 +98,19 @@ export const toSlug = (text: string): string =>
     .replaceAll(/^-+|-+$/g, '')
     .slice(0, 100);
 
-/** An address without the slashes it ends in; one walk, since a pattern would try again from each of them. */
+/** Trims trailing slashes in linear time; a regex would backtrack from each of them. */
 export function trimSlashes(address: string): string {
   let end = address.length;
   while (address[end - 1] === '/') end--;
   return address.slice(0, end);
 }
 
-/** Unset is the empty text. */
+/** Undefined becomes the empty text. */
 export const formatOptionalTime = (ms: number | undefined): string => (ms === undefined ? '' : formatPortalTime(ms));
 
 export const okStatus = { status: 'ok' } as const;
 export const okResponse = z.object({ status: z.literal('ok') });
 
-/** What an action answers: `okMessage('Synchronize')`. */
+/** Response of an action: `okMessage('Synchronize')`. */
 export const okMessage = (name: string) => ({ ...okStatus, message: `Action ${name}: Executed successfully` });
 export const okMessageResponse = okResponse.extend({ message: z.string() });

@@ -8,7 +8,7 @@ import { problem } from './problems.ts';
 import { CertificateId, CertificateSummary, FullCertificate } from './schema.ts';
 import { toCertificateSummary, toFullCertificate } from './views.ts';
 
-/** Certificates as a script handles them, which holds the gateway's secret and stands above organisations. */
+/** Certificates of the gateway API: authenticated by the gateway secret, across organisations. */
 export interface GatewayCertificateTools extends CertificateTools, OwnerServices {}
 
 const declared = { surface: 'gateway', noun: 'certificates', permission: 'secret' } as const;

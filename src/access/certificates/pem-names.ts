@@ -1,7 +1,7 @@
 import type { PkixName } from './schema.ts';
 
 /**
- * Reads the names of a certificate out of its DER. The printed form that node:crypto offers abbreviates types,
+ * Reads the names of a certificate from its DER. The text form of node:crypto abbreviates types,
  * escapes values and joins several with separators that values may hold themselves; DER leaves nothing to guess.
  */
 export interface CertificateNames {
@@ -38,7 +38,7 @@ function dnsNamesOf(body: Element[]): string[] {
 
 type ListAttribute = Exclude<keyof PkixName, 'SerialNumber' | 'CommonName' | 'Names' | 'ExtraNames'>;
 
-/** Attribute types with a place of their own; the rest is in `Names` only. */
+/** Attribute types with a member of their own; the others are in `Names` only. */
 const listAttributes: Record<string, ListAttribute> = {
   '2.5.4.6': 'Country',
   '2.5.4.10': 'Organization',
@@ -118,7 +118,7 @@ function parseOid(element: Element | undefined): number[] {
   return arcs;
 }
 
-/** The ways a name may be written: UTF-8, plain ASCII kinds, and the two wide ones of old certificates. */
+/** Decoders of ASN.1 string types by tag: UTF8String, the ASCII types, UniversalString and BMPString. */
 const decoders: Record<number, (bytes: Buffer) => string> = {
   12: bytes => bytes.toString('utf8'),
   18: bytes => bytes.toString('latin1'),
@@ -135,7 +135,7 @@ function decodeText(element: Element | undefined): string {
   if (!element) return '';
   const decode = decoders[element.tag];
   const text = decode ? decode(element.content) : `#${element.content.toString('hex')}`;
-  // A zero byte ends a name in programs written in C: two readers would see two names.
+  // NUL truncation: a C program would read a shorter name than we do.
   if (text.includes('\0')) throw new RangeError('a name holds a zero byte');
   return text;
 }

@@ -12,7 +12,7 @@ export interface UploadContext {
   nowMs: number;
 }
 
-/** Reads an upload: a chain with the leaf first and perhaps its private key, in any order, or one bare public key. */
+/** Parses an upload: a chain, leaf first, with an optional private key in any place; or one bare public key. */
 export function parsePem(text: string, { orgId, nowMs }: UploadContext): UploadedCertificate {
   if (Buffer.byteLength(text) > maxUploadBytes) throw problem.too_large({ detail: { maxBytes: maxUploadBytes } });
   const { certificates, privateKeys, publicKeys } = sortBlocks(parseBlocks(text));
@@ -98,7 +98,7 @@ function checkKeyMatchesLeaf(privateKey: KeyObject, certificates: X509Certificat
   if (place > 1) throw problem.leaf_not_first({ detail: { place } });
 }
 
-/** What the crypto library refuses to read is the uploader's mistake. */
+/** Turns an error of the crypto library into a problem: unreadable input is a client error. */
 function rethrowAs<T>(read: () => T, refusal = problem.undecodable): T {
   try {
     return read();
@@ -123,7 +123,7 @@ const kinds: Record<string, 'certificates' | 'privateKeys' | 'publicKeys' | 'ign
   'ENCRYPTED PRIVATE KEY': 'privateKeys',
   'PUBLIC KEY': 'publicKeys',
   'RSA PUBLIC KEY': 'publicKeys',
-  // Tools write these beside a key of a named curve or a chain; the key itself says all that is needed.
+  // OpenSSL writes these beside a key or a chain; the key itself carries all that is needed.
   'EC PARAMETERS': 'ignored',
   'DH PARAMETERS': 'ignored',
 };
@@ -138,7 +138,7 @@ function sortBlocks(blocks: Block[]) {
   return sorted;
 }
 
-/** One walk over the lines, linear in the upload. Text around the blocks, which tools like to add, is skipped. */
+/** Parses PEM blocks (RFC 7468) in one pass over the lines. Explanatory text around them is skipped. */
 function parseBlocks(text: string): Block[] {
   const blocks: Block[] = [];
   let open: { label: string; lines: string[] } | undefined;

@@ -6,7 +6,7 @@ const timestamp = z.iso.datetime();
 /** An organisation id followed by the SHA-256 of the certificate, or of a bare public key. */
 export const CertificateId = z.string().regex(/^[A-Za-z0-9_-]{0,64}[0-9a-f]{64}$/, 'is not a certificate id');
 
-/** Who a certificate speaks of, or who signed it. */
+/** Distinguished name of a subject or issuer (RFC 5280, 4.1.2.4). */
 export const PkixName = z.object({
   Country: names,
   Organization: names,
@@ -42,7 +42,7 @@ export const FullCertificate = CertificateSummary.omit({ issuer_cn: true, subjec
 });
 export type FullCertificate = z.infer<typeof FullCertificate>;
 
-/** What is known of an uploaded certificate and may be shown: everything but the private key. */
+/** An uploaded certificate without its private key; safe to show. */
 export const Certificate = z.object({
   id: CertificateId,
   fingerprint: z.string(),

@@ -1,2 +1,2 @@
-/** What private keys are sealed for: whoever presents a certificate opens them with it. */
+/** Vault purpose of sealed private keys; the same purpose opens them for TLS. */
 export const privateKeyPurpose = 'private key';

@@ -8,7 +8,7 @@ import { privateKeyPurpose } from './sealing.ts';
 
 export type CertificateStore = ReturnType<typeof createCertificateStore>;
 
-/** What is kept: the private key only sealed. */
+/** The stored row: the private key only sealed. */
 type StoredCertificate = Certificate & { orgId: string; createdAtMs: number; sealedKey?: string };
 
 export interface CertificateOwner {
@@ -26,13 +26,13 @@ export function createCertificateStore(records: Records, vault: Vault) {
   }));
 
   return {
-    /** Without its private key, like everything here but `withKey`. */
+    /** Without its private key, as everywhere but in `getWithPrivateKey`. */
     async get(orgId: string, id: string): Promise<Certificate | undefined> {
       const stored = await certificates.find({ org_id: orgId, id });
       return stored && withoutPrivateKey(stored);
     },
 
-    /** Whatever its organisation: for the operator only. */
+    /** In any organisation: for the operator only. */
     async getAnywhere(id: string): Promise<(Certificate & Pick<CertificateOwner, 'orgId'>) | undefined> {
       const stored = await certificates.find({ id });
       return stored && { ...withoutPrivateKey(stored), orgId: stored.orgId };
@@ -44,14 +44,14 @@ export function createCertificateStore(records: Records, vault: Vault) {
       return rows.map(withoutPrivateKey);
     },
 
-    /** Those of any organisation that end by then, bare public keys aside: they do not end. */
+    /** Certificates of every organisation that expire by then. Bare public keys do not expire. */
     async endingBy(atMs: number): Promise<(Certificate & Pick<CertificateOwner, 'orgId'>)[]> {
       const filter = (query: Query) => query.where(sql<boolean>`not_after <= ${atMs}`);
       const found = await certificates.all({ filter, order: ['id'] });
       return found.filter(it => it.certificatesPem !== '').map(it => ({ ...withoutPrivateKey(it), orgId: it.orgId }));
     },
 
-    /** For whoever presents the certificate, never for an answer. */
+    /** With the private key: for TLS handshakes and signing, never for a response. */
     async getWithPrivateKey(orgId: string, id: string): Promise<UploadedCertificate | undefined> {
       const stored = await certificates.find({ org_id: orgId, id });
       if (!stored?.sealedKey) return stored && withoutPrivateKey(stored);

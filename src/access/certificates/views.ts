@@ -1,6 +1,6 @@
 import type { Certificate, CertificateSummary, FullCertificate } from './schema.ts';
 
-/** The lines shared by both views; neither ever carries key material. */
+/** Members both views share; neither carries key material. */
 function commonMembers(certificate: Certificate) {
   return {
     id: certificate.id,

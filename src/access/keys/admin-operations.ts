@@ -10,7 +10,7 @@ import { problem } from './problems.ts';
 import { KeyEnvelope, keyBody } from './schema.ts';
 import type { KeyStore } from './store.ts';
 
-/** Keys of organisations: limits that all keys of one share. Only the operator sets them. */
+/** Organisation keys: limits shared by all keys of an organisation, set by the operator. */
 export interface OrganisationKeyTools extends KeyTools {
   organisations: OrganisationStore;
   defaultOrgId: () => Promise<string>;

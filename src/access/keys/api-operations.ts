@@ -18,7 +18,7 @@ import {
 import { problem } from './problems.ts';
 import { KeyEnvelope, keyBody } from './schema.ts';
 
-/** Keys as an API sees them. */
+/** Keys by the API they may call. */
 const declared = { surface: 'dashboard', noun: 'keys' } as const;
 const apiParams = z.object({ apiId: z.string().describe('Public or database id of the API; - means any') });
 const params = apiParams.extend({ keyId: z.string().describe('The id of the key, or its name') });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
 import { statusResponse, toStatus } from '#operations/shapes.ts';
 import { createInvalidProblem } from '#operations/validation-error.ts';
-import { buildKeyId, changeKey, putKey, readLiveKey, removeKey, requiredFault } from './issue.ts';
+import { buildKeyId, changeKey, missingMember, putKey, readLiveKey, removeKey } from './issue.ts';
 import {
   changeQuery,
   findBasicUser,
@@ -14,11 +14,11 @@ import {
 import { problem } from './problems.ts';
 import { type Key, KeyEnvelope, keyBody } from './schema.ts';
 
-/** Keys of users with a password. Their id is that of the organisation and the name of the user. */
+/** Basic-auth users. Their key id is the organisation id followed by the user name. */
 const declared = { surface: 'dashboard', noun: 'keys' } as const;
 const params = z.object({ username: z.string().describe('Name of the basic-auth user') });
 
-/** Basic authentication ends the name at the first colon. */
+/** RFC 7617, 2: the user-id ends at the first colon. */
 function refuseColon(username: string): void {
   if (username.includes(':')) throw createInvalidProblem([{ path: 'username', message: 'may not hold a colon' }]);
 }
@@ -44,7 +44,7 @@ export const writeBasicUser = operation({
     const stored = await findBasicUser(tools.keys, actor.orgId, username);
     await refuseHiddenGrants(tools, actor, key, ...(stored ? [stored.key] : []));
     if (stored) return changeKey(tools, stored, key);
-    if (!key.basic_auth_data?.password) throw createInvalidProblem([requiredFault('basic_auth_data.password')]);
+    if (!key.basic_auth_data?.password) throw createInvalidProblem([missingMember('basic_auth_data.password')]);
     return (await putKey(tools, { orgId: actor.orgId, keyId, kind: 'basic' }, key)).issued;
   },
 });

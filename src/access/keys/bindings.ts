@@ -6,8 +6,8 @@ import type { Key } from './schema.ts';
 const maxBindings = 100;
 
 /**
- * Certificate references of a key: refuses those that name no certificate of the organisation, since such a key could be
- * used by nobody, or by whoever uploads that certificate later. What the key named before stays.
+ * Certificate references of a key: refuses unknown ones. Such a key could not be used, until an upload of that
+ * certificate by any user of the organisation makes it usable. References the key had before are kept.
  */
 export async function refuseUnknownBindings(
   certificates: Pick<CertificateStore, 'get'>,
@@ -30,7 +30,7 @@ export async function refuseUnknownBindings(
   if (faults.length > 0) throw createInvalidProblem(faults);
 }
 
-/** A new key that is bound to a certificate is found by it: there must be one. */
+/** A certificate-bound key is looked up by its certificate, which must exist. */
 export async function refuseUnknownCertificate(
   certificates: Pick<CertificateStore, 'get'>,
   orgId: string,

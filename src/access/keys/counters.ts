@@ -1,26 +1,26 @@
 import type { CounterResult, Window } from '#storage/shared/shared.ts';
 import type { KeyLimits, Session } from './session.ts';
 
-/** What the counters of keys are called, so that those who count and those who show or reset mean the same ones. */
+/** Counter names of keys, shared by rate limiting and by the management operations that read and reset them. */
 
-/** What keys have used lies where traffic is counted. Supplied where the product is wired. */
+/** Access to the traffic counters; `application.ts` supplies it. */
 export interface KeyCounters {
-  /** Forgets these counters, for good: not even a crash brings them back. */
+  /** Resets these counters durably: a crash does not restore them. */
   reset(names: readonly string[]): Promise<void>;
-  /** What a counter says, without counting. */
+  /** Reads a counter without incrementing it. */
   peek(name: string, window: Window): Promise<CounterResult>;
 }
 
-/** Enough of a keyed hash to tell all keys apart. Names of counters are kept and shared: they hold no credential. */
+/** Truncated keyed hash: unique in practice, and no credential in counter names, which are persisted and shared. */
 const digestCharacters = 32;
 
-/** Whose calls are counted together. */
+/** Counter owners: requests of one owner are counted together. */
 export const keyOwner = (digest: string): string => `k:${digest.slice(0, digestCharacters)}`;
 export const organisationOwner = (orgId: string): string => `o:${orgId}`;
-/** Keys of one organisation that share their counters. */
+/** Keys of one organisation that share counters by pattern. */
 export const patternOwner = (orgId: string, text: string): string => `p:${orgId}:${text}`;
 
-/** The length keeps scope and owner apart, whatever characters they hold. */
+/** The length prefix separates scope and owner unambiguously. */
 const counterName = (kind: string, owner: string, scope: string) => `${kind}:${scope.length}:${scope}:${owner}`;
 
 export const quotaCounter = (owner: string, scope = ''): string => counterName('quota', owner, scope);
@@ -32,11 +32,11 @@ export const endpointCounter = (
   { method, path }: { readonly method: string; readonly path: string },
 ): string => counterName('rate', owner, `${apiId} ${method} ${path}`);
 
-/** Where the allowance of a smoothed rate is kept, and what lets it change only so often. */
+/** Counters of rate smoothing: the current allowance, and the hold-off between two changes. */
 export const allowanceCounter = (rate: string): string => `allowance:${rate}`;
 export const holdOffCounter = (rate: string): string => `holdoff:${rate}`;
 
-/** A period begins with the first call after the last one, and outlives the process; refused calls are counted too. */
+/** Quota window: starts with the first request after the previous period, is persisted, counts refused requests. */
 export function quotaWindow({ max, renewalSeconds }: NonNullable<KeyLimits['quota']>): Window {
   const periodMs = renewalSeconds === undefined ? Number.POSITIVE_INFINITY : renewalSeconds * 1000;
   return { limit: max, periodMs, countsRefused: true, isPersistent: true };

@@ -11,23 +11,23 @@ import { policyIdOf, stateOf } from '../policies/schema.ts';
 import { type Key, keyWarnings, limitIsSet } from './schema.ts';
 import { isRecord, type Session } from './session.ts';
 
-/** What the server makes of a key somebody sends, before it is kept. */
+/** Rules of creating and updating keys: from the request body to the stored key. */
 
 export interface KeyContext {
-  /** The organisation a new key gets, and whose policies it may use. */
+  /** Organisation of the key and of its policies. */
   readonly orgId: string;
   readonly policies: PolicyLookup;
   readonly nowMs: number;
   readonly allowMasterKeys?: boolean;
   /** Leaves the running quota period and the rate window as they are. */
   readonly suppressReset?: boolean;
-  /** Whether an API asks that quotas be left alone when keys are written. */
+  /** True for APIs whose quotas are not reset when keys are written. */
   readonly keepsQuota?: (apiId: string) => boolean;
   readonly knowsApi?: (apiId: string) => boolean;
 }
 
 export interface NewKeyContext extends KeyContext {
-  /** Given where a key that may sign gets a secret made for it: 32 hexadecimal characters a call. */
+  /** Set to generate an HMAC secret: 32 hexadecimal characters per call. */
   readonly randomHex?: () => string;
 }
 
@@ -39,16 +39,16 @@ export type KeyFault = PolicyFault | keyof typeof faults;
 
 export interface PreparedKey {
   readonly ok: true;
-  /** What to keep: the key as sent, with what the server sets. Its password is the hash kept so far, or empty. */
+  /** Key to store: as sent, with members set by the server. Its password is the stored hash, or empty. */
   readonly key: Key;
-  /** The same with its policies applied, as readers see it. */
+  /** The same with its policies applied, as returned. */
   readonly effective: Key;
   readonly session: Session;
-  /** A password sent in clear: hash it and hand the hash to `withPassword` before keeping the key. */
+  /** Plaintext password: hash it and call `withPassword` before storing the key. */
   readonly passwordToHash: string | undefined;
-  /** A certificate the key did not have before: see that it exists before keeping the key. */
+  /** A newly named certificate: check that it exists before storing the key. */
   readonly certificateToCheck: string | undefined;
-  /** Scopes whose quota counters start anew; the empty one is that of the key itself. */
+  /** Scopes whose quota counters are reset; the empty scope is the key itself. */
   readonly quotaScopes: readonly string[];
   readonly warnings: readonly string[];
 }
@@ -61,12 +61,12 @@ const refuse = (reason: keyof typeof faults, message = faults[reason]): Rejectio
   message,
 });
 
-/** The key with a password already hashed. */
+/** The key with a hashed password. */
 export function withPassword(key: Key, hashed: { readonly password: string; readonly hash_type: string }): Key {
   return { ...key, basic_auth_data: { ...key.basic_auth_data, ...hashed } };
 }
 
-/** A time that has passed is a mistake, so the one before stands; 0 and less mean never. */
+/** Expiry: a time in the past is ignored and the previous one stays; 0 and below mean never. */
 function resolveExpiry(sent: number | undefined, before: number, nowMs: number): number {
   return sent !== undefined && sent > 1 && sent < toUnixSeconds(nowMs) ? before : (sent ?? 0);
 }
@@ -78,7 +78,7 @@ function policyLifetime({ policies }: AppliedPolicies): number | undefined {
 const nextRenewal = (periodSeconds: number | undefined, nowMs: number) =>
   periodSeconds !== undefined && periodSeconds > 0 ? toUnixSeconds(nowMs) + periodSeconds : 0;
 
-/** Scopes that start a new quota period: those of the APIs that do not ask to be left alone. */
+/** Scopes to reset: those of APIs that do not keep quotas. */
 function scopesToReset(
   { session }: AppliedPolicies,
   { suppressReset, keepsQuota = () => false }: KeyContext,
@@ -88,7 +88,7 @@ function scopesToReset(
   return [...new Set([...session.rights].filter(([apiId]) => !keepsQuota(apiId)).map(([, right]) => right.scope))];
 }
 
-/** Begins a quota period in the members readers see; the counters themselves are kept elsewhere. */
+/** Starts a quota period in the response members; the counters are stored separately. */
 function withFreshQuota(
   key: Key,
   { key: effective }: AppliedPolicies,
@@ -115,7 +115,7 @@ function warnUnknownApis({ session }: AppliedPolicies, { knowsApi = () => true }
 
 type PendingChecks = Pick<PreparedKey, 'passwordToHash' | 'certificateToCheck'>;
 
-/** Applies the policies to what will be kept, so that the answer shows what the gateway will enforce. */
+/** Applies the policies to the key to store, so that the response shows what the gateway enforces. */
 function finishPreparation(
   toStore: Key,
   context: KeyContext,
@@ -138,7 +138,7 @@ function finishPreparation(
   };
 }
 
-/** Id and organisation are the server's to give. */
+/** Drops the sent id and sets the organisation. */
 function withoutServerMembers({ key_id: _id, ...key }: Key, { orgId }: KeyContext): Key {
   return { ...key, org_id: orgId };
 }
@@ -146,7 +146,7 @@ function withoutServerMembers({ key_id: _id, ...key }: Key, { orgId }: KeyContex
 const findChangedCertificate = (key: Key, previous: Key): string | undefined =>
   key.certificate && key.certificate !== previous.certificate ? key.certificate : undefined;
 
-/** A key nobody has yet. */
+/** Prepares a new key. */
 export function prepareNewKey(sent: Key, context: NewKeyContext): Preparation {
   const { nowMs, randomHex } = context;
   const key = withoutServerMembers(sent, context);
@@ -159,13 +159,13 @@ export function prepareNewKey(sent: Key, context: NewKeyContext): Preparation {
       `${faults.policy_takes_no_keys}: ${JSON.stringify(policyIdOf(inactive))} is in state ${stateOf(inactive)}`,
     );
   }
-  const lifetime = policyLifetime(applied);
+  const lifetimeSeconds = policyLifetime(applied);
   const password = sent.basic_auth_data?.password || undefined;
   const toStore: Key = {
     ...key,
     date_created: formatIsoTime(nowMs),
     last_updated: String(toUnixSeconds(nowMs)),
-    expires: lifetime ? toUnixSeconds(nowMs) + lifetime : resolveExpiry(sent.expires, 0, nowMs),
+    expires: lifetimeSeconds ? toUnixSeconds(nowMs) + lifetimeSeconds : resolveExpiry(sent.expires, 0, nowMs),
     ...(randomHex && applied.key.hmac_enabled && { hmac_string: Buffer.from(randomHex()).toString('base64') }),
     ...(sent.basic_auth_data && { basic_auth_data: { ...sent.basic_auth_data, password: '', hash_type: '' } }),
   };
@@ -175,7 +175,7 @@ export function prepareNewKey(sent: Key, context: NewKeyContext): Preparation {
   });
 }
 
-/** A password left out, or sent back as the hash that is kept, is the one kept. */
+/** Keeps the stored password when none is sent or the stored hash is sent back. */
 function resolvePassword(
   next: Key,
   previous: Key,
@@ -188,7 +188,7 @@ function resolvePassword(
   return { basic_auth_data: { ...stored, ...next.basic_auth_data, password, hash_type }, passwordToHash };
 }
 
-/** A key that replaces one: it keeps the day it was made, its organisation and its password. */
+/** Prepares an update; creation date, organisation and password are kept. */
 export function prepareKeyUpdate(previous: Key, next: Key, context: KeyContext): Preparation {
   if (previous.certificate && !next.certificate) return refuse('certificate_removed');
   const { nowMs, suppressReset } = context;

@@ -22,7 +22,7 @@ import { Key } from './schema.ts';
 import { isRecord } from './session.ts';
 import type { KeyKind, StoredKey } from './store.ts';
 
-/** Keys as a script handles them, which holds the gateway's secret and stands above organisations. */
+/** Keys of the gateway API: authenticated by the gateway secret, across organisations. */
 export interface GatewayKeyTools extends KeyOperationTools, OwnerServices {}
 
 const declared = { surface: 'gateway', noun: 'keys', permission: 'secret' } as const;
@@ -35,14 +35,14 @@ const lookup = z.object({
 });
 const writeQuery = z.object({ suppress_reset: booleanQuery.describe('1 leaves the running quota period as it is') });
 
-/** A password makes a key the record of a user. */
+/** A key with a password is a basic-auth user. */
 const kindOf = ({ basic_auth_data }: Key): KeyKind => (basic_auth_data?.password ? 'basic' : 'token');
 
-/** The name of a user is known; where ids are not kept, it is not told again. */
+/** Omits the id of a basic-auth user where ids are not stored: the caller chose the name. */
 const toReturnedId = ({ settings }: Pick<GatewayKeyTools, 'settings'>, kind: KeyKind, keyId: string) =>
   kind === 'basic' && settings['keys.at_rest'] === 'hashed' ? '' : keyId;
 
-const addedResponse = (tools: GatewayKeyTools, kind: KeyKind, { key_id, key_hash }: IssuedKey) =>
+const toAddedResponse = (tools: GatewayKeyTools, kind: KeyKind, { key_id, key_hash }: IssuedKey) =>
   toModified(toReturnedId(tools, kind, key_id), 'added', key_hash);
 
 async function findOrganisation({ findApi }: GatewayKeyTools, { org_id, api_id }: z.output<typeof lookup>) {
@@ -106,7 +106,7 @@ export const addGatewayKey = operation({
     const kind = kindOf(body);
     const issued = await issueKey(tools, orgId, body, { kind });
     audit(issued.key_hash, orgId);
-    return addedResponse(tools, kind, issued);
+    return toAddedResponse(tools, kind, issued);
   },
 });
 
@@ -155,11 +155,11 @@ export const createGatewayKey = operation({
       ? await createBoundKey(tools, orgId, key)
       : await issueKey(tools, orgId, key, { kind });
     audit(issued.key_hash, orgId);
-    return addedResponse(tools, kind, issued);
+    return toAddedResponse(tools, kind, issued);
   },
 });
 
-/** A certificate has one key. */
+/** Creates the one key of a certificate. */
 async function createBoundKey(tools: GatewayKeyTools, orgId: string, key: Key): Promise<IssuedKey> {
   const certificate = await tools.certificates.get(orgId, key.certificate ?? '');
   if (!certificate) throw problem.certificate_unknown();

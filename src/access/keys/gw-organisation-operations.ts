@@ -1,19 +1,18 @@
 import { z } from 'zod';
 import type { OwnerServices } from '#apis/api/owner.ts';
-import { operation } from '#operations/operation.ts';
+import { type OperationCall, operation } from '#operations/operation.ts';
 import { modifiedResponse, toModified } from '#operations/shapes.ts';
-import { type KeyTools, putKey, readLiveKey, removeKey } from './issue.ts';
+import { type KeyTools, type PutKeyResult, putKey, readLiveKey, removeKey } from './issue.ts';
 import { booleanQuery } from './lookup.ts';
 import { problem } from './problems.ts';
 import { Key } from './schema.ts';
 import type { KeyStore } from './store.ts';
 
-/** The limits all keys of an organisation share, as a script sets them. */
+/** Organisation limits of the gateway API. */
 export interface GatewayOrganisationKeyTools extends KeyTools, OwnerServices {}
 
 const declared = { surface: 'gateway', noun: 'keys', permission: 'secret' } as const;
 const params = z.object({ orgID: z.string().describe('The id of the organisation') });
-const query = z.object({ reset_quota: booleanQuery.describe('1 begins a new quota period') });
 
 async function requireOrganisationKey(keys: KeyStore, orgId: string) {
   const stored = await keys.getAnywhere(orgId);
@@ -21,12 +20,28 @@ async function requireOrganisationKey(keys: KeyStore, orgId: string) {
   return stored;
 }
 
-/** Without reset_quota what the organisation has used still counts. */
-async function putLimits(tools: GatewayOrganisationKeyTools, orgId: string, body: Key, resetQuota: boolean) {
+const write = {
+  path: '/gw/org/keys/{orgID}',
+  params,
+  query: z.object({ reset_quota: booleanQuery.describe('1 begins a new quota period') }),
+  body: Key,
+  returns: modifiedResponse,
+  problems: [problem.organisation_key_unknown, problem.organisation_changed],
+} as const;
+type WriteCall = OperationCall<z.output<typeof params>, z.output<typeof write.query>, Key>;
+
+/** Upserts the limits, for POST and PUT; without reset_quota the quota period continues. */
+async function putLimits(
+  { params: { orgID: orgId }, query, body, audit }: WriteCall,
+  tools: GatewayOrganisationKeyTools,
+): Promise<PutKeyResult['action']> {
+  audit(orgId);
   if (!(await tools.organisations.get(orgId))) throw problem.organisation_key_unknown();
   if (body.org_id && body.org_id !== orgId) throw problem.organisation_changed({ detail: { id: orgId } });
   const identity = { orgId, keyId: orgId, kind: 'organisation' } as const;
-  return (await putKey(tools, identity, body, { suppressReset: !resetQuota })).action;
+  const { action } = await putKey(tools, identity, body, { suppressReset: !query.reset_quota });
+  audit(orgId, orgId);
+  return action;
 }
 
 export const listGatewayOrganisationKeys = operation({
@@ -59,39 +74,23 @@ export const getGatewayOrganisationKey = operation({
 
 export const addGatewayOrganisationKey = operation({
   ...declared,
+  ...write,
   name: 'addGatewayOrganisationKey',
   method: 'POST',
-  path: '/gw/org/keys/{orgID}',
   about: 'Sets the limits of an organisation, replacing earlier ones.',
-  params,
-  query,
-  body: Key,
-  returns: modifiedResponse,
-  problems: [problem.organisation_key_unknown, problem.organisation_changed],
-  async handle({ params: { orgID }, query: { reset_quota }, body, audit }, tools: GatewayOrganisationKeyTools) {
-    audit(orgID);
-    const action = await putLimits(tools, orgID, body, reset_quota);
-    audit(orgID, orgID);
-    return toModified(orgID, action);
-  },
+  handle: async (call, tools: GatewayOrganisationKeyTools) =>
+    toModified(call.params.orgID, await putLimits(call, tools)),
 });
 
 export const updateGatewayOrganisationKey = operation({
   ...declared,
+  ...write,
   name: 'updateGatewayOrganisationKey',
   method: 'PUT',
-  path: '/gw/org/keys/{orgID}',
   about: 'Replaces the limits of an organisation, or sets its first ones.',
-  params,
-  query,
-  body: Key,
-  returns: modifiedResponse,
-  problems: [problem.organisation_key_unknown, problem.organisation_changed],
-  async handle({ params: { orgID }, query: { reset_quota }, body, audit }, tools: GatewayOrganisationKeyTools) {
-    audit(orgID);
-    await putLimits(tools, orgID, body, reset_quota);
-    audit(orgID, orgID);
-    return toModified(orgID, 'modified');
+  async handle(call, tools: GatewayOrganisationKeyTools) {
+    await putLimits(call, tools);
+    return toModified(call.params.orgID, 'modified');
   },
 });
 

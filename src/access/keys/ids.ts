@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { murmur32, murmur64, murmur128 } from '#base/murmur.ts';
 
-/** How a key is named: its two written forms, and the hash that stands for it once the key itself is hidden. */
+/** Key ids: the two written forms, and the hash that represents a key in lists and logs. */
 
 const hashes = {
   murmur32: (text: string) => murmur32(text),
@@ -17,7 +17,7 @@ export type KeyAlgorithmSetting = KeyAlgorithm | (string & {});
 
 const isAlgorithm = (name: unknown): name is KeyAlgorithm => typeof name === 'string' && Object.hasOwn(hashes, name);
 
-/** What a key of the JSON form says of itself. */
+/** Content of a key id in JSON form. */
 export interface KeyToken {
   readonly org: string;
   readonly id: string;
@@ -26,7 +26,7 @@ export interface KeyToken {
 
 const withoutOrg = (org: string, id: string) => (id.startsWith(org) ? id.slice(org.length) : id);
 
-/** The full key id of a name or generated id inside an organisation. */
+/** Key id of a name or generated id in an organisation. */
 export function formatKeyId(org: string, id: string, algorithm: KeyAlgorithmSetting = ''): string {
   const localId = withoutOrg(org, id);
   if (algorithm === '') return org + localId;
@@ -36,14 +36,14 @@ export function formatKeyId(org: string, id: string, algorithm: KeyAlgorithmSett
 
 const jsonForm = /^ey[A-Za-z0-9+/]*={0,2}$/;
 
-/** Reads a key of the JSON form; nothing for any other text. */
+/** Parses a key id in JSON form; undefined for any other text. */
 export function parseKeyToken(text: string): KeyToken | undefined {
   if (!jsonForm.test(text) || text.length % 4 !== 0) return undefined;
   let value: unknown;
   try {
     value = JSON.parse(Buffer.from(text, 'base64').toString());
   } catch {
-    // Any text may begin like a token by chance: then it is not one.
+    // Not JSON: an opaque key that looks like base64.
     return undefined;
   }
   if (typeof value !== 'object' || value === null || !('org' in value) || typeof value.org !== 'string')
@@ -53,34 +53,34 @@ export function parseKeyToken(text: string): KeyToken | undefined {
   return { org: value.org, id, h };
 }
 
-/** The organisation a key names, if it names one. */
+/** Organisation id embedded in a key, if any. */
 export function orgOfKey(text: string): string | undefined {
   return parseKeyToken(text)?.org ?? /^[0-9a-fA-F]{24}/.exec(text)?.[0];
 }
 
-/** The handle of a key in lists and logs. A key of the JSON form says how it is hashed; others use murmur32. */
+/** Key hash for lists and logs. The JSON form names its algorithm; others use murmur32. */
 export function keyHash(keyId: string, algorithm: KeyAlgorithmSetting = parseKeyToken(keyId)?.h ?? ''): string {
   return hashes[isAlgorithm(algorithm) ? algorithm : 'murmur32'](keyId);
 }
 
-/** Custom names and user names shorter than this are too easily met by chance. */
+/** Minimum length of custom and user names: shorter ones are guessed too easily. */
 export const minNameLength = 3;
 
-/** Why a chosen name cannot be a key, if it cannot. */
+/** Fault of a chosen name; undefined when valid. */
 export function nameFault(name: string, minLength: number = minNameLength): string | undefined {
   return name.length < minLength ? `a key must have at least ${minLength} characters` : undefined;
 }
 
 export interface KeyIdLookupOptions {
-  /** Organisation of the API the caller asked for. */
+  /** Organisation of the requested API. */
   readonly orgId: string;
   readonly algorithm?: KeyAlgorithmSetting;
-  /** Algorithms in use before; keys made then still work. */
+  /** Formerly used algorithms; keys created with them still work. */
   readonly formerAlgorithms?: readonly KeyAlgorithmSetting[];
 }
 
 /**
- * Key ids a presented text may stand for, most likely first: the id itself, then what a custom name becomes in this
+ * Candidate key ids of a presented credential, most likely first: the id itself, then the ids of a custom name in this
  * organisation, today and before. A key that names another organisation is only ever itself, and the id of the
  * organisation, which names its own limits, is no credential.
  */

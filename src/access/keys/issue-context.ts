@@ -9,21 +9,21 @@ import type { KeyContext, KeyFault } from './creation.ts';
 import type { Key } from './schema.ts';
 import type { KeyKind } from './store.ts';
 
-/** What the rules about keys need to know before they decide, and how a refusal reads. */
+/** Loads the context of the key rules, and maps their rejections to faults. */
 
-/** Bounds on what one key may name: each is a row of an index. */
+/** Bounds of references in one key: each is an index row. */
 const maxAccessRights = 1000;
 const maxPolicies = 100;
 const maxApiIdLength = 256;
 const apiLookupBatchSize = 1000;
 
 export interface ResolvedPolicies {
-  /** Each under the id the key names it by. */
+  /** Policies by the id in the key. */
   readonly byId: ReadonlyMap<string, StoredPolicy>;
   readonly publicIds: readonly string[];
 }
 
-/** Where a key names its nth policy. */
+/** Path of the nth policy reference of a key. */
 const policyPath = (key: Key, index: number) =>
   key.apply_policies?.length ? `apply_policies[${index}]` : 'apply_policy_id';
 
@@ -39,7 +39,7 @@ function refuseTooMuch(key: Key, policyIds: readonly string[]): void {
   if (faults.length > 0) throw createInvalidProblem(faults);
 }
 
-/** The policies a key names, all of which must exist: one that is misspelt would grant nothing, silently. */
+/** Resolves the policies of a key. All must exist: a misspelt id would silently grant nothing. */
 export async function resolvePolicies(
   { policies }: { policies: PolicyStore },
   orgId: string,
@@ -55,7 +55,7 @@ export async function resolvePolicies(
   return { byId, publicIds: [...byId.values()].map(policy => policy.id) };
 }
 
-/** Policies that are not active take no new keys; a key they govern already may keep them. */
+/** Inactive policies accept no new keys; keys that have them keep them. */
 export function refuseInactivePolicies(key: Key, { byId }: ResolvedPolicies, previous: Key = {}): void {
   const before = new Set(policyIdsOf(previous));
   const faults = policyIdsOf(key).flatMap((id, index) => {
@@ -79,7 +79,7 @@ interface ContextTools {
   settings: Settings;
 }
 
-/** A user with a password may be made before it is given rights, and an organisation's limits are not about rights. */
+/** Basic-auth users and organisation limits may have no rights; token keys only where the setting allows it. */
 export async function buildKeyContext(
   { findApis, clock, settings }: ContextTools,
   { orgId, key, kind, resolved }: ContextInput,
@@ -110,7 +110,7 @@ const faultPaths: Partial<Record<KeyFault, string>> = {
   certificate_removed: 'certificate',
 };
 
-/** A refusal of the rules, with the member that has to change. */
+/** Throws a rejection of the rules as a fault of the member to change. */
 export function throwInvalidKey({ reason, message }: Rejection<KeyFault>): never {
   const hint = reason === 'no_access_rights' ? `${message}, or name a policy in apply_policies` : message;
   throw createInvalidProblem([{ path: faultPaths[reason] ?? 'apply_policies', message: hint }]);

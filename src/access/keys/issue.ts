@@ -25,7 +25,7 @@ import { problem } from './problems.ts';
 import { type Key, keyEnvelope } from './schema.ts';
 import type { KeyKind, KeyStore, StoredKey } from './store.ts';
 
-/** How keys come to be, change and go, whoever asks: the dashboard, the operator or the portal. */
+/** Services for creating, changing and removing keys, shared by dashboard, gateway API and portal. */
 export interface KeyTools {
   keys: KeyStore;
   policies: PolicyStore;
@@ -34,26 +34,26 @@ export interface KeyTools {
   counting: KeyCounters;
   clock: Clock;
   settings: Settings;
-  /** Tells handlers; they learn the hash of a key, never the key. */
+  /** Emits a key event; it carries the key hash, never the key. */
   emitEvent: EmitEvent;
 }
 
 export type IssuedKey = ReturnType<typeof keyEnvelope>;
 
 export interface IssueOptions {
-  /** The name of a custom key or of a basic-auth user; a key without one gets a random id. */
+  /** Name of a custom key or basic-auth user; without one the id is random. */
   readonly name?: string | undefined;
   readonly kind?: KeyKind;
 }
 
-/** Longer names than anybody types; they stand in headers, paths and logs. */
+/** Key names appear in headers, paths and logs. */
 const maxNameLength = 256;
 const hashType = 'scrypt';
 
-/** A key with its names, as answers show it. */
+/** Response form of a stored key. */
 export const toIssuedKey = ({ key, keyId, keyHash }: StoredKey): IssuedKey => keyEnvelope(key, keyId, keyHash);
 
-/** The id a name gets in an organisation. A key brought from another installation in the JSON form keeps its id. */
+/** Key id of a name in an organisation. An imported key in JSON form keeps its id. */
 export function buildKeyId(orgId: string, name: string, settings: Settings): string {
   const token = parseKeyToken(name);
   if (token?.org === orgId && token.id !== '') return name;
@@ -67,7 +67,7 @@ export function buildKeyId(orgId: string, name: string, settings: Settings): str
   return keyId;
 }
 
-/** Hashing takes long, so it happens before anything is locked. */
+/** Password hashing is slow: it runs before any lock. */
 const hashSentPassword = async (key: Key): Promise<string | undefined> => {
   const password = key.basic_auth_data?.password;
   return password ? hashPassword(password) : undefined;
@@ -86,7 +86,7 @@ async function prepareNew(tools: KeyTools, orgId: string, sent: Key, kind: KeyKi
   return prepared.ok ? prepared : throwInvalidKey(prepared);
 }
 
-/** Makes a key. Its id is in the answer, and nowhere else later where only hashes are kept. */
+/** Issues a key. Where only hashes are stored, the response is the only place with its id. */
 export async function issueKey(
   tools: KeyTools,
   orgId: string,
@@ -97,7 +97,7 @@ export async function issueKey(
   return createKeyWithId(tools, { orgId, keyId, kind }, key);
 }
 
-/** A key bound to a certificate is found by it, so its id is made of that of the certificate; any other is random. */
+/** A certificate-bound key is looked up by certificate, so its id derives from it; others are random. */
 async function createKeyId({ certificates }: Pick<KeyTools, 'certificates'>, orgId: string, { certificate }: Key) {
   const bound = certificate ? await certificates.get(orgId, certificate) : undefined;
   return formatKeyId(orgId, bound ? bound.id : createPublicId());
@@ -109,7 +109,7 @@ export interface KeyIdentity {
   readonly kind: KeyKind;
 }
 
-/** Makes a key of exactly this id. */
+/** Creates a key with this id. */
 export async function createKeyWithId(
   tools: KeyTools,
   { orgId, keyId, kind }: KeyIdentity,
@@ -133,7 +133,7 @@ export async function createKeyWithId(
   return toIssuedKey(stored);
 }
 
-/** The limits of an organisation are kept like a key, but are none. */
+/** Emits a key event; organisation limits are stored as keys but emit none. */
 function emitKeyEvent(
   { emitEvent }: KeyTools,
   { kind, orgId, keyHash }: StoredKey,
@@ -148,7 +148,7 @@ export interface PutKeyResult {
   readonly action: 'added' | 'modified';
 }
 
-/** Makes a key of exactly this id, or replaces the one there is. Whoever comes second, of two at once, replaces. */
+/** Upserts a key by id. Of two concurrent writes the second replaces. */
 export async function putKey(
   tools: KeyTools,
   identity: KeyIdentity,
@@ -170,7 +170,7 @@ export async function putKey(
 
 const isExists = (error: unknown) => error instanceof Problem && error.code === problem.exists.code;
 
-/** What would be made of a key, with its policies applied; nothing is kept. */
+/** Dry run: the key with its policies applied, not stored. */
 export async function previewKey(tools: KeyTools, orgId: string, key: Key): Promise<IssuedKey> {
   const sent = { ...key, org_id: orgId };
   const kind = sent.basic_auth_data?.password ? 'basic' : 'token';
@@ -183,10 +183,10 @@ export interface ChangeOptions {
   readonly suppressReset?: boolean;
 }
 
-/** What a key says next: as it is sent, or made of what it says now, of which nobody else's change is lost. */
+/** The next value of a key, or a function of the stored one, so that no concurrent change is lost. */
 export type NextKey = Key | ((previous: Key) => Key);
 
-/** Replaces what a key says; its id, its day of birth, its organisation and a password not sent stay. */
+/** Replaces a key; its id, creation date, organisation, and a password not sent stay. */
 export async function changeKey(
   tools: KeyTools,
   stored: StoredKey,
@@ -220,7 +220,7 @@ async function prepareChange(
   { previous, sent, resolved, suppressReset }: KeyChange,
 ) {
   const context = await buildKeyContext(tools, { orgId, key: sent, kind, resolved });
-  // The limits of an organisation are nobody's credential: no certificate binds them.
+  // Organisation limits are no credential: no certificate binds them.
   const before = kind === 'organisation' ? { ...previous, certificate: sent.certificate } : previous;
   const prepared = prepareKeyUpdate(before, sent, { ...context, suppressReset });
   if (!prepared.ok) return throwInvalidKey(prepared);
@@ -230,13 +230,13 @@ async function prepareChange(
   return prepared;
 }
 
-/** Removes a key by its id; false when the organisation has no such key. */
+/** Removes a key by id; false when the organisation has no such key. */
 export async function revokeKey(tools: KeyTools, orgId: string, keyId: string): Promise<boolean> {
   const stored = await tools.keys.get(orgId, keyId);
   return stored !== undefined && stored.kind !== 'organisation' && removeKey(tools, stored);
 }
 
-/** Removes a key and forgets what it has used; false when it is gone already. */
+/** Removes a key and clears its counters; false when it no longer exists. */
 export async function removeKey(tools: KeyTools, stored: StoredKey): Promise<boolean> {
   const removed = await tools.keys.remove(stored);
   await clearQuota(tools, stored);
@@ -244,9 +244,9 @@ export async function removeKey(tools: KeyTools, stored: StoredKey): Promise<boo
   return removed;
 }
 
-/** A key as it stands now, with what is left of its quotas. */
+/** Key with its current quota counters. */
 export const readLiveKey = async (tools: KeyTools, stored: StoredKey): Promise<IssuedKey> =>
   toIssuedKey(await withLiveQuota(tools, stored));
 
-/** A member that must be there for this way of making a key. */
-export const requiredFault = (path: string): ValidationError => ({ path, message: 'is required' });
+/** ValidationError of a missing member. */
+export const missingMember = (path: string): ValidationError => ({ path, message: 'is required' });

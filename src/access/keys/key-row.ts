@@ -3,22 +3,32 @@ import type { Vault } from '#base/vault.ts';
 import { keyHash, keyIdCandidates, parseKeyToken } from './ids.ts';
 import type { Key } from './schema.ts';
 
-/** What finding and reading a stored key takes, for those who only read: how it is found, and what its row says. */
+/** Row format of stored keys: lookup digest and sealed body. Shared with read-only users of the table. */
+
+export interface KeyRow {
+  id: string;
+  org_id: string;
+  kind: string;
+  digest: string;
+  key_hash: string;
+  sealed: string;
+  body: string;
+}
 
 export const idPurpose = 'key';
-/** Keys brought from installations that wrote ids in the JSON form are found by their name too. */
+/** Imported keys in JSON form are found by custom name too. */
 const formerAlgorithms = ['murmur64', 'murmur128', 'sha256', 'murmur32'];
 
 export const keyDigest = (vault: Vault, keyId: string): string => vault.digest(keyId, idPurpose);
 
-/** The ids a text may stand for in an organisation, most likely first. */
+/** Candidate key ids of a text in an organisation, most likely first. */
 export const keyIdsOf = (orgId: string, text: string): string[] => keyIdCandidates(text, { orgId, formerAlgorithms });
 
-/** The handle of a key in lists, events and logs. */
+/** Key hash for lists, events and logs. */
 export const displayHash = (keyId: string, settings: Settings): string =>
   keyHash(keyId, parseKeyToken(keyId)?.h || settings['keys.hash_function']);
 
-/** Secrets inside a key are kept sealed; an empty one says that there is none. */
+/** Seals or opens the secrets inside a key; empty means none. */
 function mapKeySecrets(key: Key, transform: (text: string, purpose: string) => string): Key {
   const { hmac_string: hmac, jwt_data: jwt } = key;
   return {

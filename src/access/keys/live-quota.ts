@@ -6,7 +6,7 @@ import { limitIsSet } from './schema.ts';
 import type { KeyLimits, Session } from './session.ts';
 import type { StoredKey } from './store.ts';
 
-/** What a key has used, seen and reset from the side of management. */
+/** Quota counters of keys, read and reset by management operations. */
 export interface QuotaTools {
   policies: PolicyStore;
   counting: KeyCounters;
@@ -17,14 +17,14 @@ type CounterOwnerKey = Pick<StoredKey, 'kind' | 'keyId' | 'digest'>;
 const counterOwnerOfKey = ({ kind, keyId, digest }: CounterOwnerKey) =>
   kind === 'organisation' ? organisationOwner(keyId) : keyOwner(digest);
 
-/** The key with its policies applied; nothing where they cannot be. */
+/** Compiled session; undefined where the policies cannot be applied. */
 async function compileSession({ policies }: QuotaTools, { orgId, key }: StoredKey): Promise<Session | undefined> {
   const byId = await policies.findByIds(orgId, policyIdsOf(key));
   const applied = applyPolicies(key, byId, { orgId, allowMasterKeys: true });
   return applied.ok ? applied.session : undefined;
 }
 
-/** Starts the counters of a key anew in these scopes. The limits of an organisation have one scope. */
+/** Resets the counters of a key in these scopes. Organisation limits have one scope. */
 export async function resetQuota(
   { counting }: Pick<QuotaTools, 'counting'>,
   stored: CounterOwnerKey,
@@ -35,7 +35,7 @@ export async function resetQuota(
   await counting.reset(countersOf(session, counterOwnerOfKey(stored), stored.kind === 'organisation' ? [''] : scopes));
 }
 
-/** Forgets all that a key has used. */
+/** Resets all counters of a key. */
 export async function clearQuota(tools: QuotaTools, stored: StoredKey): Promise<void> {
   const session = await compileSession(tools, stored);
   if (!session) return;
@@ -43,7 +43,7 @@ export async function clearQuota(tools: QuotaTools, stored: StoredKey): Promise<
   await resetQuota(tools, stored, session, [...scopes]);
 }
 
-/** The key with what is left of its quotas now, and when they begin anew. */
+/** The key with its current quota_remaining and quota_renews. */
 export async function withLiveQuota(tools: QuotaTools, stored: StoredKey): Promise<StoredKey> {
   const session = await compileSession(tools, stored);
   if (!session) return stored;
@@ -69,7 +69,7 @@ export async function withLiveQuota(tools: QuotaTools, stored: StoredKey): Promi
   };
 }
 
-/** A period that nobody has begun renews as it was written. */
+/** Current quota members; a period without requests keeps the stored quota_renews. */
 async function readQuota(counting: KeyCounters, name: string, quota: KeyLimits['quota']) {
   if (!quota) return {};
   const { used, remaining, resetsAtMs } = await counting.peek(name, quotaWindow(quota));

@@ -11,7 +11,7 @@ import { problem } from './problems.ts';
 import type { Key } from './schema.ts';
 import type { KeyStore, StoredKey } from './store.ts';
 
-/** How a path names a key. */
+/** Key lookup by path and query. */
 
 export interface KeyOperationTools extends KeyTools {
   findApi: FindApi;
@@ -44,12 +44,12 @@ async function lookUpKey(
 ): Promise<StoredKey | undefined> {
   if (hashed) return keys.findByHash(orgId, text);
   if (username) return findUserIfAllowed({ keys, settings }, orgId, text);
-  // Where ids are not kept, lists show hashes: what a list shows can be asked for.
+  // Where ids are not stored, lists show hashes; a listed value must be usable in a path.
   const tryHash = auto_guess || settings['keys.at_rest'] === 'hashed';
   return (await keys.get(orgId, text)) ?? (tryHash ? keys.findByHash(orgId, text) : undefined);
 }
 
-/** For those who ask for a key by the name of its user, where that is allowed. */
+/** Finds a basic-auth user by name, where the setting allows it. */
 export async function findUserIfAllowed(
   { keys, settings }: Pick<KeyTools, 'keys' | 'settings'>,
   orgId: string,
@@ -64,7 +64,7 @@ export async function findBasicUser(keys: KeyStore, orgId: string, username: str
   return stored?.kind === 'basic' ? stored : undefined;
 }
 
-/** The key a path names, in the caller's organisation. */
+/** Finds the key in a path, in the caller's organisation, or throws. */
 export async function requireKey(
   tools: Pick<KeyOperationTools, 'keys' | 'settings' | 'ownership'>,
   actor: Actor,
@@ -74,7 +74,7 @@ export async function requireKey(
   return requireVisible(tools, actor, await lookUpKey(tools, actor.orgId, keyId, query));
 }
 
-/** The basic-auth user a path names, in the caller's organisation. */
+/** Finds the basic-auth user in a path, in the caller's organisation, or throws. */
 export async function requireUser(
   tools: Pick<KeyOperationTools, 'keys' | 'ownership'>,
   actor: Actor,
@@ -83,7 +83,7 @@ export async function requireUser(
   return requireVisible(tools, actor, await findBasicUser(tools.keys, actor.orgId, username));
 }
 
-/** A key that may call APIs of others alone is not found. */
+/** A key whose APIs are all hidden from the caller is not found. */
 async function requireVisible(
   { keys, ownership }: Pick<KeyOperationTools, 'keys' | 'ownership'>,
   actor: Actor,
@@ -94,7 +94,7 @@ async function requireVisible(
   return stored;
 }
 
-/** Refuses to make or change a key that grants, by itself or through a policy, APIs its author does not own. */
+/** Refuses a write of a key that grants, directly or through a policy, APIs the caller does not own. */
 export async function refuseHiddenGrants(
   { policies, ownership }: Pick<KeyOperationTools, 'policies' | 'ownership'>,
   actor: Actor,
@@ -107,7 +107,7 @@ export async function refuseHiddenGrants(
   if ([...referenced.values()].some(policy => !isVisible(policy, hidden))) throw apis.api_not_owned();
 }
 
-/** Leaves rights to APIs of others out of what a user is shown of a key. */
+/** Removes rights to hidden APIs from a response. */
 export async function withoutHiddenRights(
   { ownership }: Pick<KeyOperationTools, 'ownership'>,
   actor: Actor,
@@ -117,22 +117,22 @@ export async function withoutHiddenRights(
   return { ...issued, data: withoutHidden(issued.data, hidden) };
 }
 
-/** The same for whoever means to change it: the limits of an organisation are not its own to change. */
+/** As `requireKey`, for writes: organisation limits are changed by the operator only. */
 export async function requireWritableKey(...lookup: Parameters<typeof requireKey>): Promise<StoredKey> {
   const stored = await requireKey(...lookup);
   if (stored.kind === 'organisation') throw problem.organisation_key();
   return stored;
 }
 
-/** Stands for whatever API in the paths of keys. */
+/** Path segment that means any API. */
 const anyApi = '-';
 
-/** The public id of the API a path names; undefined for any. */
+/** Public id of the API in a path; undefined means any. */
 export async function resolveApiId({ findApi }: { findApi: FindApi }, actor: Actor, apiId: string) {
   return apiId === anyApi ? undefined : resolvePublicApiId(findApi, actor.orgId, apiId);
 }
 
-/** A key that does not grant the API of the path is not found there. */
+/** A key without access to the API of the path is not found there. */
 export async function refuseOtherApi(
   tools: Pick<KeyOperationTools, 'keys' | 'findApi'>,
   actor: Actor,

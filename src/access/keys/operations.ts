@@ -3,7 +3,7 @@ import { operation } from '#operations/operation.ts';
 import { pageNumber, statusResponse, toStatus } from '#operations/shapes.ts';
 import { createInvalidProblem } from '#operations/validation-error.ts';
 import { withoutHidden } from '../hidden-rights.ts';
-import { changeKey, issueKey, previewKey, readLiveKey, removeKey, requiredFault, toIssuedKey } from './issue.ts';
+import { changeKey, issueKey, missingMember, previewKey, readLiveKey, removeKey, toIssuedKey } from './issue.ts';
 import {
   booleanQuery,
   changeQuery,
@@ -41,7 +41,7 @@ export const createKey = operation({
     const { user, password } = body.basic_auth_data ?? {};
     const missing = [user ? [] : ['user'], password ? [] : ['password']].flat();
     if (!user || missing.length > 0)
-      throw createInvalidProblem(missing.map(name => requiredFault(`basic_auth_data.${name}`)));
+      throw createInvalidProblem(missing.map(name => missingMember(`basic_auth_data.${name}`)));
     const issued = await issueKey(tools, actor.orgId, body, { name: user, kind: 'basic' });
     audit(issued.key_hash);
     return issued;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** One member of a wire object: what it may hold, what a reader sees when nobody set it, and what it means. */
+/** One member of a wire object: schema, zero value in responses, and description. */
 export interface WireMember<Rule extends z.ZodType = z.ZodType> {
   readonly rule: Rule;
   readonly zero: unknown;
@@ -9,7 +9,7 @@ export interface WireMember<Rule extends z.ZodType = z.ZodType> {
 
 export type WireMembers = Readonly<Record<string, WireMember>>;
 
-/** A value with every member of its table present; members nobody declared are kept. */
+/** An object with every declared member present; undeclared members are preserved. */
 export type FullObject<Table extends WireMembers> = {
   [Name in keyof Table]: NonNullable<z.infer<Table[Name]['rule']>>;
 } & Record<string, unknown>;
@@ -17,14 +17,14 @@ export type FullObject<Table extends WireMembers> = {
 export const textRule = z.string();
 export const flagRule = z.boolean();
 
-/** Seconds are added to the time of day and amounts to each other: the sum must still be a number one can count with. */
+/** Bound of numbers: sums with timestamps stay safe integers. */
 const maxMagnitude = 1e15;
 const tooLargeMessage = `must be at most ${maxMagnitude}`;
 const tooSmallMessage = `must be at least -${maxMagnitude}`;
 export const intRule = z.int().min(-maxMagnitude, tooSmallMessage).max(maxMagnitude, tooLargeMessage);
 export const numberRule = z.number().min(-maxMagnitude, tooSmallMessage).max(maxMagnitude, tooLargeMessage);
 
-/** Files written by other gateways hold null where a list, a map or an object was never set. */
+/** Exports of other gateways hold null for unset lists, maps and objects. */
 export const nullableList = <Item extends z.ZodType>(item: Item) => z.array(item).nullable();
 export const nullableMap = <Value extends z.ZodType>(value: Value) => z.record(z.string(), value).nullable();
 export const nullableObject = <Shape extends z.ZodRawShape>(shape: Shape) => z.looseObject(shape).partial().nullable();
@@ -37,7 +37,7 @@ export function wireMember<Rule extends z.ZodType>(
   return { rule, zero, about };
 }
 
-/** The rule of the whole object: every member optional, members nobody declared kept. */
+/** Object schema: every member optional, undeclared members preserved. */
 export function objectRule<Table extends WireMembers>(table: Table) {
   const shape = Object.fromEntries(
     Object.entries(table).map(([name, { rule, about }]) => [name, rule.optional().describe(about)]),
@@ -45,7 +45,7 @@ export function objectRule<Table extends WireMembers>(table: Table) {
   return z.looseObject(shape as { [Name in keyof Table]: z.ZodOptional<Table[Name]['rule']> });
 }
 
-/** The object as a reader sees it: declared members first, the unset ones at their zero, then the undeclared. */
+/** Response form: declared members first, zero where unset, then undeclared members. */
 export function fillZeros<Table extends WireMembers>(
   table: Table,
   value: Readonly<Record<string, unknown>>,

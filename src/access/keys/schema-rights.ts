@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { legacyMembers } from '#base/members.ts';
 import { flagRule, intRule, nullableList, nullableObject, numberRule, textRule } from './schema-fields.ts';
 
-/** What keys and policies grant: limits, and rights per API. */
+/** Schemas shared by keys and policies: limits and access rights. */
 
 const positiveInt = z.int().min(1, 'must be at least 1');
 
-/** Bounds hold for the members given, whether smoothing is on or not. */
+/** Bounds hold for the members sent, also with smoothing disabled. */
 export const Smoothing = z.looseObject({
   delay: positiveInt.optional().describe('Seconds to hold off between two smoothing events.'),
   enabled: flagRule.optional().describe('Turns smoothing on.'),
@@ -23,7 +23,7 @@ export const Smoothing = z.looseObject({
 });
 export type Smoothing = z.infer<typeof Smoothing>;
 
-/** What a reader sees where no smoothing was set; it can be sent back, since it keeps the bounds. */
+/** Response value of unset smoothing; valid in a request too. */
 export const noSmoothing = { delay: 1, enabled: false, step: 1, threshold: 1, trigger: 0 };
 
 /** Limits of one API inside a right. All zero means "not set": the limits of the key itself apply. */
@@ -66,7 +66,7 @@ export type EndpointLimits = z.infer<typeof EndpointLimits>;
 const AccessRules = nullableObject({ allowed: nullableList(textRule), blocked: nullableList(textRule) });
 const JsonRpcMethod = z.looseObject({ name: textRule, limit: RateLimitOf }).partial();
 
-/** What a key may do with one API; the API id is the key of the map that holds it. */
+/** Access right of one API; the map key is the API id. */
 export const AccessRight = z
   .looseObject({
     api_id: textRule,
@@ -112,7 +112,7 @@ const limitNumbers = [
   'quota_renewal_rate',
 ] as const;
 
-/** Whether a right has limits of its own. */
+/** True when a right has limits of its own. */
 export function limitIsSet(limit: ApiLimit | null | undefined): limit is ApiLimit {
   return limit != null && (limitNumbers.some(name => (limit[name] ?? 0) !== 0) || limit.smoothing?.enabled === true);
 }
@@ -122,7 +122,7 @@ interface LimitMembers {
   readonly smoothing?: Smoothing | null | undefined;
 }
 
-/** What is accepted but will not do what its author hopes; `at` is the path of the object that holds the limit. */
+/** Accepted settings that have no effect; `at` is the path of the limit object. */
 export function smoothingWarnings({ rate = 0, smoothing }: LimitMembers, at = ''): string[] {
   if (!smoothing?.enabled) return [];
   const warnings: string[] = [];

@@ -18,7 +18,7 @@ import { KeyAccessRight, noSmoothing, rightsWarnings, Smoothing, smoothingWarnin
 
 export * from './schema-rights.ts';
 
-/** The members every key shows, in the order it shows them. */
+/** Members of every response, in wire order. */
 const keyMembers = {
   access_rights: wireMember(
     nullableMap(KeyAccessRight),
@@ -82,7 +82,7 @@ const keyMembers = {
   throttle_retry_limit: wireMember(intRule, 0, 'Tries of a request held back; 0 or less refuses at once.'),
 };
 
-/** Members only keys that use them show. */
+/** Members present only where set. */
 const optionalMembers = {
   enable_detail_recording: wireMember(flagRule, false, 'Old spelling of enable_detailed_recording.'),
   enable_http_signature_validation: wireMember(flagRule, false, 'Lets the key sign requests with a certificate.'),
@@ -108,10 +108,10 @@ export const Key = legacyMembers(objectRule({ ...keyMembers, ...optionalMembers 
 ]);
 export type Key = z.infer<typeof Key>;
 
-/** A key as readers see it. */
+/** A key in responses. */
 export type FullKey = FullObject<typeof keyMembers>;
 
-/** Every documented member of the key, with its zero where nothing was set, and never the password. */
+/** Every documented member, with its zero value where unset; never the password. */
 export function fullKey(key: Key): FullKey {
   const full = fillZeros(keyMembers, key);
   const zero = keyMembers.basic_auth_data.zero as object;
@@ -121,12 +121,12 @@ export function fullKey(key: Key): FullKey {
   return full;
 }
 
-/** What is accepted but will not do what its author hopes. */
+/** Accepted settings that have no effect. */
 export function keyWarnings(key: Key): string[] {
   return [...smoothingWarnings(key), ...rightsWarnings(key.access_rights)];
 }
 
-/** A key with its names, as creation and lists answer. */
+/** A key with its id and hash, as returned by create and list operations. */
 export const KeyEnvelope = z.looseObject({
   api_model: z.looseObject({}),
   data: Key,

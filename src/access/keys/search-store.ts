@@ -4,9 +4,18 @@ import type { PageRequest } from '#storage/collection.ts';
 import { problem as storageProblem } from '#storage/database-errors.ts';
 import type { Records } from '#storage/records.ts';
 import type { Tables } from '#storage/tables.ts';
-import type { KeyPageQuery, KeyRow } from './store.ts';
+import type { KeyRow } from './key-row.ts';
 
-/** Pages of keys. Everything is answered from an index, except the search inside ids, which are encrypted. */
+/** Key listing and search. Index queries, except the search in ids, which are encrypted. */
+
+export interface KeyPageQuery extends PageRequest {
+  /** Substring of the key id. */
+  readonly q?: string | undefined;
+  /** Keys that may call this API, directly or through a policy. */
+  readonly apiId?: string | undefined;
+  /** Excludes keys whose APIs are all in this list. */
+  readonly hiddenApis?: readonly string[] | undefined;
+}
 
 export interface KeyRowPage {
   rows: KeyRow[];
@@ -14,15 +23,15 @@ export interface KeyRowPage {
   total: number;
 }
 
-/** A bound on what "everything" means, so that one call cannot fill the memory. */
+/** Bound of a list without pages. */
 const maxListedKeys = 100_000;
-/** Ids a search decrypts between two turns of the event loop. */
+/** Ids decrypted per event-loop turn. */
 const scanBatchSize = 1000;
 
 export const selectKeyRows = (records: Records) =>
   records.db.selectFrom('keys').select(['id', 'org_id', 'kind', 'digest', 'key_hash', 'sealed', 'body']);
 
-/** Keys that may call any of these APIs, or any but these: by their own rights or through a policy. */
+/** Keys that may call any of these APIs (`in`) or any other API (`not in`), directly or through a policy. */
 function selectCallers(
   records: Records,
   orgId: string | undefined,
@@ -44,7 +53,7 @@ function selectCallers(
   return own.where('org_id', '=', orgId).union(throughPolicies.where('policy_apis.org_id', '=', orgId));
 }
 
-/** The queries behind a page without a search text. */
+/** Queries of a page without search text. */
 export function buildListQueries(records: Records, orgId: string, apiId?: string, hiddenApis: readonly string[] = []) {
   const all = selectKeyRows(records).where('org_id', '=', orgId).orderBy('created_at', 'desc').orderBy('id', 'desc');
   const counted = records.db
@@ -60,7 +69,7 @@ export function buildListQueries(records: Records, orgId: string, apiId?: string
   return { rows: visible.rows.where('id', 'in', callers), counted: visible.counted.where('id', 'in', callers) };
 }
 
-/** Leaves out keys that may call hidden APIs alone. */
+/** Filter that excludes keys whose APIs are all hidden. */
 function buildVisibilityFilter(records: Records, orgId: string, hiddenApis: readonly string[]) {
   if (hiddenApis.length === 0) return undefined;
   const hidden = selectCallers(records, orgId, hiddenApis);
@@ -115,7 +124,7 @@ export async function searchKeys(
 type KeyIdRow = Pick<KeyRow, 'id' | 'sealed' | 'key_hash'>;
 type ScanRow = KeyIdRow & { readonly created_at: number };
 
-/** All keys in order, a step at a time. */
+/** Keyset pagination over all keys, yielding to the event loop between batches. */
 async function* scanBatches<Row>(fetchBatch: (last?: Row) => Promise<Row[]>) {
   let rows = await fetchBatch();
   while (rows.length > 0) {
@@ -127,12 +136,12 @@ async function* scanBatches<Row>(fetchBatch: (last?: Row) => Promise<Row[]>) {
 }
 
 export interface KeyFilter {
-  /** Keys of every organisation where none is named. */
+  /** Undefined means every organisation. */
   readonly orgId?: string | undefined;
   readonly apiId?: string | undefined;
 }
 
-/** Keys without their bodies, newest first, of those that match; the limits of organisations are no keys. */
+/** Matching keys without bodies, newest first, excluding organisation limits. */
 export async function filterKeys(
   records: Records,
   { orgId, apiId }: KeyFilter,
@@ -150,7 +159,7 @@ export async function filterKeys(
   return matching;
 }
 
-/** The ids of rows begin with the time they were made, so that the primary key has all of them in order. */
+/** Scan by primary key: row ids begin with the creation time. */
 function buildGlobalScan(records: Records, apiId: string | undefined, last?: Pick<KeyRow, 'id'>) {
   const query = records.db
     .selectFrom('keys')
@@ -161,7 +170,7 @@ function buildGlobalScan(records: Records, apiId: string | undefined, last?: Pic
   return apiId === undefined ? query : query.where('id', 'in', selectCallers(records, undefined, [apiId]));
 }
 
-/** The keys that follow the last one of the step before. */
+/** Next batch of a keyset scan, after `last`. */
 export function buildScan(
   records: Records,
   orgId: string,
@@ -192,12 +201,12 @@ async function fetchRowsById(records: Records, ids: readonly string[]): Promise<
   return ids.flatMap(id => byId.get(id) ?? []);
 }
 
-/** Organisations' own limits have row ids of their own form: the primary key lists them among any number of keys. */
+/** Row id prefix of organisation limits: a primary-key range scan lists them among any number of keys. */
 const organisationPrefix = 'org.';
 const afterPrefix = 'org/';
 export const organisationRowId = (rowId: string): string => organisationPrefix + rowId;
 
-export async function listOrganisationKeys(records: Records, query: PageRequest): Promise<KeyRowPage> {
+export async function listOrganisationKeyRows(records: Records, query: PageRequest): Promise<KeyRowPage> {
   const countQuery = records.db
     .selectFrom('keys')
     .select(it => it.fn.countAll<number>().as('total'))

@@ -1,10 +1,10 @@
 import type { Session } from './session.ts';
 
-/** How long the record of a key is kept, which is another matter than how long the key is accepted. */
+/** Retention of key records, independent of key expiry. */
 
 export interface ApiLifetime {
   readonly lifetimeSeconds: number;
-  /** Whether a record never goes before its key expires. */
+  /** Retains a record until its key expires. */
   readonly respectsExpiry: boolean;
 }
 

@@ -1,7 +1,7 @@
 import { Lru } from '#base/lru.ts';
 import { type AccessRight, type AllowedUrl, type ApiLimit, type Key, limitIsSet, type Smoothing } from './schema.ts';
 
-/** A key as the gateway uses it: policies applied, limits decided per API, absent things absent. */
+/** Compiled key: policies applied, limits resolved per API. */
 
 export interface ActiveSmoothing {
   readonly threshold: number;
@@ -16,7 +16,7 @@ export interface RateLimit {
   readonly smoothing: ActiveSmoothing | undefined;
 }
 
-/** What is undefined is not limited. */
+/** Undefined means unlimited. */
 export interface KeyLimits {
   readonly rate: RateLimit | undefined;
   readonly throttle: { readonly retries: number; readonly intervalSeconds: number } | undefined;
@@ -37,22 +37,22 @@ export interface FieldDepth {
   readonly queryDepth: number | undefined;
 }
 
-/** What the key may do with one API. */
+/** Compiled access right of one API. */
 export interface Right {
   readonly versions: readonly string[];
   /** Empty allows every path. */
   readonly allowedUrls: readonly { readonly url: string; readonly methods: readonly string[] }[];
-  /** Limits in force on this API: its own where it has some, else those of the key. */
+  /** Effective limits: those of the right if set, else those of the key. */
   readonly limits: KeyLimits;
-  /** Names the counters; APIs with an empty scope share those of the key. */
+  /** Counter scope; APIs with an empty scope share the counters of the key. */
   readonly scope: string;
   readonly endpoints: readonly EndpointRate[];
-  /** Empty allows every type; otherwise restrictedTypes is empty. */
+  /** Empty allows every type; if set, restrictedTypes is empty. */
   readonly allowedTypes: readonly { readonly name: string; readonly fields: readonly string[] }[];
   readonly restrictedTypes: readonly { readonly name: string; readonly fields: readonly string[] }[];
   readonly fieldDepths: readonly FieldDepth[];
   readonly introspection: boolean;
-  /** The right as written, for members only some steps read. */
+  /** The right in wire form, for members only some steps read. */
   readonly written: AccessRight;
 }
 
@@ -64,12 +64,12 @@ export interface Session {
   readonly expires: number | undefined;
   readonly limits: KeyLimits;
   readonly rights: ReadonlyMap<string, Right>;
-  /** What a key without rights may do with every API; undefined where it has rights. */
+  /** Right to every API of a key without access rights; undefined otherwise. */
   readonly everyApi: Right | undefined;
   readonly policyIds: readonly string[];
   readonly tags: readonly string[];
   readonly metaData: Readonly<Record<string, unknown>>;
-  /** Text whose value replaces the key as the name of its counters. */
+  /** Template whose value replaces the key as counter owner. */
   readonly counterPattern: string | undefined;
   readonly lastUpdated: string;
   readonly detailedRecording: boolean;
@@ -80,7 +80,7 @@ export interface Session {
   readonly certificate: string | undefined;
   readonly boundCertificates: readonly string[];
   readonly oauthClientId: string | undefined;
-  /** Unix seconds until which a custom plugin need not be asked again. */
+  /** Unix seconds until which a custom auth plugin is not called again. */
   readonly pluginDeadline: number;
   readonly quotaAlertPercents: readonly number[];
   readonly lifetimeSeconds: number | undefined;
@@ -117,7 +117,7 @@ function limitsOf(limit: ApiLimit | Key): KeyLimits {
   };
 }
 
-/** A right's own limits win; its rate is smoothed as the key's where it says nothing of that. */
+/** Limits of the right win; without smoothing of its own its rate inherits that of the key. */
 function limitsOfRight(limit: ApiLimit | null | undefined, ofKey: KeyLimits): KeyLimits {
   if (!limitIsSet(limit)) return ofKey;
   const own = limitsOf(limit);
@@ -125,7 +125,7 @@ function limitsOfRight(limit: ApiLimit | null | undefined, ofKey: KeyLimits): Ke
   return { ...own, rate: { ...own.rate, smoothing: ofKey.rate?.smoothing } };
 }
 
-/** An entry that lacks its URL or its methods grants nothing: dropped, the last one would leave a right without bounds. */
+/** Fail closed: an entry without URL or methods matches nothing. Dropping the last one would allow every path. */
 const urlOf = ({ url, methods }: AllowedUrl) => ({
   url: url ?? '',
   methods: url === undefined ? [] : (methods ?? []),
@@ -169,7 +169,7 @@ const none: readonly never[] = [];
 
 type SharedRights = Pick<Session, 'limits' | 'rights' | 'everyApi'>;
 
-/** Most keys of a policy may do the same. It is kept once for all of them, as long as it takes no more room than this. */
+/** Interned rights: keys of one policy share one compiled object. Bounded in number and in text length. */
 const maxSharedRights = 1000;
 const maxSharedRightsLength = 10_000;
 const sharedRights = new Lru<string, SharedRights>(maxSharedRights);
@@ -191,7 +191,7 @@ export function compileKeySession(key: Key, policyIds: readonly string[] = []): 
   const metaData = isRecord(key.meta_data) ? key.meta_data : {};
   const pattern = metaData.rate_limit_pattern;
   const { password, hash_type } = key.basic_auth_data ?? {};
-  // One literal, with what every call asks for first: there may be very many of these, and far apart.
+  // One literal, hot members first: sessions are many, and their members should share cache lines.
   return {
     inactive: key.is_inactive === true,
     expires: positive(key.expires),
@@ -222,7 +222,7 @@ export function compileKeySession(key: Key, policyIds: readonly string[] = []): 
   };
 }
 
-/** What the session may do with an API; nothing where it may not call it. */
+/** Right on an API; undefined where the session may not call it. */
 export function findRight(session: Session, apiId: string): Right | undefined {
   return session.everyApi ?? session.rights.get(apiId);
 }

@@ -2,15 +2,16 @@ import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
 import { type CheckObjectLimit, noObjectLimit, type PageRequest, translateConflict } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
-import { displayHash, idPurpose, keyDigest, keyIdsOf, parseKeyBody, serializeKey } from './key-row.ts';
+import { displayHash, idPurpose, type KeyRow, keyDigest, keyIdsOf, parseKeyBody, serializeKey } from './key-row.ts';
 import { problem } from './problems.ts';
 import type { Key } from './schema.ts';
 import {
   buildListQueries,
   filterKeys,
   type KeyFilter,
+  type KeyPageQuery,
   listKeys,
-  listOrganisationKeys,
+  listOrganisationKeyRows,
   organisationRowId,
   searchKeys,
   selectKeyRows,
@@ -18,19 +19,19 @@ import {
 
 export type KeyStore = ReturnType<typeof createKeyStore>;
 
-/** `token` is presented as it is; `basic` is a user with a password; `organisation` limits all keys of one together. */
+/** `token`: an API key; `basic`: a basic-auth user; `organisation`: limits shared by all keys of an organisation. */
 export type KeyKind = 'token' | 'basic' | 'organisation';
 
 export interface StoredKey {
   readonly rowId: string;
   readonly orgId: string;
   readonly kind: KeyKind;
-  /** The id of the key, or its hash where only that is kept. */
+  /** Key id, or its hash where only hashes are stored. */
   readonly keyId: string;
   readonly keyHash: string;
-  /** What it is found by; counters are named after it. */
+  /** Lookup digest; counter names derive from it. */
   readonly digest: string;
-  /** As its author wrote it, with what the server sets. The password is a hash. */
+  /** As sent, with members set by the server. The password is a hash. */
   readonly key: Key;
 }
 
@@ -41,30 +42,11 @@ export interface NewKey {
   readonly keyId: string;
   readonly createdAtMs: number;
   readonly key: Key;
-  /** Public ids of the policies it names. */
+  /** Public ids of its policies. */
   readonly policyIds: readonly string[];
 }
 
-export interface KeyPageQuery extends PageRequest {
-  /** Only keys whose id contains this. */
-  readonly q?: string | undefined;
-  /** Only keys that may call this API, by themselves or through a policy. */
-  readonly apiId?: string | undefined;
-  /** Leaves out keys that may call these APIs alone. */
-  readonly hiddenApis?: readonly string[] | undefined;
-}
-
-export interface KeyRow {
-  id: string;
-  org_id: string;
-  kind: string;
-  digest: string;
-  key_hash: string;
-  sealed: string;
-  body: string;
-}
-
-/** Rows of one insert: both engines bound the values of a statement. */
+/** Both engines bound the values of one statement. */
 const maxRowsPerInsert = 1000;
 
 export function createKeyStore(
@@ -124,10 +106,10 @@ export function createKeyStore(
   return {
     hashOf,
 
-    /** By its id, or by a name it was given in this organisation. */
+    /** By id, or by custom name in this organisation. */
     get: (orgId: string, keyId: string) => findFirst([...new Set([keyId, ...keyIdsOf(orgId, keyId)])], orgId),
 
-    /** Whatever its organisation: for the operator only. */
+    /** In any organisation: for the operator only. */
     getAnywhere: (keyId: string) => findFirst([keyId]),
 
     async findByRowId(rowId: string): Promise<StoredKey | undefined> {
@@ -135,13 +117,13 @@ export function createKeyStore(
       return row && toStoredKey(row);
     },
 
-    /** What a caller's credential stands for. An organisation's own limits are no credential. */
+    /** Key of a presented credential. Organisation limits are no credential. */
     async findByCredential(orgId: string, credential: string): Promise<StoredKey | undefined> {
       const stored = await findFirst(keyIdsOf(orgId, credential), orgId);
       return stored?.kind === 'organisation' ? undefined : stored;
     },
 
-    /** By its hash, which two keys may share by chance: then it names neither. For the operator, in any organisation. */
+    /** By hash; ambiguous hashes are refused. Without `orgId`, in any organisation (operator only). */
     async findByHash(orgId: string | undefined, hash: string): Promise<StoredKey | undefined> {
       const anywhere = selectKeyRows(records).where('key_hash', '=', hash).limit(2);
       const [row, another] = await (orgId === undefined ? anywhere : anywhere.where('org_id', '=', orgId)).execute();
@@ -149,13 +131,13 @@ export function createKeyStore(
       return row && toStoredKey(row);
     },
 
-    /** Whether a key may call an API, by its own rights or through a policy. */
+    /** True when the key may call the API, directly or through a policy. */
     async hasRight({ rowId, orgId }: StoredKey, apiId: string): Promise<boolean> {
       const { rows } = buildListQueries(records, orgId, apiId);
       return (await rows.where('id', '=', rowId).executeTakeFirst()) !== undefined;
     },
 
-    /** Whether a key may call none of these APIs, or another one too. */
+    /** False when all APIs the key may call are hidden. */
     async isVisible({ rowId, orgId }: StoredKey, hiddenApis: readonly string[]): Promise<boolean> {
       if (hiddenApis.length === 0) return true;
       const { rows } = buildListQueries(records, orgId, undefined, hiddenApis);
@@ -177,7 +159,7 @@ export function createKeyStore(
       };
       await records.write(async () => {
         if (await findFirst([keyId])) throw problem.exists();
-        // The limits of the organisation itself are the operator's to write.
+        // Organisation limits are written by the operator and do not count.
         if (kind !== 'organisation') await checkObjectLimit(orgId, count);
         await translateConflict(records.db.insertInto('keys').values(row).execute(), problem.exists);
         await indexRights(row.id, orgId, key, newKey.policyIds);
@@ -186,7 +168,7 @@ export function createKeyStore(
       return { rowId: row.id, orgId, kind, keyId, keyHash: key_hash, digest: row.digest, key };
     },
 
-    /** Reads, changes and writes back as one, so that nobody else's change is lost. */
+    /** Read-modify-write in one transaction: no concurrent change is lost. */
     async change(
       stored: StoredKey,
       change: (previous: Key) => Promise<{ key: Key; policyIds: readonly string[] }>,
@@ -209,7 +191,7 @@ export function createKeyStore(
 
     async remove({ rowId }: Pick<StoredKey, 'rowId'>): Promise<boolean> {
       return records.write(async () => {
-        // The key first, as a change takes it first: two in another order would wait for each other.
+        // Lock order: the key row first, as in `change`; another order could deadlock.
         const removed = await records.db
           .deleteFrom('keys')
           .where('id', '=', rowId)
@@ -231,14 +213,14 @@ export function createKeyStore(
       return { ...result, items: result.rows.map(row => toStoredKey(row)) };
     },
 
-    /** The ids that begin with a text, newest first; hashes where only those are kept. */
+    /** Ids with this prefix, newest first; hashes where only hashes are stored. */
     async ids(filter: KeyFilter, prefix = ''): Promise<string[]> {
       const rows = await filterKeys(records, filter, row => readKeyId(row).startsWith(prefix));
       return rows.map(readKeyId);
     },
 
     async organisationPage(query: PageRequest) {
-      const result = await listOrganisationKeys(records, query);
+      const result = await listOrganisationKeyRows(records, query);
       return { ...result, items: result.rows.map(row => toStoredKey(row)) };
     },
   };

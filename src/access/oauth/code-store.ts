@@ -4,7 +4,7 @@ import type { Records } from '#storage/records.ts';
 import { parseKeyBody, serializeKey } from '../keys/key-row.ts';
 import type { Key } from '../keys/schema.ts';
 
-/** Codes a client swaps for tokens, once. Only their digest is kept. */
+/** Authorization codes (RFC 6749, 1.3.1), redeemable once. Only their digest is stored. */
 export type OauthCodeStore = ReturnType<typeof createOauthCodeStore>;
 
 export interface NewCode {
@@ -17,12 +17,12 @@ export interface NewCode {
   readonly consent: Consent;
 }
 
-/** What was agreed when the code was made. */
+/** Terms of the authorization the code was issued for. */
 export interface Consent {
-  /** As the request named it; empty where it left it to the client's record. */
+  /** As in the authorization request; empty where it was omitted. */
   readonly redirectUri: string;
   readonly scope: string;
-  /** S256 of the verifier the client must show; empty where it sent none. */
+  /** PKCE S256 code challenge (RFC 7636); empty without PKCE. */
   readonly challenge: string;
   readonly key: Key;
 }
@@ -75,7 +75,7 @@ export function createOauthCodeStore(records: Records, vault: Vault) {
       };
     },
 
-    /** True for the one caller that uses it first. */
+    /** Compare-and-set: true for the first use only. */
     async use({ id }: Pick<StoredCode, 'id'>, nowMs: number): Promise<boolean> {
       const { numUpdatedRows } = await records.db
         .updateTable('oauth_codes')
@@ -94,7 +94,7 @@ export function createOauthCodeStore(records: Records, vault: Vault) {
         .execute();
     },
 
-    /** Forgets some of what has expired; true when there may be more. */
+    /** Removes a batch of expired codes; true when there may be more. */
     async sweep(nowMs: number): Promise<boolean> {
       const old = records.db
         .selectFrom('oauth_codes')

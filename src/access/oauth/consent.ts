@@ -20,7 +20,7 @@ export interface ConsentRequest {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** What the client gets by way of the person's browser, or an error of RFC 6749, 4.1.2.1. */
+/** Authorization response for the client (RFC 6749, 4.1.2 and 4.2.2), or an error of 4.1.2.1. */
 export type ConsentResult =
   | { readonly granted: Readonly<Record<string, unknown>> }
   | { readonly error: string; readonly description: string };
@@ -62,7 +62,7 @@ const Granted = z.object({
   scope: z.string().optional(),
 });
 
-/** A key that a token stands for is a key: only those who may write keys describe one, and only of APIs they may see. */
+/** Key rules define a key, so they need `keys:write` and may name only APIs the caller may see. */
 async function readKeyRules(rules: string | object, actor: Actor, tools: ConsentTools): Promise<string> {
   const key = validate(Key, typeof rules === 'string' ? parseUniqueJson(rules) : rules, 'key_rules');
   if (!hasPermission(actor, 'keys:write'))

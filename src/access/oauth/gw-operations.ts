@@ -21,7 +21,7 @@ import {
 } from './schema.ts';
 import type { OauthTokenStore } from './token-store.ts';
 
-/** OAuth clients as a script handles them, which holds the gateway's secret and stands above organisations. */
+/** OAuth clients of the gateway API: authenticated by the gateway secret, across organisations. */
 export interface GatewayOauthTools extends OauthTools {
   records: Records;
   oauthTokens: OauthTokenStore;
@@ -34,10 +34,10 @@ const declared = { surface: 'gateway', noun: 'oauth', permission: 'secret' } as 
 const apiParams = z.object({ apiID: z.string().describe('Public or database id of the API') });
 const params = apiParams.extend({ clientID: z.string().describe('The client_id') });
 
-/** Ways in that clients obtain tokens for. */
+/** Auth methods that accept tokens of OAuth clients. */
 const acceptsTokens = ({ authTypes }: ApiSummary) => authTypes.includes('oauth') || authTypes.includes('jwt');
 
-/** Named by itself, or every API of the policy that takes tokens. */
+/** The API in `api_id`, or every API of the policy that accepts tokens. */
 async function findClientApis(
   tools: GatewayOauthTools,
   { api_id, policy_id }: OauthClientWrite,
@@ -81,7 +81,7 @@ export const createGatewayOauthClient = operation({
     audit(client_id, first.orgId);
     const same = more.map(({ apiId, orgId }) => newClient({ ...body, client_id, secret }, apiId, orgId, nowMs));
     await tools.oauthClients.insert(client, ...same);
-    // Nothing that an earlier client of the same id obtained may come to life again.
+    // Revoke tokens of an earlier client with this id: they must not become valid again.
     for (const { api_id } of [client, ...same]) await revokeClient(tools, api_id, client_id);
     return toClientView(client);
   },
@@ -104,7 +104,7 @@ export const listGatewayOauthClients = operation({
   },
 });
 
-/** The client a path names. An API that is unknown has none. */
+/** Finds the client in the path; an unknown API has no clients. */
 export async function requireClient(
   { findApi, oauthClients }: Pick<GatewayOauthTools, 'findApi' | 'oauthClients'>,
   { apiID, clientID }: z.output<typeof params>,
@@ -129,7 +129,7 @@ export const getGatewayOauthClient = operation({
 
 const changeable = ['redirect_uri', 'policy_id', 'meta_data', 'description', 'client_name'] as const;
 
-/** What was sent of what may change. */
+/** The mutable members that were sent. */
 const pickChanges = (sent: OauthClientWrite): Partial<StoredClient> =>
   Object.fromEntries(changeable.flatMap(name => (sent[name] === undefined ? [] : [[name, sent[name]]])));
 
@@ -169,7 +169,7 @@ export const updateGatewayOauthClient = operation({
   },
 });
 
-/** Tokens under a policy that does not grant the API of their client would open nothing. */
+/** Refuses a policy that does not grant the client's API: its tokens would be useless. */
 async function refusePolicyWithoutApi(
   { policies }: GatewayOauthTools,
   { apiId, orgId }: ApiSummary,

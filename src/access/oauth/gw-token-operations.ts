@@ -8,7 +8,7 @@ import { revokeClient, revokeToken } from './revocation.ts';
 const declared = { surface: 'gateway', noun: 'oauth', permission: 'secret' } as const;
 
 const pageSize = 100;
-/** More than one answer can show; whoever has more asks page by page. */
+/** Bound of a list without pages; longer lists need `page`. */
 const maxListedTokens = 10_000;
 
 const Token = z.object({ code: z.string(), expires: z.int().describe('Unix seconds') });
@@ -17,7 +17,7 @@ const TokenPage = z.object({
   Tokens: z.array(Token),
 });
 
-/** Anything that is no page is the first. */
+/** Invalid page numbers mean page 1. */
 const parsePage = (text: string) => (/^[1-9]\d{0,8}$/.test(text) ? Number(text) : 1);
 
 export const listGatewayOauthTokens = operation({

@@ -2,7 +2,7 @@ import { formatIsoTime } from '#base/clock.ts';
 import { createDatabaseId, createPublicId, createSecretText } from '#base/ids.ts';
 import type { OauthClientWrite, StoredClient } from './schema.ts';
 
-/** A client nobody has yet. An id and a secret that are not sent are made. */
+/** Builds a new client; generates the id and secret that were not sent. */
 export function newClient(sent: OauthClientWrite, apiId: string, orgId: string, nowMs: number): StoredClient {
   return {
     ...sent,

@@ -77,7 +77,7 @@ export const createOauthClient = operation({
     const client = newClient(body, apiId, actor.orgId, tools.clock.now());
     audit(client.client_id);
     await tools.oauthClients.insert(client);
-    // Nothing that an earlier client of the same id obtained may come to life again.
+    // Revoke tokens of an earlier client with this id: they must not become valid again.
     await revokeClient(tools, apiId, client.client_id);
     return toClientView(client);
   },
@@ -119,7 +119,7 @@ export const deleteOauthClient = operation({
   },
 });
 
-/** Tokens on a page. Below 1 the list is as long as one answer may be. */
+/** Page size; `p` below 1 lists up to `maxListedTokens`. */
 const tokenPageSize = 100;
 const maxListedTokens = 10_000;
 

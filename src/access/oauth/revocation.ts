@@ -9,7 +9,7 @@ export interface TokenToRevoke {
   readonly clientId?: string | undefined;
 }
 
-/** Ends a token. One that refreshes takes with it all that goes back to the same consent. */
+/** Revokes a token (RFC 7009). A refresh token takes all tokens of its grant with it. */
 export async function revokeToken(
   { oauthTokens }: { oauthTokens: OauthTokenStore },
   apiId: string,
@@ -24,7 +24,7 @@ export async function revokeToken(
   if (refresh) await oauthTokens.removeGrant(refresh.grantId);
 }
 
-/** Ends all that a client obtained, and what it was about to obtain. */
+/** Revokes all tokens and pending authorization codes of a client. */
 export async function revokeClient(
   { oauthTokens, oauthCodes }: { oauthTokens: OauthTokenStore; oauthCodes: OauthCodeStore },
   apiId: string,

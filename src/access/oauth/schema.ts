@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import { readOnlyMembers } from '#base/members.ts';
 
-/** A program that obtains tokens for the users of an API, or for itself. */
+/** OAuth client of one API (RFC 6749, 2). */
 
-/** Schemes a browser would run instead of going there. */
+/** URI schemes that a browser executes instead of navigating. */
 const scriptSchemes = /^(javascript|data|vbscript):/i;
 
-/** Parsers drop line breaks and control characters: `java\nscript:` is `javascript:` to a browser. */
+/** URL parsers drop line breaks and control characters: `java\nscript:` is `javascript:` to a browser. */
 const isRedirect = (uri: string) =>
   !/[\s\p{Cc}]/u.test(uri) && URL.canParse(uri) && !scriptSchemes.test(uri) && !uri.includes('#');
 
-/** Several are separated by commas. A token sent anywhere else would be stolen, so each must be a whole address. */
+/** Redirect URIs, comma-separated. Each is absolute: a token sent elsewhere would be stolen. */
 const redirectUri = z
   .string()
   .max(4000)
@@ -21,7 +21,7 @@ const redirectUri = z
 const metaData = z.record(z.string(), z.unknown()).nullable();
 const name = z.string().max(200);
 
-/** What somebody sends to make one; ids that are sent are kept. */
+/** Body of a create request; ids that are sent are used. */
 const writable = z.looseObject({
   client_id: z
     .string()
@@ -63,11 +63,11 @@ export interface StoredClient extends OauthClient {
   created_at: string;
 }
 
-/** As others see a client. */
+/** Client as returned, without internal members. */
 export const toClientView = ({ id: _id, org_id: _org, created_at: _at, ...client }: StoredClient): OauthClient =>
   client as OauthClient;
 
-/** In lists secrets stay out of sight. */
+/** Client as listed, without secrets. */
 export function toListedClient(client: StoredClient): OauthClient {
   const view = { ...toClientView(client), secret: '' };
   const registration = client.dcr_registration as object | null | undefined;

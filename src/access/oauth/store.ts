@@ -9,7 +9,7 @@ export type OauthClientStore = ReturnType<typeof createOauthClientStore>;
 
 const purpose = 'oauth client secret';
 
-/** Secrets are sealed in the record. */
+/** OAuth clients; secrets are sealed in the row. */
 export function createOauthClientStore(records: Records, vault: Vault) {
   const clients = createCollection<'oauth_clients', StoredClient>(
     records,
@@ -46,13 +46,13 @@ export function createOauthClientStore(records: Records, vault: Vault) {
 
     count: (orgId: string) => clients.count({ org_id: orgId }),
 
-    /** The clients with this id, one for each API it is known to; for the operator, in any organisation. */
+    /** Clients with this id, one per API; without `orgId`, of any organisation (operator only). */
     async findByClientId(clientId: string, orgId?: string): Promise<StoredClient[]> {
       const where = { client_id: clientId, ...(orgId && { org_id: orgId }) };
       return (await clients.all({ where, order: ['-created_at', '-id'] })).map(open);
     },
 
-    /** All of them, or none. */
+    /** Inserts all or none. */
     async insert(...newClients: readonly StoredClient[]): Promise<void> {
       await records.write(async () => {
         for (const client of newClients) {
@@ -63,7 +63,7 @@ export function createOauthClientStore(records: Records, vault: Vault) {
       });
     },
 
-    /** Reads, changes and writes back as one. */
+    /** Read-modify-write in one transaction. */
     async change(apiId: string, clientId: string, change: (client: StoredClient) => StoredClient) {
       return records.write(async () => {
         const where = { api_id: apiId, client_id: clientId };
@@ -73,7 +73,7 @@ export function createOauthClientStore(records: Records, vault: Vault) {
       });
     },
 
-    /** Replaces the secret; the one before stops working with it. */
+    /** Replaces the secret; the previous one stops working at once. */
     async rotate(apiId: string, clientId: string, secret: string): Promise<StoredClient | undefined> {
       return this.change(apiId, clientId, client => ({ ...client, secret }));
     },
@@ -86,14 +86,14 @@ export function createOauthClientStore(records: Records, vault: Vault) {
       });
     },
 
-    /** An API that is gone takes its clients with it. */
+    /** Removes the clients of a deleted API. */
     async removeOfApi(apiId: string): Promise<void> {
       await records.write(async () => {
         if (await clients.remove({ api_id: apiId })) records.markChanged('oauth');
       });
     },
 
-    /** Whether a client may say that it is the one; takes as long for a client nobody knows. */
+    /** Client authentication in constant time: an unknown client takes as long as a known one. */
     async clientSecretMatches(apiId: string, clientId: string, secret: string): Promise<boolean> {
       const client = await get(apiId, clientId);
       const same = constantTimeEqual(client?.secret ?? '', secret);
@@ -102,7 +102,7 @@ export function createOauthClientStore(records: Records, vault: Vault) {
   };
 }
 
-/** The token of a client registered elsewhere is as good as its secret. */
+/** Registration access token (RFC 7591) of a client: as sensitive as its secret. */
 function mapRegistrationToken(client: StoredClient, transform: (text: string, purpose: string) => string): object {
   const registration = client.dcr_registration as { access_token?: string } | null | undefined;
   if (!registration?.access_token) return {};

@@ -6,17 +6,17 @@ import type { Records } from '#storage/records.ts';
 import { displayHash, parseKeyBody, serializeKey } from '../keys/key-row.ts';
 import type { Key } from '../keys/schema.ts';
 
-/** Tokens the gateway issued. They are found by digest, and what can be read back is sealed. */
+/** Tokens issued by the gateway, found by digest; readable values are sealed. */
 export type OauthTokenStore = ReturnType<typeof createOauthTokenStore>;
 export type OauthTokenKind = 'access' | 'refresh';
 
-/** Everything that goes back to one consent, and may end together. */
+/** One authorization grant: all tokens that stem from one consent and are revoked together. */
 export interface OauthGrant {
   readonly orgId: string;
   readonly apiId: string;
   readonly clientId: string;
   readonly grantId: string;
-  /** The record of the user whose password was shown; empty otherwise. */
+  /** Row id of the basic-auth user of a password grant; empty otherwise. */
   readonly owner: string;
   readonly scope: string;
 }
@@ -25,7 +25,7 @@ export interface NewToken {
   readonly kind: OauthTokenKind;
   readonly token: string;
   readonly expiresAtMs: number;
-  /** What the holder may do. */
+  /** Rights of the token. */
   readonly key: Key;
 }
 
@@ -39,9 +39,9 @@ export interface StoredToken extends OauthGrant {
 
 const purpose = 'oauth token';
 export const tokenDigest = (vault: Vault, token: string): string => vault.digest(token, purpose);
-/** Rows one sweep removes, so that it never holds the database for long. */
+/** Rows per sweep: keeps transactions short. */
 const maxSweptRows = 1000;
-/** Of more than this, threads forget everything at once. */
+/** Above this many removed tokens one change clears the whole token cache of the threads. */
 const maxNotifiedTokens = 1000;
 
 export function createOauthTokenStore(records: Records, vault: Vault, settings: Settings) {
@@ -49,7 +49,7 @@ export function createOauthTokenStore(records: Records, vault: Vault, settings: 
   const digestOf = (token: string) => tokenDigest(vault, token);
   const table = () => records.db.selectFrom('oauth_tokens');
 
-  /** Threads that remember a removed token are told of it. */
+  /** Marks removed tokens as changed, so that threads invalidate their caches. */
   async function removeAndNotify(query: { execute(): Promise<{ digest: string }[]> }): Promise<number> {
     const removedRows = await query.execute();
     if (removedRows.length > maxNotifiedTokens) records.markChanged('oauth');
@@ -103,7 +103,7 @@ export function createOauthTokenStore(records: Records, vault: Vault, settings: 
       );
     },
 
-    /** True for the one caller that uses it first. */
+    /** Compare-and-set: true for the first use only. */
     async use({ id }: Pick<StoredToken, 'id'>, nowMs: number): Promise<boolean> {
       const { numUpdatedRows } = await records.db
         .updateTable('oauth_tokens')
@@ -114,7 +114,7 @@ export function createOauthTokenStore(records: Records, vault: Vault, settings: 
       return numUpdatedRows > 0n;
     },
 
-    /** Ends what goes back to a consent; the access tokens only, where the rest goes on. */
+    /** Revokes the tokens of a grant; with `kind`, those of one kind. */
     removeGrant: (grantId: string, kind?: OauthTokenKind): Promise<number> =>
       records.write(() => {
         const query = deleteTokens().where('grant_id', '=', grantId);
@@ -133,7 +133,7 @@ export function createOauthTokenStore(records: Records, vault: Vault, settings: 
         removeAndNotify(deleteTokens().where('api_id', '=', apiId).where('client_id', '=', clientId)),
       ),
 
-    /** What a user's client had before it asked again. */
+    /** Removes the earlier tokens of a user's client. */
     removeOfOwner: (owner: string, apiId: string, clientId: string): Promise<number> =>
       records.write(() =>
         removeAndNotify(
@@ -151,7 +151,7 @@ export function createOauthTokenStore(records: Records, vault: Vault, settings: 
       return Number((await counted.executeTakeFirstOrThrow()).total);
     },
 
-    /** Access tokens in force, newest first, as `code` and Unix seconds. */
+    /** Unexpired access tokens, newest first, as `code` and Unix seconds. */
     async listValid(apiId: string, clientId: string, nowMs: number, { page, size }: PageRequest) {
       const query = table()
         .select(['sealed', 'expires_at'])
@@ -171,7 +171,7 @@ export function createOauthTokenStore(records: Records, vault: Vault, settings: 
       }));
     },
 
-    /** Forgets some of what has expired; true when there may be more. */
+    /** Removes a batch of expired tokens; true when there may be more. */
     async sweep(nowMs: number): Promise<boolean> {
       const old = table().select('id').where('expires_at', '<', nowMs).orderBy('expires_at').limit(maxSweptRows);
       const { numDeletedRows } = await records.db.deleteFrom('oauth_tokens').where('id', 'in', old).executeTakeFirst();

@@ -40,7 +40,7 @@ export const importPolicies = operation({
   },
 });
 
-/** The organisation of each policy as it names it; the first one of the installation where it names none. */
+/** Organisation ids by the `org_id` of the policies; an empty one means the default organisation. */
 async function resolveOrganisations({ organisations, defaultOrgId }: PolicyImportTools, policies: readonly Policy[]) {
   const orgIds = new Map<string, string>();
   for (const sent of new Set(policies.map(policy => policy.org_id ?? ''))) {
@@ -51,7 +51,7 @@ async function resolveOrganisations({ organisations, defaultOrgId }: PolicyImpor
   return orgIds;
 }
 
-/** One that clashes with a policy already there is left out, and the others go on. */
+/** Imports one policy; false, without failing the import, when its id or name is taken. */
 async function importOne(
   { policies, clock }: PolicyImportTools,
   policy: ReturnType<typeof checkPolicy>,

@@ -16,15 +16,15 @@ import {
 } from './merge-policies.ts';
 import { governs, isPartitioned, isPerApi, Policy, policyIdOf, rightsOf, stateOf } from './schema.ts';
 
-/** Finds policies by the ids keys name them by; a Map will do. */
+/** Policies by the ids keys name; a Map fits. */
 export interface PolicyLookup {
   get(id: string): Policy | undefined;
 }
 
 export interface ApplyPoliciesOptions {
-  /** Organisation of the API or of the surface asked; policies of any other are refused. */
+  /** Organisation of the API or of the caller; policies of any other are refused. */
   readonly orgId: string;
-  /** Whether a key without rights may call every API. */
+  /** Lets a key without access rights call every API. */
   readonly allowMasterKeys?: boolean;
 }
 
@@ -47,7 +47,7 @@ export interface Rejection<Reason extends string> {
 
 export interface AppliedPolicies {
   readonly ok: true;
-  /** The key in its wire form with what its policies make of it. */
+  /** Key in wire form with its policies applied. */
   readonly key: Key;
   readonly session: Session;
   /** The policies found, in order. */
@@ -68,7 +68,7 @@ export function policyIdsOf(key: Key): string[] {
   return key.apply_policy_id ? [key.apply_policy_id] : [];
 }
 
-/** What an API gets from the policies that speak of it. */
+/** Merged access and limits of one API. */
 interface Grant {
   access?: AccessRight;
   rate?: RatePart;
@@ -115,7 +115,7 @@ function mergeRight(grant: Grant, policy: Policy, apiId: string, right: AccessRi
   if (isPerApi(policy)) grant.scope = own || grant.scope !== undefined ? apiId : policyIdOf(policy);
 }
 
-/** The limits of the key itself, without the parts its policies govern. */
+/** Limits of the key itself, without the parts its policies govern. */
 function initialKeyLimits(key: Key, policies: readonly Policy[]): RootLimits {
   const isGoverned = (part: 'rate_limit' | 'quota' | 'complexity') => policies.some(policy => governs(policy, part));
   return {
@@ -125,7 +125,7 @@ function initialKeyLimits(key: Key, policies: readonly Policy[]): RootLimits {
   };
 }
 
-/** Walks the policies in order; says what each API gets, and what the key itself is left with. */
+/** Merges the policies in order into one grant per API and the limits of the key itself. */
 function merge(key: Key, policies: readonly Policy[]): { root: RootLimits; grants: Map<string, Grant> } {
   const root = initialKeyLimits(key, policies);
   const grants = new Map<string, Grant>();
@@ -142,11 +142,11 @@ function merge(key: Key, policies: readonly Policy[]): { root: RootLimits; grant
   }
   const [single, ...others] = [...grants.values()].filter(({ rate, quota, depth }) => rate ?? quota ?? depth);
   if (single?.access && single.rate && single.quota && single.depth && others.length === 0)
-    Object.assign(root, definedParts(single));
+    Object.assign(root, omitUnset(single));
   return { root, grants };
 }
 
-const definedParts = ({ rate, throttle, quota, depth }: RootLimits): RootLimits => ({
+const omitUnset = ({ rate, throttle, quota, depth }: RootLimits): RootLimits => ({
   ...(rate && { rate }),
   ...(throttle && { throttle }),
   ...(quota && { quota }),
@@ -167,7 +167,7 @@ const toApiLimit = ({ rate, throttle, quota, depth }: RootLimits): ApiLimit => (
   ...(depth ?? depthPart({})),
 });
 
-/** The rights the policies grant; parts no policy governs on an API come from the key itself. */
+/** Builds access rights from the grants; parts no policy governs come from the key itself. */
 function buildRights(key: Key, root: RootLimits, grants: Map<string, Grant>): AccessRights {
   const granted = [...grants].filter(([, { access }]) => access);
   const sources = new Set(granted.map(([, { scope, grantedBy }]) => scope ?? grantedBy));
@@ -175,7 +175,7 @@ function buildRights(key: Key, root: RootLimits, grants: Map<string, Grant>): Ac
     granted.map(([apiId, grant]) => {
       const { quota_renews, quota_remaining } = key.access_rights?.[apiId]?.limit ?? {};
       const limit: ApiLimit = {
-        ...toApiLimit({ ...root, ...definedParts(grant) }),
+        ...toApiLimit({ ...root, ...omitUnset(grant) }),
         ...(quota_renews !== undefined && { quota_renews }),
         ...(quota_remaining !== undefined && { quota_remaining }),
       };
@@ -189,7 +189,7 @@ function buildRights(key: Key, root: RootLimits, grants: Map<string, Grant>): Ac
 const latestTimestamp = (texts: readonly (string | undefined)[]): string =>
   texts.map(text => text ?? '').reduce((one, other) => (Number(other) > Number(one) ? other : one));
 
-/** Everything else policies say of a key. */
+/** Merges all members other than rights and limits. */
 function mergeOtherMembers(key: Key, policies: readonly Policy[]): Key {
   const withExpiryAction = policies.findLast(policy => policy.post_expiry_action);
   const shared = policies.filter(policy => !isPerApi(policy));
@@ -208,7 +208,7 @@ function mergeOtherMembers(key: Key, policies: readonly Policy[]): Key {
   };
 }
 
-/** A key no policy governs: its rights are its own, and one with limits counts by itself. */
+/** A key without policies: its own rights apply, and a right with limits has its own counters. */
 function applyWithoutPolicies(key: Key, { allowMasterKeys = false }: ApplyPoliciesOptions): ApplyPoliciesResult {
   const rights = Object.entries(key.access_rights ?? {});
   if (rights.length === 0 && !allowMasterKeys) return refuse('no_access_rights');
@@ -225,7 +225,7 @@ interface PolicySource {
   readonly lookup: PolicyLookup;
 }
 
-/** The policies a key names, or the ones its meta data carries whole, which replace them. */
+/** Policies embedded in the key's `meta_data.policies` replace those it names. */
 function selectPolicySource(key: Key, policies: PolicyLookup, orgId: string): PolicySource | Rejection<PolicyFault> {
   const embedded = isRecord(key.meta_data) ? key.meta_data.policies : undefined;
   if (!Array.isArray(embedded) || embedded.length === 0) return { ids: policyIdsOf(key), lookup: policies };
@@ -237,7 +237,7 @@ function selectPolicySource(key: Key, policies: PolicyLookup, orgId: string): Po
   return { ids: [...lookup.keys()], lookup };
 }
 
-/** Finds the policies and refuses those that cannot stand together. A missing one among several is passed over. */
+/** Finds the policies and refuses incompatible ones. A missing one among several is skipped. */
 function findPolicies({ ids, lookup }: PolicySource, orgId: string): Policy[] | Rejection<PolicyFault> {
   const policies: Policy[] = [];
   for (const id of new Set(ids)) {
@@ -252,7 +252,7 @@ function findPolicies({ ids, lookup }: PolicySource, orgId: string): Policy[] | 
   return policies;
 }
 
-/** Makes of a key and its policies what the gateway enforces. */
+/** Applies policies to a key: the result is what the gateway enforces. */
 export function applyPolicies(key: Key, policies: PolicyLookup, options: ApplyPoliciesOptions): ApplyPoliciesResult {
   const source = selectPolicySource(key, policies, options.orgId);
   if ('ok' in source) return source;

@@ -6,7 +6,7 @@ export interface FindPolicyTools {
   defaultOrgId: () => Promise<string>;
 }
 
-/** A policy in the organisation that is named; else in the first one, else in whichever has it. */
+/** Looks in the named organisation; without one, in the default organisation, then in all. */
 export async function findPolicyInAnyOrganisation(
   { policies, defaultOrgId }: FindPolicyTools,
   id: string,

@@ -10,7 +10,7 @@ import { problem } from './problems.ts';
 import { fullPolicy, Policy, PolicyOfAnyId, policyIdOf } from './schema.ts';
 import type { StoredPolicy } from './store.ts';
 
-/** Policies as a script handles them, which holds the gateway's secret and stands above organisations. */
+/** Policies of the gateway API: authenticated by the gateway secret, across organisations. */
 export interface GatewayPolicyTools extends PolicyTools, OwnerServices {}
 
 type PolicyBody = z.output<typeof PolicyOfAnyId>;
@@ -26,7 +26,7 @@ async function requirePolicy(tools: GatewayPolicyTools, id: string, orgId: strin
   return policy;
 }
 
-/** A policy sent without a name keeps the one it has, or is called by its id. */
+/** Validates a policy; without a name it keeps its previous name, or takes its id. */
 function checkNamedPolicy(
   body: PolicyBody,
   { id, name }: Pick<StoredPolicy, 'id' | 'name'>,

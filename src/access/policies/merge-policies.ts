@@ -1,14 +1,14 @@
 import type { AccessRight, AllowedUrl, ApiLimit, EndpointLimits, FieldAccess, GraphqlType } from '../keys/schema.ts';
 import { smoothingOf } from '../keys/session.ts';
 
-/** How two policies on one key are merged: of two limits the freer one, of two lists both. */
+/** Merge rules of two policies on one key: the less restrictive limit, the union of lists. */
 
 export type RatePart = Pick<ApiLimit, 'rate' | 'per' | 'smoothing'>;
 export type ThrottlePart = Required<Pick<ApiLimit, 'throttle_interval' | 'throttle_retry_limit'>>;
 export type QuotaPart = Required<Pick<ApiLimit, 'quota_max' | 'quota_renewal_rate'>>;
 export type DepthPart = Required<Pick<ApiLimit, 'max_query_depth'>>;
 
-/** Larger is freer, the first difference decides. A rate of 0, or per 0, is not set; below 0 it is unlimited. */
+/** Sort key of a rate, less restrictive first; the first difference decides. 0 is unset, below 0 unlimited. */
 function rankRate({ rate = 0, per = 0, smoothing }: RatePart): number[] {
   const kind = rate < 0 ? 2 : rate > 0 && per > 0 ? 1 : 0;
   const { threshold = Infinity, step = 0, delaySeconds = 0, trigger = 0 } = smoothingOf(smoothing) ?? {};
@@ -24,7 +24,7 @@ export function freerRate(a: RatePart | undefined, b: RatePart): RatePart {
   return (difference ?? 0) >= 0 ? a : b;
 }
 
-/** The larger, where anything below 0 stands for unlimited. */
+/** The larger limit; below 0 is unlimited. */
 export function largerLimit(a: number, b: number): number {
   if (a < 0 !== b < 0) return Math.min(a, b);
   return Math.max(a, b);
@@ -71,7 +71,7 @@ function unionBy<Item>(
   return [...byName.values()];
 }
 
-/** No list of URLs allows them all, so beside it no list restricts. */
+/** A missing URL list allows every URL, so the union allows every URL. */
 function unionOfUrls(a: List<AllowedUrl>, b: List<AllowedUrl>): AllowedUrl[] {
   if (!a?.length || !b?.length) return [];
   return unionBy(
@@ -117,7 +117,7 @@ export const unionOfEndpoints = (a: List<EndpointLimits>, b: List<EndpointLimits
     }),
   );
 
-/** What two policies allow on one API; its limits are merged apart. */
+/** Union of the access two policies grant to one API; limits are merged separately. */
 export function mergeAccess(a: AccessRight | undefined, b: AccessRight): AccessRight {
   if (!a) return b;
   return {

@@ -5,17 +5,17 @@ import { createInvalidProblem, type ValidationError, validate } from '#operation
 import { normalizePolicy, Policy, rightsOf } from './schema.ts';
 import type { StoredPolicy } from './store.ts';
 
-/** Bounds of what the indexes hold. */
+/** Bounds of indexed columns. */
 const maxNameLength = 300;
 const maxIdLength = 128;
 const maxAccessRights = 1000;
 const maxApiIdLength = 256;
 const maxAuthTypeLength = 100;
 
-/** Ids that a path would not reach the policy by. */
+/** Ids that collide with path segments of the routes. */
 const unroutableIds = ['.', '..', 'search'];
 
-/** What is wrong with a policy beyond the shape of its members. */
+/** Checks beyond the schema of the members. */
 function findPolicyFaults(policy: Policy): ValidationError[] {
   const { name = '', auth_type = '' } = policy;
   const apiIds = Object.keys(rightsOf(policy));
@@ -40,7 +40,7 @@ function findPolicyFaults(policy: Policy): ValidationError[] {
   return rules.filter(([broken]) => broken).map(([, path, message]) => ({ path, message }));
 }
 
-/** A policy somebody sent, as it will be kept, with a name. */
+/** Validates and normalises a policy as it will be stored. */
 export function checkPolicy(
   sent: Policy,
   settings: Settings,
@@ -55,7 +55,7 @@ export function checkPolicy(
   return { ...normalizePolicy(sent), name: sent.name!.toWellFormed() } as Policy & Pick<StoredPolicy, 'name' | 'state'>;
 }
 
-/** A policy nobody has yet. The ids it brings are kept. */
+/** Builds a new policy; ids that were sent are used. */
 export function newPolicy(checked: ReturnType<typeof checkPolicy>, orgId: string, nowMs: number): StoredPolicy {
   const _id = checked._id || createDatabaseId(nowMs);
   return {

@@ -52,7 +52,7 @@ export const listPolicies = operation({
   },
 });
 
-/** Comma-separated ids; a list that names none narrows nothing. */
+/** Comma-separated ids; an empty list does not filter. */
 const idList = z
   .string()
   .max(10_000)

@@ -37,7 +37,7 @@ export type Partitions = z.infer<typeof Partitions>;
 export const policyStates = ['deny', 'active', 'draft'] as const;
 export type PolicyState = (typeof policyStates)[number];
 
-/** How a state reads in the two flags older clients know. */
+/** Legacy flags by state. */
 const flagsOf: Record<PolicyState, { active: boolean; is_inactive: boolean }> = {
   active: { active: true, is_inactive: false },
   draft: { active: false, is_inactive: false },
@@ -48,7 +48,7 @@ const idMessage = 'may hold letters, digits, ".", "_", "-" and "~" only';
 const publicId = textRule.regex(/^[A-Za-z0-9._~-]*$/, idMessage);
 const RightOfArray = AccessRight.extend({ api_id: z.string().min(1, 'must name an API') });
 
-/** The members every policy shows, in the order it shows them. */
+/** Members of every response, in wire order. */
 const policyMembers = {
   _id: wireMember(publicId, '', 'Database id.'),
   id: wireMember(publicId, '', 'Public id; the database id where none was chosen.'),
@@ -95,7 +95,7 @@ const policyMembers = {
   throttle_retry_limit: wireMember(intRule, 0, 'Tries of a request held back; -1 refuses at once.'),
 };
 
-/** Members only policies that use them show. */
+/** Members present only where set. */
 const optionalMembers = {
   enable_http_signature_validation: wireMember(flagRule, false, 'Lets keys of this policy sign with a certificate.'),
   post_expiry_action: wireMember(
@@ -124,33 +124,33 @@ export type Policy = z.infer<typeof Policy>;
 /** The same where the settings allow ids of any characters. */
 export const PolicyOfAnyId = Policy.extend({ _id: textRule.optional(), id: textRule.optional() });
 
-/** A policy as readers see it. */
+/** A policy in responses. */
 export type FullPolicy = FullObject<typeof policyMembers>;
 
-/** The one state a policy is in, whichever way its author said so. */
+/** State of a policy, from `state` or from the legacy flags. */
 export function stateOf({ state, active, is_inactive }: Policy): PolicyState {
   if (state !== undefined) return state;
   if (is_inactive) return 'deny';
   return active === false ? 'draft' : 'active';
 }
 
-/** The id keys name the policy by. */
+/** Public id, by which keys name the policy. */
 export const policyIdOf = (policy: Policy): string => policy.id || policy._id || '';
 
-/** The rights of a policy: the map, or the list where no map was sent. */
+/** Rights of a policy: the map, or the list where no map was sent. */
 export function rightsOf(policy: Policy): AccessRights {
   if (policy.access_rights && Object.keys(policy.access_rights).length > 0) return policy.access_rights;
   return Object.fromEntries((policy.access_rights_array ?? []).map(right => [right.api_id, right]));
 }
 
-/** A policy as it is kept: one form of its rights, and state and flags that agree. */
+/** Stored form: rights as a map, state and legacy flags consistent. */
 export function normalizePolicy(policy: Policy): Policy {
   const { access_rights_array: _list, ...rest } = policy;
   const state = stateOf(policy);
   return { ...rest, id: policyIdOf(policy), access_rights: rightsOf(policy), state, ...flagsOf[state] };
 }
 
-/** Every documented member of the policy, with its zero where nothing was set. */
+/** Every documented member, with its zero value where unset. */
 export function fullPolicy(policy: Policy): FullPolicy {
   const stored = normalizePolicy(policy);
   const list = Object.entries(stored.access_rights ?? {}).map(([apiId, right]) => ({ ...right, api_id: apiId }));
@@ -159,7 +159,7 @@ export function fullPolicy(policy: Policy): FullPolicy {
   return full;
 }
 
-/** Which parts a policy governs; choosing none, or per_api, is all of them. */
+/** True when the policy governs a part; without partitions, or with per_api, it governs all. */
 export function governs(policy: Policy, part: (typeof parts)[number]): boolean {
   return policy.partitions?.[part] === true || !isPartitioned(policy);
 }
@@ -167,7 +167,7 @@ export function governs(policy: Policy, part: (typeof parts)[number]): boolean {
 export const isPerApi = (policy: Policy): boolean => policy.partitions?.per_api === true;
 export const isPartitioned = (policy: Policy): boolean => parts.some(part => policy.partitions?.[part] === true);
 
-/** What is accepted but will not do what its author hopes. */
+/** Accepted settings that have no effect. */
 export function policyWarnings(policy: Policy): string[] {
   return [...smoothingWarnings(policy), ...rightsWarnings(policy.access_rights)];
 }

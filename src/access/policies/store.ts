@@ -14,7 +14,7 @@ import { policyChangeName } from './topic.ts';
 
 export type PolicyStore = ReturnType<typeof createPolicyStore>;
 
-/** A policy as it is kept: what the server sets is there. */
+/** A stored policy; members set by the server are present. */
 export type StoredPolicy = Policy & {
   _id: string;
   id: string;
@@ -38,7 +38,7 @@ export interface PolicySearch {
   readonly sort?: (typeof policySorts)[number] | undefined;
 }
 
-/** Rows of one insert: both engines bound the values of a statement. */
+/** Both engines bound the values of one statement. */
 const maxRowsPerInsert = 1000;
 
 const newestFirst = ['-created_at', '-id'] as const;
@@ -69,7 +69,7 @@ export function createPolicyStore(
     problem.exists,
   );
 
-  /** Both ids name a policy, so neither may be one that another policy answers to. */
+  /** Ids and name must be unique: keys name a policy by either id. */
   async function refuseTaken({ _id, id, org_id, name }: StoredPolicy, ownId?: string): Promise<void> {
     const others = await records.db
       .selectFrom('policies')
@@ -83,7 +83,7 @@ export function createPolicyStore(
     }
   }
 
-  /** How callers of its APIs show who they are; what the author said stands where no API is known. */
+  /** Derives auth_type(s) from the APIs of the policy; without a known API the sent value stays. */
   async function withAuthTypes(policy: StoredPolicy): Promise<StoredPolicy> {
     const apis = await findApis(policy.org_id, Object.keys(rightsOf(policy)));
     const types = [...new Set([...apis.values()].map(api => api.authType))];
@@ -105,7 +105,7 @@ export function createPolicyStore(
         .execute();
   }
 
-  /** Keys name a policy by either of its ids. */
+  /** Marks both ids as changed: keys name a policy by either. */
   function markChanged(...changed: readonly StoredPolicy[]): void {
     for (const { org_id, id, _id } of changed)
       for (const name of [id, _id]) records.markChanged('policies', policyChangeName(org_id, name));
@@ -133,7 +133,7 @@ export function createPolicyStore(
     /** By either of its ids. */
     get,
 
-    /** Those of any organisation that have this id: for the operator only. */
+    /** Policies with this id in all organisations: for the operator only. */
     findInAllOrganisations: (id: string) =>
       policies.all({
         filter: query => query.where(sql<SqlBool>`(policy_id = ${id} or id = ${id})`),
@@ -143,7 +143,7 @@ export function createPolicyStore(
     /** Of every organisation, newest first: for the operator only. */
     all: () => policies.all({ order: newestFirst }),
 
-    /** Those of these ids that exist, each under the id it was asked by. */
+    /** Existing policies by the id they were requested with. */
     async findByIds(orgId: string, ids: readonly string[]): Promise<ReadonlyMap<string, StoredPolicy>> {
       if (ids.length === 0) return new Map();
       const rows = await records.db
@@ -164,7 +164,7 @@ export function createPolicyStore(
     search: (orgId: string, { sort, ...filters }: PolicySearch, page: PageRequest) =>
       policies.page(buildSearch(orgId, filters, sort ? sortOrders[sort] : newestFirst), page),
 
-    /** The query behind a page, for tests that promise an index. */
+    /** The page query, for tests that assert index use. */
     searchQuery: (orgId: string, { sort, ...filters }: PolicySearch) =>
       policies.listing(buildSearch(orgId, filters, sort ? sortOrders[sort] : newestFirst)),
 
@@ -180,7 +180,7 @@ export function createPolicyStore(
       });
     },
 
-    /** Reads, changes and writes back as one. */
+    /** Read-modify-write in one transaction. */
     async change(orgId: string, id: string, change: (policy: StoredPolicy) => StoredPolicy) {
       return records.write(async () => {
         const existing = await get(orgId, id);
@@ -201,7 +201,7 @@ export function createPolicyStore(
       return records.write(async () => {
         const existing = await get(orgId, id);
         if (!existing) return false;
-        // The policy first, as a change takes it first: two in another order would wait for each other.
+        // Lock order: the policy row first, as in `change`; another order could deadlock.
         if (!(await policies.remove({ id: existing._id }))) return false;
         await records.db.deleteFrom('policy_apis').where('policy', '=', existing._id).execute();
         markChanged(existing);
@@ -210,7 +210,7 @@ export function createPolicyStore(
     },
 
     /**
-     * Takes an API that is gone out of all rights. A policy keeps its last right: one without any would no longer say
+     * Removes a deleted API from all rights. A policy keeps its last right: without any it would no longer define
      * what its keys may call.
      */
     async removeApi(orgId: string, apiId: string): Promise<void> {
@@ -222,7 +222,7 @@ export function createPolicyStore(
       });
     },
 
-    /** Learns how an API that was made or changed knows its callers. */
+    /** Recomputes auth types after an API was created or changed. */
     async refreshAuthTypes(orgId: string, apiId: string): Promise<void> {
       await records.write(async () => {
         for (const policy of await listGranting(orgId, apiId)) await replace(policy);
@@ -234,13 +234,13 @@ export function createPolicyStore(
 const grantsAny = (orgId: string, apiIds: readonly string[]): Expression<SqlBool> =>
   sql<SqlBool>`id in (select policy from policy_apis where org_id = ${orgId} and api_id in (${sql.join(apiIds)}))`;
 
-/** Grants none of these APIs, or another one too. */
+/** Grants none of these APIs, or another API too. */
 function grantsMoreThan(orgId: string, apiIds: readonly string[]): Expression<SqlBool> {
   const others = sql`select policy from policy_apis where org_id = ${orgId} and api_id not in (${sql.join(apiIds)})`;
   return sql<SqlBool>`(not ${grantsAny(orgId, apiIds)} or id in (${others}))`;
 }
 
-/** The index holds everything a text is looked for in, so that only the policies found are read whole. */
+/** Text search in index columns, so that only matching bodies are read. */
 function matchesText(orgId: string, text: string): Expression<SqlBool> {
   const pattern = `%${text.toLowerCase().replaceAll(/[\\%_]/g, '\\$&')}%`;
   return sql<SqlBool>`id in (select id from policies where org_id = ${orgId} and (

@@ -1,2 +1,2 @@
-/** What a change of a policy is known by, among the changes traffic hears of. */
+/** Name of a policy in the change log. */
 export const policyChangeName = (orgId: string, id: string): string => `${orgId}/${id}`;

@@ -1,6 +1,6 @@
 import { counter, gauge, type MetricFamily } from './exposition.ts';
 
-/** What became of events, as whoever hands them on and sends them counts it. */
+/** Event and delivery counts of dispatcher and sender. */
 export interface EventCounts {
   readonly events: number;
   readonly deliveries: number;

@@ -1,9 +1,9 @@
-/** Numbers in the text form that Prometheus and everything like it read. */
+/** Prometheus text exposition format 0.0.4. */
 
 export interface MetricSample {
   readonly labels?: Readonly<Record<string, string>>;
   readonly value: number;
-  /** Put behind the name: the parts of a histogram have one. */
+  /** Name suffix of histogram samples. */
   readonly suffix?: string;
 }
 
@@ -54,7 +54,7 @@ export const gauge = (name: string, about: string, samples: readonly MetricSampl
   samples,
 });
 
-/** From the number in each bucket to the numbers up to each bound. */
+/** Converts counts per bucket to cumulative buckets. */
 export function histogram(
   name: string,
   about: string,

@@ -1,6 +1,6 @@
 import { counter, type MetricFamily } from './exposition.ts';
 
-/** How counting is doing. */
+/** Metrics of the counters. */
 export const limitFamilies = (evicted: number): MetricFamily[] => [
   counter(
     'gw_counters_evicted_total',

@@ -13,13 +13,13 @@ export interface MetricsOptions {
   readonly log: Log;
   readonly version: string;
   readonly authenticate: Readonly<Record<'admin' | 'gateway', Authenticate>>;
-  /** Each part by name; empty text means that it works. */
+  /** Health checks by name; empty text means healthy. */
   parts(): Promise<Readonly<Record<string, string>>>;
-  /** What traffic has to say; nothing where this process serves none. */
+  /** Metrics of the data plane; empty without one. */
   traffic(): readonly MetricFamily[];
 }
 
-/** For whoever holds a secret of the installation, in the header of its surface or as a bearer, which scrapers can send. */
+/** Prometheus endpoint. Authenticated by an installation secret in its header, or as bearer token for scrapers. */
 export function addMetricsRoute(app: FastifyInstance, options: MetricsOptions): void {
   const { settings, log, authenticate, failures } = options;
 

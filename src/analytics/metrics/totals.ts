@@ -8,14 +8,14 @@ import {
 } from '../metrics-report.ts';
 import { counter, gauge, histogram, type MetricFamily, type MetricSample } from './exposition.ts';
 
-/** Everything traffic threads counted since the start, also those that have ended since. */
+/** Process totals of all traffic threads since start, including ended ones. */
 export function createTrafficTotals() {
   const calls = new Map<string, Float64Array>();
   const total = { buckets: new Float64Array(durationBounds.length + 1), sum: 0 };
   const upstream = { buckets: new Float64Array(durationBounds.length + 1), sum: 0 };
   const refusals = new Map<string, number>();
   const states = new Map<string, ThreadState>();
-  /** What each thread's rows are added to. */
+  /** Totals by thread and row of its reports. */
   const rows = new Map<string, Float64Array[]>();
 
   function callsOf(api: string): Float64Array {
@@ -43,7 +43,7 @@ export function createTrafficTotals() {
       upstream.sum += metrics.upstream.sum;
       for (const [code, count] of metrics.refusals) refusals.set(code, (refusals.get(code) ?? 0) + count);
     },
-    state(thread: string, state: ThreadState): void {
+    setState(thread: string, state: ThreadState): void {
       states.set(thread, state);
     },
     removeThread(thread: string): void {

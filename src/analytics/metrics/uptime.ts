@@ -1,7 +1,7 @@
 import type { HostState } from '../uptime/roll-up.ts';
 import { counter, gauge, type MetricFamily } from './exposition.ts';
 
-/** Which upstream hosts are alive, as the tests of this process found it. */
+/** Upstream host state by the uptime checks of this process. */
 export const uptimeFamilies = (
   states: readonly HostState[],
   { dropped, lost }: { readonly dropped: number; readonly lost: number },

@@ -2,11 +2,11 @@ import type { UptimeChange, UptimeHourRow } from '#storage/analytics-tables.ts';
 import type { UptimeResult, UptimeResults } from './tested-host.ts';
 
 const hourMs = 3_600_000;
-/** Hours of hosts held while they cannot be written. */
+/** Bound of unwritten rows. */
 const defaultMaxPendingRows = 10_000;
-/** Changes one write takes; a host whose change finds no room is noticed again with its next result. */
+/** Bound of changes per write; a dropped change is detected again with the next result. */
 const maxPendingChanges = 1000;
-/** Hosts whose state is remembered; of others the records are asked. */
+/** Bound of hosts whose state is tracked in memory; for others the store compares. */
 const maxTrackedHosts = 5000;
 
 export interface UptimeRows {
@@ -15,7 +15,7 @@ export interface UptimeRows {
 }
 
 export interface UptimeRollUpOptions {
-  /** A host nobody has tested for this long is no longer one that is tested. */
+  /** Hosts without a result for this long are dropped from the state. */
   readonly staleMs: number;
   readonly maxPendingRows?: number;
 }
@@ -29,7 +29,7 @@ export interface HostState {
 
 export type UptimeRollUp = ReturnType<typeof createUptimeRollUp>;
 
-/** Adds results up by host and hour, and notices hosts that go or come back. What it holds is what was not written yet. */
+/** Rolls up results by host and hour and detects state changes. Holds only unwritten rows. */
 export function createUptimeRollUp({ staleMs, maxPendingRows = defaultMaxPendingRows }: UptimeRollUpOptions) {
   let hours = new Map<string, UptimeHourRow>();
   let changes: UptimeChange[] = [];
@@ -49,7 +49,7 @@ export function createUptimeRollUp({ staleMs, maxPendingRows = defaultMaxPending
     const { apiId, host, up, atMs } = result;
     const name = stateName(apiId, host);
     const existing = states.get(name);
-    // Threads take turns with rounds and report each at its own time: what is late changes nothing any more.
+    // Reports of threads may arrive out of order: late results do not change the state.
     if (existing && existing.atMs > atMs) return;
     if (existing?.up !== up) {
       if (changes.length >= maxPendingChanges) return;
@@ -64,11 +64,11 @@ export function createUptimeRollUp({ staleMs, maxPendingRows = defaultMaxPending
       totals.dropped += dropped;
       for (const host of hosts) add(host);
     },
-    /** The hosts that are tested now. */
+    /** Hosts with a recent result. */
     states(nowMs: number): readonly HostState[] {
       return [...states.values()].filter(({ atMs }) => atMs >= nowMs - staleMs);
     },
-    /** What came in since the last time, in the same order everywhere: two that write the same rows take turns. */
+    /** Drains unwritten rows, sorted: a common lock order prevents deadlocks between processes. */
     drain(nowMs: number): UptimeRows {
       for (const [name, { atMs }] of states) if (atMs < nowMs - staleMs) states.delete(name);
       const drained = { hours: [...hours].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row), changes };
@@ -76,7 +76,7 @@ export function createUptimeRollUp({ staleMs, maxPendingRows = defaultMaxPending
       changes = [];
       return drained;
     },
-    /** Takes back what could not be written. */
+    /** Restores rows after a failed write. */
     restore(unwritten: UptimeRows): void {
       const newer = hours;
       hours = new Map(unwritten.hours.map(row => [hourNameOf(row), row]));
@@ -95,7 +95,7 @@ export function createUptimeRollUp({ staleMs, maxPendingRows = defaultMaxPending
 const stateName = (apiId: string, host: string) => `${apiId}\n${host}`;
 const hourNameOf = ({ org_id, api_id, host, hour }: UptimeHourRow) => `${org_id}\n${stateName(api_id, host)}\n${hour}`;
 
-/** What is kept of the result itself. */
+/** Result columns of a row. */
 const toResultColumns = ({ up, url, status, latencyMs, failure, atMs, retentionSeconds }: UptimeResult) => ({
   up: Number(up),
   url,

@@ -5,17 +5,17 @@ import { problem } from '#storage/database-errors.ts';
 import type { Records } from '#storage/records.ts';
 import type { UptimeRows } from './roll-up.ts';
 
-/** Rows one statement writes: engines bound how many values it may carry. */
+/** Both engines bound the values of one statement. */
 const maxRowsPerInsert = 500;
-/** Hosts one answer may hold. */
+/** Bound of a list without pages. */
 const maxListedHosts = 1000;
-/** Changes shown of each host. */
+/** Changes returned per host. */
 const maxChangesPerHost = 10;
 const hourMs = 3_600_000;
 
 export interface UptimeQuery {
   readonly orgId: string;
-  /** Milliseconds, both ends included. Hours that begin before `from` are part of it. */
+  /** Milliseconds, both ends inclusive. The hour of `from` is included. */
   readonly from: number;
   readonly to: number;
   readonly now: number;
@@ -24,7 +24,7 @@ export interface UptimeQuery {
   readonly hiddenApis?: readonly string[] | undefined;
 }
 
-/** One host over the hours that were asked for, with its newest result and its newest changes, also those before. */
+/** A host over the requested hours, with its newest result and its newest changes, also earlier ones. */
 export interface HostRecord extends Omit<UptimeHourRow, 'org_id' | 'hour' | 'expires_at'> {
   readonly changes: readonly UptimeChange[];
 }
@@ -35,7 +35,7 @@ const castToBigint = (expression: Expression<unknown>) => sql<number>`cast(${exp
 const sums = ['rounds', 'rounds_up', 'tests', 'passed', 'passed_ms'] as const;
 const newest = ['up', 'url', 'status', 'latency_ms', 'failure', 'api_name', 'expires_at', 'last_at'] as const;
 
-/** How a row that exists takes in what another process, or this one a moment ago, found. */
+/** Upsert: adds results to an existing row of this or another process. */
 const upsertColumns = {
   ...Object.fromEntries(
     sums.map(name => [name, sql`${sql.ref(`uptime_hours.${name}`)} + ${sql.ref(`excluded.${name}`)}`]),
@@ -49,7 +49,7 @@ const upsertColumns = {
   ),
 };
 
-/** What tests found out about upstream hosts. */
+/** Results of uptime checks. */
 export function createUptimeStore(records: Records) {
   const isUnexpired = (now: number) => sql<boolean>`(expires_at = 0 or expires_at > ${now})`;
 
@@ -66,7 +66,7 @@ export function createUptimeStore(records: Records) {
     return apiId === undefined ? visible : visible.where('api_id', '=', apiId);
   }
 
-  /** The newest row of each host is the one of its last hour. */
+  /** Joins the row of the last hour: it holds the newest result. */
   const buildListing = (uptimeQuery: UptimeQuery) =>
     records.db
       .selectFrom(
@@ -113,7 +113,7 @@ export function createUptimeStore(records: Records) {
     return Map.groupBy(rows, ({ api_id, host }) => `${api_id}\n${host}`);
   }
 
-  /** Written only where it is news: a process that has just begun does not know what the one before it wrote. */
+  /** Inserted only if the state differs from the last stored one: a restarted process does not know that one. */
   async function addChange(change: UptimeChange): Promise<void> {
     const last = await records.db
       .selectFrom('uptime_changes')
@@ -185,7 +185,7 @@ export function createUptimeStore(records: Records) {
       const items = rows.map(row => ({ ...row, changes: changes.get(`${row.api_id}\n${row.host}`) ?? [] }));
       return { items, pages: everything ? 1 : Math.max(1, Math.ceil(total / size)), total };
     },
-    /** Removes some of what is too old; how much it was. */
+    /** Removes up to `maxRows` expired rows of each kind; returns how many. */
     prune: async (before: number, now: number, maxRows: number): Promise<number> =>
       (await pruneHours(before, now, maxRows)) + (await pruneChanges(before, now, maxRows)),
   };

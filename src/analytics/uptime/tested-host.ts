@@ -1,4 +1,4 @@
-/** What one round of tests says about one host of an API. */
+/** Result of one round of uptime checks of one host of an API. */
 export interface UptimeResult {
   readonly apiId: string;
   readonly orgId: string;
@@ -6,27 +6,27 @@ export interface UptimeResult {
   /** `host:port`. */
   readonly host: string;
   readonly atMs: number;
-  /** Whether the host counts as up after the round. */
+  /** State after the round. */
   readonly up: boolean;
-  /** Of the test that speaks for the host: one that found it down, or failed, or the first. */
+  /** Of the representative check: one that found the host down, else a failed one, else the first. */
   readonly url: string;
-  /** 0 where no answer came. */
+  /** 0 without a response. */
   readonly status: number;
   readonly latencyMs: number;
-  /** Why there was no answer; empty where there was one. */
+  /** Error without a response; empty otherwise. */
   readonly failure: string;
-  /** Of all its tests in the round. */
+  /** Checks in the round. */
   readonly tests: number;
   readonly passed: number;
-  /** What those that passed took together. */
+  /** Total duration of passed checks. */
   readonly passedMs: number;
   /** 0 keeps results as long as the settings say. */
   readonly retentionSeconds: number;
 }
 
-/** As a traffic thread sends them. */
+/** Results as a traffic thread reports them. */
 export interface UptimeResults {
   readonly hosts: readonly UptimeResult[];
-  /** Those that found no room. */
+  /** Results dropped for lack of room. */
   readonly dropped: number;
 }

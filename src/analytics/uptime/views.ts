@@ -14,14 +14,14 @@ const toResultView = (at: number, { up, url, status, latency_ms, failure }: Resu
   error: failure,
 });
 
-/** The share of one number in another, with four places behind the point. */
+/** Ratio with four decimals. */
 const share = (part: number, whole: number) => (whole === 0 ? 0 : Math.round((part / whole) * 10_000) / 10_000);
 const average = (sum: number, count: number) => (count === 0 ? 0 : Math.round((sum / count) * 10) / 10);
 
-/** A host as the wire shows it; `from` is where the time that was asked for begins. */
+/** Response form of a host; `from` is the start of the requested range. */
 export function toHostUptime(host: HostRecord, from: number): HostUptime {
   const [latest] = host.changes;
-  // A change to this very state may be kept no longer, or be another process's to tell.
+  // The change to this state may have expired, or another process may not have written it yet.
   const since = latest && latest.up === host.up ? latest.at : host.first_at;
   return {
     api_id: host.api_id,

@@ -1,4 +1,4 @@
-import type { KeyRow } from '#access/keys/store.ts';
+import type { KeyRow } from '#access/keys/key-row.ts';
 import type { StoredPolicy } from '#access/policies/store.ts';
 import type { Reader } from '#storage/reader.ts';
 import type { MaybePromise } from '../pipeline/step.ts';

@@ -8,10 +8,10 @@ import type { StoredAccessRequest } from './schema.ts';
 
 export type DecisionTools = Pick<PortalTools, 'portal' | 'controlPlane' | 'records' | 'clock'>;
 
-/** Longer than a provider may take to answer: a claim this old is of somebody who is no more. */
+/** Claims expire: longer than any provider call, so an older claim is of a process that died. */
 const claimTimeoutMs = 120_000;
 
-/** Whether a key is being made for the request. */
+/** True while an approval is in progress. */
 export const isClaimed = ({ ClaimedAt }: StoredAccessRequest, nowMs: number) => ClaimedAt > nowMs - claimTimeoutMs;
 
 function refuseDecided(request: StoredAccessRequest, nowMs: number): void {
@@ -20,9 +20,9 @@ function refuseDecided(request: StoredAccessRequest, nowMs: number): void {
 }
 
 /**
- * Approves a pending request. It is claimed first, so that of two who approve at once one makes the key; the key is
- * made next, with nothing locked while the provider answers; the request is approved only with its credential. A key
- * whose request has gone or been taken over meanwhile is revoked again.
+ * Approves a pending request. It is claimed first, so that only one of two concurrent approvals issues a key; the key is
+ * issued next, without a lock during the provider call; the request is approved together with its credential. A key
+ * whose request was deleted or claimed again meanwhile is revoked.
  */
 export async function approveRequest(id: number, tools: DecisionTools): Promise<void> {
   const { portal, records, clock } = tools;
@@ -39,13 +39,13 @@ export async function approveRequest(id: number, tools: DecisionTools): Promise<
   await completeApproval(claimed, tools);
 }
 
-/** Inside a write: the plan, which stays as it is until the write ends. One that is hidden gives no credentials. */
+/** Inside a transaction: locks the plan row. A hidden plan issues no credentials. */
 export async function lockVisiblePlan(id: number, { portal }: Pick<PortalTools, 'portal'>): Promise<StoredPlan> {
   const plan = await portal.plans.change(id, it => it);
   return present(plan?.Hidden ? undefined : plan, 'Plan', 'unknown');
 }
 
-/** Makes the credential of a request its caller has claimed. One that `isNew` was not told of yet. */
+/** Issues the credential of a claimed request. With `isNew`, AccessRequestCreated is sent too. */
 export async function completeApproval(
   request: StoredAccessRequest,
   tools: DecisionTools,

@@ -4,7 +4,7 @@ import type { StoredAccessRequest } from './schema.ts';
 
 type Tools = Pick<PortalTools, 'portal' | 'controlPlane' | 'records' | 'clock'>;
 
-/** Revokes the key of a credential at its provider. With `force` a provider that fails does not keep it here. */
+/** Revokes the key of a credential at its provider. With `force`, failures of the provider are ignored. */
 export async function revokeAtProvider(keyId: string, providerId: number, tools: Tools, force = false): Promise<void> {
   const provider = await tools.portal.providers.get(providerId);
   if (!provider) return;
@@ -15,7 +15,7 @@ export async function revokeAtProvider(keyId: string, providerId: number, tools:
   }
 }
 
-/** Removes requests with their credentials; the keys go first, so that nothing here vanishes while it still works. */
+/** Removes requests with their credentials; keys are revoked first, so that no removed credential stays valid. */
 export async function removeRequests(
   requests: readonly StoredAccessRequest[],
   tools: Tools,
@@ -32,7 +32,7 @@ async function revokeAll({ ID, ProviderID }: StoredAccessRequest, tools: Tools, 
   for (const credential of credentials) await removeCredential(credential.ID, ProviderID, tools, force);
 }
 
-/** Revokes a credential and removes it; one that is rotated meanwhile has another key by then, which goes too. */
+/** Revokes and removes a credential; after a concurrent rotation the new key is revoked too. */
 export async function removeCredential(id: number, providerId: number, tools: Tools, force = false): Promise<void> {
   const { credentials } = tools.portal;
   for (let it = await credentials.get(id); it; it = await credentials.get(id)) {
@@ -41,7 +41,7 @@ export async function removeCredential(id: number, providerId: number, tools: To
   }
 }
 
-/** False when an approval that was under way has just given the request a credential. */
+/** Marks the request deleted; false when a concurrent approval has added a credential. */
 function tryRemove({ ID }: StoredAccessRequest, { portal, records, clock }: Tools): Promise<boolean> {
   return records.write(async () => {
     await portal.accessRequests.change(ID, it => it);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Credential, type StoredCredential, toCredentialView } from '../credentials/schema.ts';
 import { formatOptionalTime } from '../shapes.ts';
 
-/** An app that asks for products under a plan: pending until it is approved, which makes a credential, or rejected. */
+/** Access request of an app for products under a plan: pending, then approved, which issues a credential, or rejected. */
 const status = z.enum(['pending', 'approved', 'rejected']);
 
 export interface StoredAccessRequest {
@@ -19,13 +19,13 @@ export interface StoredAccessRequest {
   DCREnabled: boolean;
   ProvisionImmediately: boolean;
   Status: z.output<typeof status>;
-  /** What they were called then, for what is gone since. */
+  /** Names at request time, for objects deleted since. */
   Names: { app: string; plan: string; catalogue: string; products: string[] };
-  /** While a key is being made for it: since when; 0 otherwise. */
+  /** Start of the approval in progress; 0 without one. */
   ClaimedAt: number;
   CreatedAt: number;
   UpdatedAt: number;
-  /** 0 while it is there. */
+  /** 0 unless deleted. */
   DeletedAt: number;
 }
 
@@ -56,7 +56,7 @@ export const AccessRequest = AccessRequestRow.extend({ Credentials });
 /** Inside its app a request names its products one by one. */
 export const AccessRequestOfApp = AccessRequest.extend({ Products: z.array(z.string()) });
 
-/** What a request is shown with. */
+/** Names and credentials a view needs. */
 export interface RequestContext {
   readonly app: string;
   readonly plan: string;

@@ -7,7 +7,7 @@ import type { StoredAccessRequest } from './schema.ts';
 
 type Match = Partial<Pick<Columns<'portal_access_requests'>, 'app_id' | 'plan_id' | 'provider_id'>>;
 
-/** Deleted requests stay, unseen: they count against the allowance of their plan. */
+/** Soft delete: deleted requests still count against the quota of their plan. */
 export function createAccessRequestStore(records: Records) {
   const requests = createNumberedStore<'portal_access_requests', StoredAccessRequest>(
     records,
@@ -30,7 +30,7 @@ export function createAccessRequestStore(records: Records) {
     insert: requests.insert,
     change: (id: number, change: (it: StoredAccessRequest) => StoredAccessRequest) =>
       requests.rows.change({ id, deleted_at: 0 }, change),
-    /** As if it had never been made. */
+    /** Hard delete: it does not count against the quota. */
     purge: requests.remove,
     countSince: (userId: number, planId: number, sinceMs: number) =>
       requests.rows.count({ user_id: userId, plan_id: planId }, query =>

@@ -1,7 +1,7 @@
 import type { PortalTools } from '../portal-stores.ts';
 import type { RequestContext, StoredAccessRequest } from './schema.ts';
 
-/** Finds what requests are shown with, for many at once: names as they are today, or as they were for what is gone. */
+/** Batch-loads the names and credentials of requests; deleted objects keep the name of that time. */
 export async function loadContexts(
   requests: readonly StoredAccessRequest[],
   { portal }: Pick<PortalTools, 'portal'>,
@@ -20,7 +20,7 @@ export async function loadContexts(
   });
 }
 
-/** The requests in one of their shapes. */
+/** Maps requests to a view. */
 export async function viewRequests<View>(
   requests: readonly StoredAccessRequest[],
   toView: (it: StoredAccessRequest, context: RequestContext) => View,

@@ -27,7 +27,7 @@ type Tools = Pick<PortalTools, 'portal' | 'records' | 'clock'>;
 
 const App = AppRow.extend({ UpdatedAt: z.string(), AccessRequests: z.array(z.array(AccessRequestOfApp)) });
 
-/** Each request stands in a list of its own. */
+/** Wire format: each request is wrapped in a list. */
 async function loadAppView(app: StoredApp, tools: Tools): Promise<z.input<typeof App>> {
   const requests = await viewRequests(
     await tools.portal.accessRequests.listLive({ app_id: app.ID }),
@@ -41,7 +41,7 @@ async function loadAppView(app: StoredApp, tools: Tools): Promise<z.input<typeof
   };
 }
 
-/** Who owns an app, and who therefore may see it: in the default organisation people do not know each other. */
+/** Owner and visibility of an app: in the default organisation apps are personal, its users are strangers. */
 async function resolveOwnership(UserID: number, Visibility: StoredApp['Visibility'], { portal }: Tools) {
   const owner = await portal.users.get(UserID);
   if (!owner) throw createInvalidProblem([{ path: 'UserID', message: `there is no user ${UserID}` }]);
@@ -151,7 +151,7 @@ export const deleteApp = operation({
   },
 });
 
-/** False when somebody has just asked for access for the app. */
+/** Removes the app; false when an access request was created meanwhile. */
 const tryRemove = (appId: number, { portal, records }: DecisionTools): Promise<boolean> =>
   records.write(async () => {
     await portal.apps.change(appId, it => it);

@@ -8,10 +8,10 @@ import { isDocumentationOnly, type StoredProduct } from '../products/schema.ts';
 import { portalMessages } from '../webhooks/notify.ts';
 import type { Provision, StoredApp } from './schema.ts';
 
-/** Ways in for which no key can be made: a password or a program of the API's own decides. */
+/** Auth methods without keys: basic auth and custom plugins. */
 const keylessAuthTypes = new Set(['ba', 'custom']);
 
-/** Asks for access for an app, and gives it at once where plan or caller say so. */
+/** Creates an access request; approves it at once where plan or body say so. */
 export async function provision(app: StoredApp, body: Provision, tools: DecisionTools): Promise<number> {
   const { portal, clock } = tools;
   const { plan, products } = await resolvePlanAndProducts(body, tools);
@@ -45,14 +45,14 @@ export async function provision(app: StoredApp, body: Provision, tools: Decision
   try {
     await completeApproval(request, tools, true);
   } catch (error) {
-    // The caller was told that nothing happened, so nothing is left and nothing counts against the allowance.
+    // The response is an error: the request is removed and does not count against the quota.
     await portal.accessRequests.purge(request.ID);
     throw error;
   }
   return request.ID;
 }
 
-/** Plan and products a body names, or everything that keeps them from being asked for together. */
+/** Resolves plan and products of a body, or throws every fault of the combination. */
 async function resolvePlanAndProducts(body: Provision, { portal }: DecisionTools) {
   const plan = await portal.plans.get(body.PlanID);
   const ids = [...new Set(body.ProductIDs)];
@@ -86,7 +86,7 @@ function findProductFault(
   return undefined;
 }
 
-/** The catalogue a body names, which must hold plan and products; otherwise the first that does, if any. */
+/** Catalogue of a body, which must hold plan and products; without one, the first that does. */
 async function resolveCatalogue(
   body: Provision,
   plan: StoredPlan,
@@ -104,7 +104,7 @@ async function resolveCatalogue(
   throw createInvalidProblem([{ path: 'Catalogue', message: 'does not hold both the plan and the products' }]);
 }
 
-/** Keeps the request, if the allowance of the plan has room. Requests of one plan take turns, so none slips through. */
+/** Inserts the request if the quota of the plan allows it. The plan row lock serialises concurrent requests. */
 function submitRequest(
   app: StoredApp,
   plan: StoredPlan,
@@ -121,7 +121,7 @@ function submitRequest(
         throw problem.quota_exceeded();
     }
     const created = await portal.accessRequests.insert(request);
-    // One that is approved at once is told with its approval: until then it may come to nothing.
+    // With immediate approval the event is sent with the approval, which may fail.
     if (!created.ProvisionImmediately)
       await portal.notify('AccessRequestCreated', portalMessages.accessRequest(created));
     return created;

@@ -1,21 +1,21 @@
 import { z } from 'zod';
 import { readOnlyMembers } from '#base/members.ts';
 import {
+  boundedText,
   formatOptionalTime,
   intBetween,
   lenientBool,
   lenientInt,
   nonEmptyText,
   optionalMember,
-  shortText,
 } from '../shapes.ts';
 
-/** Something a developer builds, which asks for access and holds credentials. */
+/** App of a developer: requests access and holds credentials. */
 const visibility = z.enum(['personal', 'team', 'organisation']);
 
 const writable = {
   Description: optionalMember(z.string().max(10_000)),
-  RedirectURLs: optionalMember(shortText(10_000)),
+  RedirectURLs: optionalMember(boundedText(10_000)),
   Visibility: optionalMember(visibility),
 };
 const readOnly = ['ID', 'CreatedAt', 'UpdatedAt', 'AccessRequests'];
@@ -28,7 +28,7 @@ export const AppChange = readOnlyMembers(
 export const Provision = z.object({
   PlanID: lenientInt,
   ProductIDs: z.array(intBetween(1, Number.MAX_SAFE_INTEGER)).min(1, 'must name a product').max(100),
-  /** The catalogue both are in, by number or name; found when left out. */
+  /** Catalogue of plan and products, by id or name; chosen when omitted. */
   Catalogue: optionalMember(z.union([lenientInt, nonEmptyText()])),
   ProvisionImmediately: optionalMember(lenientBool),
 });

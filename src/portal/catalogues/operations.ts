@@ -29,7 +29,7 @@ async function loadCatalogueView(catalogue: StoredCatalogue, { portal: { catalog
 
 type ContentReferences = { Plans?: Reference[] | null | undefined; Products?: Reference[] | null | undefined };
 
-/** What a body puts on the shelf, found before anything is written; undefined where it says nothing of it. */
+/** Resolves the plans and products of a body before any write; undefined when not sent. */
 async function resolveContents({ Plans, Products }: ContentReferences, { portal: { plans, products } }: Tools) {
   const ids = (found: readonly { ID: number }[]) => found.map(({ ID }) => ID);
   return {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { readOnlyMembers } from '#base/members.ts';
 import { chosenCid, formatOptionalTime, nonEmptyText, optionalMember, replaceableReferences } from '../shapes.ts';
 
-/** A shelf of products and plans. Public is for everybody; Private for developers who signed in. */
+/** Catalogue of products and plans. Public: visible to all; Private: to signed-in developers. */
 const visibility = z.enum(['Private', 'Public']);
 
 const writable = z.object({

@@ -9,7 +9,7 @@ import { callProvider } from '../providers/provider-client.ts';
 
 type Tools = Pick<PortalTools, 'portal' | 'controlPlane' | 'clock'>;
 
-/** The key a request stands for: the access policies of its products and the limits policy of its plan. */
+/** Key of an access request: access policies of its products and limits policy of its plan. */
 async function buildKey(request: StoredAccessRequest, { portal, clock }: Tools): Promise<Key> {
   const app = present(await portal.apps.get(request.AppID), 'App', 'unknown');
   const plan = present(await portal.plans.get(request.PlanID), 'Plan', 'unknown');

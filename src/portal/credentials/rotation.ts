@@ -9,8 +9,8 @@ type Tools = Pick<PortalTools, 'portal' | 'controlPlane' | 'records' | 'clock'>;
 type CredentialSecrets = ReturnType<typeof toCredentialSecrets>;
 
 /**
- * Gives a credential a new key like the old one, which stops working at once. Of two who rotate together one loses and
- * its key is taken back; so it is when the old key cannot be revoked, and the credential keeps the key it had.
+ * Rotates the key of a credential; the old one stops working at once. Of two concurrent rotations one fails and its key
+ * is revoked. When the old key cannot be revoked, the new one is, and the credential keeps the old key.
  */
 export async function rotateKey(
   credential: StoredCredential,
@@ -34,7 +34,7 @@ export async function rotateKey(
   }
 }
 
-/** Puts one key in the place of another; false when that one is no longer there. */
+/** Compare-and-set of the key; false when the stored key is another. */
 async function replaceKey(
   id: number,
   from: CredentialSecrets,

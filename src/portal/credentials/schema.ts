@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { formatPortalTime } from '#base/clock.ts';
 
-/** `Expires` of a credential that never expires: a time that is read as one, and that no comparison takes for past. */
+/** `Expires` of a credential that never expires: a parseable time far in the future. */
 export const neverExpires = '9999-12-31 23:59';
 
-/** What an app presents to the APIs it was given access to: a key of the provider. */
+/** Credential of an app: a key of the provider. */
 export interface StoredCredential {
   ID: number;
   AccessRequestID: number;
@@ -16,7 +16,7 @@ export interface StoredCredential {
   CreatedAt: number;
 }
 
-/** Members of OAuth clients, which keys leave empty. */
+/** OAuth members, empty for keys. */
 const emptyOAuthMembers = {
   OAuthClientID: '',
   OAuthClientSecret: '',

@@ -8,7 +8,7 @@ import type { StoredCredential } from './schema.ts';
 
 const purpose = 'portal credential';
 
-/** The key of a credential is sealed in its record. */
+/** Credentials; the key is sealed in the row. */
 export function createCredentialStore(records: Records, vault: Vault) {
   const credentials = createNumberedStore<'portal_credentials', StoredCredential>(
     records,
@@ -46,7 +46,7 @@ export function createCredentialStore(records: Records, vault: Vault) {
       (await credentials.page(query, { access_request_id: requestId })).map(open),
     insert: async (it: Omit<StoredCredential, 'ID'>) => open(await credentials.insert(seal(it))),
     change,
-    /** False, and it stays, when it was given another key meanwhile: that one would go on working unseen. */
+    /** Removes the credential; false, without removing, when it was rotated meanwhile: the new key would stay valid. */
     remove: ({ ID, Credential }: StoredCredential): Promise<boolean> =>
       records.write(async () => {
         let same = true;

@@ -3,11 +3,11 @@ import { readOnlyMembers } from '#base/members.ts';
 import { chosenCid, formatOptionalTime } from '../shapes.ts';
 import { UserRow } from '../users/schema.ts';
 
-/** Who app developers work for. Each has a default team that holds everybody. */
+/** Organisation of app developers. Its default team has all its users. */
 export const defaultOrganisationId = 1;
 export const defaultOrganisationName = 'Default Organisation';
 
-/** Names are shown on pages: markup in them is dropped. */
+/** Names are shown on pages: markup is stripped. */
 const plainName = z
   .string()
   .max(255)

@@ -32,7 +32,7 @@ export function createPortalOrganisationStore(records: Records, teams: TeamStore
   );
   return {
     ...organisations,
-    /** An organisation never exists without the team that holds everybody. */
+    /** Creates an organisation with its default team, in one transaction. */
     create: (name: string, cid?: string): Promise<StoredPortalOrganisation> =>
       records.write(async () => {
         const now = clock.now();

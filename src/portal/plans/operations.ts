@@ -31,7 +31,7 @@ async function loadPlanView(plan: StoredPlan, { portal: { catalogues } }: Pick<P
   return toPlanView(plan, partnersOf(await catalogues.plans.leftOf([plan.ID]), plan.ID));
 }
 
-/** The catalogues a body names, found before anything is written; undefined where it says nothing of them. */
+/** Resolves the catalogues of a body before any write; undefined when not sent. */
 async function resolveCatalogues({ Catalogues }: PlanChange, { portal }: Pick<PortalTools, 'portal'>) {
   if (Catalogues === undefined) return undefined;
   return (await portal.catalogues.resolveReferences(Catalogues ?? [], 'Catalogues', 'catalogue')).map(({ ID }) => ID);
@@ -160,7 +160,7 @@ export const deletePlan = operation({
   },
 });
 
-/** Hides the plan, so that nobody gets a credential under it from here on; refused while somebody has one. */
+/** Hides the plan, so that no credential is issued under it; refused while one exists. */
 const hidePlan = (id: number, { portal, records, clock }: Tools): Promise<void> =>
   records.write(async () => {
     await portal.plans.change(id, it => ({ ...it, Hidden: true }));

@@ -1,11 +1,11 @@
 import { type Policy, policyIdOf } from '#access/policies/schema.ts';
 import { defaultPlan, type StoredPlan } from './schema.ts';
 
-/** A plan as the limits policy of its provider, and back. */
+/** Mapping between a plan and the limits policy of its provider. */
 
 const planParts = { acl: false, complexity: false, per_api: false, quota: true, rate_limit: true };
 
-/** Whether a policy limits and grants nothing. */
+/** True for a policy that sets limits and grants no access. */
 export const isPlanPolicy = ({ partitions }: Policy): boolean =>
   !partitions?.acl && !partitions?.per_api && (partitions?.quota === true || partitions?.rate_limit === true);
 
@@ -31,7 +31,7 @@ export const createPlanPolicy = (plan: PlanLimits, tags: readonly string[]): Pol
   tags: [...tags],
 });
 
-/** What was set on the policy elsewhere stays, other meta data too; what the plan no longer says goes. */
+/** Updates the policy's limits and the plan's meta data; everything else in the policy is kept. */
 export const updatePlanPolicy =
   (plan: PlanLimits, before: PlanLimits) =>
   (policy: Policy): Policy => {
@@ -45,7 +45,7 @@ export const updatePlanPolicy =
 
 const whole = (value: number | undefined) => Math.round(value ?? 0);
 
-/** What a stored policy says of its plan. */
+/** Plan members from a stored policy. */
 export const fromPlanPolicy = (policy: Policy) => {
   const rate = whole(policy.rate);
   const quota = whole(policy.quota_max);

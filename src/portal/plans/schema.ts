@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { readOnlyMembers } from '#base/members.ts';
 import {
+  boundedText,
   chosenCid,
   formatOptionalTime,
   intBetween,
@@ -9,20 +10,19 @@ import {
   nonEmptyText,
   optionalMember,
   replaceableReferences,
-  shortText,
 } from '../shapes.ts';
 
-/** How much of a product one may use: one limits policy of its provider. */
+/** Plan: the limits of access to products; one limits policy of its provider. */
 const amount = intBetween(-1, 1_000_000_000_000);
 const seconds = intBetween(-1, 10_000_000_000);
 
 const writable = {
   CID: optionalMember(chosenCid),
-  DisplayName: optionalMember(shortText()),
+  DisplayName: optionalMember(boundedText()),
   Description: optionalMember(z.string().max(100_000)),
   AutoApproveAccessRequests: optionalMember(lenientBool),
   Catalogues: replaceableReferences,
-  JWTScope: optionalMember(shortText(1000)),
+  JWTScope: optionalMember(boundedText(1000)),
   KeyExpiresIn: optionalMember(intBetween(0, 10_000_000_000)),
   MetaData: optionalMember(
     z.record(z.string().min(1).max(255), z.union([z.string().max(10_000), z.number(), z.boolean()])),
@@ -60,7 +60,7 @@ export interface StoredPlan {
   JWTScope: string;
   /** Seconds; 0 is never. */
   KeyExpiresIn: number;
-  /** Written onto every key made under the plan. */
+  /** Copied to every key issued under the plan. */
   MetaData: Record<string, string>;
   RateLimit: number;
   /** Seconds of the rate window. */
@@ -70,7 +70,7 @@ export interface StoredPlan {
   QuotaRenewalRate: number;
   UnlimitedRateLimit: boolean;
   UnlimitedQuota: boolean;
-  /** How many requests for access one user may make in a period; 0 is any number. */
+  /** Access requests per user and period; 0 is unlimited. */
   PlanQuota: number;
   /** Seconds of that period; 0 is for ever. */
   PlanQuotaRenewalRate: number;
@@ -79,7 +79,7 @@ export interface StoredPlan {
   UpdatedAt: number;
 }
 
-/** A window nobody named is a minute. */
+/** Default rate window. */
 const defaultPerSeconds = 60;
 
 export const defaultPlan = {
@@ -103,7 +103,7 @@ export const defaultPlan = {
 const toTexts = (map: Record<string, string | number | boolean>) =>
   Object.fromEntries(Object.entries(map).map(([name, value]) => [name, String(value)]));
 
-/** The plan with what a body says. A limit that is set is no longer unlimited, unless the body says so itself. */
+/** Applies a body to a plan. Setting a limit clears its Unlimited flag, unless the body sets that too. */
 export function applyPlanChange<P extends Omit<StoredPlan, 'ID'>>(plan: P, change: PlanChange): P {
   const { CID: _cid, ProviderID: _provider, Catalogues: _catalogues, MetaData, ...rest } = change;
   const sent = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)) as Partial<P>;

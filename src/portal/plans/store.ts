@@ -13,7 +13,7 @@ export function createPlanStore(records: Records) {
   return {
     ...plans,
     ofProvider: (providerId: number) => plans.all({ provider_id: providerId }),
-    /** A new plan, or the bare one a synchronisation has just made of the same policy. */
+    /** Inserts a plan, or replaces the one a concurrent synchronisation created for the same policy. */
     async insertOrReplaceSynchronized(plan: StoredPlan): Promise<StoredPlan> {
       const synchronized = await plans.rows.find({ provider_id: plan.ProviderID, reference_id: plan.ReferenceID });
       if (!synchronized) return plans.insert(plan);

@@ -14,13 +14,31 @@ import {
 import type { PostTools } from './operations.ts';
 import { Label, toLabelView } from './schema.ts';
 
-/** Both kinds of label are read, attached and detached alike; these say what differs. */
-const categories = { store: 'categories', member: 'Categories', what: 'Category' } as const;
-const tags = { store: 'tags', member: 'Tags', what: 'Tag' } as const;
-type Kind = typeof categories | typeof tags;
+/** The two kinds of label; each row becomes three operations. */
+const labelKinds = [
+  {
+    store: 'categories',
+    member: 'Categories',
+    what: 'Category',
+    param: 'category_id',
+    list: { name: 'listPostCategories', about: 'Lists the categories of a post.' },
+    attach: { name: 'attachPostCategory', about: 'Puts a post into a category that exists.' },
+    detach: { name: 'detachPostCategory', about: 'Takes a post out of a category; the category stays.' },
+  },
+  {
+    store: 'tags',
+    member: 'Tags',
+    what: 'Tag',
+    param: 'tag_id',
+    list: { name: 'listPostTags', about: 'Lists the tags of a post.' },
+    attach: { name: 'attachPostTag', about: 'Puts a tag that exists on a post.' },
+    detach: { name: 'detachPostTag', about: 'Takes a tag off a post; the tag stays.' },
+  },
+] as const;
+type Kind = (typeof labelKinds)[number];
 
-async function labelsOf({ store }: Kind, id: number, query: PortalPageQuery, { posts }: PostTools) {
-  const [labels] = await posts.labelled([present(await posts.get(id), 'Post')]);
+async function listLabels({ store }: Kind, id: number, query: PortalPageQuery, { posts }: PostTools) {
+  const [labels] = await posts.readLabels([present(await posts.get(id), 'Post')]);
   const start = (query.page - 1) * query.per_page;
   return applyLimit(labels![store].slice(start, start + query.per_page), query).map(toLabelView);
 }
@@ -49,103 +67,52 @@ async function detach({ member, what }: Kind, id: number, labelId: number, { pos
 
 const declared = { surface: 'portal', noun: 'posts', permission: 'secret' } as const;
 const post_id = numberedId;
-const named = z.object({ ID: lenientInt });
+const LabelReference = z.object({ ID: lenientInt });
 
-export const listPostCategories = operation({
-  ...declared,
-  name: 'listPostCategories',
-  method: 'GET',
-  path: '/portal-api/posts/{post_id}/categories',
-  about: 'Lists the categories of a post.',
-  params: z.object({ post_id }),
-  query: portalPageQuery,
-  returns: z.array(Label),
-  problems: [problem.not_found],
-  handle: ({ params, query }, tools: PostTools) => labelsOf(categories, params.post_id, query, tools),
-});
+// The cast names the computed member, which the compiler would widen to any string.
+const buildDetachParams = ({ param }: Kind) =>
+  z.object({ post_id, [param]: numberedId }) as z.ZodObject<Record<'post_id' | Kind['param'], typeof numberedId>>;
 
-export const attachPostCategory = operation({
-  ...declared,
-  name: 'attachPostCategory',
-  method: 'POST',
-  path: '/portal-api/posts/{post_id}/categories',
-  about: 'Puts a post into a category that exists.',
-  params: z.object({ post_id }),
-  body: named,
-  returns: Label,
-  status: 201,
-  problems: [problem.unknown],
-  handle({ params, body, audit }, tools: PostTools) {
-    audit(String(params.post_id));
-    return attach(categories, params.post_id, body.ID, tools);
-  },
-});
-
-export const detachPostCategory = operation({
-  ...declared,
-  name: 'detachPostCategory',
-  method: 'DELETE',
-  path: '/portal-api/posts/{post_id}/categories/{category_id}',
-  about: 'Takes a post out of a category; the category stays.',
-  params: z.object({ post_id, category_id: numberedId }),
-  returns: okResponse,
-  problems: [problem.not_found],
-  handle({ params, audit }, tools: PostTools) {
-    audit(String(params.post_id));
-    return detach(categories, params.post_id, params.category_id, tools);
-  },
-});
-
-export const listPostTags = operation({
-  ...declared,
-  name: 'listPostTags',
-  method: 'GET',
-  path: '/portal-api/posts/{post_id}/tags',
-  about: 'Lists the tags of a post.',
-  params: z.object({ post_id }),
-  query: portalPageQuery,
-  returns: z.array(Label),
-  problems: [problem.not_found],
-  handle: ({ params, query }, tools: PostTools) => labelsOf(tags, params.post_id, query, tools),
-});
-
-export const attachPostTag = operation({
-  ...declared,
-  name: 'attachPostTag',
-  method: 'POST',
-  path: '/portal-api/posts/{post_id}/tags',
-  about: 'Puts a tag that exists on a post.',
-  params: z.object({ post_id }),
-  body: named,
-  returns: Label,
-  status: 201,
-  problems: [problem.unknown],
-  handle({ params, body, audit }, tools: PostTools) {
-    audit(String(params.post_id));
-    return attach(tags, params.post_id, body.ID, tools);
-  },
-});
-
-export const detachPostTag = operation({
-  ...declared,
-  name: 'detachPostTag',
-  method: 'DELETE',
-  path: '/portal-api/posts/{post_id}/tags/{tag_id}',
-  about: 'Takes a tag off a post; the tag stays.',
-  params: z.object({ post_id, tag_id: numberedId }),
-  returns: okResponse,
-  problems: [problem.not_found],
-  handle({ params, audit }, tools: PostTools) {
-    audit(String(params.post_id));
-    return detach(tags, params.post_id, params.tag_id, tools);
-  },
-});
-
-export const postLabelOperations = [
-  listPostCategories,
-  attachPostCategory,
-  detachPostCategory,
-  listPostTags,
-  attachPostTag,
-  detachPostTag,
+const buildOperations = (kind: Kind) => [
+  operation({
+    ...declared,
+    ...kind.list,
+    method: 'GET',
+    path: `/portal-api/posts/{post_id}/${kind.store}`,
+    params: z.object({ post_id }),
+    query: portalPageQuery,
+    returns: z.array(Label),
+    problems: [problem.not_found],
+    handle: ({ params, query }, tools: PostTools) => listLabels(kind, params.post_id, query, tools),
+  }),
+  operation({
+    ...declared,
+    ...kind.attach,
+    method: 'POST',
+    path: `/portal-api/posts/{post_id}/${kind.store}`,
+    params: z.object({ post_id }),
+    body: LabelReference,
+    returns: Label,
+    status: 201,
+    problems: [problem.unknown],
+    handle({ params, body, audit }, tools: PostTools) {
+      audit(String(params.post_id));
+      return attach(kind, params.post_id, body.ID, tools);
+    },
+  }),
+  operation({
+    ...declared,
+    ...kind.detach,
+    method: 'DELETE',
+    path: `/portal-api/posts/{post_id}/${kind.store}/{${kind.param}}`,
+    params: buildDetachParams(kind),
+    returns: okResponse,
+    problems: [problem.not_found],
+    handle({ params, audit }, tools: PostTools) {
+      audit(String(params.post_id));
+      return detach(kind, params.post_id, params[kind.param], tools);
+    },
+  }),
 ];
+
+export const postLabelOperations = labelKinds.flatMap(buildOperations);

@@ -9,16 +9,10 @@ import type { StoredLabel } from './schema.ts';
 
 export type LabelStore = ReturnType<typeof createLabelStore>;
 
-/** Categories and tags: names, each there once. */
+/** Categories or tags: unique names. */
 export function createLabelStore(records: Records, table: 'portal_categories' | 'portal_tags') {
-  // Both tables have the same columns, which is all the compiler needs to know of either.
-  const {
-    get,
-    byIds,
-    insert,
-    resolveReferences: named,
-    rows,
-  } = createNumberedStore<'portal_tags', StoredLabel>(
+  // Both tables have the same columns.
+  const { get, byIds, insert, resolveReferences, rows } = createNumberedStore<'portal_tags', StoredLabel>(
     records,
     table as 'portal_tags',
     it => ({ cid: it.CID, name: it.Name }),
@@ -29,7 +23,7 @@ export function createLabelStore(records: Records, table: 'portal_categories' | 
     try {
       await insert({ CID: createSortableId(nowMs), Name, CreatedAt: nowMs, UpdatedAt: nowMs });
     } catch (error) {
-      // Somebody else made it at the same moment, so it is there, which is all that was asked.
+      // Created concurrently: it exists, as required.
       if (!(error instanceof Problem && error.code === problem.label_taken.code)) throw error;
     }
   }
@@ -39,8 +33,8 @@ export function createLabelStore(records: Records, table: 'portal_categories' | 
     byIds,
 
     /**
-     * The numbers of what a body names at `path`: a number must be there, a name is made when it is not. Not to be
-     * called inside a write: a name that is made twice at once would undo all of it.
+     * Resolves references at `path` to ids: a number must exist, a missing name is created. Not inside a transaction:
+     * a unique violation by a concurrent insert would abort it.
      */
     async resolveOrCreate(
       references: readonly Reference[],
@@ -57,7 +51,7 @@ export function createLabelStore(records: Records, table: 'portal_categories' | 
       if (faults.length > 0) throw createInvalidProblem(faults);
       for (const name of new Set(references.filter(it => typeof it === 'string')))
         if (!(await rows.find({ name })) && !(await rows.find({ cid: name }))) await createIfAbsent(name, nowMs);
-      return (await named(references, path, what)).map(({ ID }) => ID);
+      return (await resolveReferences(references, path, what)).map(({ ID }) => ID);
     },
   };
 }

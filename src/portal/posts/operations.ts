@@ -16,11 +16,11 @@ const params = z.object({ post_id: numberedId });
 const declared = { surface: 'portal', noun: 'posts', permission: 'secret' } as const;
 
 async function loadPostView(post: StoredPost, { posts }: PostTools) {
-  const [labels] = await posts.labelled([post]);
+  const [labels] = await posts.readLabels([post]);
   return toPostView(post, labels!);
 }
 
-/** The numbers of the labels a body names; undefined where it says nothing of them. */
+/** Resolves the labels of a body; undefined when not sent. */
 async function labelsOf({ Categories, Tags }: Pick<PostChange, 'Categories' | 'Tags'>, { posts, clock }: PostTools) {
   const { categories, tags } = posts;
   const now = clock.now();
@@ -43,7 +43,7 @@ export const listPosts = operation({
   returns: z.array(PostRow),
   async handle({ query }, { posts }: PostTools) {
     const page = await posts.page(query);
-    const labels = await posts.labelled(page);
+    const labels = await posts.readLabels(page);
     return page.map((post, place) => toPostRow(post, labels[place]!));
   },
 });

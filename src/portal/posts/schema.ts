@@ -1,21 +1,21 @@
 import { z } from 'zod';
 import { meaningfulNull, readOnlyMembers } from '#base/members.ts';
-import { formatOptionalTime, lenientBool, nonEmptyText, references, shortText } from '../shapes.ts';
+import { boundedText, formatOptionalTime, lenientBool, nonEmptyText, references } from '../shapes.ts';
 
 /**
- * A post of the portal's blog. Content and MarkdownContent are kept as they were written: whoever shows them makes them
- * safe, so that a better sanitiser also reaches old posts.
+ * Blog post. Content and MarkdownContent are stored as sent and sanitised on
+ * output, so that a better sanitiser also covers old posts.
  */
 const statuses = ['draft', 'review', 'published'] as const;
 const status = z.string().toLowerCase().pipe(z.enum(statuses));
-/** The last part of the post's address, so nothing that would end a path or begin another part of a URL. */
+/** Last path segment of the post: no character that would end a path. */
 const path = nonEmptyText().regex(/^[^\s?#%\\]+$/, 'may not hold spaces, ?, #, % or \\');
 const maxLabels = 50;
-/** Left out: as they were; null: none. */
+/** Absent keeps them; null removes them. */
 const labels = meaningfulNull(references.max(maxLabels).nullable().optional());
 
 const optional = {
-  Lede: shortText(5000).nullish(),
+  Lede: boundedText(5000).nullish(),
   Categories: labels,
   Tags: labels,
   MarkdownEnabled: lenientBool.nullish(),
@@ -30,7 +30,7 @@ const writable = z.object({
   Status: status,
   Path: path,
 });
-/** `Type` is in lists. */
+/** `Type` is part of list rows. */
 const readOnly = ['ID', 'Type', 'CreatedAt', 'UpdatedAt'];
 export const PostWrite = readOnlyMembers(writable, readOnly);
 export const PostChange = readOnlyMembers(
@@ -46,7 +46,7 @@ export interface StoredPost {
   Content: string;
   Status: (typeof statuses)[number];
   Path: string;
-  /** Numbers, in the order they were given. */
+  /** Ids, in the order sent. */
   Categories: number[];
   Tags: number[];
   MarkdownEnabled: boolean;

@@ -16,7 +16,7 @@ export function createPostStore(records: Records) {
   const categories = createLabelStore(records, 'portal_categories');
   const tags = createLabelStore(records, 'portal_tags');
 
-  /** The labels of some posts, one query for each kind. A label that was removed since is not shown. */
+  /** Labels of posts, one query per kind. Deleted labels are omitted. */
   async function readLabels(posts: readonly StoredPost[]): Promise<PostLabels[]> {
     const byId = async (labels: LabelStore, member: 'Categories' | 'Tags') =>
       labels.byIds(posts.flatMap(post => post[member]));
@@ -29,5 +29,5 @@ export function createPostStore(records: Records) {
     }));
   }
 
-  return { page, get, insert, change, remove, categories, tags, labelled: readLabels };
+  return { page, get, insert, change, remove, categories, tags, readLabels: readLabels };
 }

@@ -31,7 +31,7 @@ async function loadProductView(product: StoredProduct, { portal: { catalogues } 
   );
 }
 
-/** The catalogues a body names, found before anything is written; undefined where it says nothing of them. */
+/** Resolves the catalogues of a body before any write; undefined when not sent. */
 async function resolveCatalogues({ Catalogues }: ProductChange, { portal }: Pick<PortalTools, 'portal'>) {
   if (Catalogues === undefined) return undefined;
   return (await portal.catalogues.resolveReferences(Catalogues ?? [], 'Catalogues', 'catalogue')).map(({ ID }) => ID);

@@ -3,11 +3,11 @@ import { type Policy, policyIdOf, rightsOf } from '#access/policies/schema.ts';
 import type { ApiFacts } from '../control-plane.ts';
 import type { ApiDetail, StoredProduct } from './schema.ts';
 
-/** A product as the access policy of its provider, and back. */
+/** Mapping between a product and the access policy of its provider. */
 
 const productParts = { acl: true, complexity: false, per_api: false, quota: false, rate_limit: false };
 
-/** Whether a policy grants access and nothing else. */
+/** True for a policy that grants access and sets no limits. */
 export const isProductPolicy = ({ partitions }: Policy): boolean =>
   partitions?.acl === true && !partitions.quota && !partitions.rate_limit && !partitions.per_api;
 
@@ -37,7 +37,7 @@ export const createProductPolicy = (
   tags: [...tags],
 });
 
-/** What was set on the policy elsewhere stays: only its name and which APIs it grants are the portal's. */
+/** Updates the policy's name and APIs; everything else in the policy is kept. */
 export const updateProductPolicy =
   (product: Pick<StoredProduct, 'Name' | 'APIDetails'>) =>
   (policy: Policy): Policy => {
@@ -53,7 +53,7 @@ export const updateProductPolicy =
     };
   };
 
-/** The details of the APIs a policy grants. Texts written in the portal are never lost. */
+/** API details of a policy; texts written in the portal are kept. */
 export function buildApiDetails(
   apiIds: readonly string[],
   facts: ReadonlyMap<string, ApiFacts>,
@@ -75,7 +75,7 @@ export function buildApiDetails(
   });
 }
 
-/** What a stored policy says of its product. */
+/** Product members from a stored policy. */
 export const fromProductPolicy = (policy: Policy) => ({
   Name: policy.name ?? '',
   ReferenceID: policyIdOf(policy),

@@ -6,10 +6,10 @@ import type { StoredProvider } from '../providers/schema.ts';
 import { buildApiDetails, createProductPolicy, fromProductPolicy, updateProductPolicy } from './policy.ts';
 import type { ApiDetail, ProductChange, SpecDetail, StoredProduct } from './schema.ts';
 
-/** From what a body says to a product and its access policy. */
+/** Publishing: from a request body to a product and its access policy. */
 type Tools = Pick<PortalTools, 'portal' | 'controlPlane' | 'clock'>;
 
-/** The product as the body wants it, checked against the provider; nothing is written yet. */
+/** Applies a body to a product and checks its APIs with the provider; writes nothing. */
 export async function applyProductChange(
   before: StoredProduct,
   body: ProductChange,
@@ -53,7 +53,7 @@ async function resolveApiDetails(before: StoredProduct, providerId: number, body
   return provider ? fetchApiDetails(provider, writes, before.APIDetails, tools) : [];
 }
 
-/** The APIs a body names, as the provider knows them; one it does not have is refused. */
+/** Fetches the APIs of a body from the provider; unknown ones are refused. */
 async function fetchApiDetails(
   provider: StoredProvider,
   writes: ApiDetailWrites,
@@ -96,7 +96,7 @@ function buildSpecDetails(before: StoredProduct, { SpecDetails }: ProductChange,
   });
 }
 
-/** Makes the access policy of a product that has APIs but none yet, and keeps it; what nobody kept is taken back. */
+/** Creates the access policy of a product with APIs, then saves; the policy is deleted when saving fails. */
 export async function publishAtProvider(
   product: StoredProduct,
   tools: Tools,
@@ -117,7 +117,7 @@ export async function publishAtProvider(
 const policyFingerprint = ({ Name, APIDetails }: StoredProduct) =>
   JSON.stringify([Name, APIDetails.map(({ APIID }) => APIID)]);
 
-/** Brings name and APIs of a product into its access policy, where they differ. */
+/** Updates name and APIs in the access policy, where they changed. */
 export async function updateAtProvider(
   product: StoredProduct,
   before: StoredProduct,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { meaningfulNull, readOnlyMembers } from '#base/members.ts';
 import {
+  boundedText,
   chosenCid,
   formatOptionalTime,
   lenientBool,
@@ -8,18 +9,21 @@ import {
   nonEmptyText,
   optionalMember,
   replaceableReferences,
-  shortText,
 } from '../shapes.ts';
 
-/** APIs, or documents about them, published together: access to one product is one access policy of its provider. */
+/** Product: APIs, or documentation alone, published together; one access policy of its provider. */
 const longText = z.string().max(1_000_000);
 
 const ApiDetailWrite = readOnlyMembers(
-  z.object({ APIID: nonEmptyText(), Description: optionalMember(longText), OASUrl: optionalMember(shortText(2048)) }),
+  z.object({ APIID: nonEmptyText(), Description: optionalMember(longText), OASUrl: optionalMember(boundedText(2048)) }),
   ['Name', 'APIType', 'ListenPath', 'TargetURL', 'Status'],
 );
 const SpecWrite = readOnlyMembers(
-  z.object({ SpecAlias: nonEmptyText(), OASUrl: optionalMember(shortText(2048)), Name: optionalMember(shortText()) }),
+  z.object({
+    SpecAlias: nonEmptyText(),
+    OASUrl: optionalMember(boundedText(2048)),
+    Name: optionalMember(boundedText()),
+  }),
   ['ID', 'CID'],
 );
 
@@ -35,10 +39,10 @@ const writable = {
   Content: optionalMember(longText),
   DCREnabled: optionalMember(lenientBool),
   Description: optionalMember(longText),
-  DisplayName: optionalMember(shortText()),
+  DisplayName: optionalMember(boundedText()),
   Feature: optionalMember(lenientBool),
   Path: optionalMember(path),
-  Scopes: optionalMember(shortText(10_000)),
+  Scopes: optionalMember(boundedText(10_000)),
   Tags: meaningfulNull(z.array(nonEmptyText()).max(100).nullable().optional()),
 };
 const readOnly = [
@@ -84,9 +88,9 @@ export interface StoredProduct {
   Name: string;
   DisplayName: string;
   Path: string;
-  /** 0 for documents alone. */
+  /** 0 for documentation only. */
   ProviderID: number;
-  /** The access policy; empty until there is an API. */
+  /** Access policy id; empty without APIs. */
   ReferenceID: string;
   AuthType: string;
   AuthTypes: string[];
@@ -98,7 +102,7 @@ export interface StoredProduct {
   Tags: string[];
   APIDetails: ApiDetail[];
   SpecDetails: SpecDetail[];
-  /** Its policy is gone or not in use: kept, but not offered. */
+  /** Its policy is deleted or inactive: stored, but not offered. */
   Hidden: boolean;
   CreatedAt: number;
   UpdatedAt: number;

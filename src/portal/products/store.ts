@@ -17,7 +17,7 @@ export function createProductStore(records: Records) {
     ...products,
     ofProvider: (providerId: number) => products.all({ provider_id: providerId }),
 
-    /** A new product, or the bare one a synchronisation has just made of the same policy. */
+    /** Inserts a product, or replaces the one a concurrent synchronisation created for the same policy. */
     async insertOrReplaceSynchronized(product: StoredProduct): Promise<StoredProduct> {
       const { ProviderID, ReferenceID } = product;
       const synchronized = ReferenceID
@@ -27,13 +27,13 @@ export function createProductStore(records: Records) {
       return (await products.change(synchronized.ID, ({ ID }) => ({ ...product, ID }))) ?? products.insert(product);
     },
 
-    /** Known before a policy is made; the index decides between two who come at once. */
+    /** Checked before the policy is created; the unique index decides between concurrent writes. */
     async refuseTaken({ ID, CID, Path }: StoredProduct): Promise<void> {
       const others = [await products.rows.find({ path: Path }), await products.rows.find({ cid: CID })];
       if (others.some(other => other && other.ID !== ID)) throw problem.product_exists();
     },
 
-    /** A path made of the name that no other product has: `orders`, `orders-2`, … */
+    /** Unused path from the name: `orders`, `orders-2`, … */
     async findFreePath(name: string, nowMs: number): Promise<string> {
       const slug = toSlug(name) || createSortableId(nowMs);
       const rows = await records.db

@@ -102,12 +102,12 @@ export const getProvider = operation({
 
 type ProviderConfiguration = NonNullable<z.output<typeof ProviderChange>['Configuration']>;
 
-/** Audit records of a local provider are those of the organisation it reads. */
+/** Audit records of a local provider belong to its organisation. */
 const organisationOf = ({ MetaData }: StoredProvider) => (isLocal(MetaData) ? MetaData.OrgID : '');
 
 const originOf = (url: string) => URL.parse(url)?.origin ?? '';
 
-/** A mask sent back keeps the secret, unless it would then be sent to somebody else. */
+/** A masked secret keeps the stored one, unless the URL changes its origin. */
 function applyConfiguration(provider: StoredProvider, { MetaData: sent }: ProviderConfiguration, defaultOrgId: string) {
   const { Secret, ...rest } = sent;
   const MetaData = preserveOrganisation(provider.MetaData, rest, defaultOrgId);
@@ -168,7 +168,7 @@ export const deleteProvider = operation({
   },
 });
 
-/** Removes a provider with what it offers. False when somebody has just asked for access to it. */
+/** Removes a provider with its products and plans; false when an access request was created meanwhile. */
 const tryRemove = (id: number, { portal, records }: SyncTools): Promise<boolean> =>
   records.write(async () => {
     await portal.providers.lock(id);
@@ -209,7 +209,7 @@ export const synchronizeProvider = operation({
   },
 });
 
-/** One provider that fails does not keep the others from being asked. */
+/** Synchronises all providers; failures are collected. */
 async function synchronizeAll(providers: readonly StoredProvider[], tools: SyncTools): Promise<void> {
   const lines: string[] = [];
   for (const provider of providers) {

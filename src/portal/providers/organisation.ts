@@ -16,7 +16,7 @@ type MetaData = StoredProvider['MetaData'];
 
 export const isLocal = ({ URL }: Pick<MetaData, 'URL'>): boolean => URL === '';
 
-/** The configuration of a new provider, with its organisation written out. Elsewhere its id means nothing here. */
+/** Configuration of a new provider with its organisation resolved. Ids of remote installations are not checked. */
 export async function resolveOrganisation(metaData: MetaData, tools: ProviderOrganisationTools): Promise<MetaData> {
   if (!isLocal(metaData)) return metaData;
   const OrgID = metaData.OrgID || (await tools.defaultOrgId());

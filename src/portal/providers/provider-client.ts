@@ -8,11 +8,11 @@ export type ProviderClientTools = Pick<PortalTools, 'portal' | 'controlPlane'>;
 
 const failures = new Set([problem.provider_unavailable.code, problem.provider_refused.code, problem.sync_failed.code]);
 
-/** Whether something failed at the provider rather than here. */
+/** True when the error came from the provider. */
 export const isProviderFailure = (error: unknown): error is Problem =>
   error instanceof Problem && failures.has(error.code);
 
-/** Does something at a provider; one that cannot be reached is marked so for everybody to see. */
+/** Calls a provider; an unreachable one gets the status Down. */
 export async function callProvider<T>(
   provider: StoredProvider,
   { portal, controlPlane }: ProviderClientTools,

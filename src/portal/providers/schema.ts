@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { parseUniqueJson } from '#base/json.ts';
 import { checkMembers, formatUnknownMember, freeForm, readOnlyMembers } from '#base/members.ts';
 import { Problem } from '#base/problems.ts';
-import { chosenCid, formatOptionalTime, lenientBool, nonEmptyText, optionalMember, shortText } from '../shapes.ts';
+import { boundedText, chosenCid, formatOptionalTime, lenientBool, nonEmptyText, optionalMember } from '../shapes.ts';
 
-/** A connection to one control plane: where APIs, policies and keys are. */
+/** Provider: a connection to one control plane. */
 export const providerType = 'gw-pro';
 
-/** Stands in replies for a secret that is there; sent back, it means the one that was there. */
+/** Mask of a stored secret in responses; sent back, it keeps the stored secret. */
 export const maskedSecret = '********';
 
 const httpUrl = z
@@ -17,14 +17,14 @@ const httpUrl = z
   .refine(text => !URL.parse(text)?.username && !URL.parse(text)?.password, 'may not hold a user name or password');
 
 const tagList = z.union([
-  z.array(shortText(255)).max(100),
-  shortText(10_000).transform(text => text.split(',').map(tag => tag.trim())),
+  z.array(boundedText(255)).max(100),
+  boundedText(10_000).transform(text => text.split(',').map(tag => tag.trim())),
 ]);
 
 const metaDataMembers = z.object({
   URL: optionalMember(httpUrl),
-  Secret: optionalMember(shortText(4096)),
-  OrgID: optionalMember(shortText(64)),
+  Secret: optionalMember(boundedText(4096)),
+  OrgID: optionalMember(boundedText(64)),
   Gateway: optionalMember(httpUrl),
   PoliciesTags: optionalMember(tagList),
   InsecureSkipVerify: optionalMember(lenientBool),
@@ -92,7 +92,7 @@ export interface StoredProvider {
   Name: string;
   Type: typeof providerType;
   Status: 'Unknown' | 'Up' | 'Down';
-  /** 0 before the first time. */
+  /** 0 before the first synchronisation. */
   LastSyncedAt: number;
   MetaData: Omit<MetaData, 'Secret'>;
   Secret: string;

@@ -7,7 +7,7 @@ import type { StoredProvider } from './schema.ts';
 
 const purpose = 'portal provider secret';
 
-/** The secret of a provider is sealed in its record. */
+/** Providers; the secret is sealed in the row. */
 export function createProviderStore(records: Records, vault: Vault) {
   const providers = createNumberedStore<'portal_providers', StoredProvider>(
     records,
@@ -32,7 +32,7 @@ export function createProviderStore(records: Records, vault: Vault) {
     insert: async (provider: Omit<StoredProvider, 'ID'>) => open(await providers.insert(seal(provider))),
     change: async (id: number, change: (provider: StoredProvider) => StoredProvider) =>
       openMaybe(await providers.change(id, provider => seal(change(open(provider))))),
-    /** Inside a write: keeps the provider as it is until the write ends, so that whoever adds to it takes turns. */
+    /** Inside a transaction: locks the provider row, so that writes that add to it are serialised. */
     lock: async (id: number) => {
       await providers.change(id, it => it);
     },

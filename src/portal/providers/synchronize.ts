@@ -20,8 +20,8 @@ interface Fetched {
 }
 
 /**
- * Learns what a provider offers: access policies become products, limit policies plans. Products and plans whose
- * policy is gone are hidden, not removed, and come back with it.
+ * Synchronises with a provider: access policies become products, limits policies plans. Products and plans whose
+ * policy no longer exists are hidden, not removed, and shown again when it returns.
  */
 export async function synchronize(provider: StoredProvider, tools: SyncTools): Promise<void> {
   const { portal, records, clock } = tools;
@@ -59,7 +59,7 @@ async function fetchAll(
 
 const isOffered = (policy: Policy) => stateOf(policy) === 'active';
 
-/** Pairs what is known with what was found, by the id keys name the policy by. */
+/** Matches stored objects with policies by public policy id. */
 function matchByPolicy<Doc extends { ReferenceID: string }>(docs: readonly Doc[], policies: readonly Policy[]) {
   const byId = new Map(policies.map(policy => [policyIdOf(policy), policy]));
   const knownIds = new Set(docs.map(doc => doc.ReferenceID));
@@ -119,6 +119,6 @@ async function importPlans(ProviderID: number, { plans: policies }: Fetched, too
   }
 }
 
-/** An object that stayed the same keeps its date. */
+/** Sets UpdatedAt only where something changed. */
 const updateIfChanged = <Doc extends { UpdatedAt: number }>(before: Doc, after: Doc, now: number): Doc =>
   JSON.stringify(before) === JSON.stringify(after) ? before : { ...after, UpdatedAt: now };

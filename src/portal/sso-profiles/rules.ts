@@ -3,13 +3,13 @@ import { formatOptionalTime, toSlug, trimSlashes } from '../shapes.ts';
 import { type ProfileChange, type ProfileWrite, type SsoProfile, typeOfProvider } from './schema.ts';
 import { restoreMaskedSecrets } from './secrets.ts';
 
-/** Who makes or changes a profile, and when. */
+/** Author and time of a change. */
 export interface Author {
   name: string;
   nowMs: number;
 }
 
-/** A profile of what a caller sent; refused with every reason at once when it could never sign anybody in. */
+/** Builds a profile from a body; a profile that can never work is refused with all faults. */
 export function createProfile(write: ProfileWrite, { name, nowMs }: Author): SsoProfile {
   const profile: SsoProfile = {
     Name: write.Name,
@@ -39,7 +39,7 @@ export function createProfile(write: ProfileWrite, { name, nowMs }: Author): Sso
   return profile;
 }
 
-/** The profile with what a caller sent in it. Its ID is part of addresses others have noted, so it stays. */
+/** Applies a body to a profile. The ID is kept: it is part of login URLs registered elsewhere. */
 export function applyProfileChange(stored: SsoProfile, change: ProfileChange, { name, nowMs }: Author): SsoProfile {
   const { ID: _kept, ProviderConfig, IdentityHandlerConfig, ...rest } = change;
   const sent = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined && value !== null));
@@ -81,13 +81,13 @@ function socialProviderNames({ UseProviders }: SsoProfile['ProviderConfig']): un
   return UseProviders.map(it => (typeof it === 'object' && it !== null && !Array.isArray(it) ? it.Name : undefined));
 }
 
-/** The last part of the address where signing in begins. */
+/** Last path segment of the login URL. */
 function loginSegment({ ProviderName, ProviderConfig }: SsoProfile): string {
   const fixed = { SAMLProvider: 'saml', ADProvider: 'ldap', ProxyProvider: 'proxy', SocialProvider: undefined };
   return fixed[ProviderName] ?? String(socialProviderNames(ProviderConfig)[0] ?? 'openid-connect');
 }
 
-/** Where people reach the portal, as the profile says; `fallback` where it says nothing. */
+/** Public URL of the portal by the profile, else `fallback`. */
 function portalUrl({ ProviderConfig, ReturnURL }: SsoProfile, fallback: string): string {
   for (const base of [ProviderConfig.CallbackBaseURL, ProviderConfig.SAMLBaseURL])
     if (typeof base === 'string' && URL.canParse(base)) return trimSlashes(base);

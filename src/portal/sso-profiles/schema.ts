@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import type { Json } from '#base/json.ts';
-import { lenientBool, nonEmptyText, shortText } from '../shapes.ts';
+import { boundedText, lenientBool, nonEmptyText } from '../shapes.ts';
 import { maskSecrets } from './secrets.ts';
 
-/** How people sign in to the portal through somebody who already knows them. */
+/** SSO profiles: sign-in to the portal through an identity provider. */
 
 export const actionTypes = ['GenerateOrLoginUserProfile', 'GenerateOrLoginDeveloperProfile'] as const;
-/** Each way of signing in goes either through the browser to the other side, or takes name and password itself. */
+/** Redirect flow through the browser, or passthrough of name and password. */
 export const typeOfProvider = {
   SocialProvider: 'redirect',
   SAMLProvider: 'redirect',
@@ -19,28 +19,28 @@ const providerNames = Object.keys(typeOfProvider) as (keyof typeof typeOfProvide
 const oneOf = <const T extends readonly string[]>(values: T) =>
   z.enum(values, { error: `must be one of ${values.join(', ')}` });
 
-/** Part of addresses. */
+/** Used in URLs. */
 const profileId = z.string().regex(/^[A-Za-z0-9_-]{1,100}$/, 'must be 1 to 100 letters, digits, _ or -');
 
 type JsonObject = { [name: string]: Json };
 const config = z.record(z.string(), z.custom<Json>());
-/** Names groups of the other side; a team's number may come as one. */
+/** Identity provider groups to team ids; ids may be numbers. */
 const groupMapping = z.record(
   z.string().max(255),
   z.union([z.string().max(255), z.int().transform(String)], { error: 'must be the number of a team, as text' }),
 );
 
 const texts = {
-  OrgID: shortText().nullish(),
-  MatchedPolicyID: shortText().nullish(),
-  CustomEmailField: shortText().nullish(),
-  CustomUserIDField: shortText().nullish(),
-  ProviderConstraintsDomain: shortText().nullish(),
-  ProviderConstraintsGroup: shortText().nullish(),
-  ReturnURL: shortText(2048).nullish(),
-  DefaultUserGroupID: shortText().nullish(),
-  CustomUserGroupField: shortText().nullish(),
-  UserGroupSeparator: shortText().nullish(),
+  OrgID: boundedText().nullish(),
+  MatchedPolicyID: boundedText().nullish(),
+  CustomEmailField: boundedText().nullish(),
+  CustomUserIDField: boundedText().nullish(),
+  ProviderConstraintsDomain: boundedText().nullish(),
+  ProviderConstraintsGroup: boundedText().nullish(),
+  ReturnURL: boundedText(2048).nullish(),
+  DefaultUserGroupID: boundedText().nullish(),
+  CustomUserGroupField: boundedText().nullish(),
+  UserGroupSeparator: boundedText().nullish(),
 };
 
 export const ProfileWrite = z.object({
@@ -87,7 +87,7 @@ export const Profile = z.object({
   SSOOnlyForRegisteredUsers: z.boolean(),
 });
 
-/** A profile with its secrets in the clear: for signing in, and for `shownProfile` on its way out. */
+/** Profile with plaintext secrets; `toProfileView` masks them. */
 export interface SsoProfile extends Omit<z.output<typeof Profile>, 'ProviderConfig' | 'IdentityHandlerConfig'> {
   ProviderConfig: JsonObject;
   IdentityHandlerConfig: JsonObject;
@@ -107,7 +107,7 @@ export const ProfileRow = z.object({
   UpdatedBy: z.string(),
 });
 
-/** As others see it: never a secret. */
+/** Profile with masked secrets. */
 export function toProfileView(profile: SsoProfile): z.input<typeof Profile> {
   const { CreatedAt: _created, UpdatedAt: _updated, UpdatedBy: _by, ...view } = profile;
   return {

@@ -1,21 +1,21 @@
 import { formatPath, type Json } from '#base/json.ts';
 import { createInvalidProblem, type ValidationError } from '#operations/validation-error.ts';
 
-/** What stands in an answer where a secret is. Sent back, it means that the secret stays. */
+/** Mask of a secret in responses; sent back, it keeps the stored secret. */
 export const mask = '********';
 
-/** Members that are secrets wherever they stand: `Secret`, `LDAPAdminPassword`, `DashboardCredential` and their like. */
+/** Names of secret members: `Secret`, `LDAPAdminPassword`, `DashboardCredential` and the like. */
 const secretName = /(secret|password|credential)$/i;
 
-/** Members that say whom a secret beside them is shown to. */
+/** Names of address members: the secrets beside them are sent there. */
 const addressName = /(url|server|port|host)$/i;
 
 type JsonObject = { [name: string]: Json };
 type Path = readonly (string | number)[];
-/** Says what to put in the place of a secret: `name` of `holder`, with what is known of the same holder elsewhere. */
+/** Replacement of the secret `name` in `holder`; `other` is the corresponding object of the other document. */
 type SecretTransform = (holder: JsonObject, name: string, other: JsonObject | undefined, path: Path) => Json;
 
-/** Walks an object, and another one of its kind beside it, and changes every secret of the first. */
+/** Maps every secret of a document, with the corresponding object of another document. */
 function mapSecrets(value: Json, change: SecretTransform, other?: Json, path: Path = []): Json {
   if (Array.isArray(value))
     return value.map((item, place) => mapSecrets(item, change, findCounterpart(item, place, other), [...path, place]));
@@ -36,7 +36,7 @@ const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * The item of another list that is the same thing. Providers have a `Name`, and a `Key` where two share one; by place
+ * Corresponding item of another list, by `Name`, or by `Name` and `Key` where two share a name. By index
  * alone, removing the first would hand its secret to the second.
  */
 function findCounterpart(item: Json, place: number, other: Json | undefined): Json | undefined {
@@ -48,7 +48,7 @@ function findCounterpart(item: Json, place: number, other: Json | undefined): Js
   return same.length === 1 ? same[0] : undefined;
 }
 
-/** Secrets as `change` makes them: sealed, opened. */
+/** Maps every non-empty secret, e.g. to seal or open it. */
 export const transformSecrets = (value: JsonObject, change: (text: string) => string): JsonObject =>
   mapSecrets(value, (holder, name) => {
     const secret = holder[name]!;
@@ -57,7 +57,7 @@ export const transformSecrets = (value: JsonObject, change: (text: string) => st
 
 export const maskSecrets = (value: JsonObject): JsonObject => transformSecrets(value, () => mask);
 
-/** What a caller sent at `path`, with the stored secret wherever it sent the mask. */
+/** Restores stored secrets where the mask was sent; `path` prefixes faults. */
 export function restoreMaskedSecrets(sent: JsonObject, stored: JsonObject | undefined, path: string): JsonObject {
   const faults: ValidationError[] = [];
   const whole = mapSecrets(
@@ -79,6 +79,6 @@ export function restoreMaskedSecrets(sent: JsonObject, stored: JsonObject | unde
   return whole as JsonObject;
 }
 
-/** A stored secret is never shown to an address its owner did not give it for. */
+/** Name of a changed address member: a stored secret is never sent to a new address. */
 const findChangedAddress = (holder: JsonObject, other: JsonObject): string | undefined =>
   Object.keys(holder).find(name => addressName.test(name) && holder[name] !== getOwn(other, name));

@@ -10,7 +10,7 @@ export type SsoProfileStore = ReturnType<typeof createSsoProfileStore>;
 
 const purpose = 'sso profile secret';
 
-/** Secrets inside the configurations are sealed one by one; profiles come out with them opened. */
+/** SSO profiles; secrets in the configurations are sealed one by one in the row and opened on read. */
 export function createSsoProfileStore(records: Records, vault: Vault) {
   const profiles = createCollection<'portal_sso_profiles', SsoProfile>(
     records,

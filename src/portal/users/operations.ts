@@ -36,7 +36,7 @@ async function loadUserView(
   return {
     ...toUserRow(user),
     CID: user.CID,
-    // Nobody's token is shown: the portal's own is an installation secret.
+    // No token is returned: the portal API token is an installation secret.
     JWTToken: '',
     APITokenCreatedAt: '',
     Organisation: organisation?.Name ?? '',
@@ -68,7 +68,7 @@ async function hashCheckedPassword(password: string | undefined, settings: Setti
   return hashPassword(password);
 }
 
-/** The teams of a new user: those named, all of the user's own organisation, or the one that holds everybody. */
+/** Teams of a new user: those named, which must be of the user's organisation, or its default team. */
 async function resolveTeams(references: readonly Reference[], organisationId: number, { portal: { teams } }: Tools) {
   if (organisationId === 0) return [];
   const own = await teams.ofOrganisation(organisationId);

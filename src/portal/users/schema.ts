@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { readOnlyMembers } from '#base/members.ts';
-import { chosenCid, lenientBool, lenientInt, optionalMember, references, shortText } from '../shapes.ts';
+import { boundedText, chosenCid, lenientBool, lenientInt, optionalMember, references } from '../shapes.ts';
 
-/** Somebody who signs in to the portal: an app developer, or an administrator who stands above organisations. */
+/** Portal user: an app developer, or an administrator of all organisations. */
 export const userRoles = ['super-admin', 'provider-admin', 'consumer-admin', 'consumer-team-member'] as const;
 export type UserRole = (typeof userRoles)[number];
 export const isPortalAdmin = (role: UserRole) => role === 'super-admin' || role === 'provider-admin';
@@ -15,8 +15,8 @@ const writable = z.object({
     .toLowerCase()
     .max(254)
     .pipe(z.email({ error: 'must be an e-mail address' })),
-  First: optionalMember(shortText(100)),
-  Last: optionalMember(shortText(100)),
+  First: optionalMember(boundedText(100)),
+  Last: optionalMember(boundedText(100)),
   Active: optionalMember(lenientBool),
   OrganisationID: optionalMember(lenientInt),
   Role: optionalMember(z.enum(userRoles)),
@@ -57,7 +57,7 @@ export const UserRow = z.object({
   Provider: z.string(),
 });
 
-/** As everybody sees a user: never the password. */
+/** User without the password. */
 export const toUserRow = (user: StoredPortalUser): z.output<typeof UserRow> => ({
   ID: user.ID,
   Active: user.Active,

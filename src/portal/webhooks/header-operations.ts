@@ -26,7 +26,7 @@ const requireHeader = ({ Headers }: Webhook, id: number): WebhookHeader =>
     'Header',
   );
 
-/** A call carries each name once, whatever its capitals. */
+/** Header names are unique, case-insensitively. */
 function refuseDuplicate(others: readonly WebhookHeader[], name: string): void {
   if (others.some(({ Name }) => Name.toLowerCase() === name.toLowerCase())) throw problem.header_taken();
 }

@@ -19,7 +19,7 @@ export interface PortalNotifierOptions {
   readonly settings: Settings;
 }
 
-/** What each event says of what it is about. */
+/** Event messages by subject. */
 export const portalMessages = {
   user: (it: StoredPortalUser) => ({
     ID: it.ID,
@@ -61,8 +61,8 @@ export const portalMessages = {
 };
 
 /**
- * Tells the portal's webhooks what happened, through the queue of all webhooks. Inside a write the calls are written with
- * what they tell of: neither is there without the other.
+ * Portal webhooks: enqueues one delivery per subscribed webhook. Inside a transaction deliveries commit with
+ * the change they report.
  */
 export function createPortalNotifier({ webhooks, deliveries, vault, clock, settings }: PortalNotifierOptions) {
   const buildDelivery = (hook: Webhook, event: PortalEvent, payload: string): NewDelivery => {

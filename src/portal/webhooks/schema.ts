@@ -3,7 +3,7 @@ import { readOnlyMembers } from '#base/members.ts';
 import { webhookHeaderName, webhookHeaderValue, webhookMethod, webhookUrl } from '#events/webhook-shapes.ts';
 import { formatOptionalTime, intBetween, nonEmptyText } from '../shapes.ts';
 
-/** Everything the portal tells others about. */
+/** Events of portal webhooks. */
 export const portalEvents = [
   'UserRegistered',
   'UserAccountActivated',
@@ -28,7 +28,7 @@ const events = z
   .max(100)
   .transform(given => [...new Set(given)]);
 const method = z.string().toUpperCase().pipe(webhookMethod);
-/** As long as any outbound call of ours may take; 0 leaves it to the installation. */
+/** Bounded by the timeout of outbound calls; 0 means the default of the installation. */
 const timeoutSeconds = intBetween(0, 300);
 
 export const defaultTimeoutSeconds = 10;
@@ -72,7 +72,7 @@ export interface Webhook {
   Timeout: number;
   Events: PortalEvent[];
   Headers: WebhookHeader[];
-  /** How many headers were ever added: the next one's number is one more. */
+  /** Last used header id. */
   HeaderCount: number;
   CreatedAt: number;
   UpdatedAt: number;

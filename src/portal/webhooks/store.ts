@@ -10,7 +10,7 @@ type StoredWebhook = Omit<Webhook, 'Headers'> & { SealedHeaders: string };
 
 const purpose = 'portal webhook headers';
 
-/** Headers often carry a credential, so they are sealed. */
+/** Portal webhooks; headers may carry credentials, so they are sealed. */
 export function createPortalWebhookStore(records: Records, vault: Vault) {
   const webhooks = createNumberedStore<'portal_webhooks', StoredWebhook>(records, 'portal_webhooks', () => ({}));
   const seal = ({ Headers, ...hook }: Webhook): StoredWebhook => ({
@@ -25,7 +25,7 @@ export function createPortalWebhookStore(records: Records, vault: Vault) {
 
   return {
     get: async (id: number) => openMaybe(await webhooks.get(id)),
-    /** Those that want to hear of an event, oldest first. */
+    /** Webhooks subscribed to an event, oldest first. */
     wanting: async (event: PortalEvent) =>
       (await webhooks.all()).filter(({ Events }) => Events.includes(event)).map(open),
     page: async (query: PortalPageQuery) => (await webhooks.page(query)).map(open),
