@@ -8,11 +8,11 @@ import { anApi } from '../../tests/support/portal.ts';
 const times = <T>(count: number, work: () => Promise<T>) => Array.from({ length: count }, work);
 const statuses = (answers: readonly Answer[]) => answers.map(answer => answer.status).sort();
 
-onEveryEngine('a crowd', app => {
+onEveryEngine('concurrent management requests', app => {
   const ask = (method: string, path: string, body?: unknown) =>
     app().ask(method, path, body === undefined ? {} : { body });
 
-  test('of those who remove a key while others change it one does, and nobody is turned away', async () => {
+  test('a key is removed once under concurrent deletes and updates, without server errors', async () => {
     const rights = { access_rights: { [await anApi(app())]: {}, [await anApi(app())]: {} } };
     for (let round = 0; round < 5; round++) {
       const path = `/api/keys/${(await ask('POST', '/api/keys', rights)).body.key_id}`;
@@ -24,7 +24,7 @@ onEveryEngine('a crowd', app => {
     }
   });
 
-  test('of those who remove a policy while others change it one does, and nobody is turned away', async () => {
+  test('a policy is removed once under concurrent deletes and updates, without server errors', async () => {
     const body = { name: 'Crowded', access_rights: { [await anApi(app())]: {}, [await anApi(app())]: {} } };
     for (let round = 0; round < 5; round++) {
       const path = `/api/portal/policies/${(await ask('POST', '/api/portal/policies', body)).body.Message}`;
@@ -36,7 +36,7 @@ onEveryEngine('a crowd', app => {
     }
   });
 
-  test('whoever writes what may be there already replaces it, however many write at once', async () => {
+  test('concurrent upserts of one key all succeed', async () => {
     const body = { basic_auth_data: { password: 'a password' } };
     const users = await Promise.all(times(4, () => ask('POST', '/api/apis/keys/basic/crowded-user', body)));
     assert.deepEqual(statuses(users), [200, 200, 200, 200]);
@@ -47,7 +47,7 @@ onEveryEngine('a crowd', app => {
     assert.deepEqual(statuses(limits), [200, 200, 200, 200]);
   });
 
-  test('a name that spells a key of another organisation is taken, not replaced', async () => {
+  test('a name that equals a key id of another organisation is a conflict, not replaced', async () => {
     for (const id of ['spell', 'spelling']) await ask('POST', '/admin/organisations/import', { id, owner_name: id });
     const member = async (org_id: string) => {
       const body = { org_id, email_address: 'm@example.org', first_name: 'M', last_name: 'E', active: true };
@@ -59,7 +59,7 @@ onEveryEngine('a crowd', app => {
     assert.equal((await write('ingbee', await member('spell'))).status, 409);
   });
 
-  test('of those who make the same thing at once one does, and the others are told that it exists', async () => {
+  test('of concurrent creates of one object one succeeds, the others get a conflict', async () => {
     const apiId = await anApi(app());
     const makers: [path: string, body: object, created?: number][] = [
       ['/api/keys/crowded-key', { access_rights: { [apiId]: {} } }],

@@ -48,7 +48,7 @@ onEveryEngine(
     });
     after(() => upstream?.close());
 
-    test('a call is in the usage of its API soon after it was answered, with every member of the answer', async () => {
+    test('a call appears in the usage of its API, with every member of the response', async () => {
       const definition = openApi(upstream, { name: 'Orders' });
       const url = await publish(app(), definition);
       const reply = await fetch(`${url}/a/b`, { method: 'POST', body: '12345' });
@@ -83,7 +83,7 @@ onEveryEngine(
       assert.deepEqual([body.pages, body.dropped], [1, 0]);
     });
 
-    test('five thousand calls over two threads are five thousand calls', async () => {
+    test('usage counts every one of 5000 calls on two threads', async () => {
       const definition = openApi(upstream);
       const url = new URL(await publish(app(), definition));
       const pool = new Pool(url.origin, { connections: 16 });
@@ -113,7 +113,7 @@ onEveryEngine(
       );
     });
 
-    test('a refused call counts as an error, under the code of the refusal', async () => {
+    test('a refused call counts as an error with its refusal code', async () => {
       const { url, apiId } = await withKey(app(), upstream);
       assert.equal((await fetch(url)).status, 401);
       const item = await counted(app(), apiId, 1);
@@ -126,7 +126,7 @@ onEveryEngine(
       );
     });
 
-    test('the activity of a key is shown by API and path, and the key only by its hash', async () => {
+    test('the activity of a key is grouped by API and path, and has only its hash', async () => {
       const { url, apiId, keyId, keyHash } = await withKey(app(), upstream);
       for (const path of ['/a', '/a', '/b']) await fetch(url + path, { headers: { authorization: keyId } });
       await counted(app(), apiId, 3);
@@ -145,12 +145,12 @@ onEveryEngine(
       assert.ok(!logged.text.includes(keyId));
     });
 
-    test('the activity of an OAuth client nobody called with is empty', async () => {
+    test('the activity of an unused OAuth client is empty', async () => {
       const { status, body } = await app().ask('GET', `/api/activity/oauthid/nobody/${range}`);
       assert.deepEqual([status, body], [200, { data: [], pages: 1, dropped: 0 }]);
     });
 
-    test('days and hours can be told apart, and a range is its days and no others', async () => {
+    test('usage is grouped by day or hour, and a range includes exactly its days', async () => {
       const definition = openApi(upstream);
       await fetch(await publish(app(), definition));
       const now = new Date((await counted(app(), definition.api_id, 1)).last_hit);
@@ -164,7 +164,7 @@ onEveryEngine(
       assert.deepEqual((await app().ask('GET', past)).body, { data: [], pages: 1, dropped: 0 });
     });
 
-    test('APIs are listed in pages, sorted as asked', async () => {
+    test('usage of APIs has pages, sorted by the requested order', async () => {
       const { accessKey } = await app().stranger();
       const credential = accessKey;
       const ids: string[] = [];
@@ -191,7 +191,7 @@ onEveryEngine(
       assert.equal((await list('?by=Nothing')).status, 400);
     });
 
-    test('nobody sees calls of another organisation', async () => {
+    test('calls of another organisation are not visible', async () => {
       const definition = openApi(upstream);
       await fetch(await publish(app(), definition));
       await counted(app(), definition.api_id, 1);
@@ -204,7 +204,7 @@ onEveryEngine(
       assert.deepEqual((await logsOf(app(), `&api_id=${definition.api_id}`, accessKey)).body, { data: [], pages: 1 });
     });
 
-    test('an API that does not want to be tracked, and endpoints that do not, leave nothing behind', async () => {
+    test('APIs and endpoints with tracking disabled are not recorded', async () => {
       const silent = openApi(upstream, { do_not_track: true });
       const partly = openApi(upstream, {
         version_data: {
@@ -234,7 +234,7 @@ onEveryEngine(
       assert.deepEqual((await logsOf(app(), `&api_id=${silent.api_id}`)).body.data, []);
     });
 
-    test('the log shows single calls, newest first, by API, status, failure and time', async () => {
+    test('the log lists calls, newest first, filtered by API, status, failure and time', async () => {
       const definition = openApi(upstream, { name: 'Logged', tags: ['eu'] });
       const url = await publish(app(), definition);
       upstream.answer = (request, response) =>
@@ -284,7 +284,7 @@ onEveryEngine(
       assert.deepEqual(past.body, { data: [], pages: 1 });
     });
 
-    test('detailed recording keeps the head of a call without its credentials', async () => {
+    test('detailed recording stores the request head without credentials', async () => {
       const { url, apiId, keyId } = await withKey(app(), upstream, { enable_detailed_recording: true });
       await fetch(url, { headers: { authorization: keyId, 'x-shown': 'yes' } });
       const { body, text } = await eventually(async () => {
@@ -301,7 +301,7 @@ onEveryEngine(
       assert.ok(!text.includes(keyId) && !request!.includes(keyId));
     });
 
-    test('input that cannot be is refused with the name of the member', async () => {
+    test('invalid query members are refused by name', async () => {
       const cases: [string, RegExp][] = [
         ['/api/usage/apis/31/2/2026/1/3/2026', /startDay: the month has no such day/],
         ['/api/usage/apis/2/3/2026/1/3/2026', /endDay: the end must not be before the start/],
@@ -325,7 +325,7 @@ onEveryEngine(
       assert.equal((await usageOf(app(), createPublicId())).status, 404);
     });
 
-    test('metrics are for those who hold a secret of the installation, and not on the traffic port', async () => {
+    test('metrics need an installation secret, and are not on the traffic port', async () => {
       const { admin_secret, gateway_secret, admin_access_key } = app().credentials;
       const metrics = (headers: Record<string, string>) => fetch(`${app().url.dashboard}/metrics`, { headers });
       assert.equal((await metrics({})).status, 401);
@@ -342,7 +342,7 @@ onEveryEngine(
       assert.equal((await fetch(`${app().url.portal}/metrics`)).status, 404);
     });
 
-    test('metrics tell calls, durations, refusals, records, threads and parts', async () => {
+    test('metrics include calls, durations, refusals, records, threads and parts', async () => {
       const { url, apiId } = await withKey(app(), upstream);
       await fetch(url);
       const text = await eventually(async () => {

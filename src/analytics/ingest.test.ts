@@ -63,7 +63,7 @@ async function counted(store: ReturnType<typeof createLogStore>, orgId: string) 
 }
 
 withRecords('recording', (given, engine) => {
-  test('what comes in several writes, and from several processes, is one sum', async () => {
+  test('counts of several writes and processes are summed', async () => {
     const one = recordingOn(given());
     const two = recordingOn(given());
     one.recording.addBatch(of('sum', [{ totalMs: 4, upstreamMs: 0, status: 204 }, { totalMs: 4 }]));
@@ -80,7 +80,7 @@ withRecords('recording', (given, engine) => {
     );
   });
 
-  test('what was not written yet is written at the end', async () => {
+  test('close writes pending rows', async () => {
     const { recording, usage, logs } = recordingOn(given());
     recording.addBatch(of('end'));
     await recording.close();
@@ -88,7 +88,7 @@ withRecords('recording', (given, engine) => {
     assert.equal(await logged(logs, 'end'), 1);
   });
 
-  test('what cannot be written is kept, said once, and written when that works again', async () => {
+  test('a failed write is logged once and retried until it succeeds', async () => {
     const { recording, usage, logs, lines } = recordingOn(given());
     await sql`alter table usage rename to usage_away`.execute(given().db);
     recording.addBatch(of('away'));
@@ -108,7 +108,7 @@ withRecords('recording', (given, engine) => {
     await recording.close();
   });
 
-  test('a burst is counted whole though only so many of its calls are logged', async () => {
+  test('a burst is counted completely while logged calls are bounded', async () => {
     const { recording, usage, logs } = recordingOn(given());
     recording.addBatch(
       of(
@@ -123,7 +123,7 @@ withRecords('recording', (given, engine) => {
     assert.equal(found.total, 500);
   });
 
-  test('without a log nothing but counts is kept', async () => {
+  test('without the raw log only counts are stored', async () => {
     const { recording, usage, logs } = recordingOn(given(), { 'analytics.raw_log': 'false' });
     recording.addBatch(of('quiet'));
     await recording.close();
@@ -131,7 +131,7 @@ withRecords('recording', (given, engine) => {
     assert.equal(await logged(logs, 'quiet'), 0);
   });
 
-  test('what is too old goes, what its API keeps for a shorter time goes sooner, the rest stays', async () => {
+  test('rows past the retention are pruned, those of APIs with a shorter retention sooner', async () => {
     const { recording, usage, logs } = recordingOn(given());
     const short = { ...someApi, id: 'short', retentionSeconds: 3600 };
     recording.addBatch(
@@ -144,7 +144,7 @@ withRecords('recording', (given, engine) => {
     assert.equal(await logged(logs, 'kept'), 2);
   });
 
-  test('old rows go in steps of a bounded size', async () => {
+  test('pruning removes a bounded number of rows per step', async () => {
     const { recording, usage, logs } = recordingOn(given());
     const calls = Array.from({ length: 30 }, (_, n) => ({ atMs: noon - 400 * day, path: `/${n}` }));
     recording.addBatch(of('steps', calls));
@@ -157,7 +157,7 @@ withRecords('recording', (given, engine) => {
     );
   });
 
-  test('the log keeps so many calls, the newest', async () => {
+  test('the log keeps the newest calls up to its row limit', async () => {
     const { recording, logs } = recordingOn(given());
     recording.addBatch(
       of(
@@ -172,7 +172,7 @@ withRecords('recording', (given, engine) => {
     assert.equal(Date.parse(items[0]!.timestamp), noon + 29);
   });
 
-  test('what the settings keep no longer goes by itself, step by step', async t => {
+  test('expired rows are pruned in the background, step by step', async t => {
     const first = recordingOn(given());
     for (let n = 0; n < 5; n++) {
       const calls = Array.from({ length: 500 }, () => ({ atMs: noon - 2 * day }));
@@ -194,7 +194,7 @@ withRecords('recording', (given, engine) => {
     });
   });
 
-  test('every question is answered by an index', async () => {
+  test('every query uses an index', async () => {
     const usage = createUsageStore(given());
     const logs = createLogStore(given());
     await fill(given());

@@ -12,7 +12,7 @@ function counted(calls: readonly GivenCall[], options: Partial<UsageRollUpOption
 
 const hits = (rows: readonly { hits: number }[]) => rows.reduce((sum, row) => sum + row.hits, 0);
 
-test('calls that have everything in common are one row with their sums and bounds', () => {
+test('calls with equal dimensions are one row with sums, minima and maxima', () => {
   const made = counted([
     { totalMs: 4, upstreamMs: 3, atMs: noon + 10 },
     { totalMs: 2, upstreamMs: 0, atMs: noon + 59_999 },
@@ -67,13 +67,13 @@ test('another minute, API, version, key, client, path, status or refusal is anot
   assert.equal(new Set(rows.map(row => `${row.minute}/${row.id}`)).size, others.length);
 });
 
-test('what was taken is not counted again', () => {
+test('drained rows are not counted again', () => {
   const made = counted([{}]);
   assert.equal(made.drain(noon).length, 1);
   assert.deepEqual(made.drain(noon), []);
 });
 
-test('paths beyond the bound are counted together, keys apart as long as there is room, and no call is lost', () => {
+test('paths beyond the bound are folded, keys stay separate up to their bound, and no call is lost', () => {
   const calls = Array.from({ length: 50 }, (_, n) => ({ path: `/${n}`, keyHash: `0000000${n % 2}` }));
   const made = counted(calls, { rowsPerMinute: 10 });
   const rows = made.drain(noon);
@@ -87,7 +87,7 @@ test('paths beyond the bound are counted together, keys apart as long as there i
   assert.equal(made.totals.folded, 40);
 });
 
-test('keys beyond the bound are counted together too', () => {
+test('keys beyond the bound are folded too', () => {
   const calls = Array.from({ length: 100 }, (_, n) => ({ keyHash: `key${n}` }));
   const rows = counted(calls, { rowsPerMinute: 10 }).drain(noon);
   assert.equal(rows.length, 21);
@@ -95,7 +95,7 @@ test('keys beyond the bound are counted together too', () => {
   assert.equal(hits(rows.filter(row => row.key_hash === 'other')), 80);
 });
 
-test('the bound is that of the minute, however often it is written down', () => {
+test('the bound holds per minute across several writes', () => {
   const made = createUsageRollUp({ rowsPerMinute: 2, normalisePaths: false });
   const paths: string[] = [];
   for (const path of ['/1', '/2', '/3', '/1', '/4']) {
@@ -105,13 +105,13 @@ test('the bound is that of the minute, however often it is written down', () => 
   assert.deepEqual(paths, ['/1', '/2', 'other', '/1', 'other']);
 });
 
-test('one API that is called with many paths leaves room for the others', () => {
+test('an API with many paths does not use the bound of others', () => {
   const calls = Array.from({ length: 30 }, (_, n): GivenCall => ({ path: `/${n}` }));
   const rows = counted([...calls, { api: { ...someApi, id: 'pets' }, path: '/dog' }], { rowsPerMinute: 5 }).drain(noon);
   assert.ok(rows.some(row => row.api_id === 'pets' && row.path === '/dog'));
 });
 
-test('what could not be written is there the next time, together with what came since', () => {
+test('restored rows are merged with newer ones', () => {
   const made = counted([{ totalMs: 5 }, { path: '/once' }]);
   const taken = made.drain(noon);
   forEachCall(batchOf([{ totalMs: 1, upstreamMs: 0 }]), made.add);
@@ -126,7 +126,7 @@ test('what could not be written is there the next time, together with what came 
   assert.deepEqual(new Set(rows.map(it => it.id)), new Set(taken.map(it => it.id)));
 });
 
-test('rows that cannot be written are held up to a bound, and what is beyond is counted as lost', () => {
+test('unwritten rows are bounded, and calls beyond are counted as lost', () => {
   const made = counted(
     Array.from({ length: 10 }, (_, n) => ({ path: `/${n}` })),
     { maxPendingRows: 4 },
@@ -135,7 +135,7 @@ test('rows that cannot be written are held up to a bound, and what is beyond is 
   assert.equal(made.drain(noon).length, 4);
 });
 
-test('paths that name single things are one path where that is asked for', () => {
+test('path normalisation folds ids into placeholders', () => {
   const paths = [
     '/orders/17/items/3',
     '/orders/18/items/4',
@@ -155,7 +155,7 @@ test('paths that name single things are one path where that is asked for', () =>
   ]);
 });
 
-test('an API that keeps its records for a time says when they end', () => {
+test('rows of an API with retention have an expiry', () => {
   const rows = counted([{ api: { ...someApi, retentionSeconds: 60 } }]).drain(noon);
   assert.equal(rows[0]!.expires_at, noon + 120_000);
 });

@@ -5,8 +5,8 @@ import { onEveryEngine } from '../../tests/support/app.ts';
 import { made } from '../../tests/support/portal.ts';
 import { bootstrapPortal } from './bootstrap.ts';
 
-onEveryEngine('a fresh portal', app => {
-  test('has an administrator, an organisation with its team, two catalogues and a provider', async () => {
+onEveryEngine('portal bootstrap', app => {
+  test('a new portal has an administrator, an organisation with its team, two catalogues and a provider', async () => {
     const user = await made(app(), 'GET', '/portal-api/users/1');
     assert.deepEqual([user.Role, user.OrganisationID, user.Teams], ['super-admin', 0, []]);
     assert.equal(user.Email, app().credentials.admin_email);
@@ -29,12 +29,12 @@ onEveryEngine('a fresh portal', app => {
     assert.deepEqual([provider.Name, provider.Type, provider.Status], ['Gatewright', 'gw-pro', 'Unknown']);
   });
 
-  test('lets the first administrator of the dashboard in with the same password', async () => {
+  test('the first dashboard administrator signs in to the portal with the same password', async () => {
     const stored = await app().application.installation.tools.portal.users.get(1);
     assert.ok(await verifyPassword(app().credentials.admin_password, stored!.Password));
   });
 
-  test('is made once, however often and by how many it is started', async () => {
+  test('bootstrap runs once, also with repeated and concurrent starts', async () => {
     const { tools, records } = app().application.installation;
     await records.db.deleteFrom('meta').where('name', '=', 'portal_bootstrap').execute();
     for (const table of ['portal_users', 'portal_organisations', 'portal_teams', 'portal_catalogues'] as const)

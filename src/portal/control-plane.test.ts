@@ -9,7 +9,7 @@ import { makeAuthority, makeServerCertificate } from '../../tests/support/certif
 import { anApi, anApp, made } from '../../tests/support/portal.ts';
 
 /** The portal of one installation publishing from another, which has its own database, keys and policies. */
-describe('a provider that is another installation', () => {
+describe('remote control plane', () => {
   let portal: TestApp;
   let other: TestApp;
   let providerId: number;
@@ -40,7 +40,7 @@ describe('a provider that is another installation', () => {
     };
   };
 
-  test('policies and keys are made there, rotated there and removed there', async () => {
+  test('policies and keys are created, rotated and removed at the remote installation', async () => {
     const { product, plan } = await offer('whole');
     assert.equal(product.AuthType, 'authToken');
     assert.deepEqual(
@@ -80,7 +80,7 @@ describe('a provider that is another installation', () => {
       assert.equal((await other.ask('GET', `/api/portal/policies/${ReferenceID}`)).status, 404);
   });
 
-  test('a change here reaches the policy there and leaves what was set there', async () => {
+  test('a change updates the remote policy and keeps its other members', async () => {
     const { product, plan } = await offer('merged');
     const path = `/api/portal/policies/${product.ReferenceID}`;
     const policy = await made(other, 'GET', path);
@@ -97,7 +97,7 @@ describe('a provider that is another installation', () => {
     assert.deepEqual([limits.rate, limits.meta_data], [9, { a: 'b' }]);
   });
 
-  test('synchronising learns the policies of the other side', async () => {
+  test('synchronising imports the remote policies', async () => {
     const body = { name: 'made there', partitions: { quota: true }, quota_max: 3, quota_renewal_rate: 60 };
     const { Message: id } = await made(other, 'POST', '/api/portal/policies', body);
     assert.equal((await ask('PUT', `/providers/${providerId}/synchronize`)).status, 200);
@@ -107,7 +107,7 @@ describe('a provider that is another installation', () => {
     assert.equal((await ask('GET', `/providers/${providerId}`)).body.Status, 'Up');
   });
 
-  test('what the other side refuses is told in its words, and nothing is left here', async () => {
+  test('a remote refusal is returned with its message, and nothing is stored', async () => {
     const { product } = await offer('twice');
     const again = { Name: product.Name, ProviderID: providerId, APIDetails: [{ APIID: apiId }] };
     const refused = await ask('POST', '/products', again);
@@ -118,7 +118,7 @@ describe('a provider that is another installation', () => {
     assert.equal((await ask('GET', `/providers/${providerId}`)).body.Status, 'Up');
   });
 
-  test('while the other side will not have us a request stays pending and the provider is Down', async () => {
+  test('with rejected credentials a request stays pending and the provider is Down', async () => {
     const { product, plan } = await offer('away');
     const owned = await anApp(portal);
     const provision = { PlanID: plan.ID, ProductIDs: [product.ID] };
@@ -151,7 +151,7 @@ describe('a provider that is another installation', () => {
     assert.equal(await keyStatus(credential.Credential), 404);
   });
 
-  test('while a key is being made nobody else decides, and a request removed meanwhile leaves no key', async () => {
+  test('an approval in progress blocks other decisions, and a request removed meanwhile leaves no key', async () => {
     const asked = Promise.withResolvers<void>();
     const released = Promise.withResolvers<void>();
     const keys: string[] = [];
@@ -197,7 +197,7 @@ describe('a provider that is another installation', () => {
     }
   });
 
-  test('something that answers but is no dashboard is told so', async () => {
+  test('a server that is not a dashboard is reported as unavailable', async () => {
     const Configuration = metaData('x', `${other.url.gateway}/live?`);
     const body = { Name: 'Odd', Type: 'gw-pro', Configuration };
     const { ID } = await made(portal, 'POST', '/portal-api/providers', body);
@@ -207,7 +207,7 @@ describe('a provider that is another installation', () => {
     assert.equal((await ask('DELETE', `/providers/${ID}?force=true`)).status, 200);
   });
 
-  test('a certificate nobody vouches for is refused, unless InsecureSkipVerify says otherwise', async () => {
+  test('an untrusted certificate is refused, unless InsecureSkipVerify is set', async () => {
     const { chainPem, keyPem } = makeServerCertificate(makeAuthority());
     const server = createServer({ cert: chainPem, key: keyPem }, (_request, response) =>
       response.end('{"Data":null,"Pages":1}'),

@@ -11,7 +11,7 @@ import {
   trimSlashes,
 } from './shapes.ts';
 
-test('whole numbers and truths are read from text too', () => {
+test('integers and booleans are parsed from text too', () => {
   assert.equal(lenientInt.parse('2'), 2);
   assert.equal(lenientInt.parse(-1), -1);
   assert.equal(lenientBool.parse('true'), true);
@@ -19,7 +19,7 @@ test('whole numbers and truths are read from text too', () => {
   assert.equal(lenientBool.parse(false), false);
 });
 
-test('what is neither is refused with a sentence', () => {
+test('other text is refused with a message', () => {
   for (const wrong of ['two', '', 1.5, null, {}, '1e3', '99999999999999999999'])
     assert.equal(lenientInt.safeParse(wrong).error?.issues[0]?.message, 'must be a whole number', String(wrong));
   for (const wrong of ['yes', 2, null])
@@ -27,23 +27,23 @@ test('what is neither is refused with a sentence', () => {
   assert.equal(intBetween(0, 5).safeParse('6').success, false);
 });
 
-test('a path names an object by its number or its persistent id', () => {
+test('a path refers to an object by id or persistent id', () => {
   assert.deepEqual(portalId.parse('12'), { id: 12 });
   assert.deepEqual(portalId.parse('2xQ9bR7mKf3TzL0aYw5HcV8nPdE'), { cid: '2xQ9bR7mKf3TzL0aYw5HcV8nPdE' });
 });
 
-test('a list of objects takes numbers, names and whole objects', () => {
+test('a reference list accepts ids, names and objects', () => {
   assert.deepEqual(references.parse([1, '2', 'Public Catalogue', { ID: 4, Name: 'x' }]), [1, 2, 'Public Catalogue', 4]);
 });
 
-test('limit caps the rows of a page', () => {
+test('limit bounds the rows of a page', () => {
   const query = portalPageQuery.parse({ limit: '2' });
   assert.deepEqual(query, { page: 1, per_page: 20, limit: 2 });
   assert.deepEqual(applyLimit([1, 2, 3], query), [1, 2]);
   assert.equal(portalPageQuery.safeParse({ page: '0' }).success, false);
 });
 
-test('an address loses its last slashes in one walk, however many there are', () => {
+test('trailing slashes are trimmed in linear time', () => {
   assert.equal(trimSlashes('https://a.example//'), 'https://a.example');
   assert.equal(trimSlashes('///'), '');
   const long = `https://a.example${'/'.repeat(2_000_000)}`;

@@ -57,7 +57,7 @@ onEveryEngine('certificates', app => {
     assert.deepEqual(details.body, { certificates: [body], pages: 1 });
   });
 
-  test('the private key is sealed in the database and opens again for whoever presents the certificate', async () => {
+  test('the private key is sealed in the database and opened by getWithPrivateKey', async () => {
     const { orgId, accessKey } = await app().stranger();
     const made = makeCertificate({ cn: 'sealed' });
     const { id } = (await upload(app(), made.certPem + made.keyPem, accessKey)).body;
@@ -117,7 +117,7 @@ onEveryEngine('certificates', app => {
     }
   });
 
-  test('lists come in pages, newest first; below 1 everything; past the end nothing', async () => {
+  test('lists have pages, newest first; below 1 everything; past the end none', async () => {
     const { accessKey: credential } = await app().stranger();
     const names = Array.from({ length: 11 }, (_, n) => `c${n}`);
     for (const cn of names) await upload(app(), makeCertificate({ cn }).certPem, credential);
@@ -149,7 +149,7 @@ onEveryEngine('certificates', app => {
     assert.equal((await upload(app(), certPem, (await app().stranger()).accessKey)).status, 200);
   });
 
-  test('what is no certificate is refused with its reason', async () => {
+  test('an upload that is not a certificate is refused with the reason', async () => {
     const empty = new FormData();
     empty.set('note', 'no file');
     for (const [body, status, message] of [
@@ -168,7 +168,7 @@ onEveryEngine('certificates', app => {
     }
   });
 
-  test('a removed certificate is gone, and gateways are told of both changes', async () => {
+  test('a removed certificate is not found; adding and removing are in the change log', async () => {
     const { records } = app().application.installation;
     const heard: string[] = [];
     const stop = records.onChange(topics => heard.push(...topics));
@@ -184,7 +184,7 @@ onEveryEngine('certificates', app => {
     assert.equal(answer.Message, 'Certificate with given SHA256 fingerprint not found');
   });
 
-  test('a certificate of another organisation looks absent', async () => {
+  test('a certificate of another organisation is not found', async () => {
     const { accessKey: credential } = await app().stranger();
     const { id } = (await upload(app(), makeCertificate({ cn: 'foreign' }).certPem, credential)).body;
     assert.equal((await app().ask('GET', `/api/certs/${id}`)).status, 404);
@@ -194,7 +194,7 @@ onEveryEngine('certificates', app => {
     assert.equal((await app().ask('GET', `/api/certs/${id}`, { credential })).status, 200);
   });
 
-  test('a bare public key is kept like a certificate without a private key', async () => {
+  test('a bare public key is stored as a certificate without a private key', async () => {
     const { id } = (await upload(app(), makeCertificate({ cn: 'key only' }).publicKeyPem)).body;
     const { body } = await app().ask('GET', `/api/certs/${id}`);
     assert.equal(body.has_private, false);

@@ -10,11 +10,11 @@ function refused({ status, body, text }: Answer, expected: number, message: stri
   else assert.match(body.message, message);
 }
 
-onEveryEngine('certificates of the control interface', app => {
+onEveryEngine('certificates of the gateway API', app => {
   const ask = (method: string, path: string, body?: string) =>
     app().ask(method, path, body === undefined ? {} : { body });
 
-  test('a certificate is added, listed, read and removed, each answer in its exact shape', async () => {
+  test('a certificate is added, listed, read and removed, with the exact response shapes', async () => {
     const { orgId } = await app().stranger();
     const { certPem, keyPem, fingerprint } = makeCertificate({ cn: 'server', dnsNames: ['a.example'] });
     const id = orgId + fingerprint;
@@ -57,7 +57,7 @@ onEveryEngine('certificates of the control interface', app => {
     assert.deepEqual((await ask('GET', `/gw/certs?org_id=${orgId}`)).body, { certs: [] });
   });
 
-  test('several are read as an array, all of them or none', async () => {
+  test('several certificates are read as an array, all or none', async () => {
     const authority = makeAuthority();
     const ids: string[] = [];
     for (const cn of ['one', 'two'])
@@ -80,7 +80,7 @@ onEveryEngine('certificates of the control interface', app => {
     assert.match((await ask('GET', `/gw/certs/${body.id}`)).body.subject.CommonName, /^Public Key: /);
   });
 
-  test('what is no certificate is refused with the reason', async () => {
+  test('an upload that is not a certificate is refused with the reason', async () => {
     const { certPem, keyPem, publicKeyPem } = makeCertificate({ cn: 'x' });
     const expired = makeCertificate({ cn: 'old', notAfter: new Date('2021-01-01T00:00:00Z') });
     const undecodable = 'Failed to decode certificate. It should be PEM encoded.';
@@ -96,7 +96,7 @@ onEveryEngine('certificates of the control interface', app => {
     refused(await ask('POST', '/gw/certs', certPem), 409, `Certificate with ${body.id} id already exists`);
   });
 
-  test('removing may be bound to an organisation; of many who add or remove the same at once one does', async () => {
+  test('org_id restricts a delete; of concurrent adds or deletes of one certificate one succeeds', async () => {
     const { orgId } = await app().stranger();
     const { certPem } = makeCertificate({ cn: 'race' });
     const add = () => ask('POST', `/gw/certs?org_id=${orgId}`, certPem);

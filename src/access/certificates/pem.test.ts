@@ -34,7 +34,7 @@ test('a certificate is described by its leaf, and named by organisation and fing
 });
 
 for (const keyType of ['rsa', 'ec', 'ed25519'] as const) {
-  test(`a chain with its ${keyType} private key is read whatever the order of the two`, () => {
+  test(`a chain with its ${keyType} private key is parsed in any order`, () => {
     const made = makeServerCertificate(authority, { keyType });
     const chain = made.certPem + authority.certPem;
     for (const text of [chain + made.keyPem, made.keyPem + chain, made.certPem + made.keyPem + authority.certPem]) {
@@ -48,7 +48,7 @@ for (const keyType of ['rsa', 'ec', 'ed25519'] as const) {
   });
 }
 
-test('private keys in the older forms of their kind are read too', () => {
+test('private keys in PKCS #1 and SEC 1 form are parsed', () => {
   const rsa = makeServerCertificate(authority, { keyType: 'rsa' });
   const older = createPrivateKey(rsa.keyPem).export({ type: 'pkcs1', format: 'pem' });
   assert.equal(read(rsa.certPem + older).privateKeyPem, rsa.keyPem);
@@ -68,7 +68,7 @@ test('a bare public key is named by the SHA-256 of its key info and has no times
   assert.equal(read(older).id, read(rsa.publicKeyPem).id);
 });
 
-test('names keep every value: repeated, multi-valued, of unknown type, and with characters that separate', () => {
+test('distinguished names keep repeated, multi-valued and unknown attributes and separator characters', () => {
   const subject = [
     [['2.5.4.6', 'DE']],
     [['2.5.4.10', 'Müller, Söhne + "Co" <x>; \\ CN=evil\nO=evil']],
@@ -101,7 +101,7 @@ test('names keep every value: repeated, multi-valued, of unknown type, and with 
   });
 });
 
-test('a name with a zero byte is refused, since two programs would read two names', () => {
+test('a name with a NUL byte is refused', () => {
   refuses(makeCertificate({ cn: 'bank.example\0.evil.example' }).certPem, 'undecodable');
   refuses(makeCertificate({ cn: 'x', dnsNames: ['bank.example\0.evil.example'] }).certPem, 'undecodable');
 });
@@ -117,7 +117,7 @@ test('an expired certificate is refused, one that starts tomorrow is not', () =>
   assert.equal(read(makeCertificate(early).certPem).notAfter, '2051-01-01T00:00:00Z');
 });
 
-test('what is no PEM, cut off, nested or damaged is refused with one sentence', () => {
+test('invalid, truncated, nested or damaged PEM is refused', () => {
   const lines = leaf.certPem.split('\n');
   for (const text of [
     '',
@@ -135,13 +135,13 @@ test('what is no PEM, cut off, nested or damaged is refused with one sentence', 
     refuses(text, 'undecodable', /^Failed to decode certificate\. It should be PEM encoded\.$/);
 });
 
-test('text around the blocks, other line ends and a byte order mark do no harm', () => {
+test('text around the blocks, other line endings and a byte order mark are ignored', () => {
   const text = `\uFEFFBag Attributes\r\n  friendlyName: x\r\n${leaf.certPem.replaceAll('\n', '\r\n')}\r\nmore words`;
   assert.equal(read(text).id, orgId + leaf.fingerprint);
   assert.equal(read(leaf.certPem.replaceAll(/^/gm, '  ')).certificatesPem, leaf.certPem);
 });
 
-test('keys and certificates that do not go together are refused by name', () => {
+test('keys and certificates that do not match are refused with a specific code', () => {
   const other = makeServerCertificate(authority);
   refuses(leaf.certPem + leaf.keyPem + other.keyPem, 'several_private_keys', /^Found multiple private keys$/);
   refuses(leaf.publicKeyPem + leaf.certPem, 'public_key_combined', /^Public keys can't be combined with certificates$/);
@@ -155,7 +155,7 @@ test('keys and certificates that do not go together are refused by name', () => 
   refuses('-----BEGIN CONSTRUCTOR-----\nAAAA\n-----END CONSTRUCTOR-----', 'unknown_block');
 });
 
-test('an encrypted private key is refused with what to do about it, in both of its forms', () => {
+test('an encrypted private key is refused with advice, in both formats', () => {
   const key = createPrivateKey(makeCertificate({ cn: 'x', keyType: 'rsa' }).keyPem);
   const lock = { format: 'pem', cipher: 'aes-256-cbc', passphrase: 'secret' } as const;
   for (const type of ['pkcs8', 'pkcs1'] as const)
@@ -168,7 +168,7 @@ test('an upload is bounded in bytes and in certificates', () => {
   refuses(leaf.certPem + authority.certPem.repeat(maxCertificates), 'too_many');
 });
 
-test('no problem with an upload shows the private key', () => {
+test('no error of an upload contains the private key', () => {
   const canary = leaf.keyPem.split('\n')[1] ?? '';
   assert.throws(
     () => read(authority.certPem + leaf.keyPem),

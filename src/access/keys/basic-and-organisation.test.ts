@@ -26,10 +26,10 @@ async function keptPassword(app: TestApp, orgId: string, name: string): Promise<
   return stored.key.basic_auth_data?.password ?? '';
 }
 
-onEveryEngine('keys of basic-auth users', app => {
+onEveryEngine('basic-auth users', app => {
   const user = (password: string, more: object = {}) => ({ basic_auth_data: { password, user: 'ignored' }, ...more });
 
-  test('the first write makes the user, the next changes it; the password is kept hashed and never shown', async () => {
+  test('the first write creates the user, the next updates it; the password is stored hashed and never returned', async () => {
     const { ask, orgId } = await tenant(app());
     const path = '/api/apis/keys/basic/ann';
     const made = await ask('POST', path, user('first password', { ...rights('a1'), rate: 5, per: 1 }));
@@ -47,7 +47,7 @@ onEveryEngine('keys of basic-auth users', app => {
     assert.ok(await verifyPassword('second password', await keptPassword(app(), orgId, 'ann')));
   });
 
-  test('a user without rights may be made, and is read, changed and removed by name', async () => {
+  test('a user without rights can be created, read, changed and removed by name', async () => {
     const { ask, orgId } = await tenant(app());
     const path = '/api/apis/keys/basic/bob';
     refused(await ask('GET', path), 404, /Could not retrieve/);
@@ -63,7 +63,7 @@ onEveryEngine('keys of basic-auth users', app => {
     refused(await ask('GET', path), 404, /Could not retrieve/);
   });
 
-  test('a password changed while somebody else changes the key is not lost', async () => {
+  test('a password change survives a concurrent change of the key', async () => {
     const { ask, orgId } = await tenant(app());
     const path = '/api/apis/keys/basic/dora';
     await ask('POST', path, user('old password'));
@@ -72,7 +72,7 @@ onEveryEngine('keys of basic-auth users', app => {
     assert.ok(await verifyPassword('new password', await keptPassword(app(), orgId, 'dora')));
   });
 
-  test('a name or password that could not work is refused with its place', async () => {
+  test('an unusable name or password is refused with its path', async () => {
     const { ask } = await tenant(app());
     const post = (name: string, body: unknown) => ask('POST', `/api/apis/keys/basic/${name}`, body);
     refused(await post('ann', {}), 400, /^basic_auth_data\.password: is required$/);
@@ -86,7 +86,7 @@ onEveryEngine('keys of basic-auth users', app => {
     refused(await post('taken', user('password')), 409, /already exists/);
   });
 
-  test('a user can be made among the other keys, with both name and password', async () => {
+  test('POST /api/keys?basic_auth creates a user; name and password are required', async () => {
     const { ask, orgId } = await tenant(app());
     const post = (basic_auth_data: object) => ask('POST', '/api/keys?basic_auth=true', { basic_auth_data });
     refused(await post({}), 400, /^basic_auth_data\.user: is required; basic_auth_data\.password: is required$/);
@@ -96,8 +96,8 @@ onEveryEngine('keys of basic-auth users', app => {
   });
 });
 
-onEveryEngine('keys of organisations', app => {
-  test('the id is the organisation; every member can be read, by the operator and among the organisation’s keys', async () => {
+onEveryEngine('organisation keys', app => {
+  test('an organisation key has the organisation id; operator and organisation read every member', async () => {
     const { ask, admin, orgId } = await tenant(app());
     const made = await admin('POST', '/admin/org/keys', {
       org_id: orgId,
@@ -132,7 +132,7 @@ onEveryEngine('keys of organisations', app => {
       refused(await admin(method, `/admin/org/keys/${orgId}`), 404, /Could not retrieve/);
   });
 
-  test('without an organisation the key gets an id of its own in the first organisation', async () => {
+  test('without org_id the key gets an id in the default organisation', async () => {
     const { admin } = await tenant(app());
     const made = await admin('POST', '/admin/org/keys', {});
     assert.equal(made.status, 200, made.text);
@@ -141,7 +141,7 @@ onEveryEngine('keys of organisations', app => {
     assert.deepEqual((await admin('GET', `/admin/org/keys/${made.body.key_id}`)).body, made.body);
   });
 
-  test('the list holds them all, newest first, and no other keys', async () => {
+  test('the list has all organisation keys, newest first, and no other keys', async () => {
     const mine: string[] = [];
     for (let n = 0; n < 11; n++) {
       const { admin, orgId } = await tenant(app());
@@ -157,7 +157,7 @@ onEveryEngine('keys of organisations', app => {
     assert.deepEqual([all.data.keys.slice(0, 11), all.pages], [mine, 1]);
   });
 
-  test('bounds and policies are checked, and an organisation nobody knows is refused', async () => {
+  test('bounds and policies are checked; an unknown organisation is refused', async () => {
     const { ask, admin, orgId } = await tenant(app());
     const post = (key: object) => admin('POST', '/admin/org/keys', { org_id: orgId, ...key });
     refused(await post({ smoothing: { step: 0 } }), 400, /^smoothing\.step: must be at least 1/);
@@ -169,7 +169,7 @@ onEveryEngine('keys of organisations', app => {
     assert.deepEqual(made.body.data.apply_policies, ['p']);
   });
 
-  test('an organisation cannot loosen its own limits, and their id is no credential', async () => {
+  test('an organisation cannot change its own limits, and their id is no credential', async () => {
     const { ask, admin, orgId } = await tenant(app());
     await admin('POST', '/admin/org/keys', { org_id: orgId, rate: 1, per: 1 });
     assert.equal((await ask('GET', `/api/keys/${orgId}`)).body.data.rate, 1);

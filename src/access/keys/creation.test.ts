@@ -29,7 +29,7 @@ function good(preparation: Preparation): PreparedKey {
 
 const reasonOf = (preparation: Preparation) => (preparation.ok ? 'prepared' : preparation.reason);
 
-test('the server sets the dates and the organisation of a new key, whatever is sent', () => {
+test('a new key gets dates and organisation from the server, whatever is sent', () => {
   const sent = { ...rights, date_created: 'x', last_updated: '1', org_id: 'other', key_id: 'forged' };
   const { key } = good(prepareNewKey(sent, context()));
   assert.partialDeepStrictEqual(key, {
@@ -40,7 +40,7 @@ test('the server sets the dates and the organisation of a new key, whatever is s
   assert.equal('key_id' in key, false);
 });
 
-test('a new key keeps its policies as named, and shows what they make of it', () => {
+test('a new key stores its policy references and returns the effective rights', () => {
   const { key, effective, session } = good(prepareNewKey({ apply_policies: ['p0'] }, context([{ rate: 5, per: 1 }])));
   assert.deepEqual([key.apply_policies, key.access_rights, key.rate], [['p0'], undefined, undefined]);
   assert.equal(effective.access_rights?.a?.limit?.rate, 5);
@@ -93,7 +93,7 @@ test('the last policy with a positive key_expires_in decides when a new key expi
   assert.equal(good(prepareKeyUpdate({}, key, policies)).key.expires, now + 5);
 });
 
-test('a quota period begins with a new key, by the limits in force', () => {
+test('a new key starts a quota period by its effective limits', () => {
   const own = good(
     prepareNewKey({ ...rights, quota_max: 9, quota_renewal_rate: 60, quota_remaining: 5000 }, context()),
   );
@@ -110,14 +110,14 @@ test('a quota that never renews has no time of renewal', () => {
   assert.equal(good(prepareNewKey({ ...rights, quota_max: 9, quota_renewal_rate: -1 }, context())).key.quota_renews, 0);
 });
 
-test('rights with limits of their own begin their own period, in their own scope', () => {
+test('rights with limits start a quota period of their own scope', () => {
   const access_rights = { a: { limit: { quota_max: 3, quota_renewal_rate: 10 } }, b: {} };
   const { key, quotaScopes } = good(prepareNewKey({ access_rights }, context()));
   assert.partialDeepStrictEqual(key.access_rights?.a?.limit, { quota_renews: now + 10, quota_remaining: 3 });
   assert.deepEqual(quotaScopes, ['a', '']);
 });
 
-test('quotas are left alone where the API or the caller asks for it', () => {
+test('quotas are not reset where the API or suppress_reset says so', () => {
   const key = { ...rights, quota_max: 9, quota_renewal_rate: 60 };
   for (const more of [{ keepsQuota: () => true }, { suppressReset: true }]) {
     const given = good(prepareNewKey(key, context([], more)));
@@ -125,7 +125,7 @@ test('quotas are left alone where the API or the caller asks for it', () => {
   }
 });
 
-test('a secret is made for a key that may sign, in place of any sent, where the caller gives randomness', () => {
+test('an HMAC key gets a generated secret in place of the sent one', () => {
   const randomHex = () => '00112233445566778899aabbccddeeff';
   const key = { ...rights, hmac_enabled: true, hmac_string: 'mine' };
   const made = good(prepareNewKey(key, { ...context(), randomHex })).key.hmac_string;
@@ -134,7 +134,7 @@ test('a secret is made for a key that may sign, in place of any sent, where the 
   assert.equal(good(prepareNewKey(rights, { ...context(), randomHex })).key.hmac_string, undefined);
 });
 
-test('a password in clear is handed out to be hashed and never kept', () => {
+test('a plaintext password is returned for hashing and never stored', () => {
   const sent = { ...rights, basic_auth_data: { user: 'ann', password: 'clear', hash_type: 'none' } };
   const { key, effective, passwordToHash } = good(prepareNewKey(sent, context()));
   assert.equal(passwordToHash, 'clear');
@@ -157,7 +157,7 @@ for (const [what, sent, toHash, user] of [
   ['sent back as kept', { password: 'hash' }, undefined, 'ann'],
   ['new', { password: 'other', hash_type: 'x', user: 'bob' }, 'other', 'bob'],
 ] as const) {
-  test(`an update with the password ${what} keeps the hash until a new one is handed in`, () => {
+  test(`an update with the password ${what} keeps the stored hash`, () => {
     const next = { ...rights, ...(sent !== undefined && { basic_auth_data: sent }) };
     const { key, passwordToHash } = good(prepareKeyUpdate(stored, next, context()));
     assert.deepEqual(key.basic_auth_data, { user, password: 'hash', hash_type: 'scrypt' });
@@ -165,7 +165,7 @@ for (const [what, sent, toHash, user] of [
   });
 }
 
-test('an update keeps the day the key was made and its organisation, and replaces everything else', () => {
+test('an update keeps creation date and organisation, and replaces everything else', () => {
   const previous = { ...rights, date_created: '2020-01-01T00:00:00Z', org_id: 'org', alias: 'old', tags: ['t'] };
   const { key } = good(prepareKeyUpdate(previous, { ...rights, date_created: 'now', org_id: 'other' }, context()));
   assert.partialDeepStrictEqual(key, {
@@ -176,7 +176,7 @@ test('an update keeps the day the key was made and its organisation, and replace
   assert.deepEqual([key.alias, key.tags], [undefined, undefined]);
 });
 
-test('an update begins a new quota period, unless the reset is suppressed', () => {
+test('an update starts a new quota period, unless suppress_reset is set', () => {
   const previous = { ...rights, quota_renews: 77, quota_remaining: 2, last_updated: '5' };
   const next = { ...rights, quota_max: 9, quota_renewal_rate: 60, quota_renews: 1, last_updated: '6' };
   const reset = good(prepareKeyUpdate(previous, next, context()));
@@ -186,7 +186,7 @@ test('an update begins a new quota period, unless the reset is suppressed', () =
   assert.deepEqual(kept.quotaScopes, []);
 });
 
-test('a certificate can be changed for one that is to be checked, but not taken away', () => {
+test('a certificate can be replaced by an existing one, but not removed', () => {
   const previous = { ...rights, certificate: 'c1' };
   const update = (certificate?: string) =>
     prepareKeyUpdate(previous, { ...rights, ...(certificate && { certificate }) }, context());
@@ -197,13 +197,13 @@ test('a certificate can be changed for one that is to be checked, but not taken 
   assert.equal(good(prepareNewKey(previous, context())).certificateToCheck, 'c1');
 });
 
-test('rights to APIs nobody knows are kept, with a warning', () => {
+test('rights to unknown APIs are stored, with a warning', () => {
   const { key, warnings } = good(prepareNewKey(rights, context([], { knowsApi: () => false })));
   assert.deepEqual(key.access_rights, rights.access_rights);
   assert.deepEqual(warnings, ['access_rights.a: there is no such API']);
 });
 
-test('whatever key is sent, what is kept passes the check, and nothing sent is changed', () => {
+test('any stored key passes the schema, and the sent key is not mutated', () => {
   fc.assert(
     fc.property(keyArbitrary(), key => {
       const before = structuredClone(key);

@@ -37,8 +37,8 @@ async function desk(app: TestApp) {
   return { orgId, ask, add, read };
 }
 
-onEveryEngine('keys of the control interface', app => {
-  test('a key is made, read, replaced and removed, each answer in its exact shape', async () => {
+onEveryEngine('keys of the gateway API', app => {
+  test('a key is created, read, replaced and removed, with the exact response shapes', async () => {
     const { orgId, ask, add, read } = await desk(app());
     const made = await add({ alias: 'first' });
     assert.match(made.key, new RegExp(`^${orgId}[0-9a-f]{32}$`));
@@ -61,14 +61,14 @@ onEveryEngine('keys of the control interface', app => {
     refused(await ask('DELETE', `/gw/keys/${made.key}`), 404, 'There is no such key found');
   });
 
-  test('a key that names no organisation is of the first one; one nobody knows is refused by name', async () => {
+  test('a key without org_id is of the default organisation; an unknown org_id is refused', async () => {
     const { ask, read } = await desk(app());
     const { body } = await ask('POST', '/gw/keys', { access_rights: rights() });
     assert.equal((await read(body.key)).org_id, app().credentials.organisation_id);
     refused(await ask('POST', '/gw/keys', { org_id: 'nobody', access_rights: rights() }), 400, /^org_id: .* nobody$/);
   });
 
-  test('what a key may not be is refused with its place, and nothing is kept of it', async () => {
+  test('an invalid key is refused with its path and not stored', async () => {
     const { orgId, ask } = await desk(app());
     const wrong = { org_id: orgId, rate: 'many', tags: [7] };
     refused(await ask('POST', '/gw/keys', wrong), 400, /rate: expected number.*tags\[0\]: expected string/);
@@ -81,7 +81,7 @@ onEveryEngine('keys of the control interface', app => {
     assert.deepEqual((await ask('GET', `/gw/keys?filter=${orgId}`)).body, { keys: [] });
   });
 
-  test('a key of one’s own name is found by it and by its whole id, and replaced by a second one', async () => {
+  test('a custom key is found by name and by id, and replaced by a second write', async () => {
     const { orgId, ask, add, read } = await desk(app());
     const made = await add({ alias: 'one' }, '/gw/keys/my-own-name');
     assert.equal(made.key, `${orgId}my-own-name`);
@@ -94,7 +94,7 @@ onEveryEngine('keys of the control interface', app => {
     assert.deepEqual((await ask('GET', `/gw/keys?filter=${orgId}`)).body, { keys: [made.key] });
   });
 
-  test('two who make or replace the same name at once both succeed, and one of them is what stays', async () => {
+  test('concurrent writes of one name both succeed, and one of them is stored', async () => {
     const { orgId, ask, add, read } = await desk(app());
     const name = createPublicId();
     const answers = await Promise.all(['a', 'b', 'c', 'd'].map(alias => add({ alias }, `/gw/keys/${name}`)));
@@ -104,7 +104,7 @@ onEveryEngine('keys of the control interface', app => {
     assert.deepEqual((await ask('GET', `/gw/keys?filter=${orgId}`)).body.keys, [answers[0]!.key]);
   });
 
-  test('a password makes a user: found by name, never shown, kept when it is not sent again', async () => {
+  test('a key with a password is a basic-auth user: found by name, password never returned, kept when not sent', async () => {
     const { orgId, ask, add, read } = await desk(app());
     const password = createPublicId();
     rememberSecrets({ password });
@@ -128,7 +128,7 @@ onEveryEngine('keys of the control interface', app => {
     refused(await ask('DELETE', `/gw/keys/ann?${by}`), 404, 'There is no such key found');
   });
 
-  test('create makes the secret of a key that signs, whatever was sent', async () => {
+  test('create generates the HMAC secret, whatever was sent', async () => {
     const { ask, add, read, orgId } = await desk(app());
     const sent = 'sent-by-the-caller';
     const made = await add({ hmac_enabled: true, hmac_string: sent }, '/gw/keys/create');
@@ -140,7 +140,7 @@ onEveryEngine('keys of the control interface', app => {
     refused(await ask('POST', '/gw/keys/create', { org_id: orgId }), 400, none);
   });
 
-  test('a certificate has one key, named after it, which cannot lose it', async () => {
+  test('a certificate has one key, with an id derived from it, which stays bound', async () => {
     const { orgId, ask, add, read } = await desk(app());
     const { certPem } = makeCertificate({ cn: 'client' });
     const { body: certificate } = await app().ask('POST', `/gw/certs?org_id=${orgId}`, { body: certPem });
@@ -157,7 +157,7 @@ onEveryEngine('keys of the control interface', app => {
     refused(other, 400, /Key must be used with an existent certificate$/);
   });
 
-  test('a key that names a certificate nobody uploaded is refused with its place, and changes nothing', async () => {
+  test('a key with an unknown certificate is refused with its path, and changes nothing', async () => {
     const { orgId, ask, add, read } = await desk(app());
     const { certPem } = makeCertificate({ cn: 'client' });
     const uploaded = await ask('POST', `/gw/certs?org_id=${orgId}`, certPem);
@@ -191,7 +191,7 @@ onEveryEngine('keys of the control interface', app => {
     assert.equal((await ask('PUT', `/gw/keys/${made.key}`, { ...shown, alias: 'kept' })).status, 200);
   });
 
-  test('a preview shows the key with its policies applied and keeps nothing', async () => {
+  test('a preview returns the key with its policies applied and stores nothing', async () => {
     const { orgId, ask } = await desk(app());
     await ask('POST', '/gw/policies', { id: 'ten', org_id: orgId, rate: 10, per: 60, access_rights: rights() });
     const { status, body } = await ask('POST', '/gw/keys/preview', { org_id: orgId, apply_policies: ['ten'] });
@@ -201,7 +201,7 @@ onEveryEngine('keys of the control interface', app => {
     assert.deepEqual((await ask('GET', `/gw/keys?filter=${orgId}`)).body, { keys: [] });
   });
 
-  test('lists narrow to an organisation, to what ids begin with, and to who may call an API', async () => {
+  test('lists filter by organisation, id prefix and API', async () => {
     const { orgId, ask, add } = await desk(app());
     const { add: addElsewhere } = await desk(app());
     const apiId = createPublicId();
@@ -222,7 +222,7 @@ onEveryEngine('keys of the control interface', app => {
     assert.ok(!(await listed('')).some(id => id === orgId));
   });
 
-  test('other policies are set by the hash of a key, and what else is said of it at the same time is not lost', async () => {
+  test('policies are set by key hash without losing concurrent changes', async () => {
     const { orgId, ask, add, read } = await desk(app());
     for (const id of ['a', 'b']) await ask('POST', '/gw/policies', { id, org_id: orgId, access_rights: rights() });
     const made = await add({ access_rights: {}, apply_policies: ['a'], alias: 'before' });
@@ -242,7 +242,7 @@ onEveryEngine('keys of the control interface', app => {
     refused(await ask('POST', '/gw/keys/policy/0000', { policy: 'b' }), 404, 'Key not found');
   });
 
-  test('the limits of an organisation are no key: their hash names none to read, change, remove or put under policies', async () => {
+  test('organisation limits are not found as a key by hash, for any operation', async () => {
     const { orgId, ask } = await desk(app());
     await ask('POST', '/gw/policies', { id: `p-${orgId}`, org_id: orgId, access_rights: rights(), quota_max: 1 });
     const path = `/gw/org/keys/${orgId}`;
@@ -255,7 +255,7 @@ onEveryEngine('keys of the control interface', app => {
     assert.deepEqual((await ask('GET', path)).body, before);
   });
 
-  test('suppress_reset leaves the quota period as it is; without it a new one begins', async () => {
+  test('suppress_reset keeps the quota period; without it a new one starts', async () => {
     const { ask, add, read } = await desk(app());
     const made = await add({ quota_max: 5, quota_renewal_rate: 3600 });
     const shown = await read(made.key);
@@ -268,7 +268,7 @@ onEveryEngine('keys of the control interface', app => {
     assert.ok((await read(made.key)).quota_renews > shown.quota_renews);
   });
 
-  test('many who write at once lose nothing, and no list shows half of it', async () => {
+  test('concurrent writes lose nothing, and lists are consistent', async () => {
     const { orgId, ask, add } = await desk(app());
     const made = await Promise.all(Array.from({ length: 12 }, () => add()));
     const gone = made.slice(0, 4).map(({ key }) => ask('DELETE', `/gw/keys/${key}`));
@@ -284,9 +284,9 @@ onEveryEngine('keys of the control interface', app => {
 });
 
 onEveryEngine(
-  'keys of which only hashes are kept',
+  'keys of the gateway API with hashed storage',
   app => {
-    test('lists show hashes, which name the keys from then on', async () => {
+    test('lists return hashes, which name the keys in paths', async () => {
       const { orgId, ask, add, read } = await desk(app());
       const made = await add({ alias: 'hidden' });
       assert.deepEqual((await ask('GET', `/gw/keys?filter=${orgId}`)).body, { keys: [made.key_hash] });
@@ -299,7 +299,7 @@ onEveryEngine(
       refused(await ask('GET', `/gw/keys/${made.key}`), 404, 'Key not found');
     });
 
-    test('the id of a user is not told', async () => {
+    test('the id of a basic-auth user is not returned', async () => {
       const { add } = await desk(app());
       const made = await add({ basic_auth_data: { password: createPublicId() } }, '/gw/keys/ben');
       assert.equal(made.key, '');

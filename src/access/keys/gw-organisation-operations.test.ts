@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onEveryEngine } from '../../../tests/support/app.ts';
 
-onEveryEngine('limits of organisations in the control interface', app => {
+onEveryEngine('organisation limits of the gateway API', app => {
   const ask = (method: string, path: string, body?: unknown) =>
     app().ask(method, path, body === undefined ? {} : { body });
 
-  test('they are set, read, replaced and removed, each answer in its exact shape', async () => {
+  test('organisation limits are set, read, replaced and removed, with the exact response shapes', async () => {
     const { orgId } = await app().stranger();
     const path = `/gw/org/keys/${orgId}`;
     const missing = { status: 'error', message: 'Org not found' };
@@ -29,7 +29,7 @@ onEveryEngine('limits of organisations in the control interface', app => {
     assert.deepEqual((await ask('GET', `/gw/org/keys?filter=${orgId}`)).body, { keys: [] });
   });
 
-  test('what was used counts on unless reset_quota says otherwise', async () => {
+  test('used quota still counts unless reset_quota is set', async () => {
     const { orgId } = await app().stranger();
     const path = `/gw/org/keys/${orgId}`;
     await ask('POST', path, { quota_max: 10, quota_renewal_rate: 3600 });
@@ -41,7 +41,7 @@ onEveryEngine('limits of organisations in the control interface', app => {
     assert.ok((await ask('GET', path)).body.quota_renews > quota_renews);
   });
 
-  test('an organisation nobody knows has no limits, and a body cannot name another', async () => {
+  test('an unknown organisation has no limits, and a body cannot name another one', async () => {
     const { orgId } = await app().stranger();
     for (const method of ['POST', 'PUT']) {
       const unknown = await ask(method, '/gw/org/keys/nobody', {});
@@ -54,7 +54,7 @@ onEveryEngine('limits of organisations in the control interface', app => {
     assert.equal((await ask('GET', `/gw/keys/${orgId}`)).status, 404);
   });
 
-  test('many who set them at once all succeed, and the limits are those of one of them', async () => {
+  test('concurrent writes of organisation limits all succeed, and one of them is stored', async () => {
     const { orgId } = await app().stranger();
     const path = `/gw/org/keys/${orgId}`;
     const answers = await Promise.all([1, 2, 3, 4].map(rate => ask('PUT', path, { rate, per: 1 })));

@@ -27,7 +27,7 @@ test('an id that already begins with the organisation does not get it twice', ()
   assert.equal(parseKeyToken(formatKeyId(org, `${org}alice`, 'murmur32'))?.id, 'alice');
 });
 
-test('any name survives the JSON form', () => {
+test('any name round-trips through the JSON form', () => {
   fc.assert(
     fc.property(
       fc.string(),
@@ -57,7 +57,7 @@ for (const [text, found] of [
   test(`the organisation of ${JSON.stringify(text)} is ${found}`, () => assert.equal(orgOfKey(text), found));
 }
 
-test('a key that says how it is hashed is hashed so; any other with murmur32', () => {
+test('a key in JSON form is hashed with its algorithm; any other with murmur32', () => {
   assert.equal(keyHash('hello'), '248bfa47');
   for (const [h, width] of [
     ['murmur32', 8],
@@ -73,7 +73,7 @@ test('a key that says how it is hashed is hashed so; any other with murmur32', (
   assert.equal(keyHash('hello', 'unheard of'), '248bfa47');
 });
 
-test('a custom name is found as itself, in the form of today, in former forms and in the legacy form', () => {
+test('a custom name is looked up as itself, in the current form, in former forms and in the legacy form', () => {
   assert.deepEqual(keyIdCandidates('alice', { orgId: org }), ['alice', `${org}alice`]);
   assert.deepEqual(keyIdCandidates('alice', { orgId: org, algorithm: 'sha256', formerAlgorithms: ['murmur64'] }), [
     'alice',
@@ -97,12 +97,12 @@ test('a key of this organisation is also found under its legacy name', () => {
   assert.deepEqual(keyIdCandidates(own, { orgId: org, algorithm: 'murmur64' }), [own, `${org}alice`]);
 });
 
-test('neither nothing nor the id of the organisation is a credential', () => {
+test('neither the empty text nor the id of the organisation is a credential', () => {
   for (const text of ['', org, formatKeyId(org, '', 'sha256')])
     assert.deepEqual(keyIdCandidates(text, { orgId: org }), []);
 });
 
-test('short names are refused with the length they need', () => {
+test('short names are refused with the minimum length', () => {
   assert.equal(nameFault('ab'), 'a key must have at least 3 characters');
   assert.equal(nameFault('abc'), undefined);
   assert.equal(nameFault('abcd', 5), 'a key must have at least 5 characters');

@@ -82,7 +82,7 @@ function assertEnvelope(answer: Answer): void {
 }
 
 onEveryEngine('keys', app => {
-  test('a key is made with rights alone: its id begins with the organisation, and every member can be read', async () => {
+  test('a key is created with rights alone: its id begins with the organisation, and every member is returned', async () => {
     const { ask, orgId } = await tenant(app());
     const made = await ask('POST', '/api/keys', { ...rights('a1'), rate: 10, per: 1, quota_max: 5, alias: 'Ann' });
     assertEnvelope(made);
@@ -96,7 +96,7 @@ onEveryEngine('keys', app => {
     assert.deepEqual(read.body, made.body);
   });
 
-  test('whatever passes the check is read back as it was sent, but for what the server sets', async () => {
+  test('a valid key is read back as sent, except members set by the server', async () => {
     const { ask } = await tenant(app());
     await fc.assert(
       fc.asyncProperty(keyArbitrary(), async sent => {
@@ -121,14 +121,14 @@ onEveryEngine('keys', app => {
     );
   });
 
-  test('a key needs rights or a policy, unless a password makes it the key of a user', async () => {
+  test('a key needs rights or a policy, unless it is a basic-auth user', async () => {
     const { ask, policy } = await tenant(app());
     refused(await ask('POST', '/api/keys', {}), 400, /^access_rights: keys must have at least one/);
     assert.equal((await ask('POST', '/api/keys', { apply_policies: [await policy()] })).status, 200);
     assert.equal((await ask('POST', '/api/keys', { apply_policy_id: await policy() })).status, 200);
   });
 
-  test('policies must exist in the organisation, be active, and are named with their place', async () => {
+  test('unknown or inactive policies of a key are refused with their path', async () => {
     const { ask, policy } = await tenant(app());
     const theirs = await (await tenant(app())).policy();
     const known = await policy();
@@ -143,7 +143,7 @@ onEveryEngine('keys', app => {
     refused(await make({ apply_policies: [await policy({ access_rights: {} })] }), 400, /^apply_policies: key has no/);
   });
 
-  test('a key keeps a policy that was closed, and takes no other closed one', async () => {
+  test('a key keeps a policy that became inactive, and gets no other inactive one', async () => {
     const { ask, make, policy } = await tenant(app());
     const [own, closed] = [await policy(), await policy({ state: 'draft' })];
     const { key_id } = await make({ apply_policies: [own] });
@@ -153,7 +153,7 @@ onEveryEngine('keys', app => {
     refused(await ask('PUT', `/api/keys/${key_id}`, { apply_policies: [own, closed] }), 400, /^apply_policies\[1\]: /);
   });
 
-  test('a policy gives a new key its lifetime, and preview shows what it grants without making anything', async () => {
+  test('a policy sets the lifetime of a new key; preview returns the effective key without storing it', async () => {
     const { ask, make, policy } = await tenant(app());
     const id = await policy({ key_expires_in: 1000, rate: 7, per: 3 });
     const { data } = await make({ apply_policies: [id] });
@@ -166,7 +166,7 @@ onEveryEngine('keys', app => {
     assert.equal((await ask('GET', '/api/keys/detailed')).body.keys.length, 1);
   });
 
-  test('a key of one’s own naming answers to its name and to its whole id, once', async () => {
+  test('a custom key is found by name and by id; a second create is a conflict', async () => {
     const { ask, orgId } = await tenant(app());
     const made = await ask('POST', '/api/keys/my-key', rights('a1'));
     assertEnvelope(made);
@@ -184,7 +184,7 @@ onEveryEngine('keys', app => {
     assert.equal((await ask('GET', '/api/keys/brought')).body.key_id, token);
   });
 
-  test('an update replaces what a key says; secrets, birth and organisation stay; suppress_reset keeps the period', async () => {
+  test('an update replaces a key; secrets, creation date and organisation stay; suppress_reset keeps the quota period', async () => {
     const { ask, make, orgId } = await tenant(app());
     const { key_id, data } = await make({ ...rights('a1'), quota_max: 9, quota_renewal_rate: 600, tags: ['t'] });
     const next = { ...rights('a1', 'b2'), quota_max: 4, quota_renewal_rate: 60, org_id: 'elsewhere' };
@@ -204,7 +204,7 @@ onEveryEngine('keys', app => {
     refused(await ask('PUT', `/api/keys/${key_id}`, bound), 400, /existent certificate/);
   });
 
-  test('a deleted key is gone, and only its own organisation can touch it', async () => {
+  test('a deleted key is not found; keys of other organisations are not found', async () => {
     const { ask, make } = await tenant(app());
     const { key_id, key_hash } = await make();
     const stranger = await tenant(app());
@@ -219,7 +219,7 @@ onEveryEngine('keys', app => {
     refused(await ask('DELETE', `/api/keys/${key_id}`), 404, /Could not retrieve/);
   });
 
-  test('flags say whether a path holds an id, a hash or a user name', async () => {
+  test('query flags select whether a path holds an id, a hash or a user name', async () => {
     const { ask, make } = await tenant(app());
     const { key_id, key_hash } = await make();
     await ask('POST', '/api/apis/keys/basic/ann', { basic_auth_data: { password: 'pass word' } });
@@ -237,7 +237,7 @@ onEveryEngine('keys', app => {
     assert.equal(await status(key_id), 404);
   });
 
-  test('faults are refused with their place', async () => {
+  test('invalid members of a key are refused with their path', async () => {
     const { ask } = await tenant(app());
     const make = (key: unknown) => ask('POST', '/api/keys', key);
     refused(await make({ ...rights('a1'), rate: '10' }), 400, /^rate: /);
@@ -250,7 +250,7 @@ onEveryEngine('keys', app => {
     refused(await make('text'), 400, /malformed/);
   });
 
-  test('the limits of a key that signs come with a secret, sealed at rest', async () => {
+  test('an HMAC key gets a secret, sealed at rest', async () => {
     const { ask, make } = await tenant(app());
     const secrets = { hmac_string: `hmac-${createPublicId()}`, jwt: `jwt-${createPublicId()}` };
     rememberSecrets(secrets);
@@ -266,7 +266,7 @@ onEveryEngine('keys', app => {
     for (const secret of [key_id, ...Object.values(secrets)]) assert.ok(!kept.includes(secret));
   });
 
-  test('other rooms issue keys that callers can present, and revoke them; every change raises the revision', async () => {
+  test('issued keys are found by credential until revoked; every change raises the revision', async () => {
     const { orgId, ask } = await tenant(app());
     const { tools, records } = app().application.installation;
     const before = await records.revision();
@@ -283,7 +283,7 @@ onEveryEngine('keys', app => {
     assert.ok((await records.revision()) > before + 1);
   });
 
-  test('a hash that two keys share names neither', async () => {
+  test('a hash shared by two keys is refused as ambiguous', async () => {
     const { ask, make } = await tenant(app());
     const { records } = app().application.installation;
     const [one, two] = [await make(), await make()];

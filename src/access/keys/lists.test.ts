@@ -33,8 +33,8 @@ function refused(answer: Answer, status: number, message: RegExp): void {
   assert.match(answer.body.Message, message);
 }
 
-onEveryEngine('lists of keys', app => {
-  test('the detailed list pages newest first, with all a key says and never a password', async () => {
+onEveryEngine('key lists', app => {
+  test('the detailed list has pages, newest first, with every member except the password', async () => {
     const { ask, named, detailed } = await tenant(app());
     assert.deepEqual((await detailed('')).body, { keys: [], pages: 1 });
     for (let n = 10; n < 21; n++) await named(`key${n}`, { ...rights('a1'), alias: `Alias ${n}`, meta_data: { n } });
@@ -56,7 +56,7 @@ onEveryEngine('lists of keys', app => {
     assert.deepEqual(read.body, newest);
   });
 
-  test('q finds keys by any part of their id, pages, and never looks into another organisation', async () => {
+  test('q finds keys by any part of their id, in pages, within the organisation', async () => {
     const { named, detailed, orgId } = await tenant(app());
     const made: string[] = [];
     for (let n = 0; n < 12; n++) made.unshift(await named(`needle-${n}`));
@@ -100,7 +100,7 @@ onEveryEngine('lists of keys', app => {
     assert.deepEqual(await ids('/api/apis/c3/keys'), [both]);
   });
 
-  test('a key is read, changed and removed under an API it may call, and not found under another', async () => {
+  test('a key is read, changed and removed under an API it may call, and not found under other APIs', async () => {
     const { ask, named } = await tenant(app());
     const id = await named('one');
     for (const api of ['a1', '-']) assert.equal((await ask('GET', `/api/apis/${api}/keys/${id}`)).body.key_id, id);
@@ -129,9 +129,9 @@ onEveryEngine('lists of keys', app => {
 });
 
 onEveryEngine(
-  'keys of which only the hash is kept',
+  'key lists with hashed storage',
   app => {
-    test('the id is shown once; lists, searches and paths use the hash', async () => {
+    test('with hashed storage the id is returned once; lists, searches and paths use the hash', async () => {
       const { ask, detailed, ids } = await tenant(app());
       const made = (await ask('POST', '/api/keys', rights('a1'))).body;
       assert.notEqual(made.key_id, made.key_hash);

@@ -16,11 +16,11 @@ const documented =
 const faultsOf = (key: unknown) =>
   Key.safeParse(key).error?.issues.map(issue => `${issue.path.join('.')}: ${issue.message}`) ?? [];
 
-test('a key may leave out everything', () => {
+test('a key may be empty', () => {
   assert.deepEqual(Key.parse({}), {});
 });
 
-test('any valid key passes through JSON and the check unchanged', () => {
+test('any valid key round-trips through JSON and the schema unchanged', () => {
   fc.assert(
     fc.property(keyArbitrary(), key => {
       assert.deepEqual(Key.parse(JSON.parse(JSON.stringify(key))), key);
@@ -28,7 +28,7 @@ test('any valid key passes through JSON and the check unchanged', () => {
   );
 });
 
-test('members nobody declared are read from what was stored before, at every depth', () => {
+test('undeclared members of stored keys are preserved at every depth', () => {
   const key = {
     beyond: { a: [1] },
     access_rights: { a: { beyond: 1, limit: { beyond: 2, smoothing: { beyond: 3 } } } },
@@ -38,7 +38,7 @@ test('members nobody declared are read from what was stored before, at every dep
   assert.equal(Object.hasOwn(fullKey(Key.parse({ constructor: 1 })), 'constructor'), true);
 });
 
-test('null stands for a list, a map or an object that was never set', () => {
+test('null is accepted for an unset list, map or object', () => {
   const names =
     `access_rights apply_policies basic_auth_data jwt_data meta_data monitor oauth_keys smoothing tags`.split(' ');
   const key = Object.fromEntries(names.map(name => [name, null]));
@@ -59,7 +59,7 @@ for (const [what, smoothing, fault] of [
   test(`smoothing refuses ${what}`, () => assert.deepEqual(faultsOf({ smoothing }), [fault]));
 }
 
-test('smoothing of an endpoint that is not complete is reported with its place', () => {
+test('incomplete smoothing of an endpoint is warned about with its path', () => {
   const limit = { rate: 9, per: 1, smoothing: { enabled: true, step: 1, delay: 1 } };
   const endpoints = [{ path: '/a', methods: [{ name: 'GET' }, { name: 'PUT', limit }] }];
   assert.deepEqual(keyWarnings({ access_rights: { a: { endpoints } } }), [
@@ -71,7 +71,7 @@ test('smoothing refuses fractions of seconds, steps and thresholds', () => {
   for (const name of ['delay', 'step', 'threshold']) assert.equal(faultsOf({ smoothing: { [name]: 1.5 } }).length, 1);
 });
 
-test('every multiple of 0.01 is a trigger, however it is written in binary', () => {
+test('every multiple of 0.01 is a valid trigger, despite binary rounding', () => {
   for (let hundredths = 0; hundredths <= 1000; hundredths++) {
     assert.deepEqual(faultsOf({ smoothing: { trigger: Number(`${hundredths}e-2`) } }), []);
   }
@@ -89,14 +89,14 @@ test('members of the wrong type are refused with their path', () => {
   assert.deepEqual(paths?.sort(), Object.keys(wrong).sort());
 });
 
-test('a reader sees every documented member, whatever was written', () => {
+test('a response has every documented member, whatever was sent', () => {
   const full = fullKey({});
   assert.deepEqual(Object.keys(full), documented);
   for (const name of documented) assert.notEqual(full[name], undefined);
   assert.deepEqual(full.basic_auth_data, { hash_type: '', password: '', user: '' });
 });
 
-test('what a reader sees can be sent back', () => {
+test('a response can be sent back as a request', () => {
   fc.assert(
     fc.property(keyArbitrary(), key => {
       assert.deepEqual(faultsOf(JSON.parse(JSON.stringify(fullKey(key)))), []);
@@ -104,12 +104,12 @@ test('what a reader sees can be sent back', () => {
   );
 });
 
-test('a reader never sees the password but does see how it was hashed', () => {
+test('a response has the hash type, never the password', () => {
   const full = fullKey({ basic_auth_data: { password: 'secret', hash_type: 'bcrypt', user: 'ann' } });
   assert.deepEqual(full.basic_auth_data, { password: '', hash_type: 'bcrypt', user: 'ann' });
 });
 
-test('zeros are not shared between answers', () => {
+test('zero values are not shared between responses', () => {
   fullKey({}).tags.push('x');
   assert.deepEqual(fullKey({}).tags, []);
 });
@@ -130,7 +130,7 @@ test('a threshold at or above the rate, and smoothing that lacks a member, are a
   );
 });
 
-test('the envelope names the key inside and out', () => {
+test('the envelope has the key id inside and outside', () => {
   const envelope = keyEnvelope({ alias: 'a', key_id: 'forged' }, 'id', 'hash');
   assert.deepEqual(KeyEnvelope.parse(envelope), envelope);
   assert.deepEqual(
@@ -145,12 +145,12 @@ test('a limit of zeros is not a limit', () => {
   assert.equal(limitIsSet({ quota_max: -1 }), true);
 });
 
-test('the rule publishes itself as JSON Schema, with the bounds', () => {
+test('the schema converts to JSON Schema, with its bounds', () => {
   const schema = JSON.stringify(z.toJSONSchema(Key));
   assert.ok(schema.includes('"multipleOf":0.01'));
 });
 
-test('numbers nobody could add a time to are refused, with their place', () => {
+test('numbers beyond the bound are refused, with their path', () => {
   for (const name of ['rate', 'per', 'quota_max', 'expires', 'quota_renewal_rate']) {
     assert.deepEqual(faultsOf({ [name]: 9e15 }), [`${name}: must be at most 1000000000000000`]);
     assert.deepEqual(faultsOf({ [name]: -9e15 }), [`${name}: must be at least -1000000000000000`]);

@@ -47,6 +47,6 @@ for (const [when, key, apis, settings, deadline] of cases) {
   });
 }
 
-test('a lifetime of the key counts without any API', () => {
+test('session_lifetime of a key applies without any API', () => {
   assert.equal(recordDeadline(compileKeySession({ session_lifetime: 5 }), [], {}, 1000), 1005);
 });

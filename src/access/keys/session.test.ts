@@ -26,10 +26,11 @@ for (const [what, key, expected] of [
   ],
   ['a depth', { max_query_depth: 4 }, { ...unlimited, queryDepth: 4 }],
 ] as const) {
-  test(`a key with ${what} has the limits it means`, () => assert.deepEqual(compileKeySession(key).limits, expected));
+  test(`a key with ${what} compiles to the expected limits`, () =>
+    assert.deepEqual(compileKeySession(key).limits, expected));
 }
 
-test('smoothing is in force when on and complete; a trigger left out is the allowance itself', () => {
+test('smoothing is active when enabled and complete; trigger defaults to 0', () => {
   const rateOf = (given: Key['smoothing']) =>
     compileKeySession({ rate: 9, per: 1, smoothing: given }).limits.rate?.smoothing;
   assert.deepEqual(rateOf(smoothing), { threshold: 5, step: 2, delaySeconds: 3, trigger: 0.5 });
@@ -39,7 +40,7 @@ test('smoothing is in force when on and complete; a trigger left out is the allo
   assert.equal(rateOf(null), undefined);
 });
 
-test('limits of a right replace those of the key, all together', () => {
+test('limits of a right replace those of the key as a whole', () => {
   const session = compileKeySession({
     ...{ rate: 5, per: 1, quota_max: 10, smoothing },
     access_rights: {
@@ -63,7 +64,7 @@ test('a key without rights may call every API under its own limits', () => {
   assert.deepEqual(findRight(session, 'anything')?.allowedUrls, []);
 });
 
-test('names that objects inherit are not rights', () => {
+test('inherited object property names are not rights', () => {
   assert.equal(findRight(compileKeySession({ access_rights: { a: {} } }), 'constructor'), undefined);
 });
 
@@ -106,7 +107,7 @@ for (const [expires, nowS, expired] of [
   });
 }
 
-test('secrets count only where their use is switched on', () => {
+test('secrets are compiled only where their use is enabled', () => {
   const off = compileKeySession({ hmac_string: 's', rsa_certificate_id: 'c' });
   assert.deepEqual([off.hmacSecret, off.signatureCertificate, off.password], [undefined, undefined, undefined]);
   const on = compileKeySession({
@@ -117,22 +118,22 @@ test('secrets count only where their use is switched on', () => {
   assert.deepEqual(on.password, { hash: 'h', hashType: 'bcrypt' });
 });
 
-test('both spellings switch detailed recording on', () => {
+test('both spellings enable detailed recording', () => {
   assert.ok(compileKeySession({ enable_detailed_recording: true }).detailedRecording);
   assert.ok(compileKeySession({ enable_detail_recording: true }).detailedRecording);
 });
 
-test('meta data that is no object is read as none', () => {
+test('meta data that is not an object compiles to none', () => {
   assert.deepEqual(compileKeySession({ meta_data: ['x'] }).metaData, {});
   assert.equal(compileKeySession({ meta_data: { rate_limit_pattern: '$gw_meta.a' } }).counterPattern, '$gw_meta.a');
   assert.equal(compileKeySession({ meta_data: { rate_limit_pattern: 5 } }).counterPattern, undefined);
 });
 
-test('any key compiles', () => {
+test('any valid key compiles', () => {
   fc.assert(fc.property(keyArbitrary(), key => void compileKeySession(key)));
 });
 
-test('keys that may do the same share it, and any difference keeps them apart', () => {
+test('keys with equal rights share one compiled object; any difference separates them', () => {
   const key: Key = { rate: 5, per: 2, access_rights: { a: { api_id: 'a', versions: ['Default'] } } };
   const one = compileKeySession(key);
   assert.equal(compileKeySession({ ...structuredClone(key), alias: 'other' }).rights, one.rights);

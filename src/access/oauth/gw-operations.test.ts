@@ -89,8 +89,8 @@ const form = (app: TestApp, path: string, fields: Record<string, string>) =>
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
   });
 
-onEveryEngine('OAuth clients of the control interface', app => {
-  test('a client is made, listed, read, changed and removed, each answer in its exact shape', async () => {
+onEveryEngine('OAuth clients of the gateway API', app => {
+  test('a client is created, listed, read, changed and removed, with the exact response shapes', async () => {
     const { ask, api, policy, client } = await shop(app());
     const apiId = await api();
     const made = await client({ api_id: apiId, redirect_uri: 'https://a.example/back', description: 'd' });
@@ -111,7 +111,7 @@ onEveryEngine('OAuth clients of the control interface', app => {
     refused(await ask('DELETE', path), 404, 'OAuth Client ID not found');
   });
 
-  test('what a client asks for must exist and take tokens', async () => {
+  test('the API or policy of a client must exist and accept tokens', async () => {
     const { ask, api, client } = await shop(app());
     const create = (sent: unknown) => ask('POST', '/gw/oauth/clients/create', sent);
     refused(await create({ api_id: 'none' }), 400, "API doesn't exist");
@@ -134,7 +134,7 @@ onEveryEngine('OAuth clients of the control interface', app => {
     assert.deepEqual((await ask('GET', `/gw/oauth/clients/${await api({ use_keyless: true })}`)).body, []);
   });
 
-  test('a client made for a policy is known to every API of it that takes tokens, with one secret', async () => {
+  test('a client created for a policy exists for every API of it that accepts tokens, with one secret', async () => {
     const { orgId, ask, api, policy, client } = await shop(app());
     const [one, two, open] = [await api(), await api({ enable_jwt: true }), await api({ use_keyless: true })];
     const made = await client({ policy_id: await policy(one, two, open) });
@@ -153,7 +153,7 @@ onEveryEngine('OAuth clients of the control interface', app => {
     );
   });
 
-  test('another policy must grant the API, and ends the tokens obtained under the old one', async () => {
+  test('a new policy must grant the API, and revokes the tokens issued under the old one', async () => {
     const { ask, api, policy, client, tokens, known } = await shop(app());
     const apiId = await api();
     const made = await client({ api_id: apiId });
@@ -168,7 +168,7 @@ onEveryEngine('OAuth clients of the control interface', app => {
     assert.deepEqual(await known(apiId, pair!), [false, false]);
   });
 
-  test('a removed client leaves no token behind, and of those who remove it at once one does', async () => {
+  test('removing a client removes its tokens; of concurrent deletes one succeeds', async () => {
     const { ask, api, client, tokens, known } = await shop(app());
     const apiId = await api();
     const { client_id } = await client({ api_id: apiId });
@@ -178,7 +178,7 @@ onEveryEngine('OAuth clients of the control interface', app => {
     assert.deepEqual(await known(apiId, pair!), [false, false]);
   });
 
-  test('changes of a client made at once are all kept', async () => {
+  test('concurrent changes of a client are all stored', async () => {
     const { ask, api, client } = await shop(app());
     const apiId = await api();
     const { client_id, secret } = await client({ api_id: apiId });
@@ -195,8 +195,8 @@ onEveryEngine('OAuth clients of the control interface', app => {
   });
 });
 
-onEveryEngine('OAuth tokens of the control interface', app => {
-  test('tokens in force are listed, all of them or by pages of a hundred', async () => {
+onEveryEngine('OAuth tokens of the gateway API', app => {
+  test('unexpired tokens are listed, all or in pages of a hundred', async () => {
     const { ask, api, client, tokens } = await shop(app());
     const apiId = await api();
     const { client_id } = await client({ api_id: apiId });
@@ -221,7 +221,7 @@ onEveryEngine('OAuth tokens of the control interface', app => {
     refused(await ask('GET', `/gw/oauth/clients/${apiId}/none/tokens`), 404, 'OAuth Client ID not found');
   });
 
-  test('a refresh token is ended once, and its text is not written down', async () => {
+  test('a refresh token is revoked once, and its value is not logged', async () => {
     const { ask, api, client, tokens, known } = await shop(app());
     const apiId = await api();
     const { client_id } = await client({ api_id: apiId });
@@ -245,7 +245,7 @@ onEveryEngine('OAuth tokens of the control interface', app => {
     assert.doesNotMatch(JSON.stringify(audited), new RegExp(pair!.refresh));
   });
 
-  test('one token of a client is revoked, as the hint says, and nobody else’s', async () => {
+  test('one token of a client is revoked by token_type_hint; tokens of other clients stay', async () => {
     const { orgId, api, client, tokens, known } = await shop(app());
     const apiId = await api();
     const { client_id } = await client({ api_id: apiId });
@@ -266,7 +266,7 @@ onEveryEngine('OAuth tokens of the control interface', app => {
     assert.deepEqual(await known(apiId, second), [false, false]);
   });
 
-  test('all tokens of a client are revoked for whoever shows its secret, and for nobody else', async () => {
+  test('all tokens of a client are revoked with its secret, and only with it', async () => {
     const { api, client, tokens, known } = await shop(app());
     const apiId = await api();
     const { client_id, secret } = await client({ api_id: apiId });
@@ -285,7 +285,7 @@ onEveryEngine('OAuth tokens of the control interface', app => {
     assert.deepEqual(await known(apiId, foreign!), [true, true]);
   });
 
-  test('tokens that lapsed are forgotten, those in force are not', async () => {
+  test('expired tokens are purged, unexpired ones stay', async () => {
     const { ask, api, client, tokens, known } = await shop(app());
     const apiId = await api();
     const { client_id } = await client({ api_id: apiId });

@@ -45,7 +45,7 @@ onEveryEngine('OAuth clients', app => {
     app().application.installation.tools.oauthClients.clientSecretMatches(apiId, clientId, secret);
   const rotate = (apiId: string, clientId: string) => app().ask('PUT', `/gw/oauth/clients/${apiId}/${clientId}/rotate`);
 
-  test('an empty body makes a client with an id and a secret, and every member can be read', async () => {
+  test('an empty body creates a client with generated id and secret, and every member is returned', async () => {
     const { ask, make, path, apiId, databaseId } = await tenant(app());
     const made = await make();
     assert.deepEqual(Object.keys(made).sort(), members);
@@ -61,7 +61,7 @@ onEveryEngine('OAuth clients', app => {
     assert.equal(await matches(apiId, made.client_id, made.secret), false);
   });
 
-  test('what is sent is kept, once', async () => {
+  test('sent members are stored; a second client with the id is a conflict', async () => {
     const { ask, make, path } = await tenant(app());
     await ask('POST', '/api/portal/policies', { id: 'pol', name: 'Pol' });
     const sent = {
@@ -84,7 +84,7 @@ onEveryEngine('OAuth clients', app => {
     assert.ok(!kept.includes('a secret of mine') && !kept.includes('registration token'));
   });
 
-  test('the list pages newest first without secrets', async () => {
+  test('the list has pages, newest first, without secrets', async () => {
     const { ask, make, path } = await tenant(app());
     assert.deepEqual((await ask('GET', path)).body, { apps: [], pages: 1 });
     for (let n = 1; n <= 11; n++) await make({ client_id: `client-${n}` });
@@ -100,7 +100,7 @@ onEveryEngine('OAuth clients', app => {
     assert.deepEqual((await ask('GET', `${path}?p=3`)).body, { apps: [], pages: 2 });
   });
 
-  test('rotating gives a new secret each time; the old one stops working at once', async () => {
+  test('rotating replaces the secret; the old one stops working at once', async () => {
     const { ask, make, path, apiId, databaseId } = await tenant(app());
     const made = await make({ client_id: 'spin', description: 'Spins', meta_data: { a: 1 } });
     const first = await rotate(apiId, 'spin');
@@ -117,7 +117,7 @@ onEveryEngine('OAuth clients', app => {
     assert.equal(await matches(apiId, 'nobody', secrets[2]), false);
   });
 
-  test('rotating what nobody knows says what is missing, in the words of the surface', async () => {
+  test('rotating an unknown client or API is 404 in the error format of the surface', async () => {
     const { apiId } = await tenant(app());
     const unknownApi = await rotate('nothing', 'x');
     assert.equal(unknownApi.status, 404);
@@ -127,7 +127,7 @@ onEveryEngine('OAuth clients', app => {
     assert.deepEqual(unknownClient.body, { status: 'error', message: 'OAuth Client ID not found' });
   });
 
-  test('clients of another organisation look absent, and go with their API', async () => {
+  test('clients of another organisation are not found; deleting an API removes its clients', async () => {
     const theirs = await tenant(app());
     const { client_id, secret } = await theirs.make();
     const { ask } = await tenant(app());
@@ -139,7 +139,7 @@ onEveryEngine('OAuth clients', app => {
     assert.equal(await matches(theirs.apiId, client_id, secret), false);
   });
 
-  test('faults are refused with their place', async () => {
+  test('invalid members of a client are refused with their path', async () => {
     const { ask, path } = await tenant(app());
     const post = (client: unknown) => ask('POST', path, client);
     const inDisguise = [

@@ -63,7 +63,7 @@ for (const [what, one, other, expected] of [
   }
 }
 
-test('smoothing travels with the rate that wins', () => {
+test('smoothing is taken from the winning rate', () => {
   const smoothing = { enabled: true, threshold: 1, step: 1, delay: 1, trigger: 0.1 };
   const { session } = applied([
     { ...onA, rate: 10, per: 1, smoothing },
@@ -77,7 +77,7 @@ test('smoothing travels with the rate that wins', () => {
   assert.equal(findRight(other.session, 'a')?.limits.rate?.smoothing, undefined);
 });
 
-test('lists of two policies on one API are united', () => {
+test('lists of two policies on one API are merged as union', () => {
   const { session } = applied([
     { access_rights: { a: { versions: ['v1'] } } },
     { access_rights: { a: { versions: ['v2'] } } },
@@ -85,7 +85,7 @@ test('lists of two policies on one API are united', () => {
   assert.deepEqual(findRight(session, 'a')?.versions, ['v1', 'v2']);
 });
 
-test('a per_api policy leaves the key itself without limits, unless it speaks of one API only', () => {
+test('a per_api policy leaves the key itself without limits, unless it grants one API only', () => {
   const limited = { limit: { rate: 9, per: 1, quota_max: 7 } };
   const perApi = { rate: 2, per: 1, partitions: { per_api: true } };
   const two = applied([{ ...perApi, access_rights: { a: limited, b: {} } }], ofKey);
@@ -227,13 +227,13 @@ test('values of the key that policies govern are cleared first', () => {
   assert.partialDeepStrictEqual(key, { rate: 0, per: 0, quota_max: 0, max_query_depth: 0, throttle_retry_limit: 0 });
 });
 
-test('renewal times the key holds for an API survive', () => {
+test('renewal times of the key for an API are kept', () => {
   const access_rights = { a: { limit: { quota_renews: 77, quota_remaining: 3 } } };
   const { key } = applied([{ ...onA, quota_max: 5 }], { access_rights });
   assert.partialDeepStrictEqual(key.access_rights?.a?.limit, { quota_renews: 77, quota_remaining: 3, quota_max: 5 });
 });
 
-test('tags are united, meta data is merged with the policy winning, the later over the earlier', () => {
+test('tags are merged as union; in meta data the later policy wins', () => {
   const { key } = applied(
     [
       { ...onA, tags: ['x', 'y'], meta_data: { a: 1, b: 1 } },
@@ -245,7 +245,7 @@ test('tags are united, meta data is merged with the policy winning, the later ov
   assert.deepEqual(key.meta_data, { a: 1, b: 2, own: true });
 });
 
-test('the newest of the last_updated texts stands, compared as numbers', () => {
+test('the newest last_updated wins, compared as numbers', () => {
   const { key } = applied(
     [
       { ...onA, last_updated: '1000' },
@@ -257,13 +257,13 @@ test('the newest of the last_updated texts stands, compared as numbers', () => {
   assert.equal(applied([onA], { last_updated: '5' }).key.last_updated, '5');
 });
 
-test('signing allowed by any policy is allowed, save by one that is per_api', () => {
+test('signing is enabled by any policy that is not per_api', () => {
   assert.equal(applied([onA, { ...onA, hmac_enabled: true }]).key.hmac_enabled, true);
   assert.equal(applied([onA], { hmac_enabled: true }).key.hmac_enabled, true);
   assert.equal(applied([{ ...onA, hmac_enabled: true, partitions: { per_api: true } }]).key.hmac_enabled, false);
 });
 
-test('what follows expiry comes from the last policy that says so', () => {
+test('post_expiry_action comes from the last policy that sets it', () => {
   const { session } = applied([
     { ...onA, post_expiry_action: 'delete' },
     { ...onA, post_expiry_action: 'retain', post_expiry_grace_period: 60 },
@@ -290,7 +290,7 @@ for (const [what, policies, key, inactive] of [
   );
 }
 
-test('without policies the flag of the key counts', () => {
+test('without policies is_inactive of the key applies', () => {
   const result = applyPolicies({ is_inactive: true, access_rights: { a: {} } }, new Map(), { orgId });
   assert.ok(result.ok && result.session.inactive);
 });
@@ -325,7 +325,7 @@ for (const [what, policies, key, reason] of [
   });
 }
 
-test('a policy that is gone is passed over among others', () => {
+test('a missing policy among others is skipped', () => {
   const { session } = applied([onA], { apply_policies: ['gone', 'p0'] });
   assert.deepEqual(session.policyIds, ['p0']);
 });
@@ -335,12 +335,12 @@ test('a key without rights calls every API where the settings allow it', () => {
   assert.ok(result.ok && findRight(result.session, 'any'));
 });
 
-test('the single policy id counts only where no list is given', () => {
+test('apply_policy_id applies only without apply_policies', () => {
   assert.deepEqual(applied([onA], { apply_policies: [], apply_policy_id: 'p0' }).session.policyIds, ['p0']);
   assert.deepEqual(applied([onA, onA], { apply_policies: ['p1'], apply_policy_id: 'p0' }).session.policyIds, ['p1']);
 });
 
-test('policies carried whole in meta data replace the named ones', () => {
+test('policies embedded in meta data replace the named ones', () => {
   const policies = [{ id: 'inline', access_rights: { b: {} }, rate: 3, per: 1 }];
   const { session } = applied([onA], { meta_data: { policies } });
   assert.deepEqual([...session.rights.keys()], ['b']);
@@ -348,7 +348,7 @@ test('policies carried whole in meta data replace the named ones', () => {
   assert.equal(foreign.ok, false);
 });
 
-test('neither the key nor a policy is changed by applying', () => {
+test('applying mutates neither the key nor a policy', () => {
   fc.assert(
     fc.property(fc.array(policyArbitrary(), { maxLength: 3 }), policies => {
       const before = structuredClone(policies);
@@ -377,7 +377,7 @@ function unordered({ rights, limits, tags, inactive, hmacSecret }: Session) {
   return { rights: rightsById, limits, tags: tags.toSorted(), inactive, hmacSecret };
 }
 
-test('what is most permissive does not depend on the order of the policies', () => {
+test('the merged limits do not depend on the order of the policies', () => {
   const withRights = policyArbitrary().filter(policy => Object.keys(policy.access_rights ?? {}).length > 0);
   fc.assert(
     fc.property(fc.array(withRights, { minLength: 2, maxLength: 4 }), policies => {

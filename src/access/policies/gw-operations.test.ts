@@ -11,11 +11,11 @@ function refused({ status, body, text }: Answer, expected: number, message: stri
   assert.deepEqual(body, { status: 'error', message });
 }
 
-onEveryEngine('policies of the control interface', app => {
+onEveryEngine('policies of the gateway API', app => {
   const ask = (method: string, path: string, body?: unknown) =>
     app().ask(method, path, body === undefined ? {} : { body });
 
-  test('a policy is made, read, replaced and removed, each answer in its exact shape', async () => {
+  test('a policy is created, read, replaced and removed, with the exact response shapes', async () => {
     const id = createPublicId();
     const path = `/gw/policies/${id}`;
     const added = await ask('POST', '/gw/policies', { id, rate: 5, per: 60 });
@@ -41,7 +41,7 @@ onEveryEngine('policies of the control interface', app => {
     refused(await ask('DELETE', path), 404, 'Policy not found');
   });
 
-  test('a policy with members of keys and of earlier versions is accepted, with a warning for each that says something', async () => {
+  test('legacy members of a policy are accepted, with a warning for each that is set', async () => {
     const id = createPublicId();
     const limit = { rate: 1, per: 1, smoothing: null };
     const access_rights = { a1: { api_id: 'a1', endpoints: [{ path: '/a', methods: [{ name: 'GET', limit }] }] } };
@@ -66,7 +66,7 @@ onEveryEngine('policies of the control interface', app => {
     );
   });
 
-  test('a policy needs an id of harmless characters that nobody has', async () => {
+  test('a policy needs an unused id of safe characters', async () => {
     const id = createPublicId();
     refused(await ask('POST', '/gw/policies', { name: 'x' }), 400, 'Unable to create policy without id.');
     const characters = 'Invalid Policy ID: Allowed characters: a-z, A-Z, 0-9, ., _, -, ~';
@@ -82,7 +82,7 @@ onEveryEngine('policies of the control interface', app => {
     refused(await ask('POST', '/gw/policies', ''), 400, 'Request body is empty');
   });
 
-  test('policies of every organisation are reached, by organisation where several have the id', async () => {
+  test('policies of every organisation are found; an ambiguous id needs org_id', async () => {
     const [one, two] = [await app().stranger(), await app().stranger()];
     const id = createPublicId();
     const path = `/gw/policies/${id}`;
@@ -105,7 +105,7 @@ onEveryEngine('policies of the control interface', app => {
     assert.equal((await ask('GET', path)).body.org_id, two.orgId);
   });
 
-  test('many who write at once lose nothing, and no list shows half of it', async () => {
+  test('concurrent writes lose nothing, and lists are consistent', async () => {
     const ids = Array.from({ length: 10 }, createPublicId);
     const answers = await Promise.all([
       ...ids.map(id => ask('POST', '/gw/policies', { id, tags: ['a', 'b'] })),

@@ -6,11 +6,11 @@ import { freerRate, largerLimit, mergeAccess, unionOfEndpoints } from './merge-p
 const merged = (...rights: AccessRight[]): AccessRight =>
   rights.reduce((one: AccessRight | undefined, other) => mergeAccess(one, other), undefined) ?? {};
 
-test('versions are united', () => {
+test('versions are merged as union', () => {
   assert.deepEqual(merged({ versions: ['v1'] }, { versions: ['v2', 'v1'] }, { versions: null }).versions, ['v1', 'v2']);
 });
 
-test('allowed URLs are united, and their methods for each URL', () => {
+test('allowed URLs are merged as union, with their methods per URL', () => {
   const right = merged(
     { allowed_urls: [{ url: '/a', methods: ['GET'] }] },
     {
@@ -26,7 +26,7 @@ test('allowed URLs are united, and their methods for each URL', () => {
   ]);
 });
 
-test('an unrestricted right beside restricted ones is unrestricted, wherever it stands', () => {
+test('a right without URL list makes the union unrestricted, in any order', () => {
   const some = { allowed_urls: [{ url: '/a', methods: ['GET'] }] };
   for (const none of [{}, { allowed_urls: null }, { allowed_urls: [] }]) {
     for (const order of [
@@ -40,7 +40,7 @@ test('an unrestricted right beside restricted ones is unrestricted, wherever it 
 });
 
 for (const list of ['restricted_types', 'allowed_types'] as const) {
-  test(`${list} unite types and fields`, () => {
+  test(`${list} merge types and fields as union`, () => {
     const right = merged(
       { [list]: [{ name: 'Query', fields: ['a'] }] },
       {
@@ -70,13 +70,13 @@ test('the larger depth of a field wins, -1 being the largest', () => {
   assert.deepEqual(right.field_access_rights, [depth('a', 4), depth('b', -1), depth('c', 1)]);
 });
 
-test('introspection stays off when any policy switched it off', () => {
+test('introspection is disabled when any policy disables it', () => {
   assert.equal(merged({ disable_introspection: true }, {}).disable_introspection, true);
   assert.equal(merged({}, { disable_introspection: true }).disable_introspection, true);
   assert.equal(merged({}, {}).disable_introspection, false);
 });
 
-test('endpoints are united; of two rates for one method the higher wins, of equal ones the larger', () => {
+test('endpoints are merged as union; of two rates for one method the higher wins, of equal ones the larger', () => {
   const method = (name: string, rate: number, per: number) => ({ name, limit: { rate, per } });
   const endpoints = unionOfEndpoints(
     [
@@ -94,7 +94,7 @@ test('endpoints are united; of two rates for one method the higher wins, of equa
   ]);
 });
 
-test('of two equal rates the one without smoothing is freer, then the one that starts higher', () => {
+test('of two equal rates the one without smoothing wins, then the one with the higher threshold', () => {
   const smoothed = (threshold: number) => ({
     ...{ rate: 10, per: 1 },
     smoothing: { enabled: true, threshold, step: 1, delay: 1 },

@@ -59,7 +59,7 @@ function refused(answer: Answer, status: number, message: RegExp): void {
 }
 
 onEveryEngine('policies', app => {
-  test('a policy is made with its name alone; the message is its id, and every member can be read', async () => {
+  test('a policy is created with its name alone; the message is its id, and every member is returned', async () => {
     const { ask, make, orgId } = await tenant(app());
     const { status, body } = await make({ name: 'Gold' });
     assert.equal(status, 200);
@@ -88,7 +88,7 @@ onEveryEngine('policies', app => {
     assert.match(read.body.last_updated, /^\d+$/);
   });
 
-  test('ids that are sent are kept, and either of them names the policy', async () => {
+  test('sent ids are used, and either of them finds the policy', async () => {
     const { ask, make, orgId } = await tenant(app());
     const _id = `db-${orgId}`;
     assert.equal((await make({ _id, id: 'gold', name: 'Gold' })).body.Message, 'gold');
@@ -99,7 +99,7 @@ onEveryEngine('policies', app => {
     refused(await ask('GET', `/api/portal/policies/${_id}`), 404, /^Policy not found$/);
   });
 
-  test('whatever passes the check is read back as it was sent', async () => {
+  test('a valid policy is read back as sent', async () => {
     const { ask, make } = await tenant(app());
     let count = 0;
     await fc.assert(
@@ -117,7 +117,7 @@ onEveryEngine('policies', app => {
     );
   });
 
-  test('a name or an id that is taken is a conflict that says which', async () => {
+  test('a duplicate name or id is a conflict that names it', async () => {
     const { ask, make } = await tenant(app());
     await make({ id: 'one', name: 'One' });
     await make({ id: 'two', name: 'Two' });
@@ -131,7 +131,7 @@ onEveryEngine('policies', app => {
     assert.equal((await elsewhere.make({ id: 'one', name: 'One' })).status, 200);
   });
 
-  test('an update replaces everything but ids, organisation and day of birth', async () => {
+  test('an update replaces everything but ids, organisation and creation date', async () => {
     const { ask, make, orgId } = await tenant(app());
     await make({ id: 'p', name: 'P', rate: 10, per: 1, tags: ['a'], org_id: 'ignored' });
     const before = (await ask('GET', '/api/portal/policies/p')).body;
@@ -146,7 +146,7 @@ onEveryEngine('policies', app => {
     refused(await ask('PUT', '/api/portal/policies/nobody', { name: 'Q' }), 404, /not found/);
   });
 
-  test('faults are refused with their place', async () => {
+  test('invalid members of a policy are refused with their path', async () => {
     const { make } = await tenant(app());
     refused(await make({}), 400, /^name: is required$/);
     refused(await make({ name: ' ' }), 400, /^name: is required$/);
@@ -165,7 +165,7 @@ onEveryEngine('policies', app => {
     refused(await make([]), 400, /expected object/);
   });
 
-  test('the list pages newest first and a page past the end is empty', async () => {
+  test('the list has pages, newest first, and a page past the end is empty', async () => {
     const { ask, make } = await tenant(app());
     assert.deepEqual((await ask('GET', '/api/portal/policies')).body, { Data: [], Pages: 1 });
     for (let n = 1; n <= 12; n++) await make({ name: `P${n}`, state: n === 3 ? 'draft' : 'active' });
@@ -180,7 +180,7 @@ onEveryEngine('policies', app => {
     refused(await ask('GET', '/api/portal/policies?p=one'), 400, /^p: /);
   });
 
-  test('policies of another organisation look absent', async () => {
+  test('policies of another organisation are not found', async () => {
     const theirs = await tenant(app());
     const { body } = await theirs.make({ name: 'Theirs' });
     const { ask, search } = await tenant(app());
@@ -221,7 +221,7 @@ onEveryEngine('policy search', app => {
     return { ...own, token, open };
   }
 
-  test('each filter alone', async () => {
+  test('each filter restricts the result', async () => {
     const { names, token, open, ask } = await filled();
     const byId = async (query: string) => sorted(await names(query));
     assert.deepEqual(await byId('q=ALPHA'), ['Beta plan', 'alpha plan']);
@@ -246,7 +246,7 @@ onEveryEngine('policy search', app => {
     assert.equal((await byId(''))?.length, 5);
   });
 
-  test('each sort alone, ascending', async () => {
+  test('each sort order is ascending', async () => {
     const { names } = await filled();
     assert.deepEqual(await names('sort=name'), ['100% plan', 'alpha plan', 'Beta plan', 'Delta', 'Epsilon']);
     assert.deepEqual(await names('sort=date_created'), ['Beta plan', 'alpha plan', '100% plan', 'Delta', 'Epsilon']);
@@ -254,7 +254,7 @@ onEveryEngine('policy search', app => {
     assert.deepEqual(await names(''), ['Epsilon', 'Delta', '100% plan', 'alpha plan', 'Beta plan']);
   });
 
-  test('filters and a sort sent together hold together', async () => {
+  test('filters and a sort order combine', async () => {
     const { names, token, open } = await filled();
     assert.deepEqual(await names(`q=plan&api_id=${token}&sort=name`), ['100% plan', 'Beta plan']);
     assert.deepEqual(await names(`q=plan&state=draft&auth_type=keyless&api_id=${open}`), ['alpha plan']);
@@ -279,14 +279,14 @@ onEveryEngine('policy search', app => {
     assert.equal((await search('policy_ids=,&p=-1')).body.Data.length, 13);
   });
 
-  test('a filter nobody declared a value for is refused by its name', async () => {
+  test('an unknown filter value is refused by its name', async () => {
     const { search } = await tenant(app());
     refused(await search('state=sleepy'), 400, /^state: /);
     refused(await search('sort=rate'), 400, /^sort: /);
     refused(await search('p=first'), 400, /^p: /);
   });
 
-  test('auth_type follows an API that changes, and an API that is gone leaves all rights but the last', async () => {
+  test('auth_type follows a changed API; a deleted API is removed from all rights but the last', async () => {
     const { ask, names, token, open } = await filled();
     const definition = (await ask('GET', `/api/apis/${open}`)).body.api_definition;
     const changed = { ...definition, use_keyless: false, use_standard_auth: true };
@@ -302,7 +302,7 @@ onEveryEngine('policy search', app => {
 });
 
 onEveryEngine('policy import', app => {
-  test('an export is imported unchanged, ids kept; what is there already is left alone', async () => {
+  test('an export is imported unchanged with its ids; existing policies are not changed', async () => {
     const from = await tenant(app());
     await from.make({ id: `imp-${from.orgId}`, name: 'One', rate: 5, per: 1 });
     const { Data } = (await from.ask('GET', '/api/portal/policies?p=-1')).body;
@@ -317,7 +317,7 @@ onEveryEngine('policy import', app => {
     assert.deepEqual({ ...read, last_updated: '' }, { ...Data[0], last_updated: '' });
   });
 
-  test('a fault is named with its place, and nothing is imported', async () => {
+  test('an invalid policy is refused with its path, and nothing is imported', async () => {
     const { orgId, ask } = await tenant(app());
     const good = { id: `good-${orgId}`, name: 'Good', org_id: orgId };
     const post = (body: unknown) => app().ask('POST', '/admin/policies/import', { body });

@@ -11,11 +11,11 @@ const documented = `_id id access_rights active date_created hmac_enabled is_ina
 const faultsOf = (policy: unknown) =>
   Policy.safeParse(policy).error?.issues.map(issue => `${issue.path.join('.')}: ${issue.message}`) ?? [];
 
-test('a policy may leave out everything', () => {
+test('a policy may be empty', () => {
   assert.deepEqual(Policy.parse({}), {});
 });
 
-test('any valid policy passes through JSON and the check unchanged', () => {
+test('any valid policy round-trips through JSON and the schema unchanged', () => {
   fc.assert(
     fc.property(policyArbitrary(), policy => {
       assert.deepEqual(Policy.parse(JSON.parse(JSON.stringify(policy))), policy);
@@ -23,7 +23,7 @@ test('any valid policy passes through JSON and the check unchanged', () => {
   );
 });
 
-test('what a reader sees can be sent back, and then reads the same', () => {
+test('a response can be sent back and is returned unchanged', () => {
   fc.assert(
     fc.property(policyArbitrary(), policy => {
       const seen = fullPolicy(policy);
@@ -32,7 +32,7 @@ test('what a reader sees can be sent back, and then reads the same', () => {
   );
 });
 
-test('a reader sees every documented member', () => {
+test('a response has every documented member', () => {
   const full = fullPolicy({});
   assert.deepEqual(Object.keys(full).sort(), documented.toSorted());
   assert.deepEqual(full.partitions, { acl: false, complexity: false, per_api: false, quota: false, rate_limit: false });
@@ -56,7 +56,7 @@ test('per_api excludes every other partition', () => {
   assert.deepEqual(faultsOf({ partitions: { per_api: true, acl: false } }), []);
 });
 
-test('no partition chosen governs every part, one chosen governs that part only', () => {
+test('a policy without partitions governs every part, one with partitions those parts only', () => {
   assert.ok(
     governs({}, 'quota') && governs({ partitions: null }, 'acl') && governs({ partitions: { per_api: true } }, 'acl'),
   );
@@ -84,7 +84,7 @@ test('an unknown state is refused', () => {
   assert.equal(faultsOf({ state: 'paused' }).length, 1);
 });
 
-test('rights may be sent as a list, which the map overrules', () => {
+test('rights may be sent as a list; a map wins', () => {
   const listed = normalizePolicy(Policy.parse({ access_rights_array: [{ api_id: 'a', api_name: 'A' }] }));
   assert.deepEqual(listed.access_rights, { a: { api_id: 'a', api_name: 'A' } });
   assert.equal('access_rights_array' in listed, false);
@@ -99,7 +99,7 @@ test('the id falls back to the database id', () => {
   assert.equal(normalizePolicy({ _id: 'db', id: 'own' }).id, 'own');
 });
 
-test('smoothing keeps the bounds of keys, and may be null', () => {
+test('smoothing has the bounds of keys, and may be null', () => {
   assert.deepEqual(faultsOf({ smoothing: { trigger: 0.001 } }), ['smoothing.trigger: must be a multiple of 0.01']);
   assert.deepEqual(faultsOf({ smoothing: null, tags: null, meta_data: null, partitions: null }), []);
   assert.equal(policyWarnings({ rate: 1, smoothing: { enabled: true, delay: 1, step: 1, threshold: 5 } }).length, 1);

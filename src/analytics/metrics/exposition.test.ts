@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { counter, formatExposition, gauge, histogram } from './exposition.ts';
 
-test('families are written with help, type and one line for each sample', () => {
+test('families are formatted with HELP, TYPE and one line per sample', () => {
   assert.equal(
     formatExposition([
       counter('gw_requests_total', 'Calls.', [{ labels: { api: 'a', status: '2xx' }, value: 3 }]),
@@ -18,7 +18,7 @@ gw_threads 2
   );
 });
 
-test('the buckets of a histogram count everything up to their bound', () => {
+test('histogram buckets are cumulative', () => {
   assert.equal(
     formatExposition([histogram('h', 'H.', [0.1, 1], [2, 3, 4], 12.5)]),
     `# HELP h H.
@@ -32,14 +32,14 @@ h_count 9
   );
 });
 
-test('no label can end its line or its quotes', () => {
+test('label values are escaped', () => {
   assert.match(
     formatExposition([gauge('g', 'G.', [{ labels: { it: 'a"b\\c\nd' }, value: 1 }])]),
     /^g\{it="a\\"b\\\\c\\nd"\} 1$/m,
   );
 });
 
-test('a family nobody counted anything for is left out', () => {
+test('a family without samples is omitted', () => {
   assert.equal(
     formatExposition([counter('c', 'C.', []), gauge('g', 'G.', [{ value: Number.NaN }])]),
     '# HELP g G.\n# TYPE g gauge\ng NaN\n',

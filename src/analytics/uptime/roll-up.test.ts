@@ -25,7 +25,7 @@ const round = (more: Partial<UptimeResult> = {}): UptimeResult => ({
 });
 const given = (...hosts: UptimeResult[]) => ({ hosts, dropped: 0 });
 
-test('rounds of one hour are one row that tells the newest result', () => {
+test('rounds of one hour are one row with the newest result', () => {
   const rolled = createUptimeRollUp({ staleMs: hour });
   rolled.add(given(round(), round({ atMs: noon + 10, up: false, passed: 1, passedMs: 5, status: 500, latencyMs: 7 })));
   rolled.add(given(round({ atMs: noon + hour })));
@@ -51,7 +51,7 @@ test('only the first result of a host and those that change its state are change
   );
 });
 
-test('a result that arrives after a newer one counts, and changes nothing', () => {
+test('a late result is counted, and does not change the state', () => {
   const rolled = createUptimeRollUp({ staleMs: hour });
   for (const [up, at] of [
     [true, 0],
@@ -68,7 +68,7 @@ test('a result that arrives after a newer one counts, and changes nothing', () =
   assert.deepEqual([hours[0]?.rounds, hours[0]?.rounds_up, hours[0]?.up], [4, 2, 0]);
 });
 
-test('what could not be written is kept, within bounds, and what is lost is counted', () => {
+test('restored rows are bounded, and lost results are counted', () => {
   const rolled = createUptimeRollUp({ staleMs: hour, maxPendingRows: 2 });
   rolled.add(given(round(), round({ host: 'b:80' })));
   const taken = rolled.drain(noon);
@@ -94,7 +94,7 @@ test('what could not be written is kept, within bounds, and what is lost is coun
   assert.deepEqual(rolled.totals, { dropped: 0, lost: 1 });
 });
 
-test('a host nobody tests any more is no longer shown', () => {
+test('a host without recent results is dropped from the state', () => {
   const rolled = createUptimeRollUp({ staleMs: 1000 });
   rolled.add({ hosts: [round(), round({ host: 'b:80', atMs: noon + 900, up: false })], dropped: 3 });
   const shown = (now: number) => rolled.states(now).map(({ host, up }) => [host, up]);

@@ -52,7 +52,7 @@ withRecords('results of uptime tests', given => {
   }
   const at = (ms: number) => new Date(ms).toISOString().replace('.000Z', 'Z');
 
-  test('a host is shown with its state, since when, its share of time up, its latency and its changes', async () => {
+  test('a host is returned with state, since, uptime ratio, latency and changes', async () => {
     const { views } = await written(
       [round('one'), round('one', { atMs: noon + 1000, passedMs: 8 })],
       [round('one', { atMs: noon + 2000 }), round('one', { atMs: noon + hour, ...down })],
@@ -88,19 +88,19 @@ withRecords('results of uptime tests', given => {
     assert.deepEqual(await views('another'), []);
   });
 
-  test('a process that begins again writes no change that is none', async () => {
+  test('a restarted process does not write a change without a state change', async () => {
     const { views } = await written([round('again')], [round('again', { atMs: noon + 10 })]);
     const [host] = await views('again');
     assert.deepEqual([host?.results.length, host?.tests, host?.since], [1, 2, at(noon)]);
   });
 
-  test('what an older result brings late does not replace the newest', async () => {
+  test('an older result that arrives late does not replace the newest', async () => {
     const { views } = await written([round('late', { atMs: noon + 10 })], [round('late', down)]);
     const [host] = await views('late');
     assert.deepEqual([host?.up, host?.last.at, host?.uptime], [true, at(noon + 10), 0.5]);
   });
 
-  test('hosts come in pages, and one API alone where it is named', async () => {
+  test('hosts have pages and can be filtered by API', async () => {
     const hosts = Array.from({ length: 5 }, (_, n) => round('paged', { apiId: `p${n % 2}`, host: `h${n}:80` }));
     const { store } = await written(hosts);
     const named = async (more: Partial<UptimeQuery>, page: number) => {
@@ -113,7 +113,7 @@ withRecords('results of uptime tests', given => {
     assert.deepEqual(await named({ apiId: 'p1' }, 1), [1, 'h1:80 1', 'h3:80 1']);
   });
 
-  test('results are kept as long as their API says, and no longer than the settings say', async () => {
+  test('results expire by the retention of their API and of the settings', async () => {
     const brief = { retentionSeconds: 60 };
     const { store, views } = await written(
       [round('kept', { host: 'a:80', ...brief }), round('kept', { host: 'b:80' })],

@@ -12,7 +12,7 @@ onEveryEngine('access requests', app => {
     return keys.filter((it: { data: { tags?: string[] } }) => it.data.tags?.includes(`portal-app-${appId}`)).length;
   };
 
-  test('lists rows without credentials, reads whole ones, products as one text', async () => {
+  test('lists have rows without credentials; a read has them; products are one text', async () => {
     const { plan, product, app: owned, requestId } = await aRequest(app(), { pending: true });
     const more = await aProduct(app());
     const both = { PlanID: plan.ID, ProductIDs: [product.ID, more.ID] };
@@ -42,7 +42,7 @@ onEveryEngine('access requests', app => {
     assert.deepEqual((await ask('GET', '/access_requests?per_page=1&page=2')).body, [rows[1]]);
   });
 
-  test('approved at once by many it still gets exactly one key', async () => {
+  test('concurrent approvals of a request issue exactly one key', async () => {
     const { requestId, app: owned } = await aRequest(app(), { pending: true });
     const answers = await Promise.all([1, 2, 3, 4, 5].map(() => ask('PUT', `/access_requests/${requestId}/approve`)));
     assert.deepEqual(answers.map(it => it.status).sort(), [200, 422, 422, 422, 422]);
@@ -51,7 +51,7 @@ onEveryEngine('access requests', app => {
     assert.equal(await keysOfApp(owned.ID), 1);
   });
 
-  test('only a pending one can be decided', async () => {
+  test('only a pending request can be approved or rejected', async () => {
     const { requestId, app: owned } = await aRequest(app(), { pending: true });
     const rejected = await ask('PUT', `/access_requests/${requestId}/reject`);
     assert.deepEqual(rejected.body, { status: 'ok', message: 'Action Reject: Executed successfully' });
@@ -67,7 +67,7 @@ onEveryEngine('access requests', app => {
       assert.equal((await ask('PUT', `/access_requests/999999/${action}`)).status, 422);
   });
 
-  test('when the provider will not make the key it stays pending, and can be approved later', async () => {
+  test('a request stays pending when the provider refuses the key, and can be approved later', async () => {
     const { requestId, product } = await aRequest(app(), { pending: true });
     const path = `/api/portal/policies/${product.ReferenceID}`;
     const { access_rights_array: _list, ...policy } = await made(app(), 'GET', path);
@@ -82,7 +82,7 @@ onEveryEngine('access requests', app => {
     assert.deepEqual(approved.body, { status: 'ok', message: 'Action Approve: Executed successfully' });
   });
 
-  test('removing one revokes its key first', async () => {
+  test('removing a request revokes its key first', async () => {
     const { requestId, app: owned } = await aRequest(app());
     const [credential] = (await ask('GET', `/access_requests/${requestId}`)).body.Credentials;
     assert.deepEqual((await ask('DELETE', `/access_requests/${requestId}`)).body, { status: 'ok' });
@@ -92,7 +92,7 @@ onEveryEngine('access requests', app => {
     assert.deepEqual((await ask('GET', `/apps/${owned.ID}`)).body.AccessRequests, []);
   });
 
-  test('removed while it is being approved it leaves no key', async () => {
+  test('a request removed during its approval leaves no key', async () => {
     for (let round = 0; round < 5; round++) {
       const { requestId, app: owned } = await aRequest(app(), { pending: true });
       await Promise.all([
@@ -104,7 +104,7 @@ onEveryEngine('access requests', app => {
     }
   });
 
-  test('names that are gone are remembered', async () => {
+  test('an access request keeps showing the names of deleted products and plans', async () => {
     const plan = await aPlan(app());
     const product = await aProduct(app());
     const owned = await anApp(app());

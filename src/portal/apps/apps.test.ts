@@ -20,7 +20,7 @@ onEveryEngine('portal apps', app => {
     app().ask(method, `/portal-api${path}`, body === undefined ? {} : { body });
   const keyStatus = async (key: string) => (await app().ask('GET', `/api/keys/${encodeURIComponent(key)}`)).status;
 
-  test('from provider to working key, and back to none', async () => {
+  test('an app gets a working key through a provider, and loses it on removal', async () => {
     const provider = await made(app(), 'POST', '/portal-api/providers', {
       Name: 'Here',
       Type: 'gw-pro',
@@ -88,7 +88,7 @@ onEveryEngine('portal apps', app => {
     assert.equal((await ask('GET', `/access_requests/${requestId}`)).status, 404);
   });
 
-  test('reading an app holds every member of app, access request and credential', async () => {
+  test('an app is returned with every member of app, access request and credential', async () => {
     const {
       app: owned,
       requestId,
@@ -150,7 +150,7 @@ onEveryEngine('portal apps', app => {
     });
   });
 
-  test('an app without requests has an empty list, and numbers and truths may come as text', async () => {
+  test('an app without requests has an empty list; integers and booleans may be text', async () => {
     const developer = await aDeveloper(app());
     const owned = await anApp(app(), { UserID: String(developer.ID) });
     assert.equal(owned.UserID, developer.ID);
@@ -161,7 +161,7 @@ onEveryEngine('portal apps', app => {
     assert.equal((await ask('PUT', `/apps/${owned.ID}/provision`, body)).status, 200);
   });
 
-  test('what was read can be edited and sent back', async () => {
+  test('a returned app can be edited and sent back', async () => {
     const { app: owned } = await aRequest(app());
     const { body } = await ask('GET', `/apps/${owned.ID}`);
     const answer = await ask('PUT', `/apps/${owned.ID}`, { ...body, Name: 'Renamed' });
@@ -185,7 +185,7 @@ onEveryEngine('portal apps', app => {
     assert.equal((await anApp(app(), { UserID: partner.ID, Visibility: 'team' })).Visibility, 'team');
   });
 
-  test('lists show newest first, page by page, capped by limit, without requests or secrets', async () => {
+  test('lists have pages, newest first, bounded by limit, without requests or secrets', async () => {
     const names = ['page-1', 'page-2', 'page-3'];
     for (const Name of names) await anApp(app(), { Name });
     const page = async (query: string) =>
@@ -220,7 +220,7 @@ onEveryEngine('portal apps', app => {
     }
   });
 
-  test('wrong members are refused with the place of every fault', async () => {
+  test('invalid members of an app are refused with the path of every fault', async () => {
     const answer = await ask('POST', '/apps', { Name: 7, UserID: 'me', Visibility: 'all' });
     assert.equal(answer.status, 422);
     const places = answer.body.errors.map((line: string) => line.split(':')[0]).sort();
@@ -233,7 +233,7 @@ onEveryEngine('portal apps', app => {
     assert.equal((await app().ask('POST', '/portal-api/apps', { body: '{' })).status, 422);
   });
 
-  test('a request names an existing plan and products that go together', async () => {
+  test('an access request needs an existing plan and compatible products', async () => {
     const owned = await anApp(app());
     const plan = await aPlan(app());
     const product = await aProduct(app());
@@ -272,7 +272,7 @@ onEveryEngine('portal apps', app => {
     ]);
   });
 
-  test('the allowance of a plan counts removed requests too, and holds when many come at once', async () => {
+  test('the quota of a plan counts removed requests, and holds under concurrency', async () => {
     const product = await aProduct(app());
     const plan = await aPlan(app(), { PlanQuota: 2, PlanQuotaRenewalRate: 3600 });
     const developer = await aDeveloper(app());
@@ -291,7 +291,7 @@ onEveryEngine('portal apps', app => {
     assert.equal((await ask('PUT', `/apps/${another.ID}/provision`, body)).status, 200);
   });
 
-  test('a plan that approves by itself gives the key at once', async () => {
+  test('a plan with automatic approval issues the key at once', async () => {
     const product = await aProduct(app());
     const plan = await aPlan(app(), { AutoApproveAccessRequests: true });
     const owned = await anApp(app());

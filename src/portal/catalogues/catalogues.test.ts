@@ -7,7 +7,7 @@ onEveryEngine('portal catalogues', app => {
   const ask = (method: string, path: string, body?: unknown) =>
     app().ask(method, `/portal-api/catalogues${path}`, body === undefined ? {} : { body });
 
-  test('making one answers with every member; private unless told otherwise', async () => {
+  test('a new catalogue is returned with every member; private by default', async () => {
     const plan = await aPlan(app());
     const product = await aProduct(app());
     const { status, body } = await ask('POST', '', {
@@ -34,7 +34,7 @@ onEveryEngine('portal catalogues', app => {
     assert.deepEqual((await made(app(), 'GET', `/portal-api/plans/${plan.ID}`)).Catalogues, [ID]);
   });
 
-  test('lists that are sent replace, null empties, silence keeps, and names may be sent back', async () => {
+  test('sent lists replace, null empties, absence keeps, and names are accepted as references', async () => {
     const [one, two] = [await aPlan(app()), await aPlan(app())];
     const { body: made1 } = await ask('POST', '', { Name: 'Moving', Plans: [one.ID], VisibilityStatus: 'Public' });
     assert.equal(made1.NameWithSlug, 'moving');
@@ -46,7 +46,7 @@ onEveryEngine('portal catalogues', app => {
     assert.deepEqual([emptied.Plans, emptied.VisibilityStatus], [[], 'Public']);
   });
 
-  test('removing one leaves its plans and products', async () => {
+  test('removing a catalogue keeps its plans and products', async () => {
     const plan = await aPlan(app());
     const { body } = await ask('POST', '', { Name: 'Gone soon', Plans: [plan.ID] });
     assert.deepEqual((await ask('DELETE', `/${body.ID}`)).body, { status: 'ok' });
@@ -56,7 +56,7 @@ onEveryEngine('portal catalogues', app => {
     assert.equal((await ask('PUT', `/${body.ID}`, { Name: 'x' })).status, 422);
   });
 
-  test('what cannot be is refused with its place, and leaves nothing behind', async () => {
+  test('an invalid catalogue is refused with its path, and nothing is stored', async () => {
     const { status, body } = await ask('POST', '', { Name: '', VisibilityStatus: 'Secret', Plans: ['x', {}] });
     assert.equal(status, 422);
     const places = body.errors.map((line: string) => line.split(':')[0]).sort();

@@ -14,7 +14,7 @@ onEveryEngine('portal credentials', app => {
     return { owned, requestId, path, credential, one: `${path}/credentials/${credential.ID}` };
   };
 
-  test('are read one by one, in lists and with their request', async () => {
+  test('credentials are returned one by one, in lists and with their request', async () => {
     const { path, one, credential, requestId, owned } = await given();
     assert.deepEqual((await ask('GET', one)).body, credential);
     const brief = (await ask('GET', path)).body;
@@ -35,7 +35,7 @@ onEveryEngine('portal credentials', app => {
     assert.deepEqual((await ask('GET', `${path}/credentials?page=2`)).body, []);
   });
 
-  test('the key is sealed in the record', async () => {
+  test('the key of a credential is sealed in the database', async () => {
     const { credential } = await given();
     const { records } = app().application.installation;
     const row = await records.db
@@ -47,7 +47,7 @@ onEveryEngine('portal credentials', app => {
     assert.ok(row.body.includes(credential.CredentialHash));
   });
 
-  test('rotated by many at once, one key is left and it is the one that is shown', async () => {
+  test('concurrent rotations leave one valid key, the returned one', async () => {
     const { owned, one } = await given();
     const answers = await Promise.all([1, 2, 3, 4].map(() => ask('PUT', `${one}/rotate`)));
     assert.ok(answers.some(it => it.status === 200));
@@ -64,7 +64,7 @@ onEveryEngine('portal credentials', app => {
     );
   });
 
-  test('removing one stops its key; its request stays approved without it', async () => {
+  test('removing a credential revokes its key; the request stays approved', async () => {
     const { path, one, credential, requestId } = await given();
     assert.deepEqual((await ask('DELETE', one)).body, { status: 'ok' });
     assert.equal(await keyStatus(credential.Credential), 404);
@@ -75,7 +75,7 @@ onEveryEngine('portal credentials', app => {
     assert.equal((await ask('PUT', `${one}/rotate`)).status, 422);
   });
 
-  test('a key that was already removed at the provider can be removed and rotated here', async () => {
+  test('a credential whose key was removed at the provider can be removed and rotated', async () => {
     const { one, credential } = await given();
     const path = `/api/keys/${encodeURIComponent(credential.Credential)}`;
     assert.equal((await app().ask('DELETE', path)).status, 200);
@@ -83,7 +83,7 @@ onEveryEngine('portal credentials', app => {
     assert.equal((await ask('DELETE', one)).status, 200);
   });
 
-  test('those of another app are unknown', async () => {
+  test('credentials of another app return 404', async () => {
     const { requestId, credential } = await given();
     const other = await anApp(app());
     const path = `/apps/${other.ID}/access-requests/${requestId}`;
@@ -97,7 +97,7 @@ onEveryEngine('portal credentials', app => {
     assert.equal(await keyStatus(credential.Credential), 200);
   });
 
-  test('a credential removed while it is rotated leaves no key behind', async () => {
+  test('a credential removed during rotation leaves no valid key', async () => {
     for (let round = 0; round < 6; round++) {
       const { one, path, credential } = await given();
       const tags = (await app().ask('GET', `/api/keys/${encodeURIComponent(credential.Credential)}`)).body.data.tags;

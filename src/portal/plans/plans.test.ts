@@ -8,7 +8,7 @@ onEveryEngine('portal plans', app => {
     app().ask(method, `/portal-api/plans${path}`, body === undefined ? {} : { body });
   const policyOf = async (id: string) => made(app(), 'GET', `/api/portal/policies/${id}`);
 
-  test('making one answers with every member, and makes its limits policy', async () => {
+  test('a new plan is returned with every member, and its limits policy exists', async () => {
     const { status, body } = await ask('POST', '', {
       Name: 'free',
       ProviderID: localProvider,
@@ -74,7 +74,7 @@ onEveryEngine('portal plans', app => {
     });
   });
 
-  test('a limit that is not sent is none, one that is set limits, and Unlimited says so itself', async () => {
+  test('an unsent limit is unlimited, a set one limits, and Unlimited flags override', async () => {
     const plan = await aPlan(app());
     assert.deepEqual([plan.UnlimitedRateLimit, plan.UnlimitedQuota], [true, true]);
     const open = await policyOf(plan.ReferenceID);
@@ -87,7 +87,7 @@ onEveryEngine('portal plans', app => {
     assert.equal((await policyOf(plan.ReferenceID)).rate, -1);
   });
 
-  test('a limit of 0 limits nothing and reads back as unlimited, whatever the body says', async () => {
+  test('a limit of 0 is returned as unlimited, whatever the body says', async () => {
     const wrong = { RateLimit: 0, UnlimitedRateLimit: false, Quota: 0, UnlimitedQuota: false };
     const plan = await aPlan(app(), wrong);
     assert.deepEqual([plan.UnlimitedRateLimit, plan.UnlimitedQuota], [true, true]);
@@ -100,7 +100,7 @@ onEveryEngine('portal plans', app => {
     assert.deepEqual([rate, quota_max], [-1, -1]);
   });
 
-  test('every change reaches the policy: expiry and meta data too, and what the plan no longer says goes', async () => {
+  test('a plan change updates the policy: expiry and meta data too; removed meta data is removed there', async () => {
     const plan = await aPlan(app(), { MetaData: { old: 'x', kept: 'y' } });
     const policy = await policyOf(plan.ReferenceID);
     const { access_rights_array: _list, ...sent } = policy;
@@ -120,7 +120,7 @@ onEveryEngine('portal plans', app => {
     assert.deepEqual(changed.meta_data, { kept: 'z', set: 'elsewhere' });
   });
 
-  test('a plan that limits credentials cannot be removed: they would be left without limits', async () => {
+  test('a plan with credentials cannot be removed', async () => {
     const { plan, requestId } = await aRequest(app());
     const refused = await ask('DELETE', `/${plan.ID}`);
     assert.equal(refused.status, 409);
@@ -131,7 +131,7 @@ onEveryEngine('portal plans', app => {
     assert.equal((await app().ask('GET', `/api/portal/policies/${plan.ReferenceID}`)).status, 404);
   });
 
-  test('unknown plans are a 404; what cannot be is refused with its place', async () => {
+  test('unknown plans return 404; invalid members are refused with their path', async () => {
     for (const id of ['99999', 'nobody']) {
       assert.equal((await ask('GET', `/${id}`)).status, 404);
       assert.equal((await ask('PUT', `/${id}`, { Name: 'x' })).status, 404);

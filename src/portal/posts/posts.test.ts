@@ -16,7 +16,7 @@ onEveryEngine('posts', app => {
   const put = (id: string, more: object = {}) =>
     app().ask('PUT', `/portal-api/posts/${id}`, { body: { Title: 'News', Status: 'draft', ...more } });
 
-  test('four members make a post with every member of its shape', async () => {
+  test('a post created with four members is returned with every member', async () => {
     const body = least();
     const { CreatedAt, UpdatedAt, ID, ...post } = await make(body);
     assert.match(ID, /^\d+$/);
@@ -33,7 +33,7 @@ onEveryEngine('posts', app => {
     });
   });
 
-  test('markup is kept as it was written, and numbers and truths may come as text', async () => {
+  test('markup is stored as sent; integers and booleans may be text', async () => {
     const given = {
       Title: 'Release',
       Lede: 'Short',
@@ -49,7 +49,7 @@ onEveryEngine('posts', app => {
       assert.equal(body[name], value, name);
   });
 
-  test('an update answers with the whole post, and what it does not send stays', async () => {
+  test('an update returns the whole post and keeps unsent members', async () => {
     const made = await make({ Lede: 'old', Categories: ['a'], MarkdownContent: 'm' });
     const { status, body } = await put(made.ID, { Title: 'New', Status: 'published', Content: '<p>2</p>' });
     assert.equal(status, 200);
@@ -62,7 +62,7 @@ onEveryEngine('posts', app => {
     assert.deepEqual(again.body.Categories, made.Categories);
   });
 
-  test('categories and tags are named by number or name; a new name is made, a known one found', async () => {
+  test('categories and tags are referenced by id or name; unknown names are created', async () => {
     const first = await make({ Categories: ['Guides', ' Updates '], Tags: ['v1'] });
     assert.deepEqual(names(first.Categories), ['Guides', 'Updates']);
     const [guides, updates] = first.Categories;
@@ -77,7 +77,7 @@ onEveryEngine('posts', app => {
     assert.deepEqual([body.Categories, body.Tags], [[], []]);
   });
 
-  test('those who name the same new tag at once share it', async () => {
+  test('concurrent posts with the same new tag share it', async () => {
     const { tags } = app().application.installation.tools.posts;
     const name = createPublicId();
     const nowMs = Date.parse('2026-01-01T00:00:00Z');
@@ -89,7 +89,7 @@ onEveryEngine('posts', app => {
     assert.deepEqual(new Set(made.map(({ Tags }) => Number(Tags[0].ID))), new Set(settled[0]));
   });
 
-  test('a number nobody has is refused with its place, and then nothing is made', async () => {
+  test('an unknown label id is refused with its path, and nothing is created', async () => {
     const name = createPublicId();
     const { status, body } = await app().ask('POST', '/portal-api/posts', {
       body: { ...least(), Tags: [name, 999999] },
@@ -100,7 +100,7 @@ onEveryEngine('posts', app => {
     assert.equal((await db.selectFrom('portal_tags').select('id').where('name', '=', name).execute()).length, 0);
   });
 
-  test('the list has rows with numbers and names, newest first, in pages', async () => {
+  test('the list has rows with ids and names, newest first, in pages', async () => {
     const made = [];
     for (let n = 0; n < 3; n++) made.unshift(await make({ Categories: ['Listed'], Tags: [`n${n}`] }));
     const list = async (query: string) => (await app().ask('GET', `/portal-api/posts?${query}`)).body;
@@ -122,7 +122,7 @@ onEveryEngine('posts', app => {
     assert.equal((await app().ask('GET', '/portal-api/posts?page=0')).status, 422);
   });
 
-  test('the same path twice is a conflict, when made and when changed', async () => {
+  test('a duplicate path is a conflict on create and update', async () => {
     const { Path } = await make();
     const again = await app().ask('POST', '/portal-api/posts', { body: { ...least(), Path } });
     assert.equal(again.status, 409);
@@ -130,7 +130,7 @@ onEveryEngine('posts', app => {
     assert.equal((await put((await make()).ID, { Path })).status, 409);
   });
 
-  test('a wrong member is refused with its place', async () => {
+  test('an invalid member of a post is refused with its path', async () => {
     const { ID } = await make();
     for (const [wrong, place] of [
       [{ Title: '' }, 'Title'],
@@ -166,7 +166,7 @@ onEveryEngine('posts', app => {
       assert.equal((await app().ask('PUT', `/portal-api/posts/${ID}`, { body: broken })).status, 422);
   });
 
-  test('a removed post is gone; an unknown one is 404 to read or remove and 422 to write to', async () => {
+  test('a removed post is not found; an unknown one is 404 on read or delete and 422 on write', async () => {
     const { ID } = await make({ Tags: ['t'] });
     const { status, body } = await app().ask('DELETE', `/portal-api/posts/${ID}`);
     assert.equal(status, 200);

@@ -8,7 +8,7 @@ onEveryEngine('portal products', app => {
     app().ask(method, `/portal-api/products${path}`, body === undefined ? {} : { body });
   const policyOf = async (id: string) => made(app(), 'GET', `/api/portal/policies/${id}`);
 
-  test('making one answers 201 with every member, and makes its access policy', async () => {
+  test('a new product is returned with 201 and every member, and its access policy exists', async () => {
     const apiId = await anApi(app(), 'whole-api');
     const { status, body } = await ask('POST', '', {
       Name: 'Whole Product!',
@@ -78,7 +78,7 @@ onEveryEngine('portal products', app => {
     assert.ok(!('Content' in row) && !('Catalogues' in row));
   });
 
-  test('documents alone get no policy until an API is added; the last API gone, it rests', async () => {
+  test('a documentation-only product has no policy until an API is added; without APIs the policy is a draft', async () => {
     const { body: documents } = await ask('POST', '', {
       Name: 'Papers',
       IsDocumentationOnly: true,
@@ -106,7 +106,7 @@ onEveryEngine('portal products', app => {
     assert.deepEqual(both.body.errors, ['APIDetails: must be empty when IsDocumentationOnly is true']);
   });
 
-  test('what was read can be edited and sent back, and the new name and APIs are in the policy at once', async () => {
+  test('a returned product can be edited and sent back; name and APIs are updated in the policy at once', async () => {
     const product = await aProduct(app(), { Catalogues: [2], Tags: ['a'] });
     const more = await anApi(app());
     const answer = await ask('PUT', `/${product.ID}`, {
@@ -125,7 +125,7 @@ onEveryEngine('portal products', app => {
     assert.deepEqual((await ask('PUT', `/${product.ID}`, { Catalogues: null })).body.Catalogues, []);
   });
 
-  test('paths are made of names, stay unique, and can be chosen', async () => {
+  test('paths derive from names, are unique, and can be chosen', async () => {
     const APIDetails: unknown[] = [];
     const paths = [];
     for (const Name of ['Same name', 'same  NAME', 'Same-Name'])
@@ -139,7 +139,7 @@ onEveryEngine('portal products', app => {
     assert.match((await ask('PUT', `/${product.ID}`, { Path: 'a/b' })).body.errors[0], /^Path: may hold letters/);
   });
 
-  test('a persistent id survives a move, and is unique', async () => {
+  test('a persistent id can be chosen, and is unique', async () => {
     const CID = '2xQ9bR7mKf3TzL0aYw5HcV8nPdE';
     const product = await aProduct(app(), { CID });
     assert.equal(product.CID, CID);
@@ -156,7 +156,7 @@ onEveryEngine('portal products', app => {
     assert.match((await ask('POST', '', { Name: 'x', CID: 'short' })).body.errors[0], /^CID: must be 27/);
   });
 
-  test('what cannot be is refused with its place, and leaves no policy behind', async () => {
+  test('an invalid product is refused with its path, and leaves no policy', async () => {
     const errors = async (body: object) => {
       const answer = await ask('POST', '', body);
       assert.equal(answer.status, 422);
@@ -184,7 +184,7 @@ onEveryEngine('portal products', app => {
     assert.deepEqual(moved.body.errors, ['ProviderID: cannot be changed: the product belongs to its provider']);
   });
 
-  test('removing one removes its policy; unknown ones are a 404, a 422 to change', async () => {
+  test('removing a product removes its policy; unknown products are 404, 422 on update', async () => {
     const product = await aProduct(app(), { Catalogues: [1] });
     assert.deepEqual((await ask('DELETE', `/${product.ID}`)).body, { status: 'ok' });
     assert.equal((await app().ask('GET', `/api/portal/policies/${product.ReferenceID}`)).status, 404);

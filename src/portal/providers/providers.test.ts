@@ -13,7 +13,7 @@ const provider = (Name: string, more: object = {}) => ({
   Configuration: { MetaData: metaData(more) },
 });
 
-test('a span is told in its two largest units', () => {
+test('a duration is formatted in its two largest units', () => {
   assert.equal(spanText(192_400), '3 minutes 12 seconds');
   assert.equal(spanText(86_400_000 + 3_600_000), '1 day 1 hour');
   assert.equal(spanText(0), '0 seconds');
@@ -24,7 +24,7 @@ onEveryEngine('portal providers', app => {
   const ask = (method: string, path: string, body?: unknown) =>
     app().ask(method, `/portal-api/providers${path}`, body === undefined ? {} : { body });
 
-  test('a new provider is Unknown, holds every member, and its secret is masked', async () => {
+  test('a new provider has status Unknown, every member, and a masked secret', async () => {
     const { status, body } = await ask('POST', '', provider('Main'));
     assert.equal(status, 200);
     const { ID, CID, CreatedAt, UpdatedAt, Configuration, ...rest } = body;
@@ -46,7 +46,7 @@ onEveryEngine('portal providers', app => {
     assert.deepEqual(Object.keys(row).sort(), ['CID', 'ID', 'LastSyncedAt', 'Name', 'Status', 'Type']);
   });
 
-  test('the secret is sealed in the record and appears in no answer', async () => {
+  test('the secret of a provider is sealed in the database and in no response', async () => {
     const { body } = await ask('POST', '', provider('Sealed'));
     const { records } = app().application.installation;
     const row = await records.db
@@ -60,7 +60,7 @@ onEveryEngine('portal providers', app => {
     assert.doesNotMatch(sync.text, new RegExp(secret));
   });
 
-  test('what was read can be sent back: the mask keeps the secret, but not for another host', async () => {
+  test('a returned provider can be sent back: the mask keeps the secret, except for another host', async () => {
     const { body: before } = await ask('POST', '', provider('Edited'));
     const stored = async () => app().application.installation.tools.portal.providers.get(before.ID);
     const renamed = await ask('PUT', `/${before.ID}`, { ...before, Name: 'Edited again' });
@@ -77,7 +77,7 @@ onEveryEngine('portal providers', app => {
     assert.equal((await stored())?.Secret, 'another');
   });
 
-  test('the configuration is checked, with the place of every fault', async () => {
+  test('an invalid configuration is refused with the path of every fault', async () => {
     const errors = async (Configuration: unknown) =>
       (await ask('POST', '', { Name: 'x', Type: 'gw-pro', Configuration })).body.errors;
     assert.deepEqual(await errors({ MetaData: '{' }), ['Configuration.MetaData: must be a JSON document as text']);
@@ -91,7 +91,7 @@ onEveryEngine('portal providers', app => {
     assert.deepEqual([wrong.status, wrong.body.errors], [422, ['Name: must not be empty', 'Type: must be gw-pro']]);
   });
 
-  test('unknown providers are a 404 to read and remove, a 422 to change and synchronise', async () => {
+  test('unknown providers are 404 on read and delete, 422 on update and synchronise', async () => {
     for (const id of ['99999', '2xQ9bR7mKf3TzL0aYw5HcV8nPdE']) {
       assert.equal((await ask('GET', `/${id}`)).status, 404);
       assert.equal((await ask('DELETE', `/${id}`)).status, 404);
@@ -100,7 +100,7 @@ onEveryEngine('portal providers', app => {
     }
   });
 
-  test('synchronising makes products and plans of policies, hides those that went and brings them back', async () => {
+  test('synchronising creates products and plans from policies, hides those of deleted ones and shows them again', async () => {
     const apiId = await anApi(app(), 'sync-api');
     const policies = '/api/portal/policies';
     const rights = { [apiId]: { api_id: apiId, api_name: 'sync-api', versions: ['Default'] } };
@@ -219,7 +219,7 @@ onEveryEngine('portal providers', app => {
     for (const action of ['createProvider', 'synchronizeProvider']) assert.match(text, new RegExp(action));
   });
 
-  test('all providers are asked although one of them fails, and each failure is told', async () => {
+  test('synchronising all continues after a failure and reports each one', async () => {
     const { body: away } = await ask('POST', '', provider('Nobody there'));
     const { status, body } = await ask('PUT', '/all/synchronize');
     assert.equal(status, 422);
@@ -230,7 +230,7 @@ onEveryEngine('portal providers', app => {
     assert.equal((await ask('GET', `/${localProvider}`)).body.Status, 'Up');
   });
 
-  test('removing a provider removes its products and plans and revokes the keys made there', async () => {
+  test('removing a provider removes its products and plans and revokes its keys', async () => {
     const { ID } = (await ask('POST', '', provider('Passing', { URL: '', OrgID: '' }))).body;
     const apiId = await anApi(app());
     const product = await made(

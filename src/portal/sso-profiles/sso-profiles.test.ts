@@ -56,7 +56,7 @@ onEveryEngine('SSO profiles', app => {
   const put = (id: string, body: object) => app().ask('PUT', `/portal-api/sso_profiles/${id}`, { body });
   const stored = (id: string) => app().application.installation.tools.ssoProfiles.get(id);
 
-  test('every member of a profile is kept and answered, with its secrets masked', async () => {
+  test('every member of a profile is stored and returned, with masked secrets', async () => {
     const given = oidc();
     const made = await make(given);
     const expected = {
@@ -70,7 +70,7 @@ onEveryEngine('SSO profiles', app => {
     assert.deepEqual(body, expected);
   });
 
-  test('three members are enough; the ID is made of the name, the type of the provider', async () => {
+  test('three members suffice; ID and Type are derived from name and provider', async () => {
     const { ID, ...made } = await make({ ...least(), Name: 'Café & Friends!' });
     assert.equal(ID, 'cafe-friends');
     assert.deepEqual(made, {
@@ -101,7 +101,7 @@ onEveryEngine('SSO profiles', app => {
     assert.match(nameless.body.errors[0], /^ID: is needed/);
   });
 
-  test('secrets are sealed in the database, at any depth, and open for signing in', async () => {
+  test('secrets are sealed in the database at any depth, and opened by the store', async () => {
     const given = {
       ...least(),
       ProviderConfig: { LDAPAdminPassword: secrets.ldap, deep: [{ Secret: 'inner-secret' }] },
@@ -129,7 +129,7 @@ onEveryEngine('SSO profiles', app => {
     assert.deepEqual((await stored(ID))?.ProviderConfig, oidc().ProviderConfig);
   });
 
-  test('a masked secret follows its provider, not its place in the list', async () => {
+  test('a masked secret is matched by provider name, not by index', async () => {
     const github = { Name: 'github', Key: 'g', Secret: 'github-secret' };
     const twin = { ...provider, Key: 'second', Secret: 'second-secret' };
     const { ID } = await make({ ...oidc(), ProviderConfig: { UseProviders: [github, provider, twin] } });
@@ -139,7 +139,7 @@ onEveryEngine('SSO profiles', app => {
     assert.deepEqual((await stored(ID))?.ProviderConfig.UseProviders, [twin, github]);
   });
 
-  test('a mask with nothing behind it is refused, and so is one whose address changed', async () => {
+  test('a mask without a stored secret, or with a changed address, is refused', async () => {
     const created = await create({ ...least(), IdentityHandlerConfig: { DashboardCredential: mask } });
     assert.equal(created.status, 422);
     assert.match(created.body.errors[0], /^IdentityHandlerConfig\.DashboardCredential: is masked/);
@@ -155,7 +155,7 @@ onEveryEngine('SSO profiles', app => {
     assert.deepEqual(numeric.body.errors, ['ProviderConfig.LDAPAdminPassword: must be text']);
   });
 
-  test('the list has rows with the addresses of signing in, newest first, in pages', async () => {
+  test('the list has rows with login URLs, newest first, in pages', async () => {
     const ids: string[] = [];
     const bases = [
       { ...oidc(), expected: 'https://portal.example/tib/auth/ID/openid-connect', type: 'openid-connect' },
@@ -197,7 +197,7 @@ onEveryEngine('SSO profiles', app => {
     assert.deepEqual(await list('page=900'), []);
   });
 
-  test('a wrong member is refused with its place and what is allowed', async () => {
+  test('an invalid member is refused with its path and the allowed values', async () => {
     const { ID } = await make(oidc());
     for (const [wrong, message] of [
       [{ ActionType: 'GenerateNothing' }, /^ActionType: must be one of GenerateOrLoginUserProfile, GenerateOrLogin/],
@@ -228,14 +228,14 @@ onEveryEngine('SSO profiles', app => {
       assert.equal((await app().ask('POST', '/portal-api/sso_profiles', { body: broken })).status, 422);
   });
 
-  test('an ID stays what it was, and a provider that changes takes its type along', async () => {
+  test('the ID cannot change, and a changed provider changes the type', async () => {
     const { ID } = await make(oidc());
     const { body } = await put(ID, { ID: 'other', ProviderName: 'ADProvider', UserGroupMapping: { ops: 4 } });
     assert.deepEqual([body.ID, body.Type, body.UserGroupMapping], [ID, 'passthrough', { ops: '4' }]);
     assert.equal((await app().ask('GET', '/portal-api/sso_profiles/other')).status, 404);
   });
 
-  test('a removed profile is gone, and an unknown one is not found', async () => {
+  test('removed and unknown profiles are not found', async () => {
     const { ID } = await make(oidc());
     const { status, body } = await app().ask('DELETE', `/portal-api/sso_profiles/${ID}`);
     assert.equal(status, 200);

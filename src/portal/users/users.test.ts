@@ -4,11 +4,11 @@ import { verifyPassword } from '#base/passwords.ts';
 import { onEveryEngine } from '../../../tests/support/app.ts';
 import { made, portalTimePattern } from '../../../tests/support/portal.ts';
 
-onEveryEngine('people of the portal', app => {
+onEveryEngine('portal users and organisations', app => {
   const ask = (method: string, path: string, body?: unknown) =>
     app().ask(method, `/portal-api${path}`, body === undefined ? {} : { body });
 
-  test('a user holds every member, and never a password or token', async () => {
+  test('a user is returned with every member except password and token', async () => {
     const password = 'correct horse battery';
     const { status, body, text } = await ask('POST', '/users', {
       Email: 'Ann@Example.org',
@@ -52,7 +52,7 @@ onEveryEngine('people of the portal', app => {
     ]);
   });
 
-  test('an organisation is made with a team that holds everybody', async () => {
+  test('a new organisation has a default team with all its users', async () => {
     const { body } = await ask('POST', '/organisations', { Name: '<b>Partner</b> Ltd' });
     assert.equal(body.Name, 'Partner Ltd');
     assert.deepEqual(
@@ -70,7 +70,7 @@ onEveryEngine('people of the portal', app => {
       assert.deepEqual((await ask('POST', '/organisations', { Name })).body.errors, ['Name: must not be empty']);
   });
 
-  test('administrators stand above organisations', async () => {
+  test('administrators belong to no organisation', async () => {
     const { body } = await ask('POST', '/users', {
       Email: 'chief@example.org',
       Role: 'provider-admin',
@@ -79,7 +79,7 @@ onEveryEngine('people of the portal', app => {
     assert.deepEqual([body.OrganisationID, body.Organisation, body.Teams], [0, '', []]);
   });
 
-  test('an address is somebody’s only, and what cannot be is refused with its place', async () => {
+  test('a duplicate e-mail address is a conflict; invalid members are refused with their path', async () => {
     await made(app(), 'POST', '/portal-api/users', { Email: 'once@example.org' });
     assert.equal((await ask('POST', '/users', { Email: 'ONCE@example.org' })).status, 409);
     const { status, body } = await ask('POST', '/users', { Email: 'no address', Role: 'king', Active: 'maybe' });

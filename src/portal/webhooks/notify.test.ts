@@ -14,7 +14,7 @@ after(() => receiver?.close());
 
 const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 
-onEveryEngine('what the portal tells', app => {
+onEveryEngine('portal webhook events', app => {
   const hooked = async (...Events: string[]) => {
     const path = `/${createPublicId()}`;
     const hook = { Name: 'crm', URL: receiver.url + path, Method: 'POST', Timeout: 5, Events };
@@ -35,7 +35,7 @@ onEveryEngine('what the portal tells', app => {
     };
   };
 
-  test('a developer, an app and an organisation that come to be are told, signed, with the headers of the hook', async () => {
+  test('creating a user, an app or an organisation sends a signed event with the headers of the webhook', async () => {
     const { told, calls, remove } = await hooked('UserRegistered', 'ApplicationRegistered', 'OrganisationRegistered');
     const user = await aDeveloper(app());
     const application = await anApp(app(), { UserID: user.ID });
@@ -58,7 +58,7 @@ onEveryEngine('what the portal tells', app => {
     await remove();
   });
 
-  test('a request is told when it is made, approved or rejected, and its credential when it is issued', async () => {
+  test('an access request sends events when created, approved or rejected, and for its credential', async () => {
     const request = ['AccessRequestCreated', 'AccessRequestApproved', 'AccessRequestRejected'];
     const { told, remove } = await hooked(...request, 'CredentialRegistered');
     const { app: owner, plan, product, requestId } = await aRequest(app());
@@ -78,7 +78,7 @@ onEveryEngine('what the portal tells', app => {
     await remove();
   });
 
-  test('a hook hears what it asked for and nothing else', async () => {
+  test('a webhook receives only events it is subscribed to', async () => {
     const [deaf, all] = [await hooked('PasswordReset'), await hooked('UserRegistered')];
     await aDeveloper(app());
     await all.told(1);

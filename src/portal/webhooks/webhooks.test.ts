@@ -21,7 +21,7 @@ onEveryEngine('portal webhooks', app => {
   };
   const addHeader = (id: string, body: object) => app().ask('POST', `/portal-api/webhooks/${id}/headers`, { body });
 
-  test('a webhook is made with every member of its shape, and read back the same', async () => {
+  test('a webhook is created with every member and read back the same', async () => {
     const made = await make();
     const { ID, CreatedAt, UpdatedAt, ...hook } = made;
     assert.match(ID, /^\d+$/);
@@ -31,7 +31,7 @@ onEveryEngine('portal webhooks', app => {
     assert.deepEqual((await app().ask('GET', `/portal-api/webhooks/${ID}`)).body, made);
   });
 
-  test('all 14 events are known, each counts once, and texts are read as numbers', async () => {
+  test('all 14 events are accepted, duplicates are dropped, and integers may be text', async () => {
     const { Events, Timeout, Method } = await make({
       ...whole,
       Method: 'put',
@@ -42,7 +42,7 @@ onEveryEngine('portal webhooks', app => {
     assert.deepEqual([Events, Timeout, Method], [[...portalEvents], 5, 'PUT']);
   });
 
-  test('an update changes what it sends, never the headers, and answers with the whole webhook', async () => {
+  test('an update changes sent members, never the headers, and returns the whole webhook', async () => {
     const { ID } = await make({ Name: 'n', URL: 'http://127.0.0.1:9', Method: 'GET' });
     await addHeader(ID, { Name: 'X-A', Value: '1' });
     const before = (await app().ask('GET', `/portal-api/webhooks/${ID}`)).body;
@@ -81,7 +81,7 @@ onEveryEngine('portal webhooks', app => {
     assert.deepEqual(await list('page=900'), []);
   });
 
-  test('a wrong member is refused with its place and what is allowed', async () => {
+  test('an invalid member is refused with its path and the allowed values', async () => {
     const { ID } = await make();
     for (const [wrong, place] of [
       [{ Name: '' }, 'Name'],
@@ -136,7 +136,7 @@ onEveryEngine('portal webhooks', app => {
     assert.equal((await addHeader(ID, { Name: 'Accept', Value: 'x' })).body.ID, '3');
   });
 
-  test('a header name is sent once, whatever its capitals', async () => {
+  test('a duplicate header name is a conflict, case-insensitively', async () => {
     const { ID } = await make();
     await addHeader(ID, { Name: 'X-One', Value: '1' });
     await addHeader(ID, { Name: 'X-Two', Value: '2' });
@@ -147,7 +147,7 @@ onEveryEngine('portal webhooks', app => {
     assert.equal((await app().ask('PUT', path, { body: { Name: 'x-two' } })).status, 200);
   });
 
-  test('a header that could break a message, or one too many, is refused', async () => {
+  test('an invalid header, or one over the bound, is refused', async () => {
     const { ID } = await make();
     for (const [wrong, place] of [
       [{ Name: 'X A', Value: '1' }, 'Name'],
@@ -176,7 +176,7 @@ onEveryEngine('portal webhooks', app => {
     assert.ok(!row!.body.includes(secret));
   });
 
-  test('a removed webhook is gone; an unknown one is 404 to read or remove and 422 to write to', async () => {
+  test('a removed webhook is not found; an unknown one is 404 on read or delete and 422 on write', async () => {
     const { ID } = await make();
     assert.deepEqual((await app().ask('DELETE', `/portal-api/webhooks/${ID}`)).body, { status: 'ok' });
     const header = { Name: 'X-A', Value: '1' };
