@@ -1,5 +1,5 @@
 import type { CallBatch } from './batch.ts';
-import type { UptimeResults } from './uptime/tested-host.ts';
+import type { UptimeResults } from './uptime/uptime-result.ts';
 
 /** Metrics reports of traffic threads: deltas since the last report, which the main thread sums up. */
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { noon } from '../../../tests/support/records.ts';
 import { createUptimeRollUp } from './roll-up.ts';
-import type { UptimeResult } from './tested-host.ts';
+import type { UptimeResult } from './uptime-result.ts';
 
 const hour = 3_600_000;
 

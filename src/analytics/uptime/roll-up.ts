@@ -1,5 +1,5 @@
 import type { UptimeChange, UptimeHourRow } from '#storage/analytics-tables.ts';
-import type { UptimeResult, UptimeResults } from './tested-host.ts';
+import type { UptimeResult, UptimeResults } from './uptime-result.ts';
 
 const hourMs = 3_600_000;
 /** Bound of unwritten rows. */

@@ -4,7 +4,7 @@ import { withRecords } from '../../../tests/lifecycle/databases.ts';
 import { noon } from '../../../tests/support/records.ts';
 import { createUptimeRollUp } from './roll-up.ts';
 import { createUptimeStore, type UptimeQuery } from './store.ts';
-import type { UptimeResult } from './tested-host.ts';
+import type { UptimeResult } from './uptime-result.ts';
 import { toHostUptime } from './views.ts';
 
 const hour = 3_600_000;

@@ -2,7 +2,7 @@ import type { Session } from '#access/keys/session.ts';
 import { anonymousKey, tagSeparator, unversioned } from '#analytics/batch.ts';
 import { createThreadSampler } from '#analytics/event-loop-lag.ts';
 import type { ThreadReport } from '#analytics/metrics-report.ts';
-import type { UptimeResult } from '#analytics/uptime/tested-host.ts';
+import type { UptimeResult } from '#analytics/uptime/uptime-result.ts';
 import type { Settings } from '#base/settings.ts';
 import { includesAddress, parseCidrList } from '../pipeline/client-address.ts';
 import type { Exchange } from '../pipeline/exchange.ts';

@@ -1,4 +1,4 @@
-import type { UptimeResult } from '#analytics/uptime/tested-host.ts';
+import type { UptimeResult } from '#analytics/uptime/uptime-result.ts';
 import type { OutboundClient } from '#base/http-client/client.ts';
 import type { Model } from '#definition/model.ts';
 import type { StepServices } from '../pipeline/step-services.ts';

@@ -1,4 +1,4 @@
-import type { UptimeResult } from '#analytics/uptime/tested-host.ts';
+import type { UptimeResult } from '#analytics/uptime/uptime-result.ts';
 import type { Api } from '../routing/api.ts';
 import type { HostTest, TestResult } from './http-check.ts';
 
