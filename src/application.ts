@@ -19,7 +19,7 @@ import { openTraffic } from '#gateway/runtime/data-plane.ts';
 import { trafficControl } from '#gateway/runtime/data-plane-control.ts';
 import type { Threads, ThreadsOptions } from '#gateway/runtime/threads.ts';
 import { checkRole, hasTraffic } from '#gateway/runtime/validate-settings.ts';
-import { createCredentialFailures } from '#operations/auth-failure-limit.ts';
+import { createAuthFailureLimit } from '#operations/auth-failure-limit.ts';
 import { addHealthRoutes, type Health } from '#operations/health.ts';
 import { createInjector, type Inject } from '#operations/in-process-request.ts';
 import { listenAt } from '#operations/listen-at.ts';
@@ -257,7 +257,7 @@ async function openListeners(
   const authenticate = createAuthenticators(tools.users, tools.secrets);
   const writeAudit = createAuditWriter(tools.audit, around.log);
   const maxFailures = settings['management.max_auth_failures_per_minute'];
-  const failures = createCredentialFailures(maxFailures, around.clock, createRejectionReport(writeAudit, around.log));
+  const failures = createAuthFailureLimit(maxFailures, around.clock, createRejectionReport(writeAudit, around.log));
   for (const { name, host, port, setting, surfaces } of selectManagementListeners(settings)) {
     const options: ManagementListenerOptions = {
       surfaces,

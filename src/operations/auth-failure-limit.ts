@@ -21,7 +21,7 @@ export interface RejectedCredential {
  * Counts wrong credentials by surface and client address. Credentials are verified before anything is counted: a valid
  * one passes however many wrong ones came from its address. Reports are bounded: the first, the tenth, the hundredth …
  */
-export function createCredentialFailures(
+export function createAuthFailureLimit(
   maxPerMinute: number,
   clock: Clock,
   report: (rejected: RejectedCredential) => void,
@@ -41,4 +41,4 @@ export function createCredentialFailures(
   };
 }
 
-export type CredentialFailures = ReturnType<typeof createCredentialFailures>;
+export type AuthFailureLimit = ReturnType<typeof createAuthFailureLimit>;

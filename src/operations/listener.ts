@@ -5,7 +5,7 @@ import { closedPagePolicy } from '#base/page-guard.ts';
 import type { Settings } from '#base/settings.ts';
 import { type Actor, type Authenticate, hasPermission } from './actor.ts';
 import type { WriteAudit } from './audit.ts';
-import type { CredentialFailures } from './auth-failure-limit.ts';
+import type { AuthFailureLimit } from './auth-failure-limit.ts';
 import { checkMediaType, readBody } from './body.ts';
 import { addWarnings, checkBody } from './body-members.ts';
 import { renderDocsPage } from './docs-page.ts';
@@ -29,7 +29,7 @@ export interface ManagementListenerOptions {
   readonly maxBodyBytes: number;
   readonly unknownMembers: Settings['management.unknown_members'];
   /** Shared by all listeners of the process. */
-  readonly failures: CredentialFailures;
+  readonly failures: AuthFailureLimit;
   readonly trustedProxies: readonly string[];
   readonly validateResponses: boolean;
   /** Rejects a request that names an object its actor must not see. */

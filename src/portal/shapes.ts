@@ -49,7 +49,7 @@ export const portalPageQuery = z.object({
 });
 export type PortalPageQuery = z.output<typeof portalPageQuery>;
 
-export const toPageRequest = ({ page, per_page }: PortalPageQuery) => ({ page, size: per_page });
+export const toPortalPageRequest = ({ page, per_page }: PortalPageQuery) => ({ page, size: per_page });
 export const applyLimit = <T>(items: readonly T[], { limit }: PortalPageQuery): T[] =>
   items.slice(0, limit ?? items.length);
 

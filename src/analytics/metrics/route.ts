@@ -2,14 +2,14 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Log } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Actor, Authenticate } from '#operations/actor.ts';
-import type { CredentialFailures } from '#operations/auth-failure-limit.ts';
+import type { AuthFailureLimit } from '#operations/auth-failure-limit.ts';
 import { renderProblem } from '#operations/render.ts';
 import { surfaces } from '#operations/surfaces.ts';
 import { expositionContentType, formatExposition, gauge, type MetricFamily } from './exposition.ts';
 
 export interface MetricsOptions {
   readonly settings: Settings;
-  readonly failures: CredentialFailures;
+  readonly failures: AuthFailureLimit;
   readonly log: Log;
   readonly version: string;
   readonly authenticate: Readonly<Record<'admin' | 'gateway', Authenticate>>;

@@ -1,7 +1,7 @@
 import type { Vault } from '#base/vault.ts';
 import { createCollection } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
-import { applyLimit, type PortalPageQuery, toPageRequest } from '../shapes.ts';
+import { applyLimit, type PortalPageQuery, toPortalPageRequest } from '../shapes.ts';
 import { problem } from './problems.ts';
 import type { SsoProfile } from './schema.ts';
 import { transformSecrets } from './secrets.ts';
@@ -30,7 +30,7 @@ export function createSsoProfileStore(records: Records, vault: Vault) {
   return {
     get: async (id: string) => openMaybe(await profiles.find({ id })),
     async page(query: PortalPageQuery): Promise<SsoProfile[]> {
-      const { items } = await profiles.page({ order: ['-created_at', '-id'] }, toPageRequest(query));
+      const { items } = await profiles.page({ order: ['-created_at', '-id'] }, toPortalPageRequest(query));
       return applyLimit(items, query).map(open);
     },
     insert: (profile: SsoProfile) => profiles.insert(seal(profile)),
