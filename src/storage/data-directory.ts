@@ -35,7 +35,7 @@ export interface ReadableDirectory {
 export interface DataDirectory extends ReadableDirectory {
   readonly path: string;
   readonly databasePath: string;
-  /** Whether other users of the machine may enter it. An existing directory keeps its mode, which may be a mount's. */
+  /** True if other users of the machine may enter it: an existing directory keeps its mode, which may be a mount's. */
   readonly isOpenToOthers: boolean;
   /** Atomic and durable write, mode 0600: written beside, fsynced, renamed. */
   write(name: string, content: string): void;

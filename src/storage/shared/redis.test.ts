@@ -167,7 +167,7 @@ test('while only the subscribing connection is down a process receives its own m
   await one.subscribe('news', message => heard.push(message));
   const admin = await createClient({ url: server.url }).connect();
   closing.push(async () => admin.destroy());
-  // No new connection is let in, so that the one that ends stays away.
+  // New connections are refused, so that the closed one is not replaced.
   await admin.configSet('maxclients', '1');
   await admin.sendCommand(['CLIENT', 'KILL', 'TYPE', 'pubsub']);
   let published = 0;

@@ -145,7 +145,7 @@ test('short windows are persisted where they ask for it, in each of their period
   await until(() => names(nowMs).includes('quota'));
   const afterwards = nowMs + quota.periodMs;
   assert.deepEqual(names(afterwards), []);
-  // What Redis says of the next period is noted in the place of the last one.
+  // The mirrored count of the next period replaces that of the last one.
   shared.fixedWindows.mirror('quota', quota, 4, afterwards, afterwards);
   assert.deepEqual(names(afterwards), ['quota']);
   await shared.close();
