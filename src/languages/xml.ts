@@ -1,35 +1,45 @@
+import { Budget, type BudgetBounds, type BudgetLimit } from '#base/budget.ts';
+
 /**
- * XML as plain maps and back: attributes carry a leading `-`, text beside attributes or elements is `#text`, an element
- * that holds nothing but text is that text, and elements of one name are a list. Prefixes of namespaces are left away.
- * There are no entities but the five of the language, and no document types: they are how XML is made to explode.
+ * XML to plain objects and back: attributes carry a leading `-`, text beside attributes or elements is `#text`, an element
+ * that holds nothing but text is that text, and elements of one name are an array. Namespace prefixes are dropped. Only
+ * the five predefined entities exist, and no document types: both are the vectors of entity expansion attacks.
  */
 export class XmlError extends Error {
   readonly isLimitExceeded: boolean;
 
-  constructor(what: string, isLimitExceeded = false) {
-    super(what);
-    this.name = 'XmlFault';
+  constructor(message: string, isLimitExceeded = false) {
+    super(message);
+    this.name = 'XmlError';
     this.isLimitExceeded = isLimitExceeded;
   }
 }
 
-export interface XmlBounds {
-  readonly maxDepth: number;
-  /** Elements and attributes. */
-  readonly maxParts: number;
-}
+/** Bounds of one document; every element and attribute is a step. */
+export type XmlBounds = Pick<BudgetBounds, 'maxSteps' | 'maxDepth'>;
 
 export type XmlMap = Record<string, unknown>;
 
-const defaultBounds: XmlBounds = { maxDepth: 100, maxParts: 100_000 };
+const defaultBounds: XmlBounds = { maxDepth: 100, maxSteps: 100_000 };
+
+class XmlBudget extends Budget {
+  protected createLimitError(limit: BudgetLimit): XmlError {
+    const { maxSteps, maxDepth } = this.bounds;
+    return new XmlError(
+      limit === 'depth' ? `nested deeper than ${maxDepth} levels` : `more than ${maxSteps} parts`,
+      true,
+    );
+  }
+}
+
 const name = /[\p{L}_][\p{L}\p{N}\-._·]*(?::[\p{L}_][\p{L}\p{N}\-._·]*)?/uy;
 const attribute = /\s*=\s*(?:"([^"<]*)"|'([^'<]*)')/y;
 const space = /[ \t\r\n]*/y;
-/** What no document may hold (XML 1.0, 2.2). */
+/** Characters that no document may hold (XML 1.0, 2.2). */
 const forbiddenCharacter = /[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
 const entities: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', apos: "'", quot: '"' };
 
-/** Bytes as text, in the encoding that they say. */
+/** Decodes a document by its byte order mark, else by the encoding in its XML declaration, else as UTF-8. */
 export function decodeXml(bytes: Uint8Array): string {
   const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 200)).toString('latin1');
   const marked = start.startsWith('\xff\xfe') ? 'utf-16le' : start.startsWith('\xfe\xff') ? 'utf-16be' : undefined;
@@ -53,24 +63,23 @@ export function parseXml(source: string, bounds: Partial<XmlBounds> = {}): XmlMa
     const code = unwanted[0].codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0');
     throw new XmlError(`character U+${code} at ${unwanted.index} is not allowed`);
   }
-  // Line ends are one line feed, whatever they are written with (XML 1.0, 2.11).
+  // Line ends become one line feed (XML 1.0, 2.11).
   const plain = source.startsWith('\ufeff') ? source.slice(1) : source;
   const lines = plain.includes('\r') ? plain.replaceAll(/\r\n?/g, '\n') : plain;
   return new XmlReader(lines, { ...defaultBounds, ...bounds }).document();
 }
 
-/** Reads from left to right, without recursion. A class, for the place it is at. */
+/** Parser without recursion: the open elements are a stack. */
 class XmlReader {
   readonly #source: string;
-  readonly #bounds: XmlBounds;
+  readonly #budget: XmlBudget;
   readonly #open: OpenElement[] = [];
   readonly #root: OpenElement = { qualifiedName: '', members: newMap(), text: '' };
   #at = 0;
-  #parts = 0;
 
   constructor(source: string, bounds: XmlBounds) {
     this.#source = source;
-    this.#bounds = bounds;
+    this.#budget = new XmlBudget({ ...bounds, maxBytes: Number.POSITIVE_INFINITY });
   }
 
   document(): XmlMap {
@@ -143,15 +152,11 @@ class XmlReader {
     return found;
   }
 
-  #count(): void {
-    if (++this.#parts > this.#bounds.maxParts) throw new XmlError(`more than ${this.#bounds.maxParts} parts`, true);
-  }
-
   #element(): void {
     if (this.#open.length === 0 && Object.keys(this.#root.members).length > 0)
       throw new XmlError('more than one root element');
     this.#at++;
-    this.#count();
+    this.#budget.spend(1);
     const element: OpenElement = { qualifiedName: this.#name(), members: newMap(), text: '' };
     const attributes = new Set<string>();
     for (;;) {
@@ -165,18 +170,17 @@ class XmlReader {
       this.#attribute(element.members, attributes);
     }
     this.#at++;
-    if (this.#open.push(element) > this.#bounds.maxDepth)
-      throw new XmlError(`nested deeper than ${this.#bounds.maxDepth} levels`, true);
+    this.#budget.checkDepth(this.#open.push(element));
   }
 
   #attribute(members: XmlMap, others: Set<string>): void {
-    this.#count();
+    this.#budget.spend(1);
     const written = this.#name();
     const found = this.#match(attribute);
     if (!found) throw new XmlError(`attribute ${written} has no quoted value`);
     if (others.has(written)) throw new XmlError(`attribute ${written} stands twice`);
     others.add(written);
-    // Two names may differ in their prefix alone; then the last counts. White space is blanks (XML 1.0, 3.3.3).
+    // Names that differ in their prefix alone collide, and the last wins. White space is normalised (XML 1.0, 3.3.3).
     members[`-${localName(written)}`] = decodeEntities((found[1] ?? found[2]!).replaceAll(/[\t\n]/g, ' '));
   }
 
@@ -205,7 +209,7 @@ class XmlReader {
   }
 }
 
-/** Blanks of XML at both ends; others, such as the no-break space, are text. */
+/** Trims the white space of XML; other space, such as the no-break space, is text. */
 function trimBlanks(text: string): string {
   let start = 0;
   let end = text.length;
@@ -224,7 +228,7 @@ function decodeEntities(raw: string): string {
     const known = named && whole.endsWith(';') ? entities[named] : undefined;
     if (known !== undefined) return known;
     const code = hex ? Number.parseInt(hex, 16) : decimal ? Number(decimal) : 0;
-    if (!whole.endsWith(';') || !isCharacter(code)) throw new XmlError('an entity nobody knows');
+    if (!whole.endsWith(';') || !isCharacter(code)) throw new XmlError('an unknown entity');
     return String.fromCodePoint(code);
   });
 }
@@ -237,7 +241,7 @@ const isCharacter = (code: number) =>
   (code > 0xdfff && code < 0xfffe) ||
   (code > 0xffff && code <= 0x10ffff);
 
-/** Told of every part that is written, and how deep it is: who writes what others made can stop there. */
+/** Called for every part before it is written; a throw stops the writer, so that callers can bound untrusted values. */
 export type ChargeXml = (depth: number, characters: number) => void;
 
 const wholeName = new RegExp(`^${name.source}$`, 'u');
@@ -247,20 +251,20 @@ const escapes: Readonly<Record<string, string>> = {
   '>': '&gt;',
   '"': '&quot;',
   "'": '&apos;',
-  // As it is, it would be read as the end of a line.
+  // Unescaped, a reader would normalise it to a line feed.
   '\r': '&#xD;',
 };
-/** What XML cannot hold at all is shown as a character that stands for such. */
+/** Characters that XML cannot hold become U+FFFD. */
 const escapeText = (text: string) =>
   text
     .toWellFormed()
     .replaceAll(/[&<>"'\r]/g, it => escapes[it]!)
     .replaceAll(/(?![\t\n\r])\p{Cc}|[\ufffe\uffff]/gu, it => (it >= '\x7f' && it <= '\x9f' ? it : '\ufffd'));
 
-/** Line breaks and tabs would be read as blanks. */
+/** Escapes line breaks and tabs too: readers normalise them to blanks in attributes. */
 const escapeAttribute = (text: string) => escapeText(text).replaceAll('\n', '&#xA;').replaceAll('\t', '&#x9;');
 
-/** One element of that name alone is the root; anything else is put into `doc`. */
+/** Writes an object: a single member that is an element becomes the root, anything else is put into `doc`. */
 export function writeXml(value: XmlMap, charge: ChargeXml = () => undefined): string {
   const [first, ...others] = Object.entries(value);
   const isRoot =

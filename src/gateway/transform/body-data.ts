@@ -26,7 +26,7 @@ export function parseBodyData(bytes: Buffer, format: BodyFormat, maxValues: numb
 
 function parseXmlBody(bytes: Buffer, maxValues: number): BodyData {
   try {
-    return parseXml(decodeXml(bytes), { maxParts: maxValues });
+    return parseXml(decodeXml(bytes), { maxSteps: maxValues });
   } catch (error) {
     if (error instanceof XmlError)
       throw new InvalidBody(`the body is not XML: ${error.message}`, error.isLimitExceeded);

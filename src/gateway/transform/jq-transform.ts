@@ -33,7 +33,7 @@ export function createJqTransforms(
   const bounds = {
     maxSteps: settings['templates.max_steps'],
     maxOutputs: 1,
-    depth: maxDepth,
+    maxDepth,
     maxBytes: settings['gateway.max_buffered_body_bytes'],
   };
   const maxValues = settings['gateway.max_body_values'];

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { TemplateError } from './error.ts';
 import { compileTemplate } from './template.ts';
 
-const isBound = (error: unknown) => error instanceof TemplateError && error.isLimitExceeded;
+const isLimitExceeded = (error: unknown) => error instanceof TemplateError && error.isLimitExceeded;
 
 /** The fewest steps with which the template renders. */
 function countSteps(source: string, data: unknown): number {
@@ -13,7 +13,7 @@ function countSteps(source: string, data: unknown): number {
       template.render(data, { maxSteps: steps });
       return true;
     } catch (error) {
-      if (isBound(error)) return false;
+      if (isLimitExceeded(error)) return false;
       throw error;
     }
   };

@@ -1,5 +1,5 @@
 /**
- * A template that cannot be read, or could not be rendered. `isBound` tells a template that asked for too much from one that
+ * A template that cannot be read, or could not be rendered. `isLimitExceeded` tells a template that asked for too much from one that
  * is merely wrong for its data.
  */
 export class TemplateError extends Error {
@@ -10,7 +10,7 @@ export class TemplateError extends Error {
 
   constructor(reason: string, line = 0, isLimitExceeded = false) {
     super(line > 0 ? `line ${line}: ${reason}` : reason);
-    this.name = 'TemplateFault';
+    this.name = 'TemplateError';
     this.reason = reason;
     this.line = line;
     this.isLimitExceeded = isLimitExceeded;

@@ -11,7 +11,7 @@ import { parseTemplate } from './parser.ts';
  * rendering it is bounded in steps, text and depth, so that none can hold up the thread it runs in.
  */
 export interface Template {
-  /** Throws `TemplateFault` when the data does not suit it, or a bound is met. */
+  /** Throws `TemplateError` when the data does not suit it, or a bound is met. */
   render(data: unknown, bounds?: Partial<TemplateBounds>, context?: unknown): string;
   /** It may change the maps it is given: hand it copies of what others share. */
   readonly mutatesData: boolean;
@@ -26,7 +26,7 @@ export interface TemplateOptions {
   readonly parseText?: ParseText;
 }
 
-/** Throws `TemplateFault`, with the line, when the source cannot be read. */
+/** Throws `TemplateError`, with the line, when the source cannot be read. */
 export function compileTemplate(
   source: string,
   { functions, escape: escaping, parseText: texts }: TemplateOptions = {},

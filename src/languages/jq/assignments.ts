@@ -4,19 +4,19 @@ import type { JqNode } from './nodes.ts';
 import { deletePaths, getPath, type Owned, updatePath } from './paths.ts';
 import { isTruthy } from './values.ts';
 
-type Assignment = Extract<JqNode, { is: 'assign' }>;
+type Assignment = Extract<JqNode, { kind: 'assign' }>;
 
 /** `=` and its kind: the value with other things at the places of the left side. */
 export function assign(
   interpreter: Interpreter,
-  { sign, left, right }: Assignment,
+  { operator, left, right }: Assignment,
   env: Env,
   value: unknown,
   emit: (value: unknown) => void,
 ): void {
   const { budget } = interpreter;
-  if (sign === '|=') return emit(updateEach(interpreter, left, right, env, value));
-  const change = plainAssignments[sign] ?? createArithmetic(interpreter, sign.slice(0, -1));
+  if (operator === '|=') return emit(updateEach(interpreter, left, right, env, value));
+  const change = plainAssignments[operator] ?? createArithmetic(interpreter, operator.slice(0, -1));
   interpreter.run(right, env, value, undefined, given => {
     const owned: Owned = new Set();
     const paths = interpreter.collectPaths(left, env, value);
@@ -33,9 +33,9 @@ const plainAssignments: Readonly<Record<string, Change>> = {
   '//=': (old, given) => (isTruthy(old) ? old : given),
 };
 
-const createArithmetic = ({ budget }: Interpreter, sign: string): Change => {
-  const join = binaryOperators[sign]!;
-  return (old, given) => join(old, given, budget);
+const createArithmetic = ({ budget }: Interpreter, operator: string): Change => {
+  const compute = binaryOperators[operator]!;
+  return (old, given) => compute(old, given, budget);
 };
 
 /** Each place gets the first result for what stood there; where there is none, it is taken away. */

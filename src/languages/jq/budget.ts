@@ -1,87 +1,63 @@
+import { Budget, type BudgetBounds, type BudgetLimit } from '#base/budget.ts';
 import { JqError } from './error.ts';
 
-/** How much one run may do. */
-export interface JqBounds {
-  readonly maxSteps: number;
+/** Bounds of one run of a filter. */
+export interface JqBounds extends BudgetBounds {
   /** Results after which the run ends. */
   readonly maxOutputs: number;
-  /** How deep functions may call each other, and how deep the values that are walked may be. */
-  readonly depth: number;
-  /** The longest text that is made, that of a result included. */
-  readonly maxBytes: number;
 }
 
-export const defaultJqBounds: JqBounds = { maxSteps: 200_000, maxOutputs: 10_000, depth: 200, maxBytes: 10_485_760 };
+export const defaultJqBounds: JqBounds = {
+  maxSteps: 200_000,
+  maxOutputs: 10_000,
+  maxDepth: 200,
+  maxBytes: 10_485_760,
+};
 
-/** Members of a value that are worth one step where they are only looked at or copied. */
+/** Members that cost one step to visit or copy. */
 const membersPerStep = 4;
-/** Characters that are worth one step. */
+/** Characters that cost one step. */
 const charactersPerStep = 128;
-/** Parts of a filter that may be open for each function that is. */
-const nestingPerDepth = 12;
+/** Nodes that may be open for each call that is. */
+const nodesPerCall = 12;
 
-/** What is left of the bounds during a run. Everything that takes time or room is paid for here. */
-export class JqBudget {
-  readonly bounds: JqBounds;
-  #steps: number;
+/** Budget of one run of a filter. */
+export class JqBudget extends Budget<JqBounds> {
   #nesting = 0;
-  #depth = 0;
 
-  constructor(bounds: JqBounds) {
-    this.bounds = bounds;
-    this.#steps = bounds.maxSteps;
+  protected createLimitError(limit: BudgetLimit): JqError {
+    const { maxSteps, maxDepth, maxBytes } = this.bounds;
+    if (limit === 'steps') return new JqError(`more than ${maxSteps} steps`, 0, true);
+    return new JqError(limit === 'depth' ? `deeper than ${maxDepth} levels` : `more than ${maxBytes} bytes`, 0, true);
   }
 
-  spend(steps: number): void {
-    this.#steps -= steps;
-    // Written so that a cost that is not a number is too much as well.
-    if (!(this.#steps >= 0)) throw new JqError(`more than ${this.bounds.maxSteps} steps`, 0, true);
-  }
-
-  /** Pays for members that are copied, before they are. */
+  /** Charges for members before they are copied. */
   chargeCopy(members: number): void {
     this.spend(members / membersPerStep);
   }
 
-  /** One member of a value that is walked, at the given depth. */
+  /** Charges for one member of a value that is walked, at the given depth. */
   visit(depth: number): void {
-    if (depth > this.bounds.depth) throw this.createDepthError();
+    this.checkDepth(depth);
     this.spend(1 / membersPerStep);
   }
 
-  /** Pays for text that is read. */
+  /** Charges for text that is read. */
   chargeText(characters: number): void {
     this.spend(characters / charactersPerStep);
   }
 
-  /** Refuses text that is too long for any result. */
-  checkTextLength(characters: number): void {
-    if (!(characters <= this.bounds.maxBytes)) throw new JqError(`more than ${this.bounds.maxBytes} bytes`, 0, true);
-  }
-
-  /** Pays for text before it is made, so that it is not made when it is too long. */
+  /** Checks and charges text before it is made, so that text beyond the bound is never made. */
   reserveText(characters: number): void {
     this.checkTextLength(characters);
     this.chargeText(characters);
   }
 
   enterNode(): void {
-    if (++this.#nesting > this.bounds.depth * nestingPerDepth) throw this.createDepthError();
+    if (++this.#nesting > this.bounds.maxDepth * nodesPerCall) throw this.createLimitError('depth');
   }
 
   leaveNode(): void {
     this.#nesting--;
-  }
-
-  enterCall(): void {
-    if (++this.#depth > this.bounds.depth) throw this.createDepthError();
-  }
-
-  leaveCall(): void {
-    this.#depth--;
-  }
-
-  createDepthError(): JqError {
-    return new JqError(`deeper than ${this.bounds.depth} levels`, 0, true);
   }
 }

@@ -42,8 +42,8 @@ function destructure(
 ): void {
   const { budget } = interpreter;
   budget.spend(1);
-  if (pattern.is === 'name') return next({ name: pattern.name, next: env, value });
-  if (pattern.is === 'items') {
+  if (pattern.kind === 'name') return next({ name: pattern.name, next: env, value });
+  if (pattern.kind === 'items') {
     const item = (at: number, inner: Env): void => {
       if (at === pattern.items.length) return next(inner);
       destructure(interpreter, pattern.items[at]!, getIndex(value, at, budget), inner, next => item(at + 1, next));

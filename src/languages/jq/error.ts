@@ -1,5 +1,5 @@
 /**
- * A filter that cannot be read, or could not be run. `isBound` tells a filter that asked for too much from one that is
+ * A filter that cannot be read, or could not be run. `isLimitExceeded` tells a filter that asked for too much from one that is
  * merely wrong for its data.
  */
 export class JqError extends Error {
@@ -10,7 +10,7 @@ export class JqError extends Error {
 
   constructor(reason: string, position = 0, isLimitExceeded = false) {
     super(position > 0 ? `character ${position}: ${reason}` : reason);
-    this.name = 'JqFault';
+    this.name = 'JqError';
     this.reason = reason;
     this.position = position;
     this.isLimitExceeded = isLimitExceeded;

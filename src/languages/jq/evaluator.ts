@@ -24,9 +24,9 @@ import { specialForms } from './special-forms.ts';
 import { createJqObject, describeValue, isJqNumber, isJqObject, isTruthy, type JqObject } from './values.ts';
 
 /** What each kind of node gives for one value. */
-type Evaluate<K extends JqNode['is'] = JqNode['is']> = (
+type Evaluate<K extends JqNode['kind'] = JqNode['kind']> = (
   interpreter: Interpreter,
-  node: Extract<JqNode, { is: K }>,
+  node: Extract<JqNode, { kind: K }>,
   env: Env,
   value: unknown,
   path: PathNode | undefined,
@@ -41,7 +41,7 @@ export function createInterpreter(budget: JqBudget, nowMs: number): Interpreter 
       budget.spend(1);
       budget.enterNode();
       try {
-        (evaluators[node.is] as Evaluate<typeof node.is>)(interpreter, node as never, env, value, path, emit);
+        (evaluators[node.kind] as Evaluate<typeof node.kind>)(interpreter, node as never, env, value, path, emit);
       } finally {
         budget.leaveNode();
       }
@@ -53,10 +53,10 @@ export function createInterpreter(budget: JqBudget, nowMs: number): Interpreter 
     },
     collectPaths(node, env, value) {
       const found: unknown[][] = [];
-      interpreter.run(node, env, value, rootPath, (it, trail) => {
-        const path = toPathKeys(trail, it);
-        budget.chargeCopy(path.length);
-        found.push(path);
+      interpreter.run(node, env, value, rootPath, (it, path) => {
+        const keys = toPathKeys(path, it);
+        budget.chargeCopy(keys.length);
+        found.push(keys);
       });
       return found;
     },
@@ -83,10 +83,10 @@ function forEachCombination(
   fill(nodes.length - 1);
 }
 
-const evaluators: { readonly [K in JqNode['is']]: Evaluate<K> } = {
+const evaluators: { readonly [K in JqNode['kind']]: Evaluate<K> } = {
   identity: (_machine, _node, _env, value, path, emit) => emit(value, path),
   recurse: (interpreter, _node, env, value, path, emit) =>
-    interpreter.run({ is: 'call', name: 'recurse/0', args: [] }, env, value, path, emit),
+    interpreter.run({ kind: 'call', name: 'recurse/0', args: [] }, env, value, path, emit),
   literal: (_machine, { value }, _env, _value, path, emit) => emit(value, withoutPath(path)),
   variable: (_machine, { name }, env, _value, path, emit) => emit(findBinding(env, name)!.value, withoutPath(path)),
   format({ budget }, { name }, _env, value, path, emit) {
@@ -109,11 +109,11 @@ const evaluators: { readonly [K in JqNode['is']]: Evaluate<K> } = {
   },
   index(interpreter, { of, by, isOptional = false }, env, value, path, emit) {
     const at = (key: unknown) => emitStep(interpreter, key, isOptional, emit);
-    if (by.is === 'literal') return interpreter.run(of, env, value, path, at(by.value));
+    if (by.kind === 'literal') return interpreter.run(of, env, value, path, at(by.value));
     interpreter.run(by, env, value, undefined, key => interpreter.run(of, env, value, path, at(key)));
   },
   slice(interpreter, { of, from, to, isOptional = false }, env, value, path, emit) {
-    const none: JqNode = { is: 'literal', value: null };
+    const none: JqNode = { kind: 'literal', value: null };
     forEachCombination(interpreter, [to ?? none, from ?? none], env, value, ([end, start]) => {
       const key = { start, end };
       interpreter.run(of, env, value, path, emitStep(interpreter, key, isOptional, emit));
@@ -172,10 +172,10 @@ const evaluators: { readonly [K in JqNode['is']]: Evaluate<K> } = {
     interpreter.run(left, env, value, path, first);
     if (!any) interpreter.run(right, env, value, path, emit);
   },
-  binary(interpreter, { sign, left, right }, env, value, path, emit) {
-    const join = binaryOperators[sign]!;
+  binary(interpreter, { operator, left, right }, env, value, path, emit) {
+    const compute = binaryOperators[operator]!;
     interpreter.run(right, env, value, undefined, b =>
-      interpreter.run(left, env, value, undefined, a => emit(join(a, b, interpreter.budget), withoutPath(path))),
+      interpreter.run(left, env, value, undefined, a => emit(compute(a, b, interpreter.budget), withoutPath(path))),
     );
   },
   assign: (interpreter, node, env, value, path, emit) =>
@@ -222,7 +222,7 @@ const evaluators: { readonly [K in JqNode['is']]: Evaluate<K> } = {
     bindPatterns(interpreter, source, patterns, env, value, inner => interpreter.run(body, inner, value, path, emit));
   },
   define(interpreter, { made: { name, params, body }, body: rest }, env, value, path, emit) {
-    interpreter.run(rest, { name, next: env, closure: { params, body, home: 'itself' } }, value, path, emit);
+    interpreter.run(rest, { name, next: env, closure: { params, body, env: 'itself' } }, value, path, emit);
   },
   label(interpreter, { name, body }, env, value, path, emit) {
     const exit = {};
@@ -287,7 +287,7 @@ function evaluateLogical(
 /** Runs a function that is written in the language. Arguments are filters, or values where they are declared so. */
 function callClosure(
   interpreter: Interpreter,
-  { params, body, home }: Closure,
+  { params, body, env: closureEnv }: Closure,
   entry: Env,
   args: readonly JqNode[],
   env: Env,
@@ -306,15 +306,15 @@ function callClosure(
         budget.leaveCall();
       }
     }
-    const code: Closure = { params: [], body: args[at]!, home: env };
+    const code: Closure = { params: [], body: args[at]!, env };
     if (!param.startsWith('$')) return bindParameter(at + 1, { name: `${param}/0`, next: inner, closure: code });
     interpreter.run(args[at]!, env, value, undefined, it => {
       const variable = { name: param, next: inner, value: it };
-      const body: JqNode = { is: 'literal', value: it };
+      const body: JqNode = { kind: 'literal', value: it };
       bindParameter(at + 1, { name: `${param.slice(1)}/0`, next: variable, closure: { ...code, body } });
     });
   };
-  bindParameter(0, home === 'itself' ? entry : home);
+  bindParameter(0, closureEnv === 'itself' ? entry : closureEnv);
 }
 
 /** What a run throws, in the one form that callers know. */

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { compileJq, JqError, stringifyJqResult } from './jq.ts';
 
-const bounds = { maxSteps: 2000, maxOutputs: 50, depth: 50, maxBytes: 10_000 };
+const bounds = { maxSteps: 2000, maxOutputs: 50, maxDepth: 50, maxBytes: 10_000 };
 
 /** Whatever is given, there are results or a fault, and the results can be written or are too much. */
 function survives(filter: string, input: unknown): void {

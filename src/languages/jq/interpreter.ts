@@ -30,7 +30,7 @@ export interface Closure {
   readonly params: readonly string[];
   readonly body: JqNode;
   /** Where its body is at home; undefined for what sees itself. */
-  readonly home: Env | 'itself';
+  readonly env: Env | 'itself';
 }
 
 export type Env = Binding | undefined;

@@ -421,7 +421,9 @@ describe('filters give what jq gives', () => {
 
 describe('what cannot be read or run says why', () => {
   for (const [input, filter, message] of faults)
-    test(filter, () => assert.throws(() => resultsOf(input, filter), { name: 'JqFault', message, isBound: false }));
+    test(filter, () =>
+      assert.throws(() => resultsOf(input, filter), { name: 'JqError', message, isLimitExceeded: false }),
+    );
 });
 
 /** Filters that would never end, or fill everything. */
@@ -451,24 +453,27 @@ const greedy: Readonly<Record<string, string>> = {
 
 describe('no filter does more than it may', () => {
   for (const [what, filter] of Object.entries(greedy))
-    test(what, () => assert.throws(() => compileJq(filter).run(null), { name: 'JqFault', isBound: true }));
+    test(what, () => assert.throws(() => compileJq(filter).run(null), { name: 'JqError', isLimitExceeded: true }));
 
   test('a result is written within its bound, however often it holds one part', () => {
     const [value] = compileJq('reduce range(60) as $i (0; [., .])').run(null);
-    assert.throws(() => stringifyJqResult(value), { name: 'JqFault', isBound: true });
-    assert.throws(() => stringifyJqResult('x'.repeat(101), { maxBytes: 100 }), { name: 'JqFault', isBound: true });
+    assert.throws(() => stringifyJqResult(value), { name: 'JqError', isLimitExceeded: true });
+    assert.throws(() => stringifyJqResult('x'.repeat(101), { maxBytes: 100 }), {
+      name: 'JqError',
+      isLimitExceeded: true,
+    });
   });
 
   test('fromjson counts values and levels before it makes them', () => {
-    const parse = (text: string) => compileJq('fromjson').run(text, { maxSteps: 100, depth: 10 });
+    const parse = (text: string) => compileJq('fromjson').run(text, { maxSteps: 100, maxDepth: 10 });
     assert.deepEqual(parse('[[1,2]]'), [[[1, 2]]]);
     for (const text of [`[${'1,'.repeat(100)}1]`, `${'['.repeat(11)}1${']'.repeat(11)}`])
-      assert.throws(() => parse(text), { name: 'JqFault', isBound: true });
+      assert.throws(() => parse(text), { name: 'JqError', isLimitExceeded: true });
   });
 
   test('bounds are not caught by the filter', () => {
-    assert.throws(() => compileJq('try [repeat(.)] catch 1').run(null), { name: 'JqFault', isBound: true });
-    assert.throws(() => compileJq('[repeat(.)] // 1').run(null), { name: 'JqFault', isBound: true });
+    assert.throws(() => compileJq('try [repeat(.)] catch 1').run(null), { name: 'JqError', isLimitExceeded: true });
+    assert.throws(() => compileJq('[repeat(.)] // 1').run(null), { name: 'JqError', isLimitExceeded: true });
   });
 
   test('filters that are nested too deep or too long are not read', () => {

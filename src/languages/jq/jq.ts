@@ -9,11 +9,11 @@ import { builtinScope } from './prelude.ts';
 
 /** A filter that is ready to run. */
 export interface Jq {
-  /** Its results for a value, at most so many as the bounds allow. Throws nothing but `JqFault`. */
+  /** Its results for a value, at most so many as the bounds allow. Throws nothing but `JqError`. */
   run(value: unknown, bounds?: Partial<JqBounds>, clock?: Clock): unknown[];
 }
 
-/** Reads a filter in the language of jq 1.6. Throws `JqFault` with the place of what is wrong. */
+/** Reads a filter in the language of jq 1.6. Throws `JqError` with the place of what is wrong. */
 export function compileJq(source: string): Jq {
   const filter = rethrowAsJqError(() => parseFilter(source, builtinScope));
   return {

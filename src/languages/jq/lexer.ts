@@ -1,7 +1,7 @@
 import { JqError } from './error.ts';
 
 export interface JqToken {
-  readonly is: 'sign' | 'field' | 'word' | 'variable' | 'number' | 'format' | 'string' | 'end';
+  readonly kind: 'punctuator' | 'field' | 'word' | 'variable' | 'number' | 'format' | 'string' | 'end';
   readonly text: string;
   /** Of a string: its pieces; those that are filters are tokens themselves. */
   readonly parts?: readonly (string | readonly JqToken[])[];
@@ -10,13 +10,13 @@ export interface JqToken {
 }
 
 const blank = /(?:\s+|#[^\n]*)+/y;
-const patterns: readonly (readonly [JqToken['is'], RegExp])[] = [
+const patterns: readonly (readonly [JqToken['kind'], RegExp])[] = [
   ['number', /(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?/y],
   ['field', /\.[A-Za-z_]\w*/y],
   ['word', /[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*/y],
   ['variable', /\$(?:__loc__|[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*)/y],
   ['format', /@[A-Za-z0-9_]+/y],
-  ['sign', /\?\/\/|\/\/=|\.\.|\|=|\+=|-=|\*=|\/=|%=|==|!=|<=|>=|\/\/|[.[\](){}|,:;=<>+\-*/%?$]/y],
+  ['punctuator', /\?\/\/|\/\/=|\.\.|\|=|\+=|-=|\*=|\/=|%=|==|!=|<=|>=|\/\/|[.[\](){}|,:;=<>+\-*/%?$]/y],
 ];
 
 const escapes: Readonly<Record<string, string>> = {
@@ -34,8 +34,8 @@ const escapes: Readonly<Record<string, string>> = {
 const maxStringNesting = 20;
 
 export function tokenizeFilter(source: string): JqToken[] {
-  const reader = new Lexer(source);
-  return reader.tokens(0);
+  const lexer = new Lexer(source);
+  return lexer.readTokens(0);
 }
 
 class Lexer {
@@ -47,7 +47,7 @@ class Lexer {
   }
 
   /** Up to the end, or inside a text to the parenthesis that closes the filter in it. */
-  tokens(depth: number): JqToken[] {
+  readTokens(depth: number): JqToken[] {
     if (depth > maxStringNesting) throw new JqError('texts are nested too deep', this.#at + 1);
     const found: JqToken[] = [];
     for (let open = 0; ; ) {
@@ -55,12 +55,12 @@ class Lexer {
       const place = this.#at + 1;
       if (this.#at >= this.#source.length) {
         if (depth > 0) throw new JqError('a text is not closed', place);
-        return [...found, { is: 'end', text: '', position: place }];
+        return [...found, { kind: 'end', text: '', position: place }];
       }
-      const token = this.#source[this.#at] === '"' ? this.#string(depth) : this.#token();
-      if (token.text === '(' && token.is === 'sign') open++;
-      if (token.text === ')' && token.is === 'sign' && open-- === 0 && depth > 0)
-        return [...found, { is: 'end', text: '', position: place }];
+      const token = this.#source[this.#at] === '"' ? this.#readString(depth) : this.#readToken();
+      if (token.text === '(' && token.kind === 'punctuator') open++;
+      if (token.text === ')' && token.kind === 'punctuator' && open-- === 0 && depth > 0)
+        return [...found, { kind: 'end', text: '', position: place }];
       found.push(token);
     }
   }
@@ -72,16 +72,16 @@ class Lexer {
     return text;
   }
 
-  #token(): JqToken {
+  #readToken(): JqToken {
     const place = this.#at + 1;
-    for (const [is, pattern] of patterns) {
+    for (const [kind, pattern] of patterns) {
       const text = this.#match(pattern);
-      if (text !== undefined) return { is, text, position: place };
+      if (text !== undefined) return { kind, text, position: place };
     }
     throw new JqError(`unexpected ${JSON.stringify(String.fromCodePoint(this.#source.codePointAt(this.#at)!))}`, place);
   }
 
-  #string(depth: number): JqToken {
+  #readString(depth: number): JqToken {
     const place = this.#at + 1;
     const parts: (string | readonly JqToken[])[] = [];
     let plain = '';
@@ -92,15 +92,15 @@ class Lexer {
       if (next !== '\\') plain += next;
       else if (this.#source[this.#at] === '(') {
         this.#at++;
-        parts.push(plain, this.tokens(depth + 1));
+        parts.push(plain, this.readTokens(depth + 1));
         plain = '';
-      } else plain += this.#escaped();
+      } else plain += this.#readEscape();
     }
     this.#at++;
-    return { is: 'string', text: '', parts: [...parts, plain], position: place };
+    return { kind: 'string', text: '', parts: [...parts, plain], position: place };
   }
 
-  #escaped(): string {
+  #readEscape(): string {
     const code = this.#match(/u[0-9a-fA-F]{4}/y);
     if (code !== undefined) return String.fromCharCode(Number.parseInt(code.slice(1), 16));
     const letter = this.#source[this.#at] ?? '';

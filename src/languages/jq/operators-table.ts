@@ -1,26 +1,29 @@
 import type { JqNode } from './nodes.ts';
 
 export interface Operator {
-  /** The higher, the closer it holds what is beside it. */
-  readonly binds: number;
-  /** Where a row of them leans. */
-  readonly side: 'left' | 'right' | 'none';
-  join(left: JqNode, right: JqNode, sign: string): JqNode;
+  /** Higher binds tighter. */
+  readonly precedence: number;
+  readonly associativity: 'left' | 'right' | 'none';
+  buildNode(left: JqNode, right: JqNode, operator: string): JqNode;
 }
 
-type Pair = Extract<JqNode, { left: JqNode; right: JqNode }>['is'];
+type Pair = Extract<JqNode, { left: JqNode; right: JqNode }>['kind'];
 
-const buildPair = (is: Exclude<Pair, 'binary' | 'assign'>): Operator['join'] => {
-  return (left, right) => ({ is, left, right });
+const buildPair = (kind: Exclude<Pair, 'binary' | 'assign'>): Operator['buildNode'] => {
+  return (left, right) => ({ kind, left, right });
 };
-const buildWithOperator = (is: 'binary' | 'assign'): Operator['join'] => {
-  return (left, right, sign) => ({ is, sign, left, right });
+const buildWithOperator = (kind: 'binary' | 'assign'): Operator['buildNode'] => {
+  return (left, right, operator) => ({ kind, operator, left, right });
 };
 
-const defineOperators = (signs: string, binds: number, side: Operator['side'], join: Operator['join']) =>
-  signs.split(' ').map(sign => [sign, { binds, side, join }] as const);
+const defineOperators = (
+  signs: string,
+  precedence: number,
+  associativity: Operator['associativity'],
+  buildNode: Operator['buildNode'],
+) => signs.split(' ').map(sign => [sign, { precedence, associativity, buildNode }] as const);
 
-/** All operators between two filters. */
+/** Every binary operator, by its token. */
 export const operators: Readonly<Record<string, Operator>> = Object.fromEntries([
   ...defineOperators('|', 0, 'right', buildPair('pipe')),
   ...defineOperators(',', 1, 'left', buildPair('comma')),

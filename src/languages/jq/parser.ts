@@ -8,21 +8,21 @@ const maxSourceCharacters = 65_536;
 /** How deep one part may stand in another. */
 const maxNesting = 300;
 
-const identity: JqNode = { is: 'identity' };
-const nullLiteral: JqNode = { is: 'literal', value: null };
+const identity: JqNode = { kind: 'identity' };
+const nullLiteral: JqNode = { kind: 'literal', value: null };
 
 /** Reads a filter; names that nobody declared are found here, once. */
 export function parseFilter(source: string, scope: Scope): JqNode {
   if (source.length > maxSourceCharacters) throw new JqError(`longer than ${maxSourceCharacters} characters`);
   const parser = new Parser(tokenizeFilter(source), scope, source);
-  return parser.isDone() ? identity : parser.whole();
+  return parser.isDone() ? identity : parser.readFilter();
 }
 
 /** Reads nothing but definitions. */
 export function parseDefinitions(source: string, scope: Scope): JqDefinition[] {
   const parser = new Parser(tokenizeFilter(source), scope, source);
   const found: JqDefinition[] = [];
-  while (!parser.isDone()) found.push(parser.definition());
+  while (!parser.isDone()) found.push(parser.readDefinition());
   return found;
 }
 
@@ -40,13 +40,13 @@ class Parser {
   }
 
   isDone(): boolean {
-    return this.#next.is === 'end';
+    return this.#next.kind === 'end';
   }
 
-  whole(): JqNode {
+  readFilter(): JqNode {
     // Definitions with nothing after them stand before what passes everything.
-    const node = this.#expression(0);
-    if (!this.isDone()) throw this.#unexpected();
+    const node = this.#readExpression(0);
+    if (!this.isDone()) throw this.#createUnexpectedError();
     return node;
   }
 
@@ -54,9 +54,9 @@ class Parser {
     return this.#tokens[this.#at]!;
   }
 
-  #unexpected(): JqError {
-    const { is, text, position: place } = this.#next;
-    const what = is === 'end' ? 'the filter ends too early' : `unexpected ${is === 'string' ? 'text' : text}`;
+  #createUnexpectedError(): JqError {
+    const { kind, text, position: place } = this.#next;
+    const what = kind === 'end' ? 'the filter ends too early' : `unexpected ${kind === 'string' ? 'text' : text}`;
     return new JqError(what, place);
   }
 
@@ -64,22 +64,22 @@ class Parser {
     return this.#tokens[this.#at++]!;
   }
 
-  #is(text: string, is: JqToken['is'] = 'sign'): boolean {
-    return this.#next.is === is && this.#next.text === text;
+  #is(text: string, kind: JqToken['kind'] = 'punctuator'): boolean {
+    return this.#next.kind === kind && this.#next.text === text;
   }
 
-  #eat(text: string, is: JqToken['is'] = 'sign'): boolean {
-    const found = this.#is(text, is);
+  #eat(text: string, kind: JqToken['kind'] = 'punctuator'): boolean {
+    const found = this.#is(text, kind);
     if (found) this.#at++;
     return found;
   }
 
-  #expect(text: string, is: JqToken['is'] = 'sign'): void {
-    if (!this.#eat(text, is)) throw this.#unexpected();
+  #expect(text: string, kind: JqToken['kind'] = 'punctuator'): void {
+    if (!this.#eat(text, kind)) throw this.#createUnexpectedError();
   }
 
   /** What is declared inside is forgotten outside. */
-  #within<T>(scope: Scope, read: () => T): T {
+  #withScope<T>(scope: Scope, read: () => T): T {
     const outer = this.#scope;
     this.#scope = scope;
     const result = read();
@@ -87,77 +87,80 @@ class Parser {
     return result;
   }
 
-  #expression(least: number): JqNode {
+  #readExpression(minPrecedence: number): JqNode {
     if (++this.#depth > maxNesting) throw new JqError('parts are nested too deep', this.#next.position);
-    let left = this.#operand();
-    for (let operator = this.#operator(least); operator; operator = this.#operator(least)) {
+    let left = this.#readOperand();
+    for (let operator = this.#peekOperator(minPrecedence); operator; operator = this.#peekOperator(minPrecedence)) {
       const { text } = this.#take();
-      const right = this.#expression(operator.side === 'right' ? operator.binds : operator.binds + 1);
-      left = operator.join(left, right, text);
-      if (operator.side === 'none' && this.#operator(least)?.binds === operator.binds) throw this.#unexpected();
+      const right = this.#readExpression(
+        operator.associativity === 'right' ? operator.precedence : operator.precedence + 1,
+      );
+      left = operator.buildNode(left, right, text);
+      if (operator.associativity === 'none' && this.#peekOperator(minPrecedence)?.precedence === operator.precedence)
+        throw this.#createUnexpectedError();
     }
     this.#depth--;
     return left;
   }
 
-  #operator(least: number): Operator | undefined {
-    const { is, text } = this.#next;
-    if (is !== 'sign' && is !== 'word') return undefined;
+  #peekOperator(minPrecedence: number): Operator | undefined {
+    const { kind, text } = this.#next;
+    if (kind !== 'punctuator' && kind !== 'word') return undefined;
     const found = Object.hasOwn(operators, text) ? operators[text] : undefined;
-    return found && found.binds >= least ? found : undefined;
+    return found && found.precedence >= minPrecedence ? found : undefined;
   }
 
   /** A term, and what stands behind it as far as it reaches. */
-  #operand(): JqNode {
+  #readOperand(): JqNode {
     if (this.#is('def', 'word')) {
-      const made = this.definition();
-      return { is: 'define', made, body: this.isDone() ? identity : this.#expression(0) };
+      const made = this.readDefinition();
+      return { kind: 'define', made, body: this.isDone() ? identity : this.#readExpression(0) };
     }
     if (this.#eat('label', 'word')) {
-      const name = this.#variable();
+      const name = this.#readVariableName();
       this.#expect('|');
-      const body = this.#within(declare(this.#scope, `*${name}`), () => this.#expression(0));
-      return { is: 'label', name, body };
+      const body = this.#withScope(declare(this.#scope, `*${name}`), () => this.#readExpression(0));
+      return { kind: 'label', name, body };
     }
-    if (this.#is('-')) return this.#negative();
-    const term = this.#term();
+    if (this.#is('-')) return this.#readNegative();
+    const term = this.#readTerm();
     if (!this.#eat('as', 'word')) return term;
-    const patterns = this.#patterns();
+    const patterns = this.#readPatterns();
     this.#expect('|');
-    return { is: 'bind', source: term, patterns, body: this.#seeing(patterns, () => this.#expression(0)) };
+    return { kind: 'bind', source: term, patterns, body: this.#withVariables(patterns, () => this.#readExpression(0)) };
   }
 
   /** `-f?` is `(-f)?`: the question mark covers the sign too, unless it belongs to a path. */
-  #negative(): JqNode {
+  #readNegative(): JqNode {
     this.#expect('-');
-    const of = this.#nested(() => this.#operand());
-    if (of.is !== 'try' || of.caught) return { is: 'negative', of };
-    return { ...of, body: { is: 'negative', of: of.body } };
+    const of = this.#withNesting(() => this.#readOperand());
+    if (of.kind !== 'try' || of.caught) return { kind: 'negative', of };
+    return { ...of, body: { kind: 'negative', of: of.body } };
   }
 
-  #nested<T>(read: () => T): T {
+  #withNesting<T>(read: () => T): T {
     if (++this.#depth > maxNesting) throw new JqError('parts are nested too deep', this.#next.position);
     const result = read();
     this.#depth--;
     return result;
   }
 
-  #seeing<T>(patterns: readonly DestructuringPattern[], read: () => T): T {
+  #withVariables<T>(patterns: readonly DestructuringPattern[], read: () => T): T {
     const names = patterns.flatMap(listVariables);
-    return this.#within(
+    return this.#withScope(
       names.reduce((scope, name) => declare(scope, name), this.#scope),
       read,
     );
   }
 
-  definition(): JqDefinition {
+  readDefinition(): JqDefinition {
     this.#expect('def', 'word');
-    if (this.#next.is !== 'word') throw this.#unexpected();
+    if (this.#next.kind !== 'word') throw this.#createUnexpectedError();
     const { text } = this.#take();
     const params: string[] = [];
     if (this.#eat('(')) {
       do {
-        if (this.#next.is !== 'word' && this.#next.is !== 'variable') throw this.#unexpected();
+        if (this.#next.kind !== 'word' && this.#next.kind !== 'variable') throw this.#createUnexpectedError();
         params.push(this.#take().text);
       } while (this.#eat(';'));
       this.#expect(')');
@@ -170,25 +173,25 @@ class Parser {
         param.startsWith('$') ? declare(declare(scope, param), `${param.slice(1)}/0`) : declare(scope, `${param}/0`),
       own,
     );
-    const body = this.#within(inner, () => this.#expression(0));
+    const body = this.#withScope(inner, () => this.#readExpression(0));
     this.#expect(';');
     this.#scope = own;
     return { name, params, body };
   }
 
-  #term(): JqNode {
-    const isPath = this.#next.is === 'field' || (this.#is('.') && this.#tokens[this.#at + 1]?.is === 'string');
-    let term = this.#primary();
+  #readTerm(): JqNode {
+    const isPath = this.#next.kind === 'field' || (this.#is('.') && this.#tokens[this.#at + 1]?.kind === 'string');
+    let term = this.#readPrimary();
     let isSuffix = isPath;
     for (;;) {
-      if (this.#next.is === 'field') term = { is: 'index', of: term, by: toLiteral(this.#take().text.slice(1)) };
-      else if (this.#is('.') && this.#tokens[this.#at + 1]?.is === 'string') {
+      if (this.#next.kind === 'field') term = { kind: 'index', of: term, by: toLiteral(this.#take().text.slice(1)) };
+      else if (this.#is('.') && this.#tokens[this.#at + 1]?.kind === 'string') {
         this.#at++;
-        term = { is: 'index', of: term, by: this.#text('text') };
+        term = { kind: 'index', of: term, by: this.#readString('text') };
       } else if (this.#is('.') && this.#tokens[this.#at + 1]?.text === '[') this.#at++;
-      else if (this.#eat('[')) term = this.#bracket(term);
+      else if (this.#eat('[')) term = this.#readBracket(term);
       else if (this.#eat('?')) {
-        term = isSuffix ? toOptional(term) : { is: 'try', body: term, caught: undefined };
+        term = isSuffix ? toOptional(term) : { kind: 'try', body: term, caught: undefined };
         isSuffix = false;
         continue;
       } else return term;
@@ -196,67 +199,68 @@ class Parser {
     }
   }
 
-  #bracket(of: JqNode): JqNode {
-    if (this.#eat(']')) return { is: 'each', of };
-    if (this.#eat(':')) return { is: 'slice', of, from: undefined, to: this.#closed(']') };
-    const by = this.#expression(0);
+  #readBracket(of: JqNode): JqNode {
+    if (this.#eat(']')) return { kind: 'each', of };
+    if (this.#eat(':')) return { kind: 'slice', of, from: undefined, to: this.#readUntil(']') };
+    const by = this.#readExpression(0);
     if (!this.#eat(':')) {
       this.#expect(']');
-      return { is: 'index', of, by };
+      return { kind: 'index', of, by };
     }
-    return { is: 'slice', of, from: by, to: this.#eat(']') ? undefined : this.#closed(']') };
+    return { kind: 'slice', of, from: by, to: this.#eat(']') ? undefined : this.#readUntil(']') };
   }
 
-  #closed(sign: string): JqNode {
-    const node = this.#expression(0);
+  #readUntil(sign: string): JqNode {
+    const node = this.#readExpression(0);
     this.#expect(sign);
     return node;
   }
 
-  #primary(): JqNode {
-    const { is, text, position: place } = this.#next;
-    if (is === 'string') return this.#text('text');
-    if (is === 'word') return this.#word();
-    if (is === 'end') throw this.#unexpected();
+  #readPrimary(): JqNode {
+    const { kind, text, position: place } = this.#next;
+    if (kind === 'string') return this.#readString('text');
+    if (kind === 'word') return this.#readCall();
+    if (kind === 'end') throw this.#createUnexpectedError();
     this.#at++;
-    if (is === 'number') return toLiteral(Number(text));
-    if (is === 'field') return { is: 'index', of: identity, by: toLiteral(text.slice(1)) };
-    if (is === 'format') return this.#next.is === 'string' ? this.#text(text.slice(1)) : { is, name: text.slice(1) };
-    if (is === 'variable') return this.#used(text, place);
+    if (kind === 'number') return toLiteral(Number(text));
+    if (kind === 'field') return { kind: 'index', of: identity, by: toLiteral(text.slice(1)) };
+    if (kind === 'format')
+      return this.#next.kind === 'string' ? this.#readString(text.slice(1)) : { kind, name: text.slice(1) };
+    if (kind === 'variable') return this.#readVariable(text, place);
     if (text === '.')
-      return this.#next.is === 'string' ? { is: 'index', of: identity, by: this.#text('text') } : identity;
-    if (text === '..') return { is: 'recurse' };
-    if (text === '(') return this.#closed(')');
-    if (text === '[') return { is: 'array', of: this.#eat(']') ? undefined : this.#closed(']') };
-    if (text === '{') return this.#object();
+      return this.#next.kind === 'string' ? { kind: 'index', of: identity, by: this.#readString('text') } : identity;
+    if (text === '..') return { kind: 'recurse' };
+    if (text === '(') return this.#readUntil(')');
+    if (text === '[') return { kind: 'array', of: this.#eat(']') ? undefined : this.#readUntil(']') };
+    if (text === '{') return this.#readObject();
     this.#at--;
-    throw this.#unexpected();
+    throw this.#createUnexpectedError();
   }
 
-  #used(text: string, place: number): JqNode {
+  #readVariable(text: string, place: number): JqNode {
     if (text === '$__loc__')
       return toLiteral({ file: '<top-level>', line: this.#source.slice(0, place).split('\n').length });
     if (!this.#scope.has(text))
       throw new JqError(this.#scope.unsupportedReason(text) ?? `${text} is not defined`, place);
-    return { is: 'variable', name: text };
+    return { kind: 'variable', name: text };
   }
 
-  #text(format: string): JqNode {
+  #readString(format: string): JqNode {
     const { parts = [] } = this.#take();
     if (parts.length === 1) return toLiteral(parts[0]);
     const nodes = parts.map(part =>
-      typeof part === 'string' ? part : new Parser(part, this.#scope, this.#source).whole(),
+      typeof part === 'string' ? part : new Parser(part, this.#scope, this.#source).readFilter(),
     );
-    return { is: 'text', format, parts: nodes };
+    return { kind: 'text', format, parts: nodes };
   }
 
-  #word(): JqNode {
+  #readCall(): JqNode {
     const { text, position: place } = this.#take();
-    const special = this.#special(text);
+    const special = this.#readKeyword(text);
     if (special) return special;
     const args: JqNode[] = [];
     if (this.#eat('(')) {
-      do args.push(this.#expression(0));
+      do args.push(this.#readExpression(0));
       while (this.#eat(';'));
       this.#expect(')');
     }
@@ -264,10 +268,10 @@ class Parser {
     const why = this.#scope.unsupportedReason(name);
     if (why !== undefined) throw new JqError(why, place);
     if (!this.#scope.has(name)) throw new JqError(`${name} is not defined`, place);
-    return { is: 'call', name, args };
+    return { kind: 'call', name, args };
   }
 
-  #special(text: string): JqNode | undefined {
+  #readKeyword(text: string): JqNode | undefined {
     switch (text) {
       case 'null':
         return nullLiteral;
@@ -275,76 +279,80 @@ class Parser {
       case 'false':
         return toLiteral(text === 'true');
       case 'if':
-        return this.#condition();
+        return this.#readIf();
       case 'try': {
-        const body = this.#nested(() => (this.#is('-') ? this.#negative() : this.#term()));
-        return { is: 'try', body, caught: this.#eat('catch', 'word') ? this.#nested(() => this.#term()) : undefined };
+        const body = this.#withNesting(() => (this.#is('-') ? this.#readNegative() : this.#readTerm()));
+        return {
+          kind: 'try',
+          body,
+          caught: this.#eat('catch', 'word') ? this.#withNesting(() => this.#readTerm()) : undefined,
+        };
       }
       case 'reduce':
       case 'foreach':
-        return this.#fold(text);
+        return this.#readFold(text);
       case 'break': {
         const { position: place } = this.#next;
-        const name = this.#variable();
+        const name = this.#readVariableName();
         if (!this.#scope.has(`*${name}`)) throw new JqError(`no label ${name} is around this`, place);
-        return { is: 'break', name };
+        return { kind: 'break', name };
       }
       default:
         if (!reserved.has(text)) return undefined;
         this.#at--;
-        throw this.#unexpected();
+        throw this.#createUnexpectedError();
     }
   }
 
-  #variable(): string {
+  #readVariableName(): string {
     const token = this.#next;
-    if (token.is !== 'variable') throw this.#unexpected();
+    if (token.kind !== 'variable') throw this.#createUnexpectedError();
     this.#at++;
     return token.text;
   }
 
-  #condition(): JqNode {
-    const test = this.#expression(0);
+  #readIf(): JqNode {
+    const test = this.#readExpression(0);
     this.#expect('then', 'word');
-    const yes = this.#expression(0);
-    if (this.#eat('elif', 'word')) return { is: 'if', test, yes, no: this.#nested(() => this.#condition()) };
-    const no = this.#eat('else', 'word') ? this.#expression(0) : identity;
+    const yes = this.#readExpression(0);
+    if (this.#eat('elif', 'word')) return { kind: 'if', test, yes, no: this.#withNesting(() => this.#readIf()) };
+    const no = this.#eat('else', 'word') ? this.#readExpression(0) : identity;
     this.#expect('end', 'word');
-    return { is: 'if', test, yes, no };
+    return { kind: 'if', test, yes, no };
   }
 
-  #fold(is: 'reduce' | 'foreach'): JqNode {
-    const source = this.#nested(() => this.#term());
+  #readFold(kind: 'reduce' | 'foreach'): JqNode {
+    const source = this.#withNesting(() => this.#readTerm());
     this.#expect('as', 'word');
-    const patterns = this.#patterns();
+    const patterns = this.#readPatterns();
     this.#expect('(');
-    const start = this.#expression(0);
+    const start = this.#readExpression(0);
     this.#expect(';');
-    return this.#seeing(patterns, () => {
-      const update = this.#expression(0);
-      const extract = is === 'foreach' && this.#eat(';') ? this.#expression(0) : identity;
+    return this.#withVariables(patterns, () => {
+      const update = this.#readExpression(0);
+      const extract = kind === 'foreach' && this.#eat(';') ? this.#readExpression(0) : identity;
       this.#expect(')');
-      return is === 'reduce'
-        ? { is, source, patterns, start, update }
-        : { is, source, patterns, start, update, extract };
+      return kind === 'reduce'
+        ? { kind, source, patterns, start, update }
+        : { kind, source, patterns, start, update, extract };
     });
   }
 
-  #patterns(): DestructuringPattern[] {
-    const found = [this.#pattern()];
-    while (this.#eat('?//')) found.push(this.#pattern());
+  #readPatterns(): DestructuringPattern[] {
+    const found = [this.#readPattern()];
+    while (this.#eat('?//')) found.push(this.#readPattern());
     return found;
   }
 
-  #pattern(): DestructuringPattern {
-    return this.#nested(() => {
-      if (this.#eat('[')) return { is: 'items', items: this.#listed(']', () => this.#pattern()) };
-      if (this.#eat('{')) return { is: 'members', members: this.#listed('}', () => this.#memberPattern()) };
-      return { is: 'name', name: this.#variable() };
+  #readPattern(): DestructuringPattern {
+    return this.#withNesting(() => {
+      if (this.#eat('[')) return { kind: 'items', items: this.#readList(']', () => this.#readPattern()) };
+      if (this.#eat('{')) return { kind: 'members', members: this.#readList('}', () => this.#readMemberPattern()) };
+      return { kind: 'name', name: this.#readVariableName() };
     });
   }
 
-  #listed<T>(end: string, read: () => T): T[] {
+  #readList<T>(end: string, read: () => T): T[] {
     const found: T[] = [];
     do found.push(read());
     while (this.#eat(','));
@@ -352,48 +360,50 @@ class Parser {
     return found;
   }
 
-  #memberPattern(): MemberPattern {
-    if (this.#next.is === 'variable') {
-      const variable = this.#variable();
-      const value = this.#eat(':') ? this.#pattern() : undefined;
+  #readMemberPattern(): MemberPattern {
+    if (this.#next.kind === 'variable') {
+      const variable = this.#readVariableName();
+      const value = this.#eat(':') ? this.#readPattern() : undefined;
       return { key: toLiteral(variable.slice(1)), variable, value };
     }
-    const key = this.#name();
+    const key = this.#readKey();
     this.#expect(':');
-    return { key, variable: undefined, value: this.#pattern() };
+    return { key, variable: undefined, value: this.#readPattern() };
   }
 
   /** What may name a member. */
-  #name(): JqNode {
-    const { is, text } = this.#next;
-    if (is === 'string') return this.#text('text');
-    if (is === 'end') throw this.#unexpected();
+  #readKey(): JqNode {
+    const { kind, text } = this.#next;
+    if (kind === 'string') return this.#readString('text');
+    if (kind === 'end') throw this.#createUnexpectedError();
     this.#at++;
-    if (is === 'word') return toLiteral(text);
-    if (is === 'number') return toLiteral(Number(text));
-    if (is === 'format') return this.#next.is === 'string' ? this.#text(text.slice(1)) : { is, name: text.slice(1) };
-    if (is === 'sign' && text === '(') return this.#closed(')');
+    if (kind === 'word') return toLiteral(text);
+    if (kind === 'number') return toLiteral(Number(text));
+    if (kind === 'format')
+      return this.#next.kind === 'string' ? this.#readString(text.slice(1)) : { kind, name: text.slice(1) };
+    if (kind === 'punctuator' && text === '(') return this.#readUntil(')');
     this.#at--;
-    throw this.#unexpected();
+    throw this.#createUnexpectedError();
   }
 
-  #object(): JqNode {
-    if (this.#eat('}')) return { is: 'object', members: [] };
-    return { is: 'object', members: this.#listed('}', () => this.#member()) };
+  #readObject(): JqNode {
+    if (this.#eat('}')) return { kind: 'object', members: [] };
+    return { kind: 'object', members: this.#readList('}', () => this.#readMember()) };
   }
 
-  #member(): readonly [JqNode, JqNode] {
-    if (this.#next.is === 'variable') {
+  #readMember(): readonly [JqNode, JqNode] {
+    if (this.#next.kind === 'variable') {
       const { text, position: place } = this.#take();
-      return [toLiteral(text.slice(1)), this.#used(text, place)];
+      return [toLiteral(text.slice(1)), this.#readVariable(text, place)];
     }
-    const name = this.#name();
-    if (!this.#eat(':')) return [name, { is: 'index', of: identity, by: name }];
-    let value = this.#expression(operators['//']!.binds);
-    while (this.#eat('|')) value = { is: 'pipe', left: value, right: this.#expression(operators['//']!.binds) };
+    const name = this.#readKey();
+    if (!this.#eat(':')) return [name, { kind: 'index', of: identity, by: name }];
+    let value = this.#readExpression(operators['//']!.precedence);
+    while (this.#eat('|'))
+      value = { kind: 'pipe', left: value, right: this.#readExpression(operators['//']!.precedence) };
     return [name, value];
   }
 }
 
-const toLiteral = (value: unknown): JqNode => ({ is: 'literal', value });
+const toLiteral = (value: unknown): JqNode => ({ kind: 'literal', value });
 const reserved = new Set('as then elif else end and or catch def label import include __loc__'.split(' '));

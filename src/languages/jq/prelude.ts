@@ -43,9 +43,9 @@ const source = `
   def max_by(f): _max_by(map([f]));
   def indices($part):
     if . == null then null
-    elif type == "string" then _places($part)
-    elif ($part | type) == "array" then _items_at($part)
-    else _items_at([$part]) end;
+    elif type == "string" then _string_indices($part)
+    elif ($part | type) == "array" then _array_indices($part)
+    else _array_indices([$part]) end;
   def index($part): indices($part) | .[0];
   def rindex($part): indices($part) | .[-1:][0];
   def walk(f): def each: (if type == "object" then map_values(each) elif type == "array" then map(each) else . end) | f; each;
@@ -131,7 +131,7 @@ export function loadPrelude(): ReadonlyMap<string, Closure> {
     unsupportedReason: () => undefined,
   };
   cachedPrelude = new Map(
-    parseDefinitions(source, scope).map(({ name, params, body }) => [name, { params, body, home: undefined }]),
+    parseDefinitions(source, scope).map(({ name, params, body }) => [name, { params, body, env: undefined }]),
   );
   return cachedPrelude;
 }

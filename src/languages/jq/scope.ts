@@ -14,8 +14,8 @@ export const declare = (outer: Scope, name: string): Scope => ({
 
 /** The variables a pattern sets. */
 export function listVariables(pattern: DestructuringPattern): string[] {
-  if (pattern.is === 'name') return [pattern.name];
-  if (pattern.is === 'items') return pattern.items.flatMap(listVariables);
+  if (pattern.kind === 'name') return [pattern.name];
+  if (pattern.kind === 'items') return pattern.items.flatMap(listVariables);
   return pattern.members.flatMap(({ variable, value }) => [
     ...(variable === undefined ? [] : [variable]),
     ...(value ? listVariables(value) : []),

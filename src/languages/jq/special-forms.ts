@@ -28,7 +28,7 @@ function runStoppable(run: (stop: () => never) => void): void {
   }
 }
 
-type PathValue = readonly [value: unknown, trail: PathNode | undefined];
+type PathValue = readonly [value: unknown, path: PathNode | undefined];
 
 /** What follows from a value, and from that, and so on; kept in a list, so that it may go on for long. */
 function expandDepthFirst(
@@ -51,11 +51,11 @@ const recurseFrom = (interpreter: Interpreter, next: JqNode, env: Env, start: Pa
     interpreter.run(next, env, ...spot, (...it) => push(it));
   });
 
-const children: JqNode = { is: 'try', body: { is: 'each', of: { is: 'identity' } }, caught: undefined };
+const children: JqNode = { kind: 'try', body: { kind: 'each', of: { kind: 'identity' } }, caught: undefined };
 
 /** Numbers from one to another. */
 const range: SpecialForm = (interpreter, args, env, value, path, emit) => {
-  const literal = (number: number): JqNode => ({ is: 'literal', value: number });
+  const literal = (number: number): JqNode => ({ kind: 'literal', value: number });
   const [from, to, by = literal(1)] = args.length === 1 ? [literal(0), args[0]!] : args;
   const eachNumber = (node: JqNode, use: (number: number) => void) =>
     interpreter.run(node, env, value, undefined, it =>
@@ -150,17 +150,17 @@ export const specialForms: Readonly<Record<string, SpecialForm>> = {
     interpreter.run(message!, env, value, undefined, it => {
       throw new JqRuntimeError(it);
     }),
-  'path/1'(interpreter, [node], env, value, trail, emit) {
-    for (const path of interpreter.collectPaths(node!, env, value)) emit(path, withoutPath(trail));
+  'path/1'(interpreter, [node], env, value, path, emit) {
+    for (const keys of interpreter.collectPaths(node!, env, value)) emit(keys, withoutPath(path));
   },
   'del/1'(interpreter, [node], env, value, path, emit) {
     emit(deletePaths(value, interpreter.collectPaths(node!, env, value), interpreter.budget), withoutPath(path));
   },
-  'getpath/1': (interpreter, [node], env, value, trail, emit) =>
-    interpreter.run(node!, env, value, undefined, path => {
-      if (!Array.isArray(path)) return raise('Path must be specified as an array');
-      const way = trail && path.reduce<PathNode>((up, key) => extendPath(up, key, value) ?? noPath, trail);
-      emit(getPath(value, path, interpreter.budget), way);
+  'getpath/1': (interpreter, [node], env, value, path, emit) =>
+    interpreter.run(node!, env, value, undefined, keys => {
+      if (!Array.isArray(keys)) return raise('Path must be specified as an array');
+      const target = path && keys.reduce<PathNode>((up, key) => extendPath(up, key, value) ?? noPath, path);
+      emit(getPath(value, keys, interpreter.budget), target);
     }),
   'recurse/0': (interpreter, _args, env, value, path, emit) =>
     recurseFrom(interpreter, children, env, [value, path], emit),

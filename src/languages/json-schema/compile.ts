@@ -101,11 +101,11 @@ function compileKeywords(schema: JsonObject, context: KeywordContext): SchemaChe
   const marks = 'unevaluatedProperties' in schema || 'unevaluatedItems' in schema;
   return (value, run, evaluated) => {
     if (passesNull && value === null) return true;
-    run.enter();
+    run.enterSchema();
     const own = marks ? new Evaluated() : evaluated;
     let holds = true;
     for (let at = 0; at < checks.length; at++) if (!checks[at]!(value, run, own)) holds = false;
-    run.depth--;
+    run.leaveCall();
     if (marks && evaluated && holds) evaluated.add(own!);
     return holds;
   };

@@ -1,38 +1,36 @@
-/** One thing that is wrong with a value, and where. */
+import { Budget, type BudgetBounds, type BudgetLimit } from '#base/budget.ts';
+
+/** One violation of a schema, and where in the value. */
 export interface SchemaViolation {
   readonly path: readonly (string | number)[];
   readonly message: string;
 }
 
-/** What a check may cost. Beyond it a value counts as refused, however right it may be. */
-const defaultMaxSteps = 500_000;
-const maxCheckDepth = 1000;
+const defaultBounds: BudgetBounds = { maxSteps: 500_000, maxDepth: 1000, maxBytes: Number.POSITIVE_INFINITY };
 const maxViolations = 100;
 
-/** A check took more steps, or went deeper, than any honest value needs. */
+/** The validation exceeded its budget. The value counts as invalid, also where it would have been valid. */
 export class BudgetExceeded extends Error {}
 
-/** One value on its way through a schema: where it is, what was found, and how much may still be done. */
-export class ValidationRun {
+/** Validation of one value: its budget, the current path, and the violations so far. */
+export class ValidationRun extends Budget {
   readonly violations: SchemaViolation[] = [];
   readonly path: (string | number)[] = [];
-  /** Above zero while alternatives are tried: what is wrong with one of them is nobody's fault yet. */
+  /** Above zero while alternatives are tried: a violation of one of them is none of the value. */
   silentDepth = 0;
-  depth = 0;
-  #left: number;
 
-  constructor(steps = defaultMaxSteps) {
-    this.#left = steps;
+  constructor(maxSteps = defaultBounds.maxSteps) {
+    super({ ...defaultBounds, maxSteps });
   }
 
-  spend(steps: number): void {
-    this.#left -= steps;
-    if (this.#left < 0) throw new BudgetExceeded('the check takes too long');
+  protected createLimitError(limit: BudgetLimit): BudgetExceeded {
+    return new BudgetExceeded(limit === 'depth' ? 'the check goes too deep' : 'the check takes too long');
   }
 
-  enter(): void {
+  /** Starts a schema: one step, one level. */
+  enterSchema(): void {
     this.spend(1);
-    if (++this.depth > maxCheckDepth) throw new BudgetExceeded('the check goes too deep');
+    this.enterCall();
   }
 
   /** Always false, so that a check can end with it. */
@@ -42,7 +40,7 @@ export class ValidationRun {
     return false;
   }
 
-  /** Whether `check` holds for what is one level below. */
+  /** Checks a member or item of the value. */
   checkBelow(name: string | number, check: SchemaCheck, value: unknown): boolean {
     this.path.push(name);
     const holds = check(value, this, undefined);
@@ -50,7 +48,7 @@ export class ValidationRun {
     return holds;
   }
 
-  /** Whether it holds, without telling why not. */
+  /** Checks without reporting violations. */
   checkSilently(check: SchemaCheck, value: unknown, evaluated?: Evaluated): boolean {
     this.silentDepth++;
     const holds = check(value, this, evaluated);
@@ -59,10 +57,10 @@ export class ValidationRun {
   }
 }
 
-/** Says whether a value fits. `seen` is kept only where something asks what nobody else looked at. */
+/** Checks a value against a compiled schema. `evaluated` is passed only where an `unevaluated…` keyword reads it. */
 export type SchemaCheck = (value: unknown, run: ValidationRun, evaluated: Evaluated | undefined) => boolean;
 
-/** Which members and items of one value were looked at by a schema that holds. */
+/** Members and items of one value that a valid schema evaluated, for `unevaluatedProperties` and `unevaluatedItems`. */
 export class Evaluated {
   readonly names = new Set<string>();
   readonly items = new Set<number>();

@@ -2,7 +2,7 @@ import type { TemplateBudget } from '../budget.ts';
 import { TemplateError } from '../error.ts';
 import { type Dictionary, isMap, printValue, typeName } from '../values.ts';
 
-/** A function of templates. What it cannot do it says with a `TemplateFault`; long work is paid for with the budget. */
+/** A function of templates. What it cannot do it says with a `TemplateError`; long work is paid for with the budget. */
 export type TemplateFunction = (args: readonly unknown[], budget: TemplateBudget) => unknown;
 export type FunctionTable = Readonly<Record<string, TemplateFunction>>;
 

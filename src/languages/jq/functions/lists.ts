@@ -161,6 +161,6 @@ export const arrayBuiltins: BuiltinTable = {
     }
     return -1 - low;
   },
-  '_items_at/1': ({ budget }, value, part) =>
+  '_array_indices/1': ({ budget }, value, part) =>
     indicesOf(requireArray(value, 'searched'), requireArray(part, 'searched'), budget),
 };

@@ -71,9 +71,9 @@ export const stringBuiltins: BuiltinTable = {
   'fromjson/0'({ budget }, value) {
     const source = typeof value === 'string' ? value : raise(`${describeValue(value)} only strings can be parsed`);
     budget.reserveText(source.length * 4);
-    const { maxSteps: steps, depth } = budget.bounds;
-    if (findJsonExcess(source, { maxValues: steps, maxDepth: depth }) !== undefined)
-      throw new JqError(`fromjson: more than ${steps} values or ${depth} levels`, 0, true);
+    const { maxSteps, maxDepth } = budget.bounds;
+    if (findJsonExcess(source, { maxValues: maxSteps, maxDepth }) !== undefined)
+      throw new JqError(`fromjson: more than ${maxSteps} values or ${maxDepth} levels`, 0, true);
     try {
       return JSON.parse(source) as unknown;
     } catch {
@@ -120,7 +120,7 @@ export const stringBuiltins: BuiltinTable = {
   '_captures/2': ({ budget }, value, pattern, flags) =>
     findMatches(value, pattern, flags, budget).map(it => toNamedCaptures(value as string, it)),
   '_test/2': ({ budget }, value, pattern, flags) => findMatches(value, pattern, flags, budget).length > 0,
-  '_places/1'({ budget }, value, part) {
+  '_string_indices/1'({ budget }, value, part) {
     const [whole, wanted] = [requireString(value, 'indices'), requireString(part, 'indices')];
     if (wanted === '') return null;
     budget.chargeText(whole.length * 2);
