@@ -1,6 +1,7 @@
 import type { LookupFunction } from 'node:net';
 import { isIPv6 } from 'node:net';
 import { Client, type Dispatcher, Pool } from 'undici';
+import { BoundedMap } from '../bounded-map.ts';
 import type { OutboundTarget } from './target.ts';
 
 export interface OutboundTls {
@@ -32,19 +33,15 @@ const connectTimeoutMs = 10_000;
 const keepAliveTimeoutMs = 4_000;
 
 export function createConnectionPools(): ConnectionPools {
-  const pools = new Map<string, Pool>();
+  // An evicted pool finishes the requests it has.
+  const pools = new BoundedMap<string, Pool>(maxPools, pool => void pool.close());
 
-  /** The pool used longest ago makes room; it finishes the calls it has. */
   function getPool(rules: string, target: OutboundTarget): Pool {
     const key = [rules, target.url.origin, ...target.addresses.toSorted()].join(' ');
-    const pool =
-      pools.get(key) ?? new Pool(target.url.origin, { ...toClientOptions(target), connections: maxConnectionsPerPool });
-    pools.delete(key);
-    pools.set(key, pool);
-    const [oldest] = pools;
-    if (pools.size > maxPools && oldest) {
-      pools.delete(oldest[0]);
-      void oldest[1].close();
+    let pool = pools.touch(key);
+    if (!pool) {
+      pool = new Pool(target.url.origin, { ...toClientOptions(target), connections: maxConnectionsPerPool });
+      pools.set(key, pool);
     }
     return pool;
   }
