@@ -5,13 +5,13 @@ import { classifyAddress, parseCidr, toAddressValue } from './http-client/ssrf-g
 import { SettingError } from './settings-rows.ts';
 
 /**
- * Address policy: which addresses an outbound connection may be opened to. It is asked with the address that is connected
- * to, after DNS resolution, so that a name whose answer changes gains nothing.
+ * Address policy: which addresses an outbound connection may be opened to. It checks the address that is connected to,
+ * after DNS resolution, which defeats DNS rebinding.
  */
 export interface AddressPolicy {
   /** The same for the same rules: connections are pooled under it. Empty for all networks. */
   readonly key: string;
-  /** What the address is that makes it refused, as a word for a message; undefined when it is allowed. */
+  /** Why the address is refused, as a word for a message; undefined when it is allowed. */
   refuse(address: string, port: number): string | undefined;
 }
 
@@ -29,7 +29,7 @@ export interface AddressPolicyOptions {
   readonly localAddresses?: () => readonly string[];
 }
 
-/** The connection was not opened: its address is against the policy. */
+/** The policy refuses the address; no connection was opened. */
 export class AddressRefused extends Error {
   readonly code = 'GW_ADDRESS_REFUSED';
 }
@@ -90,7 +90,7 @@ export function validateRefusedAddresses(entries: readonly string[]): void {
   for (const entry of entries) parseRefusedAddress(entry);
 }
 
-/** Asks the system; replaced in tests. */
+/** DNS resolution by the system; replaced in tests. */
 export type LookupAll = (
   host: string,
   answer: (error: NodeJS.ErrnoException | null, addresses: readonly string[]) => void,
@@ -99,7 +99,7 @@ export type LookupAll = (
 export const lookupAll: LookupAll = (host, answer) =>
   lookupSystem(host, { all: true }, (error, found) => answer(error, error ? [] : found.map(({ address }) => address)));
 
-/** Names of cloud metadata, refused before any resolver is asked. */
+/** Host names of cloud metadata services, refused before DNS resolution. */
 const metadataHosts = new Set(['metadata.google.internal', 'metadata.goog', 'instance-data.ec2.internal']);
 
 export const isMetadataHost = (host: string): boolean => metadataHosts.has(host.toLowerCase().replace(/\.+$/, ''));
@@ -107,7 +107,7 @@ export const isMetadataHost = (host: string): boolean => metadataHosts.has(host.
 const createAddressRefused = (host: string, port: number, about: string) =>
   new AddressRefused(`connection to ${host}:${port} refused: its address is ${about}`);
 
-/** A host that is refused without a lookup: a literal address, or the name of a cloud's metadata. */
+/** Checks a host that needs no lookup: a literal address, or the name of a metadata service. */
 export function refuseHost(policy: AddressPolicy, host: string, port: number): AddressRefused | undefined {
   const bare = host.replace(/^\[|\]$/g, '');
   const about = isMetadataHost(bare) ? 'cloud metadata' : isIP(bare) === 0 ? undefined : policy.refuse(bare, port);
@@ -116,7 +116,7 @@ export function refuseHost(policy: AddressPolicy, host: string, port: number): A
 
 /**
  * DNS resolution for `net.connect`: the socket connects to the very addresses that were checked. One refused address
- * refuses the whole answer. A literal address never comes here: `refuseHost` checks it.
+ * refuses the whole answer. Node resolves no literal address: `refuseHost` checks those.
  */
 export function createGuardedLookup(policy: AddressPolicy, port: number, resolve = lookupAll): LookupFunction {
   return (host, options, answer) =>

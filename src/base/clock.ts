@@ -1,4 +1,4 @@
-/** Time comes in as an argument everywhere else, so that a test can hold it still. */
+/** Source of time, passed as an argument so that tests can set it. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
@@ -11,14 +11,14 @@ export const zeroTime = '0001-01-01T00:00:00Z';
 
 export const formatIsoTime = (ms: number): string => new Date(ms).toISOString().replace(/\.000Z$/, 'Z');
 
-/** As people and HTTP write it: `Sun, 06 Nov 1994 08:49:37 GMT`. */
+/** HTTP-date (RFC 9110, 5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`. */
 export const formatHttpDate = (ms: number): string => new Date(ms).toUTCString();
 
 export const toUnixSeconds = (ms: number): number => Math.floor(ms / 1000);
 
 const padTwo = (value: number) => String(value).padStart(2, '0');
 
-/** The last minute with a year of four digits. */
+/** Later times have a year of more than four digits. */
 const maxPortalTimeMs = Date.UTC(9999, 11, 30, 23, 59);
 
 /** The portal's `YYYY-MM-DD HH:MM`, in the server's own zone. */

@@ -1,8 +1,8 @@
-/** A name that is a whole part of a known one (`Rate` of `RateLimit`) counts as closer than one of two other letters. */
+/** Distance of a name that starts or ends a known one (`Rate` of `RateLimit`): closer than two edits. */
 const partDistance = 1.5;
 const minPartLength = 4;
 
-/** The known name closest to a mistyped one, or nothing when none is close enough to be meant: some of it must agree. */
+/** Did-you-mean: the known name with the least edit distance; undefined where none is close enough to be meant. */
 export function closestMatch(name: string, known: Iterable<string>): string | undefined {
   let best: string | undefined;
   let bestDistance = Math.min(Math.max(2, Math.floor(name.length / 3)), name.length - 1) + 1;
@@ -13,7 +13,7 @@ export function closestMatch(name: string, known: Iterable<string>): string | un
   return best;
 }
 
-/** Case and `_` count little: they only decide between names that differ in nothing else. */
+/** Edit distance in which case and `_` only decide between names that differ in nothing else. */
 function computeDistance(name: string, candidate: string): number {
   const [a, b] = [normalizeName(name), normalizeName(candidate)];
   const edits = a === b && name !== candidate ? 0.5 : editDistance(a, b);

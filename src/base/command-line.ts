@@ -11,7 +11,7 @@ export interface CommandLine {
   readonly flags: ReadonlyMap<string, string>;
 }
 
-/** A flag that is not known keeps what follows it, or nothing: what it is refused for is that it is unknown. */
+/** Parses words and flags. An unknown flag needs no value: the caller rejects it as unknown, not as incomplete. */
 export function parseCommandLine(
   args: readonly string[],
   isSwitch: (name: string) => boolean,

@@ -1,15 +1,15 @@
 import { enableCompileCache, flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 
-/** Beside what is installed: whoever may write there could change the program itself. */
+/** Beside the installed packages: write access there is write access to the program anyway. */
 const directory = join(import.meta.dirname, '../../node_modules/.cache/gatewright');
 
-/** Keeps what the engine makes of each file for the next start. Where that cannot be written, every start does it anew. */
+/** Enables Node's on-disk compile cache. Without write access every start compiles again. */
 export function useCompileCache(): void {
   enableCompileCache(directory);
-  // Threads look here.
+  // Worker threads read the variable.
   process.env.NODE_COMPILE_CACHE ??= directory;
 }
 
-/** Without waiting for the end, which may come suddenly. */
+/** Flushes the cache now: a process that is killed writes none at its end. */
 export const writeCompileCache = (): void => flushCompileCache();

@@ -1,15 +1,14 @@
-/** Where a JSON text stands inside one open object or list. */
+/** An open object or array. */
 interface Frame {
-  /** The member names met so far; undefined in a list. */
+  /** Member names so far; undefined in an array. */
   readonly names: Set<string> | undefined;
   /** The member or item being read. */
   at: string | number;
 }
 
 /**
- * Duplicate member names (RFC 8259, section 4): the path of the first member whose name its object already has, undefined
- * where there is none. Parsers differ in which of the two they take, so what one of them checked is not what another one
- * uses. The text must be JSON.
+ * Duplicate member names (RFC 8259, 4): the path of the first member whose name its object already has, or undefined.
+ * Parsers differ in which of the two they use, so that one could check what another does not use. The text must be JSON.
  */
 export function findDuplicateMember(text: string): (string | number)[] | undefined {
   const open: Frame[] = [];

@@ -6,5 +6,5 @@ const escapes: Readonly<Record<string, string>> = {
   '"': '&#34;',
 };
 
-/** Text that can begin nothing new inside HTML or XML, between tags and inside quotes. */
+/** Escapes text for HTML and XML, between tags and inside quoted attributes. */
 export const escapeMarkup = (plain: string): string => plain.replaceAll(/[&<>'"]/g, it => escapes[it]!);

@@ -10,7 +10,7 @@ const problem = problems('ports', {
 
 const range = /^(\d{1,5})(?:-(\d{1,5}))?$/;
 
-/** Whether APIs may have a port of their own: only those the operator names. */
+/** True for a port that the operator opens to APIs with `gateway.extra_ports`. */
 export function isExtraPort(settings: Pick<Settings, 'gateway.extra_ports'>, port: number): boolean {
   return settings['gateway.extra_ports'].some(text => {
     const [, from, to = from] = range.exec(text) ?? [];
@@ -20,6 +20,6 @@ export function isExtraPort(settings: Pick<Settings, 'gateway.extra_ports'>, por
   });
 }
 
-/** The port an API that asks for one answers on; 0 for the gateway's own. */
+/** Port that serves an API which names one; 0 for the gateway's own. */
 export const extraPortOf = (settings: Settings, port: number): number =>
   port === settings['gateway.port'] || !isExtraPort(settings, port) ? 0 : port;

@@ -46,5 +46,5 @@ export function createFailureCounter({ maxFailures, windowMs, maxKeys }: Failure
 
 export type FailureCounter = ReturnType<typeof createFailureCounter>;
 
-/** Bounds what a flood of failures writes to a log: the first, the tenth, the hundredth … of a window. */
+/** Log sampling: true for the first, tenth, hundredth … failure of a window, so that a flood does not fill the log. */
 export const isWorthLogging = (failures: number): boolean => /^10*$/.test(String(failures));

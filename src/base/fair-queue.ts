@@ -1,4 +1,4 @@
-/** Whose job it is: round robin goes over clients first, then over the accounts each of them names. */
+/** Owner of a job: round robin goes over clients first, then over the accounts of each. */
 export interface Flow {
   readonly client: string;
   readonly account: string;

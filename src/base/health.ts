@@ -12,11 +12,11 @@ export interface PartReport {
   readonly status: 'pass' | 'fail';
   readonly componentType: 'datastore';
   readonly time: string;
-  /** What outsiders may know of a failure. */
+  /** Public description of a failure. */
   readonly output?: string;
 }
 
-/** `parts` by name: empty text for a part that works, else what outsiders may know of its failure. */
+/** `parts` by name: empty for a part that works, else the public description of its failure. */
 export function toHealthReport(
   parts: Readonly<Record<string, string>>,
   version: string,

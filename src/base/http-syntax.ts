@@ -1,8 +1,8 @@
-/** What the name of a header or a method is made of. */
+/** `token` (RFC 9110, 5.6.2): header and method names. */
 export const tokenPattern = /^[\w!#$%&'*+.^`|~-]+$/;
 
-/** What the value of a header may hold: a line break would begin another header. One character is one byte here. */
+/** `field-value` (RFC 9110, 5.5), one character a byte. A line break would start another header. */
 export const fieldValuePattern = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Text beyond ASCII goes over a connection in UTF-8, and what arrives is taken for bytes. */
+/** Encodes text as UTF-8, one character a byte: the form in which Node writes header values. */
 export const toLatin1 = (text: string): string => Buffer.from(text).toString('latin1');

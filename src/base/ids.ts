@@ -1,6 +1,6 @@
 import { randomBytes, randomFillSync, randomUUID } from 'node:crypto';
 
-/** Ids that never collide and, where it helps an index, sort by the time they were made. */
+/** Collision-free ids; those with a time prefix keep index inserts local. */
 
 let sequence = 0;
 const process5 = randomBytes(5).toString('hex');
@@ -22,7 +22,7 @@ export function createPublicId(): string {
   return randomBytes(16).toString('hex');
 }
 
-/** An id in the form that other programs expect of ids: a random UUID. */
+/** A random UUID, where other programs expect one. */
 export const createUuid = (): string => randomUUID();
 
 /** A secret a person copies: 256 random bits as URL-safe text. */

@@ -1,4 +1,4 @@
-/** Why a text is refused before a value of it is made. */
+/** Bound that a text exceeds. */
 export type JsonExcess = 'values' | 'depth';
 
 export interface JsonBounds {
@@ -20,9 +20,9 @@ const closeBrace = 125;
 export const canExceedValues = (text: string, maxValues: number): boolean => (text.length + 1) / 2 > maxValues;
 
 /**
- * Pre-scan of a JSON text: counts its values and levels without making any, and stops at the first one too many. JSON.parse
- * takes some hundred times the memory of the text for a text of nothing but tiny values, so the count comes before it.
- * Texts that are not JSON are not told apart here; JSON.parse refuses them.
+ * Pre-scan of a JSON text: counts values and levels without creating any, and stops at the first one too many. JSON.parse
+ * takes some hundred times the memory of the text for a text of tiny values, so the count comes first. Malformed text is
+ * left to JSON.parse.
  */
 export function findJsonExcess(text: string, { maxValues, maxDepth }: JsonBounds): JsonExcess | undefined {
   if (maxValues < 1) return 'values';
@@ -44,7 +44,7 @@ export function findJsonExcess(text: string, { maxValues, maxDepth }: JsonBounds
   return undefined;
 }
 
-/** The place of the closing quote, or the end of the text. */
+/** Index of the closing quote, or the end of the text. */
 function skipString(text: string, start: number): number {
   const end = text.length;
   for (let at = start + 1; at < end; at++) {

@@ -4,7 +4,7 @@ import { problems, truncateText } from './problems.ts';
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 
-/** Nesting bound: the walk over a value, here and in every reader after it, takes stack or memory for each level. */
+/** Nesting bound: every walk over a value takes stack or memory for each level. */
 export const maxJsonDepth = 100;
 
 export const problem = problems('json', {
@@ -19,8 +19,8 @@ export const problem = problems('json', {
 });
 
 /**
- * Reads JSON as data: what cannot be stored, read back or walked safely is refused here, for every reader. Values are
- * counted before any is made, because a text of nothing but tiny values takes many times its length in memory.
+ * Parses JSON as data: rejects what cannot be stored, read back or walked safely. Values are counted before parsing,
+ * because a text of tiny values takes many times its length in memory.
  */
 export function parseJson(text: string, maxValues = Number.POSITIVE_INFINITY): Json {
   if (text.trim() === '') throw problem.empty();
@@ -39,10 +39,10 @@ export function parseJson(text: string, maxValues = Number.POSITIVE_INFINITY): J
   return value;
 }
 
-/** The longest path a refusal repeats: names are the caller's. */
+/** Longer paths are truncated in messages: clients choose the names. */
 const maxPathCharacters = 200;
 
-/** Path of a member as people write it: `access_rights.a1.versions[2]`. */
+/** Dotted path: `access_rights.a1.versions[2]`. */
 export const formatPath = (path: readonly PropertyKey[]): string =>
   path.reduce<string>((text, step) => {
     if (typeof step === 'number') return `${text}[${step}]`;
@@ -52,7 +52,7 @@ export const formatPath = (path: readonly PropertyKey[]): string =>
 export const createDuplicateMemberProblem = (path: readonly PropertyKey[]) =>
   problem.duplicate_member({ detail: { path: truncateText(formatPath(path), maxPathCharacters) } });
 
-/** `parseJson`, and refuses an object that has two members of one name: only one of them would count. */
+/** `parseJson` that rejects duplicate member names: only one of them would count. */
 export function parseUniqueJson(text: string, maxValues?: number): Json {
   const value = parseJson(text, maxValues);
   const duplicate = findDuplicateMember(text);
@@ -60,7 +60,7 @@ export function parseUniqueJson(text: string, maxValues?: number): Json {
   return value;
 }
 
-/** The engine's own message repeats the text it could not read, which may hold a secret: keep the place only. */
+/** Position of a syntax error. V8's message quotes the text, which may hold a secret. */
 function describeSyntaxError({ message }: Error): string {
   if (message.startsWith('Unexpected end')) return 'it ends too early';
   const place = /^[^"]* at position (\d+)/.exec(message)?.[1];
@@ -86,7 +86,7 @@ function rejectUnstorable(value: Json, depth: number): void {
   }
 }
 
-/** Members by their names, items of lists by their number; undefined where there is none. */
+/** Value at a path of member names and array indexes; undefined where there is none. */
 export function getByPath(root: unknown, path: readonly string[]): unknown {
   let value = root;
   for (const name of path) {

@@ -1,14 +1,14 @@
 import { type LogFn, type Logger, pino, stdTimeFunctions } from 'pino';
 
-/** One line per thing that happened, on standard error. Secrets never come here: callers log names and ids only. */
+/** Structured log on standard error. Callers log names and ids, never secrets. */
 export type Log = Logger;
 
 export interface LogOptions {
   level: string;
   format: 'json' | 'text';
-  /** Where lines go; standard error unless said. */
+  /** Output; standard error by default. */
   write?: (line: string) => void;
-  /** Replaces secrets in every text of a line, whichever member or error holds it. */
+  /** Redacts secrets in every string of a line, fields and errors included. */
   redact?: (text: string) => string;
 }
 
@@ -45,7 +45,7 @@ const buildRedactionOptions = (redact: Redact) => ({
   },
 });
 
-/** Errors are left to their serializer. */
+/** Redacts strings at any depth; errors are left to their serializer. */
 function redactDeep(value: unknown, redact: Redact): unknown {
   if (typeof value === 'string') return redact(value);
   if (typeof value !== 'object' || value === null || value instanceof Error) return value;
@@ -53,14 +53,14 @@ function redactDeep(value: unknown, redact: Redact): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, it]) => [name, redactDeep(it, redact)]));
 }
 
-/** A last net under the rule above: these members are masked wherever they appear one or two levels deep. */
+/** Fields that are masked one or two levels deep, as a safety net. */
 const redactedPaths = ['authorization', 'cookie', 'password', 'secret', 'token', 'access_key', 'key_id'].flatMap(
   name => [name, `*.${name}`],
 );
 
 const maxCauseDepth = 3;
 
-/** Libraries hang requests, rows and settings on their errors; only what explains the failure is written. */
+/** Serializes type, code, message, stack and causes only: libraries attach requests, rows and settings to their errors. */
 function serializeError(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return String(error);
   const { name, message, stack, cause, code } = error as Error & { code?: unknown };
@@ -79,7 +79,7 @@ function formatTextLine(line: string): string {
   return `${[time, String(level).padEnd(5), escapeControls(String(msg ?? '')), ...tail].join(' ')}\n`;
 }
 
-/** Text from outside must not be able to look like another member or another line, nor move a terminal's cursor. */
+/** Log injection: untrusted text cannot look like another field or line, nor move a terminal's cursor. */
 const formatField = (value: unknown) =>
   typeof value === 'string' && /^[^\s"=\p{C}]+$/u.test(value) ? value : escapeControls(JSON.stringify(value));
 

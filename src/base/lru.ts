@@ -1,6 +1,6 @@
 /**
- * A map that forgets what nobody asked for lately once it holds `most`. Two generations instead of a list: reading what
- * is in use writes nothing.
+ * Two-generation LRU cache: entries are written to the young generation; when it is half of `maxEntries`, it becomes the
+ * old one and the old one is evicted. A hit in the young generation writes nothing, unlike in a linked list.
  */
 export class Lru<K, V extends NonNullable<unknown> | null> {
   readonly #half: number;
@@ -33,7 +33,6 @@ export class Lru<K, V extends NonNullable<unknown> | null> {
     return this.#old.delete(key) || young;
   }
 
-  /** Everything that fits is forgotten. */
   deleteWhere(matches: (value: V, key: K) => boolean): void {
     for (const generation of [this.#young, this.#old])
       for (const [key, value] of generation) if (matches(value, key)) generation.delete(key);

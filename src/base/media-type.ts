@@ -3,7 +3,7 @@ export const parseMediaType = (text: string | undefined): string => (text ?? '')
 
 export const isJsonType = (type: string): boolean => /^[\w.+-]+\/(?:[\w.-]+\+)?json$/.test(type);
 
-/** Whether a `Content-Type` leaves its text to be read as UTF-8. In some other encodings the same bytes say something else. */
+/** True unless a `Content-Type` names a charset other than UTF-8 or ASCII, in which the same bytes mean other text. */
 export const isUtf8ContentType = (contentType: string): boolean =>
   [...contentType.matchAll(/;\s*charset\s*=\s*"?([^\s;"]*)/gi)].every(([, name]) =>
     /^(?:utf-?8|(?:us-)?ascii)$/i.test(name!),

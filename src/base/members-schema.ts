@@ -20,7 +20,7 @@ function allowsNull(schema: JsonSchema): boolean {
   );
 }
 
-/** Annotations stay where they are; what is asserted becomes one of two alternatives. */
+/** Keywords that stay beside the alternatives; the others move into the first of them. */
 const annotations = new Set(['title', 'description', 'default', 'examples', 'deprecated', 'readOnly', 'writeOnly']);
 
 function allowNull(schema: JsonSchema): void {

@@ -14,7 +14,7 @@ export interface MemberCheck {
   /** The value without the `null` of optional members and without read-only members: the very value where it has none. */
   readonly value: unknown;
   readonly unknown: readonly UnknownMember[];
-  /** Paths of the declared legacy members that the value holds, but for those that hold nothing (see `isEmpty`). */
+  /** Paths of declared legacy members in the value, unless they are empty (see `isEmpty`). */
   readonly legacy: readonly string[];
 }
 
@@ -25,19 +25,19 @@ export interface MemberBounds {
   readonly dropsUnknown?: boolean;
 }
 
-/** JSON bodies are at most 100 levels deep; what is deeper is reported, not trusted. */
+/** JSON bodies have at most 100 levels; deeper members are reported as unknown. */
 export const defaultMemberBounds: MemberBounds = { maxReported: 100, maxDepth: 128 };
 
-/** A longer name is no misspelling; comparing it would cost time, and repeating it would fill the error. */
+/** Longer names are no misspellings: they are neither compared nor repeated in full. */
 const maxNameLength = 100;
 
-/** Places of a schema that are searched for a misplaced name. */
+/** Schemas below a root that are searched for a misplaced name. */
 const maxIndexedSchemas = 50_000;
 
 type Path = readonly (string | number)[];
 type Def = z.core.$ZodTypes['_zod']['def'];
 
-/** The marks are schemas of their own, so that they survive `.extend()`, `.refine()` and the like. */
+/** Marker schemas: they survive `.extend()`, `.refine()` and the like. */
 const legacyMark = z
   .unknown()
   .optional()
@@ -49,37 +49,37 @@ const readOnlyMark = z
   .meta({ readOnly: true, description: 'Set by the server: accepted in requests, without effect.' });
 const nullMarks = new WeakSet<z.core.$ZodType>();
 
-/** Declares names that exports carry and that mean nothing here: kept, returned, reported where they say something. */
+/** Declares legacy members of exports, without effect here: stored, returned, and reported unless they are empty. */
 export function legacyMembers<S extends z.ZodObject>(schema: S, names: readonly string[]): S {
   return schema.safeExtend(Object.fromEntries(names.map(name => [name, legacyMark]))) as unknown as S;
 }
 
 /**
- * Declares members that reads return and writes do not set (ids, times, hashes), so that what was read can be edited and
- * sent back. They are left out of the value. Names that the schema already has stay as they are; `.partial()` and the like
- * come before.
+ * Declares members that reads return and writes do not set (ids, times, hashes), so that a response can be edited and
+ * sent back. They are dropped from the value. Names that the schema already has are unchanged; call `.partial()` and the
+ * like before.
  */
 export function readOnlyMembers<S extends z.ZodObject>(schema: S, names: readonly string[]): S {
   const added = names.filter(name => !Object.hasOwn(schema.shape, name));
   return schema.safeExtend(Object.fromEntries(added.map(name => [name, readOnlyMark]))) as unknown as S;
 }
 
-/** Declares that `null` means something else than absence: none, where absence is "as before". Wraps last. */
+/** Declares that `null` differs from absence: "none" instead of "unchanged". Must be the outermost wrapper. */
 export function meaningfulNull<S extends z.ZodType>(schema: S): S {
   nullMarks.add(schema);
   return schema;
 }
 
-/** Declares an object in which any member is fine, beside those of its shape. Objects below it are still checked. */
+/** Declares an object that allows any further member. Objects below it are still checked. */
 export const freeForm = <S extends z.ZodObject>(schema: S): S => schema.catchall(freeMark) as unknown as S;
 
-/** The schema of the members that an object does not name; undefined where it may hold no others. */
+/** Schema of undeclared members; undefined where an object allows none. */
 function restSchemaOf({ catchall }: z.core.$ZodObjectDef): z.core.$ZodType | undefined {
   if (!catchall || catchall === freeMark) return catchall;
   return isUnspecific(catchall) || definitionOf(catchall).type === 'never' ? undefined : catchall;
 }
 
-/** Whether an object refuses the members it does not declare: a loose object does, unless it is marked as free. */
+/** True for an object that rejects undeclared members: a loose object too, unless it is marked as free-form. */
 export const isClosed = (schema: z.core.$ZodType): boolean =>
   definitionOf(schema).type === 'object' && restSchemaOf(definitionOf(schema) as z.core.$ZodObjectDef) === undefined;
 
@@ -116,7 +116,7 @@ const definitionOf = (schema: z.core.$ZodType): Def => schema._zod.def as Def;
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Stands for an item or member that is left out of the copy. */
+/** Marks an item or member that the copy leaves out. */
 const dropped = Symbol('dropped');
 
 function walkValue(walk: Walk, schema: z.core.$ZodType, value: unknown, path: Path): unknown {
@@ -142,7 +142,7 @@ function walkValue(walk: Walk, schema: z.core.$ZodType, value: unknown, path: Pa
   }
 }
 
-/** The schema inside a wrapper: what a pipe reads, or what a preprocessing step hands its result to. */
+/** Schema inside a wrapper: the input of a pipe, or the output of a preprocessing step. */
 function innerSchemaOf(schema: z.core.$ZodType): z.core.$ZodType | undefined {
   const def = definitionOf(schema);
   switch (def.type) {
@@ -164,7 +164,7 @@ function innerSchemaOf(schema: z.core.$ZodType): z.core.$ZodType | undefined {
   }
 }
 
-/** Whether `any` or `unknown` stands there: `null` is then a value like others. */
+/** True for `any` and `unknown`, where `null` is a value like others. */
 function isUnspecific(schema: z.core.$ZodType): boolean {
   const { type } = definitionOf(schema);
   if (type === 'unknown' || type === 'any') return true;
@@ -172,7 +172,7 @@ function isUnspecific(schema: z.core.$ZodType): boolean {
   return inner !== undefined && type !== 'lazy' && isUnspecific(inner);
 }
 
-/** Whether `null` says the same as leaving the member out. */
+/** True where `null` means the same as leaving the member out. */
 export const isNullAbsent = (schema: z.core.$ZodType): boolean =>
   schema._zod.optin !== undefined && !nullMarks.has(schema) && !isUnspecific(schema);
 
@@ -209,15 +209,15 @@ function walkRecord(walk: Walk, def: z.core.$ZodRecordDef, value: Record<string,
 }
 
 /**
- * Zero values: exporters write every member they know, `false`, `0` and empty lists included. A legacy member that asks
- * for nothing loses nothing, and a warning about it would hide those that matter.
+ * Zero values: exporters write every member they know, `false`, `0` and empty arrays included. A warning about an empty
+ * legacy member would hide those that matter.
  */
 function isEmpty(value: unknown): boolean {
   if (typeof value === 'object' && value !== null) return Object.values(value).every(isEmpty);
   return !value;
 }
 
-/** Names without effect are no help to the author of a misspelt one. */
+/** Legacy and read-only names are never suggested: they have no effect. */
 const isSuggested = (schema: z.core.$ZodType) => schema !== legacyMark && schema !== readOnlyMark;
 
 type VisitMember = (name: string, member: unknown, path: Path) => unknown;
@@ -256,7 +256,7 @@ function walkItems(walk: Walk, schemaOf: ItemSchema, value: object, path: Path):
   return changed ? changed.filter(item => item !== dropped) : value;
 }
 
-/** The option that the value is meant as: one that accepts it, and of these the one that leaves least unknown. */
+/** Walks the best option: one that accepts the value, and of these the one with the fewest unknown members. */
 function walkUnion(walk: Walk, def: z.core.$ZodUnionDef, value: object, path: Path): unknown {
   const options = optionsFor(def, value);
   if (options.length === 0) return value;
@@ -286,7 +286,7 @@ function optionsFor(def: z.core.$ZodUnionDef, value: object): readonly z.core.$Z
 const listTypes = new Set(['array', 'tuple', 'unknown', 'any']);
 const objectTypes = new Set(['object', 'record', 'unknown', 'any']);
 
-/** Whether a value of one of these types can pass the schema at all; a union inside a union counts by its own options. */
+/** True where the schema can accept a value of one of these types; unions inside unions count by their options. */
 function canHold(schema: z.core.$ZodType, types: ReadonlySet<string>): boolean {
   const def = definitionOf(schema);
   if (def.type === 'union') return def.options.some(option => canHold(option, types));
@@ -323,10 +323,10 @@ function reportUnknown(walk: Walk, path: Path, name: string, known: () => readon
   walk.unknown.push({ path: at, name, nearest: closestMatch(name, known()) ?? findDeclaredPath(walk.root, name, at) });
 }
 
-/** Per root schema: where each declared name stands, or null for a name of several places. */
+/** Per root schema: the path of each declared name, or null for a name with several paths. */
 const indexes = new WeakMap<z.core.$ZodType, Map<string, string | null>>();
 
-/** The one place at which a misplaced member is declared: `global` belongs at `middleware.global`. */
+/** The only path at which a misplaced member is declared: `global` belongs at `middleware.global`. */
 function findDeclaredPath(root: z.core.$ZodType, name: string, path: string): string | undefined {
   const index = indexes.get(root) ?? buildIndex(root);
   indexes.set(root, index);
@@ -348,7 +348,7 @@ function buildIndex(root: z.core.$ZodType): Map<string, string | null> {
   return index;
 }
 
-/** The schemas one step below, with the member name where the step has one. Maps and lists have no name to suggest. */
+/** Child schemas, with the member name where there is one; records and arrays have none to suggest. */
 function childSchemas(schema: z.core.$ZodType): [string | undefined, z.core.$ZodType][] {
   const def = definitionOf(schema);
   if (def.type === 'object') return Object.entries((def as z.core.$ZodObjectDef).shape);

@@ -1,4 +1,4 @@
-/** MurmurHash3 over UTF-8 bytes, printed big-endian. Fast and well spread, but no secret: never a proof of anything. */
+/** MurmurHash3 over UTF-8 bytes, printed big-endian. Not cryptographic: it proves nothing. */
 
 const rotate32 = (value: number, by: number) => (value << by) | (value >>> (32 - by));
 

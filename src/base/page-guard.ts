@@ -1,5 +1,5 @@
 /**
- * Content security policy of responses that are no application: nothing is loaded, and no site may frame them
+ * Content security policy of responses that are no application: they load nothing, and no site may frame them
  * (Content Security Policy Level 3, 6.4.2).
  */
 export const closedPagePolicy = "default-src 'none'; frame-ancestors 'none'";

@@ -3,8 +3,8 @@ import { createFairQueue, type Flow } from './fair-queue.ts';
 import { problems } from './problems.ts';
 
 /**
- * Passwords at rest, as `scrypt$N$r$p$salt$hash` (salt and hash in base64url). The text carries its own cost, so that
- * the default may rise without locking out those who signed up before.
+ * Password hashes, as `scrypt$N$r$p$salt$hash` (salt and hash in base64url). The cost is part of the hash, so that the
+ * default may rise while older hashes still verify.
  */
 export const passwordProblem = problems('passwords', {
   too_busy: { status: 503, message: 'Too many sign-ins at the moment, try again in a few seconds' },
@@ -21,10 +21,10 @@ export interface PasswordCost {
 export const defaultPasswordCost: PasswordCost = { N: 2 ** 14, r: 8, p: 5 };
 
 export const maxPasswordBytes = 1024;
-/** The pool that runs scrypt also serves files and DNS, and has four threads: leave half of it to the others. */
+/** Half of libuv's thread pool, which also serves files and DNS. */
 export const maxConcurrentHashes = 2;
 export const maxWaitingHashes = 200;
-/** A stored text that asks for more than this was not written by us. */
+/** Bounds on stored hashes: one that costs more was not written by this program. */
 const maxStoredMemoryBytes = 256 * 1024 * 1024;
 const maxStoredParallelism = 16;
 const saltBytes = 16;
@@ -36,14 +36,14 @@ interface StoredPassword {
   readonly hash: Buffer;
 }
 
-/** Stands in for the password of somebody who does not exist. No password has this hash: it is not one of scrypt's. */
+/** Stored password of unknown users. Its hash is random, so that no password matches. */
 const dummyPassword: StoredPassword = {
   cost: defaultPasswordCost,
   salt: randomBytes(saltBytes),
   hash: randomBytes(hashBytes),
 };
 
-/** Hashing and checks of the management side, where no client address is at hand. */
+/** Flow of the management surfaces, which have no client address at hand. */
 const managementFlow: Flow = { client: '', account: '' };
 
 export async function hashPassword(password: string, cost: PasswordCost = defaultPasswordCost): Promise<string> {
@@ -55,8 +55,7 @@ export async function hashPassword(password: string, cost: PasswordCost = defaul
 }
 
 /**
- * Whether the password is the stored one. A stored text nobody can match (empty, foreign) costs as much as a wrong
- * password.
+ * Verifies a password. A stored text that no password matches (empty, foreign) costs as much as a wrong password.
  */
 export async function verifyPassword(password: string, stored: string, flow: Flow = managementFlow): Promise<boolean> {
   const known = parseStoredPassword(stored);
@@ -67,13 +66,13 @@ export async function verifyPassword(password: string, stored: string, flow: Flo
   return timingSafeEqual(given, hash) && possible;
 }
 
-/** For a user nobody knows: takes as long as a wrong password does, so that time does not tell who exists. */
+/** Verification for an unknown user: as slow as a wrong password, against user enumeration by timing. */
 export async function hashDummyPassword(password: string, flow: Flow = managementFlow): Promise<false> {
   await verifyPassword(password, '', flow);
   return false;
 }
 
-/** The same password typed on two keyboards may be composed differently; one form is hashed. */
+/** Unicode NFC: keyboards compose the same password differently. */
 const toNormalizedBytes = (password: string): Buffer => Buffer.from(password.normalize('NFC'), 'utf8');
 
 function parseStoredPassword(stored: string): StoredPassword | undefined {
@@ -93,7 +92,7 @@ const queue = createFairQueue({ maxRunning: maxConcurrentHashes, maxWaiting: max
   passwordProblem.too_busy(),
 );
 
-/** Runs scrypt in the fair queue: wrong passwords of one client do not keep another one waiting. */
+/** Runs scrypt in the fair queue: wrong passwords of one client do not delay another client. */
 function derive(
   password: Buffer,
   salt: Buffer,
@@ -123,7 +122,7 @@ export interface PasswordPolicy {
 
 export const defaultPasswordPolicy: PasswordPolicy = { minLength: 6 };
 
-/** What a policy finds wrong with a password, as sentences; an empty list is a good password. */
+/** Violations of the policy as sentences; empty for a valid password. */
 export function findPasswordFaults(password: string, policy: PasswordPolicy = defaultPasswordPolicy): string[] {
   const characters = [...password.normalize('NFC')];
   const count = (pattern: RegExp) => characters.filter(character => pattern.test(character)).length;

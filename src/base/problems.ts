@@ -1,10 +1,10 @@
 /**
- * What we foresaw going wrong. A room declares its problems once, in a table; code throws them by name; each surface
- * renders them in its own envelope, in one place.
+ * Expected errors. A module declares its problems once, in a table; code throws them by name; each surface renders them
+ * in its own envelope, in one place.
  */
 export interface ProblemKind {
   readonly status: number;
-  /** The sentence a caller reads. `{name}` is filled from the detail. */
+  /** Public message; `{name}` is interpolated from the detail. */
   readonly message: string;
 }
 
@@ -12,7 +12,7 @@ export type Detail = Readonly<Record<string, unknown>>;
 
 export interface ProblemOptions {
   detail?: Detail;
-  /** Replaces the declared sentence where only the place that throws knows what to say. */
+  /** Replaces the declared message. */
   message?: string;
   cause?: unknown;
 }
@@ -35,7 +35,7 @@ export class Problem extends Error {
   }
 }
 
-/** Makes the error; carries its declaration so that operations can list it and documents can show it. */
+/** Creates the error; carries its declaration, which operations list and documents show. */
 export interface ProblemFactory extends ProblemKind {
   (options?: ProblemOptions): Problem;
   readonly code: string;
@@ -54,7 +54,7 @@ export function problems<const T extends Record<string, ProblemKind>>(
   return factories as { [K in keyof T]: ProblemFactory };
 }
 
-/** A list of faults is ours and has bounds of its own. */
+/** Fills in the placeholders. Values are truncated, except `faults`: it is bounded where it is built. */
 function interpolate(message: string, detail: Detail): string {
   return message.replace(/\{(\w+)\}/g, (whole, name: string) => {
     if (!Object.hasOwn(detail, name)) return whole;
@@ -63,7 +63,7 @@ function interpolate(message: string, detail: Detail): string {
   });
 }
 
-/** What a sentence repeats of what somebody sent: enough to know it again, never an answer of any length. */
+/** Truncates client input that a message repeats. */
 export function truncateText(text: string, maxCharacters = 300): string {
   return text.length > maxCharacters ? `${text.slice(0, maxCharacters).toWellFormed()}…` : text;
 }

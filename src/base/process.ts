@@ -1,10 +1,10 @@
-/** The program's ties to the process it is: output, environment, signals, the end. */
+/** Process output, environment, signals and exit code. */
 
 export const print = (text: string): void => {
   process.stdout.write(text);
 };
 
-/** Whether a person reads what is printed, and neither a file nor a log collector does. */
+/** True where standard output is a terminal. */
 export const isTerminal = (): boolean => process.stdout.isTTY === true;
 
 export const printError = (text: string): void => {
@@ -17,7 +17,7 @@ export const setExitCode = (code: number): void => {
   process.exitCode = code;
 };
 
-/** Stops once, whatever was asked how often; a second signal, or more time than given, ends the process at once. */
+/** Graceful shutdown on SIGTERM and SIGINT. A second signal, or `graceMs` without success, exits at once. */
 export function onShutdownSignal(stop: (signal: string) => Promise<void>, graceMs: number): void {
   let stopping = false;
   const onSignal = (signal: NodeJS.Signals) => {

@@ -1,12 +1,12 @@
 /**
- * Guards a cache against stale reads: what was read before an invalidation is not stored after it. A read that began
- * before a key was revoked and ends after it would otherwise keep the revoked key in memory.
+ * Guards a cache against stale reads: a value read before an invalidation is not stored after it. Otherwise a read that
+ * overlaps the revocation of a key would cache the revoked key.
  */
 export interface ReadGuard {
-  /** Marks the start of a read. The result stores what was read, unless something was invalidated since. */
+  /** Starts a read; the returned function runs `store` unless there was an invalidation since. */
   begin(): (store: () => void) => void;
   invalidate(): void;
-  /** How many times something was invalidated. */
+  /** Number of invalidations. */
   generation(): number;
 }
 

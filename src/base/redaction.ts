@@ -1,7 +1,7 @@
 import { domainToASCII } from 'node:url';
 import { toLatin1 } from './http-syntax.ts';
 
-/** Redaction: secrets are replaced in log lines, error texts and traces, in every spelling they take on the way. */
+/** Redaction of secrets in log lines, error messages and traces, in every encoding they may take. */
 export interface Redactor {
   add(secret: string): void;
   redact(text: string): string;
@@ -9,9 +9,9 @@ export interface Redactor {
 
 export const redactedText = '********';
 
-/** Shorter ones stand in too much other text to be told from it. */
+/** Shorter secrets would match too much other text. */
 const minSecretCharacters = 4;
-/** The oldest are forgotten first; an installation has far fewer. */
+/** The oldest are dropped first; an installation has far fewer. */
 const defaultMaxSecrets = 10_000;
 
 export function createRedactor({ maxSecrets = defaultMaxSecrets }: { maxSecrets?: number } = {}): Redactor {
@@ -40,7 +40,7 @@ export function createRedactor({ maxSecrets = defaultMaxSecrets }: { maxSecrets?
 
 const escapeRegex = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
 
-/** As it is, escaped for URLs, JSON and headers, and, of an address, the parts that system errors name on their own. */
+/** The secret itself, its URL, JSON and header encodings, and the parts of a URL that system errors name on their own. */
 function listSpellings(secret: string): string[] {
   const wellFormed = secret.toWellFormed();
   const parts = [
@@ -60,7 +60,7 @@ function listAddressParts(secret: string): string[] {
   if (!url) return [];
   const { href, origin, host, hostname, username, password, pathname, search } = url;
   const decoded = [username, password, pathname].map(it => decodeOrKeep(it));
-  // `new URL` adds the final slash: without it the text is a part of many others.
+  // `new URL` adds the trailing slash; the form without it is listed too.
   return [href, href.replace(/\/$/, ''), origin === 'null' ? '' : origin, host, hostname, username, password].concat(
     [pathname, search, ...decoded].filter(it => it !== '/'),
   );
@@ -70,7 +70,7 @@ function decodeOrKeep(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // A lone per cent sign stands for itself.
+    // Not percent-encoded.
     return text;
   }
 }

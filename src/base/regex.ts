@@ -1,22 +1,22 @@
 import { RE2JS } from 're2js';
 
-/** Reading a pattern takes time too: whoever has more to say has lists. */
+/** Compilation takes time too; longer alternatives belong in lists. */
 const maxPatternCharacters = 5000;
-/** Matching takes steps for every character and every instruction; the worst pattern of this size stays bearable. */
+/** Matching costs characters times instructions; this bounds the worst pattern. */
 const defaultMaxInstructions = 2000;
 
-/** Why a pattern cannot be run, in words for its author. */
+/** The pattern cannot be run; the message is for its author. */
 export class InvalidRegex extends Error {}
 
 export interface RegexOptions {
   readonly ignoreCase?: boolean;
-  /** Fewer, where more is searched than a path. */
+  /** Lower where longer texts than paths are searched. */
   readonly maxInstructions?: number;
 }
 
 /**
- * An operator's pattern on the engine that takes linear time, whatever callers send. Patterns that look back or ahead are
- * unknown to it, and one that would make it slow all the same is refused.
+ * Compiles a configured pattern with RE2, which matches in linear time whatever clients send. It has no lookaround and no
+ * backreferences; patterns with too many instructions are rejected.
  */
 export function compileRegex(
   source: string,
@@ -37,7 +37,7 @@ function compileRe2(source: string, ignoreCase: boolean): RE2JS {
   }
 }
 
-/** What is wrong with a pattern; undefined when it can be run. */
+/** Error message for a pattern; undefined where it compiles. */
 export function findRegexError(source: string): string | undefined {
   try {
     compileRegex(source);

@@ -2,22 +2,21 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Settings } from './settings.ts';
 
-/** Where operators keep what definitions may name and nobody should write into them. */
+/** Sources of secrets that definitions refer to instead of containing them. */
 export const secretSources = ['conf', 'env', 'file'] as const;
 export type SecretSource = (typeof secretSources)[number];
 
 export interface SecretResolver {
-  /** Undefined where nothing of that name is kept. */
+  /** Undefined where the source has no such secret. */
   find(place: SecretSource, name: string): string | undefined;
 }
 
-/** A definition can reach no variable without this in front of its name: the others are not meant for APIs. */
+/** Definitions can refer to environment variables with this prefix only. */
 export const secretVariablePrefix = 'GW_SECRET_';
 const fileNamePattern = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,254}$/;
-/** A secret that is larger is something else. */
 const maxSecretCharacters = 65_536;
 
-/** Read anew whenever a definition is loaded, so that a changed secret needs no new start. */
+/** Reads secrets whenever a definition is loaded, so that rotation needs no restart. */
 export function createSecretResolver(
   settings: Pick<Settings, 'secrets.values' | 'secrets.directory'>,
   environment: Readonly<Record<string, string | undefined>> = process.env,
@@ -32,7 +31,7 @@ export function createSecretResolver(
   return { find: (place, name) => sources[place](name) };
 }
 
-/** Without the line break that editors put at its end. */
+/** Text of a secret file, without the trailing line break. */
 function readSecretFile(path: string): string | undefined {
   try {
     const text = readFileSync(path, 'utf8');

@@ -1,15 +1,15 @@
-/** The kinds of setting. A row reads a value (from a file) or a text (from the environment or a flag), or says why not. */
+/** A row of the settings table. `read` parses a value of a file, or text of the environment or a flag. */
 export interface Setting<T> {
   readonly rule: string;
   readonly default: T;
   readonly about: string;
   readonly secret: boolean;
-  /** Whether its flag is followed by a value; true unless said. */
+  /** False for a flag that takes no value; true by default. */
   readonly needsValue?: boolean;
   read(value: unknown): T;
 }
 
-/** Why a value is refused; the reader adds which setting and where it came from. */
+/** The value is invalid; `readSettings` adds the setting and its source. */
 export class SettingError extends Error {}
 
 const refuse = (message: string): never => {
@@ -84,7 +84,7 @@ export const list = (about: string): Setting<readonly string[]> => ({
   },
 });
 
-/** A list whose entries are read when the settings are: `check` throws a `SettingFault`. */
+/** A list that `check` validates when settings are read; it throws a `SettingError`. */
 export function checkedList(check: (items: readonly string[]) => void, about: string): Setting<readonly string[]> {
   const plain = list(about);
   return {
@@ -97,13 +97,13 @@ export function checkedList(check: (items: readonly string[]) => void, about: st
   };
 }
 
-/** How a refusal reads in place of its usual status and words; what is left out stays as it is. */
+/** Override of status and message of an error; absent members keep the default. */
 export interface MessageOverride {
   readonly status?: number;
   readonly message?: string;
 }
 
-/** Wordings by name: an object in a file, JSON in the environment. */
+/** Message overrides by error code: an object in a file, JSON in the environment. */
 export const wordings = (about: string): Setting<Readonly<Record<string, MessageOverride>>> => ({
   rule: '`status` and `message` by code (JSON in the environment)',
   default: {},
@@ -163,7 +163,7 @@ export const values = (about: string): Setting<Readonly<Record<string, unknown>>
   read: value => Object.fromEntries(members(typeof value === 'string' ? parseJsonText(value) : value)),
 });
 
-/** Lists of things by name: an object in a file, JSON in the environment. What they hold is for their reader to know. */
+/** Lists of objects by name: an object in a file, JSON in the environment. The reader of the setting checks the objects. */
 export const lists = (about: string): Setting<Readonly<Record<string, readonly object[]>>> => ({
   rule: 'lists by name (JSON in the environment)',
   default: {},
@@ -178,7 +178,7 @@ export const lists = (about: string): Setting<Readonly<Record<string, readonly o
     ),
 });
 
-/** What is sent as a header of this name; empty sends none. */
+/** Name of a header to send; empty sends none. */
 export const headerName = (about: string): Setting<string> => ({
   ...text('', about),
   rule: 'name of a header',

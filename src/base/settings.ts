@@ -12,9 +12,9 @@ const problem = problems('settings', {
   unusable: { status: 500, message: '{faults}' },
 });
 
-/** Where settings come from, the later ones winning. */
+/** Sources of settings, in ascending precedence. */
 export interface SettingSources {
-  /** Path of `gw.yaml` or a JSON file. A file that was asked for by name must exist. */
+  /** Path of `gw.yaml` or a JSON file; `required` when it was named explicitly. */
   file?: { path: string; required: boolean };
   environment?: Record<string, string | undefined>;
   flags?: Record<string, string>;
@@ -30,16 +30,15 @@ const byNormalizedName = new Map(settingNames.map(name => [normalizeName(name), 
 
 export const isSetting = (flag: string): boolean => byNormalizedName.has(normalizeName(flag));
 
-/** The flags that mean `true` when no value is given with `=`. */
+/** True for a flag that means `true` without a value. */
 export const isSwitch = (flag: string): boolean => {
   const name = byNormalizedName.get(normalizeName(flag));
   return name !== undefined && rows[name].needsValue === false;
 };
 
 /**
- * Orchestrators describe services called `gw` or `gw-…` to every process with names and values like these. They are
- * nobody's setting, even where the name is one (`GW_PORTAL_PORT=tcp://10.0.0.7:3001`). Nor are `GW_URL` and `GW_SECRET`,
- * by which the commands that are clients of a gateway find it, nor `GW_SECRET_…`, which definitions may name.
+ * Environment variables that are no settings: service links that orchestrators inject for services called `gw` or `gw-…`
+ * (`GW_PORTAL_PORT=tcp://10.0.0.7:3001`); `GW_URL` and `GW_SECRET` of the client commands; `GW_SECRET_…` of definitions.
  */
 const isForeignVariable = (name: string, value: string) =>
   /^GW_(URL$|SECRET$|SECRET_|TEST_|(.+_)?SERVICE_(HOST|PORT)(_|$)|(.+_)?PORT_\d+_(TCP|UDP|SCTP)(_|$))/.test(name) ||
@@ -51,7 +50,7 @@ interface SourcedValue {
   from: string;
 }
 
-/** Defaults < file < environment < flags. Everything wrong is reported at once. */
+/** Precedence: defaults < file < environment < flags. Reports all errors at once. */
 export function readSettings(sources: SettingSources): Settings {
   const values: Partial<Record<SettingName, unknown>> = {};
   const faults: string[] = [];
@@ -103,7 +102,7 @@ function* readFileValues(path: string, required: boolean): Generator<SourcedValu
   try {
     document = parse(content);
   } catch (cause) {
-    // The reader's own message may repeat a line of the file, and with it a secret: keep the place only.
+    // The message of the YAML parser may quote a line that holds a secret: keep the line number only.
     const place = (cause as { linePos?: { line: number }[] }).linePos?.[0]?.line;
     const where = place === undefined ? '' : ` (line ${place})`;
     throw problem.unusable({ detail: { faults: `${path}: cannot be read as YAML or JSON${where}` } });
@@ -136,13 +135,13 @@ function readOptional(path: string, required: boolean): string | undefined {
   }
 }
 
-/** The settings as an operator may see them: secrets are masked. */
+/** Settings with secrets masked, for display. */
 export function maskSettings(settings: Settings): Record<SettingName, unknown> {
   const shown = settingNames.map(name => [name, rows[name].secret ? maskValue(settings[name]) : settings[name]]);
   return Object.fromEntries(shown) as Record<SettingName, unknown>;
 }
 
-/** What is unset is shown as that. */
+/** Masks a secret, or each member of an object of secrets; an unset value stays visible. */
 function maskValue(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value && '********';
   return Object.fromEntries(Object.entries(value).map(([name, it]) => [name, maskValue(it)]));

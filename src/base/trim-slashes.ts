@@ -1,4 +1,4 @@
-/** Without the slashes at its end. A pattern would take time in the square of their number. */
+/** Trims trailing slashes in linear time; a regular expression takes quadratic time. */
 export function trimTrailingSlashes(text: string): string {
   let end = text.length;
   while (end > 0 && text[end - 1] === '/') end--;

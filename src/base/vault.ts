@@ -2,15 +2,15 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } f
 import { problems } from './problems.ts';
 
 /**
- * Secrets at rest. The database holds one data key, wrapped under a master key that lives outside it; the data key
- * gives one subkey that seals secrets and one that makes the keyed hashes they are found by. Changing the master key
- * therefore means wrapping 32 bytes again, not every secret.
+ * Envelope encryption of secrets at rest. The database holds one data key, wrapped under a master key outside it; subkeys
+ * of the data key seal secrets and compute the keyed hashes for lookup. Rotating the master key rewraps 32 bytes, not
+ * every secret.
  */
 export interface Vault {
-  /** Encrypts; what was sealed for one purpose does not open for another. */
+  /** Encrypts; the purpose is authenticated, so that a secret opens for its own purpose only. */
   seal(text: string, purpose: string): string;
   open(sealed: string, purpose: string): string;
-  /** A keyed hash (hexadecimal) to find a secret by, without storing it. */
+  /** Keyed hash (hexadecimal) for lookup without storing the secret. */
   digest(text: string, purpose: string): string;
 }
 
@@ -67,8 +67,8 @@ export function createVault(dataKey: Buffer): Vault {
 }
 
 /**
- * A master key from a setting: 32 bytes or more as base64, base64url or hexadecimal, or a passphrase. Exactly 32 bytes
- * are taken as they are; anything else is condensed to 32.
+ * Parses the master key: 32 bytes or more as base64, base64url or hexadecimal, or a passphrase. Exactly 32 bytes are used
+ * directly; anything else goes through HKDF.
  */
 export function parseMasterKey(text: string): Buffer {
   const given = text.trim();
@@ -107,7 +107,7 @@ function decrypt(sealed: string, key: Buffer, purpose: string): Buffer | undefin
   try {
     return Buffer.concat([plain, opening.final()]);
   } catch {
-    // The tag does not fit. There is nothing more to know: a better reason would help only somebody who forges.
+    // Authentication failed. A more precise reason would only help a forger.
     return undefined;
   }
 }

@@ -7,7 +7,7 @@ const problem = problems('production', {
 
 const minSecretBytes = 32;
 
-/** The settings somebody could guess their way in with. Those that are unset are made at random. */
+/** Settings that grant access; unset ones are generated at random. */
 const guardedSettings = [
   'admin.secret',
   'gateway.secret',
@@ -16,7 +16,7 @@ const guardedSettings = [
   'bootstrap.access_key',
 ] as const satisfies readonly SettingName[];
 
-/** Long enough, and yet everybody knows them: the keys other gateways were published with. */
+/** Long but public: keys that other gateways were published with. */
 const publishedSecrets = new Set([
   '352d20ee67be67f6340b4c0605b044b7',
   'edd1c9f034335f136f87ad84b625c8f1',
@@ -31,7 +31,7 @@ const placeholderPattern = new RegExp(
 );
 const repetitionPattern = /^(.{1,16}?)\1+.{0,15}$/s;
 
-/** In production mode, refuses to start with secrets that are short or well known. Says so once for each. */
+/** Throws in production mode for secrets that are short or well known, naming each. */
 export function rejectWeakSecrets(settings: Settings): void {
   if (!settings.production) return;
   const faults = guardedSettings.flatMap(name => {

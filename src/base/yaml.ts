@@ -1,14 +1,14 @@
 import { isScalar, Lexer, parseDocument, visit, type YAMLMap } from 'yaml';
 import { createDuplicateMemberProblem, type Json, parseJson, problem } from './json.ts';
 
-/** Names that stand for parts told before; a short text could otherwise grow without end. */
+/** Bounds alias expansion (the "billion laughs" attack). */
 const maxAliases = 100;
-/** Words, punctuation and line ends of one text: parsing takes far more memory for each than it has bytes. */
+/** Lexer tokens: parsing takes far more memory for each than it has bytes. */
 const maxTokens = 300_000;
 
 /**
- * Reads YAML as data, with the bounds of JSON. The library's own complaints repeat the text, which may hold a secret:
- * only the place is told.
+ * Parses YAML as data, with the bounds of JSON. Errors give positions only: the library's messages quote the text, which
+ * may hold a secret.
  */
 export function parseYaml(text: string, maxValues?: number): Json {
   if (text.trim() === '') throw problem.empty();
@@ -29,7 +29,7 @@ function toJsonText(text: string): string {
       throw problem.malformed({
         detail: { reason: `it is too long for YAML (more than ${maxTokens} tokens): send it as JSON` },
       });
-  // The library's own search for duplicate keys takes the square of their number.
+  // The library's own check for duplicate keys takes quadratic time.
   const document = parseDocument(text, { prettyErrors: false, merge: true, uniqueKeys: false, logLevel: 'error' });
   const [fault] = document.errors;
   if (fault) throw problem.malformed({ detail: { reason: `it is not YAML at character ${fault.pos[0]}` } });
@@ -37,7 +37,7 @@ function toJsonText(text: string): string {
   return JSON.stringify(document.toJS({ maxAliasCount: maxAliases }), rejectNonFinite) ?? 'null';
 }
 
-/** `<<` merges other maps and may stand more than once. */
+/** Rejects duplicate keys, except the merge key `<<`. */
 function rejectDuplicateKeys({ items }: YAMLMap): void {
   const names = new Set<string>();
   for (const { key } of items) {
@@ -48,7 +48,7 @@ function rejectDuplicateKeys({ items }: YAMLMap): void {
   }
 }
 
-/** JSON has no word for these, and would say null. */
+/** Rejects infinities and NaN, which JSON.stringify writes as null. */
 function rejectNonFinite(_name: string, value: unknown): unknown {
   if (typeof value === 'number' && !Number.isFinite(value)) throw problem.forbidden_number();
   return value;

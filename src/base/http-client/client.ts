@@ -16,8 +16,8 @@ import {
 } from './target.ts';
 
 /**
- * The one way out for calls that are not proxied traffic: webhooks, key sets, introspection, imports by URL, bundles,
- * service discovery, the portal's try-it. It sends the headers it is given and no others of the request at hand.
+ * Guarded HTTP client for all requests that are not proxied traffic: webhooks, JWKS, introspection, imports by URL,
+ * bundles, service discovery, the portal's try-it. It sends only the headers passed to it.
  */
 export interface OutboundClient {
   fetch(request: OutboundRequest): Promise<OutboundResponse>;
@@ -30,17 +30,17 @@ export interface OutboundRequest {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
   readonly audience: Audience;
-  /** The organisation whose record asks for the call: its networks decide. Absent or empty for the operator's. */
+  /** Organisation that configured the request: its networks apply. Absent or empty for the operator's own. */
   readonly orgId?: string | undefined;
-  /** Where the call may go, for those who know the networks of the organisation already. */
+  /** Address policy, for callers that have looked it up already. */
   readonly policy?: AddressPolicy | undefined;
-  /** The management listeners of this process may be called: for what the operator alone configures. */
+  /** Allows the management listeners of this process: for targets that only the operator configures. */
   readonly reachesManagement?: true;
-  /** For everything: resolving, connecting, redirects, the whole answer. */
+  /** Total time: DNS, connecting, redirects and the whole body. */
   readonly timeoutMs?: number;
-  /** Of the answer's body, as it came and unfolded. */
+  /** Size of the response body, both encoded and decoded. */
   readonly maxBytes?: number;
-  /** How many redirects to follow, each checked like the first URL; by default none, and the redirect is the answer. */
+  /** Redirects to follow, each checked like the first URL; 0, the default, returns the redirect itself. */
   readonly maxRedirects?: number;
   readonly tls?: OutboundTls;
   readonly signal?: AbortSignal;
@@ -54,7 +54,7 @@ export interface OutboundClientOptions {
   readonly resolve?: ResolveHost;
   readonly timeoutMs?: number;
   readonly maxBytes?: number;
-  /** Calls at once, for each audience: visitors cannot use up what operators need. */
+  /** Concurrent requests of each audience: visitors cannot exhaust the operator's share. */
   readonly maxConcurrent?: number;
 }
 
@@ -63,18 +63,18 @@ export const maxOutboundTimeoutMs = 300_000;
 export const maxRedirectsAllowed = 10;
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
-/** Headers that frame a message or steer a connection are ours to write; `host` decides what TLS checks. */
+/** Headers the client sets itself: message framing, connection management, and `host`, which TLS verifies. */
 const managedHeaders = new Set([
   ...['host', 'connection', 'content-length', 'transfer-encoding', 'keep-alive', 'upgrade', 'te', 'trailer', 'expect'],
   ...['proxy-authorization', 'proxy-connection', 'accept-encoding'],
 ]);
-/** What may follow a redirect to another origin: nothing that could be a credential. */
+/** Headers that follow a redirect to another origin: none that can hold a credential. */
 const crossOriginHeaders = new Set(['accept', 'accept-encoding', 'accept-language', 'user-agent']);
 const redirectStatuses = new Set([301, 302, 303, 307, 308]);
 
 const resolveWithSystem: ResolveHost = async host => (await lookup(host, { all: true })).map(({ address }) => address);
 
-/** One hop of a call: what is sent, and where to. */
+/** One request of a redirect chain. */
 interface Hop {
   readonly url: URL;
   readonly method: string;
@@ -168,7 +168,7 @@ function buildFirstHop(request: OutboundRequest): Hop {
   return { url: parseTargetUrl(request.url), method, headers, body: request.body, tls: request.tls };
 }
 
-/** Where an answer sends us next, if it does. Secrets stay with the origin they were meant for. */
+/** Next request of a redirect (RFC 9110, 15.4). Credentials are dropped when the origin changes. */
 function buildRedirectHop(hop: Hop, answer: OutboundResponse, { host }: OutboundTarget): Hop | undefined {
   const { location } = answer.headers;
   if (!redirectStatuses.has(answer.status) || typeof location !== 'string') return undefined;
@@ -189,7 +189,7 @@ function buildRedirectHop(hop: Hop, answer: OutboundResponse, { host }: Outbound
   return { url, method, headers: Object.fromEntries(headers), body, tls: hop.tls && trust };
 }
 
-/** A resolver cannot be told to stop, but its answer need not be waited for. */
+/** Rejects when the signal aborts: DNS lookups cannot be cancelled, but need not be awaited. */
 async function rejectOnAbort<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   signal.throwIfAborted();
   const stopped = Promise.withResolvers<never>();
@@ -202,7 +202,7 @@ async function rejectOnAbort<T>(signal: AbortSignal, work: Promise<T>): Promise<
   }
 }
 
-/** Whatever a connection or the other side can do wrong is foreseen; what is left is a mistake in how we asked. */
+/** Maps errors of undici and the network to problems; errors without a code are bugs and pass through. */
 function toOutboundProblem(error: unknown, host: string): unknown {
   if (error instanceof Problem || !(error instanceof Error)) return error;
   const { code } = error as NodeJS.ErrnoException;

@@ -5,23 +5,23 @@ import { BoundedMap } from '../bounded-map.ts';
 import type { OutboundTarget } from './target.ts';
 
 export interface OutboundTls {
-  /** Authorities to trust instead of the usual ones, as PEM. */
+  /** Trusted CAs instead of the default ones, PEM. */
   readonly ca?: string | readonly string[];
-  /** A client certificate and its key, as PEM. */
+  /** Client certificate and key, PEM. */
   readonly cert?: string;
   readonly key?: string;
-  /** Accepts any certificate. For operators who say so. */
+  /** Skips certificate verification, where the operator says so. */
   readonly insecure?: boolean;
 }
 
-/** Connections to checked addresses. Idle ones are kept a few seconds, for the same rules, origin and addresses. */
+/** Connection pools to checked addresses, one for each set of rules, origin and addresses. */
 export interface ConnectionPools {
   use<T>(
-    /** Connections are shared under the same rules only. */
+    /** Key of the rules the target was checked under: connections are never shared between rules. */
     rules: string,
     target: OutboundTarget,
     tls: OutboundTls | undefined,
-    ask: (to: Dispatcher) => Promise<T>,
+    send: (to: Dispatcher) => Promise<T>,
   ): Promise<T>;
   close(): Promise<void>;
 }
@@ -47,12 +47,12 @@ export function createConnectionPools(): ConnectionPools {
   }
 
   return {
-    async use(rules, target, tls, ask) {
-      if (!tls) return ask(getPool(rules, target));
-      // Who trusts or shows something special gets a connection of their own.
+    async use(rules, target, tls, send) {
+      if (!tls) return send(getPool(rules, target));
+      // Requests with their own CAs or client certificate never share a connection.
       const client = new Client(target.url.origin, { ...toClientOptions(target, tls), pipelining: 0 });
       try {
-        return await ask(client);
+        return await send(client);
       } finally {
         await client.destroy();
       }
@@ -64,7 +64,7 @@ export function createConnectionPools(): ConnectionPools {
   };
 }
 
-/** The call's own time bound ends all waiting, so that the parts of it need none. */
+/** undici options; its timeouts are off, since the request's own timeout covers every phase. */
 function toClientOptions(target: OutboundTarget, tls: OutboundTls = {}): Client.Options {
   const { insecure = false, ca, cert, key } = tls;
   return {
@@ -86,7 +86,7 @@ function toClientOptions(target: OutboundTarget, tls: OutboundTls = {}): Client.
   };
 }
 
-/** Answers with the addresses that were checked, whatever the name would mean by now. */
+/** DNS lookup that returns the checked addresses, whatever the name resolves to by now. */
 function createPinnedLookup(addresses: readonly string[]): LookupFunction {
   const entries = addresses.map(address => ({ address, family: isIPv6(address) ? 6 : 4 }));
   return (host, options, answer) => {

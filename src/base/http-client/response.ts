@@ -21,7 +21,7 @@ const decoders = new Map<string, Decode>([
   ['br', promisify(brotliDecompress)],
 ]);
 
-/** Reads a whole answer, bounded both as it came and as it unfolds. */
+/** Reads and decodes a whole response; `maxBytes` bounds the encoded and the decoded body. */
 export async function readResponse(received: Received, host: string, maxBytes: number): Promise<OutboundResponse> {
   const { statusCode: status, headers } = received;
   const raw = await readBody(received, host, maxBytes);
@@ -40,7 +40,7 @@ async function readBody({ headers, body }: Received, host: string, maxBytes: num
   let bytes = Number(headers['content-length'] ?? 0) > maxBytes ? Number.POSITIVE_INFINITY : 0;
   for await (const chunk of body) {
     bytes += chunk.length;
-    // Leaving the loop destroys the stream, and with it the connection.
+    // Throwing out of the loop destroys the stream and its connection.
     if (bytes > maxBytes) throw createTooLarge(host, maxBytes);
     chunks.push(chunk);
   }

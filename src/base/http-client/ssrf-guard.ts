@@ -1,18 +1,18 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
 /**
- * Where an address leads. `public` may be called by all; `local` (this machine and the networks around it) by those
- * whose rules say so; `forbidden` by nobody: what answers there speaks for the machine, not for the caller.
+ * Reach of an address: `public` is allowed to all, `local` (this machine and its networks) where the rules say so,
+ * `forbidden` never: metadata services and the like answer with the credentials of the machine.
  */
 export type AddressReach = 'public' | 'local' | 'forbidden';
 
 export interface AddressKind {
   readonly reach: AddressReach;
-  /** What the address is, as a word for a message. */
+  /** Name of the range, for messages. */
   readonly about: string;
 }
 
-/** Read from the top, the first range that holds an address decides. */
+/** Ranges by priority: the first match wins. */
 const ranges: readonly (readonly [cidr: string, reach: AddressReach, about: string])[] = [
   ['0.0.0.0/8', 'forbidden', 'unspecified'],
   ['::/128', 'forbidden', 'unspecified'],
@@ -21,7 +21,7 @@ const ranges: readonly (readonly [cidr: string, reach: AddressReach, about: stri
   ['224.0.0.0/4', 'forbidden', 'multicast'],
   ['ff00::/8', 'forbidden', 'multicast'],
   ['240.0.0.0/4', 'forbidden', 'reserved'],
-  // Where clouds keep the credentials of the machine, besides 169.254.169.254.
+  // Cloud metadata services beside 169.254.169.254.
   ['100.100.100.200/32', 'forbidden', 'cloud metadata'],
   ['168.63.129.16/32', 'forbidden', 'cloud metadata'],
   ['192.0.0.192/32', 'forbidden', 'cloud metadata'],
@@ -48,12 +48,12 @@ const ranges: readonly (readonly [cidr: string, reach: AddressReach, about: stri
   ['2001::/23', 'local', 'special purpose'],
   ['fc00::/7', 'local', 'private'],
   ['2000::/3', 'public', 'public'],
-  // Outside of what is given out as public unicast nothing is public.
+  // Global unicast is 2000::/3; the rest is not public.
   ['::/0', 'local', 'special purpose'],
 ];
 
-/** IPv6 forms that carry an IPv4 address the packet ends up at. Mapped addresses are IPv4 here already. */
-const ipv4Carriers: readonly (readonly [cidr: string, carried: (value: bigint) => bigint])[] = [
+/** IPv6 transition formats that embed the IPv4 address packets end up at. IPv4-mapped addresses are IPv4 already. */
+const ipv4Carriers: readonly (readonly [cidr: string, extractIpv4: (value: bigint) => bigint])[] = [
   ['64:ff9b::/96', value => value & 0xffffffffn],
   ['64:ff9b:1::/48', value => value & 0xffffffffn],
   ['2002::/16', value => (value >> 80n) & 0xffffffffn],
@@ -71,7 +71,7 @@ export const parseCidr = (cidr: string): { value: bigint; shift: bigint } => {
   return { value: toAddressValue(address) >> shift, shift };
 };
 const rangeTable = ranges.map(([cidr, reach, about]) => ({ ...parseCidr(cidr), kind: { reach, about } }));
-const carrierTable = ipv4Carriers.map(([cidr, carried]) => ({ ...parseCidr(cidr), carried }));
+const carrierTable = ipv4Carriers.map(([cidr, extractIpv4]) => ({ ...parseCidr(cidr), extractIpv4 }));
 
 /** Classifies an address as a resolver or a URL gives it; what is no address is forbidden. */
 export function classifyAddress(address: string): AddressKind {
@@ -79,9 +79,9 @@ export function classifyAddress(address: string): AddressKind {
   const value = toAddressValue(address);
   const own = classifyValue(value);
   const carrier = carrierTable.find(each => value >> each.shift === each.value);
-  // `::1` lies where addresses of an old form carry IPv4, and is none of them.
+  // `::1` is inside ::/96 (IPv4-compatible, deprecated) but embeds no IPv4 address.
   if (!carrier || own.about === 'loopback') return own;
-  return pickStricter(own, classifyValue(mapped | carrier.carried(value)));
+  return pickStricter(own, classifyValue(mapped | carrier.extractIpv4(value)));
 }
 
 const severity: Record<AddressReach, number> = { public: 0, local: 1, forbidden: 2 };

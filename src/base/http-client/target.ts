@@ -4,13 +4,13 @@ import type { Problem } from '../problems.ts';
 import { outboundProblem } from './problems.ts';
 import { type AddressKind, classifyAddress } from './ssrf-guard.ts';
 
-/** On whose word a call is made: a setting of an operator, or something a visitor of the portal typed. */
+/** Origin of a URL: configured by an operator, or entered by a visitor of the portal. */
 export type Audience = 'operator' | 'visitor';
 
 export interface AudienceRules {
-  /** Whether loopback and private networks may be called. */
+  /** Allows loopback and private networks. */
   readonly allowsLocal: boolean;
-  /** Origins (`http://127.0.0.1:8080`) that may be called although they are local. */
+  /** Local origins (`http://127.0.0.1:8080`) that are allowed all the same. */
   readonly origins: readonly string[];
 }
 
@@ -21,7 +21,7 @@ export const defaultAudienceRules: Readonly<Record<Audience, AudienceRules>> = {
 
 export type ResolveHost = (host: string) => Promise<readonly string[]>;
 
-/** A URL whose host was resolved, once, to addresses that may be called. */
+/** A URL whose host was resolved once, to allowed addresses. */
 export interface OutboundTarget {
   readonly url: URL;
   readonly host: string;
@@ -37,13 +37,13 @@ export function parseTargetUrl(text: string): URL {
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw outboundProblem.bad_scheme({ detail: { scheme: url.protocol.slice(0, -1) } });
   if (url.username || url.password) throw outboundProblem.credentials_in_url();
-  // The parser has already turned every odd spelling of an address into the plain one; closing dots are left.
+  // The URL parser normalises spellings of IP addresses; trailing dots remain.
   url.hostname = url.hostname.replace(/\.+$/, '');
   url.hash = '';
   return url;
 }
 
-/** Resolves the host and checks every address: one that may not be called spoils the whole answer. */
+/** Resolves the host and checks every address: one refused address refuses the target. */
 export async function resolveTarget(
   url: URL,
   audience: Audience,
@@ -58,7 +58,7 @@ export async function resolveTarget(
     const kind = classifyAddress(address);
     if (!isAllowed(rules, url, kind)) throw createRefusal(audience, host, address, kind.about);
     const about = policy?.refuse(address, Number(url.port || (url.protocol === 'https:' ? '443' : '80')));
-    // What a name means inside is for those who may go there.
+    // Internal addresses are named only to callers that may reach them.
     if (about !== undefined) throw createRefusal(policy?.key === '' ? audience : 'visitor', host, address, about);
   }
   return { url, host, addresses };
@@ -69,7 +69,7 @@ function isAllowed(rules: AudienceRules, url: URL, { reach }: AddressKind): bool
   return reach === 'public';
 }
 
-/** A visitor is not told what a name means inside, nor whether it means anything there. */
+/** Visitors get one error for internal and for unknown names, so that names cannot be probed. */
 function createRefusal(audience: Audience, host: string, address: string, about: string): Problem {
   if (audience === 'visitor') return outboundProblem.refused({ detail: { host } });
   return outboundProblem.refused_address({ detail: { host, address, about } });
