@@ -85,7 +85,7 @@ function parseRefusedAddress(text: string): { value: bigint; shift: bigint; port
   return { ...parseCidr(`${address}/${bits ?? maxBits}`), port: Number(port) };
 }
 
-/** Throws a `SettingFault` for an entry that cannot be read. */
+/** Throws a `SettingError` for an entry that cannot be read. */
 export function validateRefusedAddresses(entries: readonly string[]): void {
   for (const entry of entries) parseRefusedAddress(entry);
 }

@@ -1,7 +1,7 @@
 /**
  * Map of at most `maxEntries`, in the order of insertion: a new entry evicts the oldest one. `set` and `touch` move an
- * entry to the end, so that a caller who touches what it reads has a strict LRU. `Lru` is cheaper to read, but evicts half
- * of its entries at once and does not report them.
+ * entry to the end, so that a caller who touches what it reads has a strict LRU. `Lru` is cheaper to read, but evicts
+ * half of its entries at once and does not report them.
  */
 export class BoundedMap<K, V extends NonNullable<unknown>> {
   readonly #entries = new Map<K, V>();

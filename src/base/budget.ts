@@ -10,9 +10,9 @@ export interface BudgetBounds {
 export type BudgetLimit = 'steps' | 'depth' | 'bytes';
 
 /**
- * Budget of one run of an interpreter: bounded steps, depth and text, so that no program of a tenant holds up the thread
- * it runs in. Interpreters charge for work before they do it. Made once for each run, and of a fixed shape: `spend` runs
- * for every node.
+ * Budget of one run of an interpreter: bounded steps, depth and text, so that no program of a tenant holds up the
+ * thread it runs in. Interpreters charge for work before they do it. Made once for each run, and of a fixed shape:
+ * `spend` runs for every node.
  */
 export abstract class Budget<B extends BudgetBounds = BudgetBounds> {
   readonly bounds: B;

@@ -8,7 +8,8 @@ interface Frame {
 
 /**
  * Duplicate member names (RFC 8259, 4): the path of the first member whose name its object already has, or undefined.
- * Parsers differ in which of the two they use, so that one could check what another does not use. The text must be JSON.
+ * Parsers differ in which of the two they use, so that one could check what another does not use. The text must be
+ * JSON.
  */
 export function findDuplicateMember(text: string): (string | number)[] | undefined {
   const open: Frame[] = [];

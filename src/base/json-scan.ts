@@ -20,9 +20,9 @@ const closeBrace = 125;
 export const canExceedValues = (text: string, maxValues: number): boolean => (text.length + 1) / 2 > maxValues;
 
 /**
- * Pre-scan of a JSON text: counts values and levels without creating any, and stops at the first one too many. JSON.parse
- * takes some hundred times the memory of the text for a text of tiny values, so the count comes first. Malformed text is
- * left to JSON.parse.
+ * Pre-scan of a JSON text: counts values and levels without creating any, and stops at the first one too many.
+ * JSON.parse takes some hundred times the memory of the text for a text of tiny values, so the count comes first.
+ * Malformed text is left to JSON.parse.
  */
 export function findJsonExcess(text: string, { maxValues, maxDepth }: JsonBounds): JsonExcess | undefined {
   if (maxValues < 1) return 'values';

@@ -60,7 +60,9 @@ const redactedPaths = ['authorization', 'cookie', 'password', 'secret', 'token',
 
 const maxCauseDepth = 3;
 
-/** Serializes type, code, message, stack and causes only: libraries attach requests, rows and settings to their errors. */
+/**
+ * Serializes type, code, message, stack and causes only: libraries attach requests, rows and settings to their errors.
+ */
 function serializeError(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return String(error);
   const { name, message, stack, cause, code } = error as Error & { code?: unknown };

@@ -1,6 +1,6 @@
 /**
- * Two-generation LRU cache: entries are written to the young generation; when it is half of `maxEntries`, it becomes the
- * old one and the old one is evicted. A hit in the young generation writes nothing, unlike in a linked list.
+ * Two-generation LRU cache: entries are written to the young generation; when it is half of `maxEntries`, it becomes
+ * the old one and the old one is evicted. A hit in the young generation writes nothing, unlike in a linked list.
  */
 export class Lru<K, V extends NonNullable<unknown> | null> {
   readonly #half: number;

@@ -11,7 +11,9 @@ export interface UnknownMember {
 }
 
 export interface MemberCheck {
-  /** The value without the `null` of optional members and without read-only members: the very value where it has none. */
+  /**
+   * The value without the `null` of optional members and without read-only members: the very value where it has none.
+   */
   readonly value: unknown;
   readonly unknown: readonly UnknownMember[];
   /** Paths of declared legacy members in the value, unless they are empty (see `isEmpty`). */
@@ -56,8 +58,8 @@ export function legacyMembers<S extends z.ZodObject>(schema: S, names: readonly 
 
 /**
  * Declares members that reads return and writes do not set (ids, times, hashes), so that a response can be edited and
- * sent back. They are dropped from the value. Names that the schema already has are unchanged; call `.partial()` and the
- * like before.
+ * sent back. They are dropped from the value. Names that the schema already has are unchanged; call `.partial()` and
+ * the like before.
  */
 export function readOnlyMembers<S extends z.ZodObject>(schema: S, names: readonly string[]): S {
   const added = names.filter(name => !Object.hasOwn(schema.shape, name));
@@ -98,7 +100,9 @@ export function formatMemberPath(path: readonly PropertyKey[]): string {
   return text;
 }
 
-/** Walks a value beside its schema: finds members that are not declared, and drops `null` where a member may be absent. */
+/**
+ * Walks a value beside its schema: finds members that are not declared, and drops `null` where a member may be absent.
+ */
 export function checkMembers(schema: z.ZodType, value: unknown, bounds = defaultMemberBounds): MemberCheck {
   const walk: Walk = { root: schema, bounds, unknown: [], legacy: [] };
   const result = walkValue(walk, schema, value, []);

@@ -40,7 +40,9 @@ export function createRedactor({ maxSecrets = defaultMaxSecrets }: { maxSecrets?
 
 const escapeRegex = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
 
-/** The secret itself, its URL, JSON and header encodings, and the parts of a URL that system errors name on their own. */
+/**
+ * The secret itself, its URL, JSON and header encodings, and the parts of a URL that system errors name on their own.
+ */
 function listSpellings(secret: string): string[] {
   const wellFormed = secret.toWellFormed();
   const parts = [

@@ -15,8 +15,8 @@ export interface RegexOptions {
 }
 
 /**
- * Compiles a configured pattern with RE2, which matches in linear time whatever clients send. It has no lookaround and no
- * backreferences; patterns with too many instructions are rejected.
+ * Compiles a configured pattern with RE2, which matches in linear time whatever clients send. It has no lookaround and
+ * no backreferences; patterns with too many instructions are rejected.
  */
 export function compileRegex(
   source: string,

@@ -163,7 +163,9 @@ export const values = (about: string): Setting<Readonly<Record<string, unknown>>
   read: value => Object.fromEntries(members(typeof value === 'string' ? parseJsonText(value) : value)),
 });
 
-/** Lists of objects by name: an object in a file, JSON in the environment. The reader of the setting checks the objects. */
+/**
+ * Lists of objects by name: an object in a file, JSON in the environment. The reader of the setting checks the objects.
+ */
 export const lists = (about: string): Setting<Readonly<Record<string, readonly object[]>>> => ({
   rule: 'lists by name (JSON in the environment)',
   default: {},

@@ -37,8 +37,9 @@ export const isSwitch = (flag: string): boolean => {
 };
 
 /**
- * Environment variables that are no settings: service links that orchestrators inject for services called `gw` or `gw-…`
- * (`GW_PORTAL_PORT=tcp://10.0.0.7:3001`); `GW_URL` and `GW_SECRET` of the client commands; `GW_SECRET_…` of definitions.
+ * Environment variables that are no settings: service links that orchestrators inject for services called `gw` or
+ * `gw-…` (`GW_PORTAL_PORT=tcp://10.0.0.7:3001`); `GW_URL` and `GW_SECRET` of the client commands; `GW_SECRET_…` of
+ * definitions.
  */
 const isForeignVariable = (name: string, value: string) =>
   /^GW_(URL$|SECRET$|SECRET_|TEST_|(.+_)?SERVICE_(HOST|PORT)(_|$)|(.+_)?PORT_\d+_(TCP|UDP|SCTP)(_|$))/.test(name) ||

@@ -2,9 +2,9 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } f
 import { problems } from './problems.ts';
 
 /**
- * Envelope encryption of secrets at rest. The database holds one data key, wrapped under a master key outside it; subkeys
- * of the data key seal secrets and compute the keyed hashes for lookup. Rotating the master key rewraps 32 bytes, not
- * every secret.
+ * Envelope encryption of secrets at rest. The database holds one data key, wrapped under a master key outside it;
+ * subkeys of the data key seal secrets and compute the keyed hashes for lookup. Rotating the master key rewraps 32
+ * bytes, not every secret.
  */
 export interface Vault {
   /** Encrypts; the purpose is authenticated, so that a secret opens for its own purpose only. */
@@ -67,8 +67,8 @@ export function createVault(dataKey: Buffer): Vault {
 }
 
 /**
- * Parses the master key: 32 bytes or more as base64, base64url or hexadecimal, or a passphrase. Exactly 32 bytes are used
- * directly; anything else goes through HKDF.
+ * Parses the master key: 32 bytes or more as base64, base64url or hexadecimal, or a passphrase. Exactly 32 bytes are
+ * used directly; anything else goes through HKDF.
  */
 export function parseMasterKey(text: string): Buffer {
   const given = text.trim();

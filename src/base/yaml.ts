@@ -7,8 +7,8 @@ const maxAliases = 100;
 const maxTokens = 300_000;
 
 /**
- * Parses YAML as data, with the bounds of JSON. Errors give positions only: the library's messages quote the text, which
- * may hold a secret.
+ * Parses YAML as data, with the bounds of JSON. Errors give positions only: the library's messages quote the text,
+ * which may hold a secret.
  */
 export function parseYaml(text: string, maxValues?: number): Json {
   if (text.trim() === '') throw problem.empty();

@@ -1,9 +1,10 @@
 import { Budget, type BudgetBounds, type BudgetLimit } from '#base/budget.ts';
 
 /**
- * XML to plain objects and back: attributes carry a leading `-`, text beside attributes or elements is `#text`, an element
- * that holds nothing but text is that text, and elements of one name are an array. Namespace prefixes are dropped. Only
- * the five predefined entities exist, and no document types: both are the vectors of entity expansion attacks.
+ * XML to plain objects and back: attributes carry a leading `-`, text beside attributes or elements is `#text`, an
+ * element that holds nothing but text is that text, and elements of one name are an array. Namespace prefixes are
+ * dropped. Only the five predefined entities exist, and no document types: both are the vectors of entity expansion
+ * attacks.
  */
 export class XmlError extends Error {
   readonly isLimitExceeded: boolean;

@@ -64,7 +64,9 @@ const ipv4Carriers: readonly (readonly [cidr: string, extractIpv4: (value: bigin
 
 const mapped = 0xffffn << 32n;
 
-/** A CIDR range in the one address space of both families: an address is inside when its value shifted equals `value`. */
+/**
+ * A CIDR range in the one address space of both families: an address is inside when its value shifted equals `value`.
+ */
 export const parseCidr = (cidr: string): { value: bigint; shift: bigint } => {
   const [address = '', bits = ''] = cidr.split('/');
   const shift = BigInt((isIPv4(address) ? 32 : 128) - Number(bits));

@@ -4,7 +4,7 @@ import { isUtf8ContentType } from '#base/media-type.ts';
 import { formatViolations } from '#languages/json-schema/error-text.ts';
 import { InvalidSchema } from '#languages/json-schema/invalid-schema.ts';
 import { parseJsonBody } from '#languages/json-schema/json-body.ts';
-import { schemaOf, type Validate } from '#languages/json-schema/schema.ts';
+import { compileJsonSchema, type Validate } from '#languages/json-schema/schema.ts';
 import { noBytes } from '../http/body.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import { createEndpointMatcher } from '../pipeline/endpoint-match.ts';
@@ -63,7 +63,7 @@ function checkBody(
 function compileSchema(path: string, schema: Json | undefined): Validate | undefined {
   if (schema === undefined) return undefined;
   try {
-    return schemaOf(schema);
+    return compileJsonSchema(schema);
   } catch (error) {
     if (error instanceof InvalidSchema)
       throw new ApiCompileError(`the schema of ${path} cannot be read: ${error.message}`);

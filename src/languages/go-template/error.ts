@@ -1,9 +1,9 @@
 /**
- * A template that cannot be read, or could not be rendered. `isLimitExceeded` tells a template that asked for too much from one that
- * is merely wrong for its data.
+ * A template that cannot be parsed or rendered. `isLimitExceeded` distinguishes a template that exceeded its budget
+ * from one that does not suit its data.
  */
 export class TemplateError extends Error {
-  /** Counted from one; 0 where no place is known. */
+  /** Line in the source, counted from one; 0 where unknown. */
   readonly line: number;
   readonly reason: string;
   readonly isLimitExceeded: boolean;

@@ -8,16 +8,16 @@ import { getOwnMember, isMap, isNil, isTrue, printValue, sortNames, typeName } f
 export interface Rendering {
   readonly definitions: ReadonlyMap<string, TemplateDefinition>;
   readonly budget: TemplateBudget;
-  /** Applied to what actions print; text between them stays as it is. */
+  /** Escapes the output of actions; text between them is written unchanged. */
   readonly escape: ((text: string) => string) | undefined;
-  /** Handed to the places in the text that are filled in. */
+  /** Argument of the substitutions in the text between actions. */
   readonly context: unknown;
 }
 
 type Variables = unknown[];
-/** How a list was left: at its end, or because the loop around it is to stop or to go on. */
+/** Control flow after a node list: undefined at its end, else a jump to the loop around it. */
 type ListExit = undefined | 'break' | 'continue';
-/** The only other part of a pipeline that counts: the value that came before. */
+/** Marks the first command of a pipeline, which has no input. */
 const noInput = Symbol('nothing before');
 
 export function renderTemplate(rendering: Rendering, data: unknown): string {
@@ -73,7 +73,7 @@ export function renderTemplate(rendering: Rendering, data: unknown): string {
     const value = evaluatePipe(node.pipe, dot, variables);
     const { slots, line } = node.pipe;
     let count = 0;
-    /** True to go on. */
+    /** Renders one iteration; false after `break`. */
     const iterate = (index: unknown, element: unknown): boolean => {
       count++;
       budget.spend(1);
@@ -150,7 +150,7 @@ export function renderTemplate(rendering: Rendering, data: unknown): string {
     }
   }
 
-  /** `and` and `or` look at no more than they need. */
+  /** Short-circuit evaluation of `and` and `or`. */
   function evaluateLogical(
     { name, fn, args, line }: FunctionCall,
     input: unknown,
@@ -183,7 +183,7 @@ export function renderTemplate(rendering: Rendering, data: unknown): string {
   return out.join('');
 }
 
-/** Looking at long things costs more than looking at short ones. */
+/** Charges an argument or result by its length. */
 function chargeValue(value: unknown, budget: TemplateBudget): void {
   if (typeof value === 'string') budget.chargeText(value.length);
   else if (Array.isArray(value)) budget.spend(value.length >> 4);
@@ -192,7 +192,7 @@ function chargeValue(value: unknown, budget: TemplateBudget): void {
 function getFields(value: unknown, names: readonly string[], line: number): unknown {
   let at = value;
   for (const name of names) {
-    // What is missing has nothing in it either; what is said to be nothing was meant to be something else.
+    // A member of a missing value is missing too; a member of an explicit null is an error.
     if (at === undefined) return undefined;
     if (at === null) throw new TemplateError(`nil pointer evaluating interface {}.${name}`, line);
     if (!isMap(at)) throw new TemplateError(`can't evaluate field ${name} in type ${typeName(at)}`, line);

@@ -2,13 +2,13 @@ import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { resolve, sep } from 'node:path';
 import { TemplateError } from './error.ts';
 
-/** The text of a template file. */
+/** Reads a template file. */
 export function readTemplateFile(directory: string, name: string): string {
   const path = resolveTemplatePath(directory, name);
   return rethrowFileErrors(name, () => readFileSync(path, 'utf8'));
 }
 
-/** Where a template file is. Only files below the directory are, whatever links say; an empty one holds none. */
+/** Resolves a template file. Symbolic links cannot leave the directory; an empty directory setting allows no file. */
 export function resolveTemplatePath(directory: string, name: string): string {
   if (directory === '') throw new TemplateError(`${name} is a file, and templates.directory names no directory`);
   return rethrowFileErrors(name, () => {

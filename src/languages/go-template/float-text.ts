@@ -1,17 +1,17 @@
 /**
- * Floating point in text as Go's strconv has it: rounded from the exact binary value, a tie to the even digit. The engine's
- * own `toFixed` and `toPrecision` round a tie up.
+ * Floating-point formatting of Go's strconv: rounds the exact binary value, ties to even. `toFixed` and `toPrecision`
+ * round ties up.
  */
 interface Digits {
   /** Without zeros at either end; empty for zero. */
   readonly digits: string;
-  /** Where the decimal point stands: 12.5 has the digits 125 and the point 2. */
+  /** Position of the decimal point: 12.5 has the digits 125 and the point 2. */
   readonly point: number;
 }
 
 const bits = new DataView(new ArrayBuffer(8));
 const mantissaBits = 52n;
-/** No number has digits further behind the decimal point. */
+/** The most decimals a double can have. */
 const maxDecimals = 1074;
 
 function exactDigits(value: number): Digits {
@@ -26,7 +26,7 @@ function exactDigits(value: number): Digits {
   return trimDigits(String(mantissa * 5n ** BigInt(-exponent)), exponent);
 }
 
-/** The fewest digits that stand for the number alone. */
+/** Shortest digits that round-trip. */
 function shortestDigits(value: number): Digits {
   const [digits, exponent] = Math.abs(value).toExponential().replace('.', '').split('e') as [string, string];
   return trimDigits(digits, Number(exponent) - digits.length + 1);
@@ -72,7 +72,7 @@ function writeGeneral(value: number, precision: number | undefined): string {
   return writeFixed(found, Math.max(0, count - point));
 }
 
-/** The size of a finite number under `%e`, `%f` or `%g`; without precision `%g` writes the shortest. */
+/** Absolute value of a finite number under `%e`, `%f` or `%g`; without precision `%g` writes the shortest form. */
 export function formatFloat(verb: 'e' | 'f' | 'g', value: number, precision: number | undefined): string {
   if (verb === 'g') return writeGeneral(value, precision);
   const decimals = precision ?? 6;

@@ -4,9 +4,9 @@ import { formatLayout } from './layout.ts';
 import { isMap, isNil, printNumber, sortNames } from './values.ts';
 
 export interface JsonStyle {
-  /** Blanks for each level; none for everything on one line. */
+  /** Indentation of each level; empty for one line. */
   readonly indent: string;
-  /** Writes `<`, `>` and `&` as escapes, so that the text can stand inside HTML. */
+  /** Escapes `<`, `>` and `&` for use inside HTML. */
   readonly forHtml: boolean;
 }
 
@@ -19,15 +19,15 @@ const htmlEscapes: Readonly<Record<string, string>> = {
 };
 
 /**
- * JSON with the members of maps in order. Walked here rather than by the engine, because values that templates make may
- * hold themselves, or one part many times over: every member is paid for.
+ * JSON with sorted members. Not JSON.stringify: values built by templates may be cyclic or repeat one part many times,
+ * so every member is charged.
  */
 export function marshalJson(value: unknown, { indent, forHtml }: JsonStyle, budget: TemplateBudget): string {
   const out = new BudgetedText(budget);
   const add = (part: string) => out.add(part);
   const string = (plain: string) => {
     const written = JSON.stringify(plain);
-    // Also without HTML, line separators are escaped: JavaScript once took them for ends of lines.
+    // U+2028 and U+2029 are always escaped: older JavaScript reads them as line ends.
     const pattern = forHtml ? /[<>&\u2028\u2029]/g : /[\u2028\u2029]/g;
     const escaped = written.replaceAll(pattern, it => htmlEscapes[it]!);
     budget.spend((escaped.length - written.length) >> 3);

@@ -2,7 +2,7 @@ import { Lru } from '#base/lru.ts';
 import { nameZone } from './zone-names.ts';
 
 /**
- * Times written after an example, as Go has them: a layout shows how the second of January 2006, 15:04:05, would look.
+ * Time layouts of Go: a layout shows the reference time, the second of January 2006, 15:04:05.
  */
 const tokens = new RegExp(
   [
@@ -18,7 +18,7 @@ const days = 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.split(' 
 const padTwo = (value: number) => String(value).padStart(2, '0');
 
 interface Zoned {
-  /** Shifted so that its UTC parts are those of the zone. */
+  /** Shifted so that its UTC parts are the local ones. */
   readonly local: Date;
   readonly offsetMinutes: number;
   readonly name: string;
@@ -28,7 +28,7 @@ interface Zoned {
 const maxCachedZones = 64;
 const zoneFormats = new Lru<string, Intl.DateTimeFormat | null>(maxCachedZones);
 
-/** Undefined where there is no such zone. */
+/** Cached formatter of a zone; undefined for an unknown zone. */
 export function findZoneFormat(zone: string): Intl.DateTimeFormat | undefined {
   let format = zoneFormats.get(zone);
   if (format === undefined) {
@@ -168,7 +168,7 @@ const tokenParsers: readonly [RegExp, string, string][] = [
   [/^3$/, '(\\d{1,2})', 'half-hour'],
   [/^04$/, '(\\d{2})', 'minute'],
   [/^4$/, '(\\d{1,2})', 'minute'],
-  // Fractions of a second may follow also where the layout has none.
+  // A fraction of a second is accepted also where the layout has none.
   [/^05$/, '(\\d{2})(?:[.,]\\d{1,9})?', 'second'],
   [/^5$/, '(\\d{1,2})(?:[.,]\\d{1,9})?', 'second'],
   [/^(PM|pm)$/, '([AaPp][Mm])', 'half'],
@@ -176,7 +176,7 @@ const tokenParsers: readonly [RegExp, string, string][] = [
   [/^[Z-]/, '(Z|[+-]\\d{2}(?::?\\d{2})?(?::?\\d{2})?)', 'zone'],
 ];
 
-/** Reads a time written after the layout; undefined where it is not. */
+/** Parses a time by its layout; undefined where it does not match. */
 export function parseLayout(layout: string, text: string): Date | undefined {
   const names: string[] = [];
   let source = '';

@@ -2,8 +2,8 @@ import { TemplateError } from './error.ts';
 import { parseCharacter, parseNumber, unquote } from './literals.ts';
 
 /**
- * Text between actions, and the words of actions. `field` and `variable` carry their name without the leading mark; the
- * variable `$` has an empty one.
+ * Tokens of text between actions and inside them. `field` and `variable` have their name without the leading mark; the
+ * name of `$` is empty.
  */
 export type TemplateTokenKind =
   | 'text'
@@ -20,10 +20,10 @@ export type TemplateTokenKind =
 
 export interface TemplateToken {
   readonly kind: TemplateTokenKind;
-  /** A number only for numbers. */
+  /** A number or bigint for `number`, else a string. */
   readonly value: string | number | bigint;
   readonly line: number;
-  /** Whether white space stood before it: `.a .b` is two operands, `.a.b` is one. */
+  /** White space precedes it: `.a .b` is two operands, `.a.b` is one. */
   readonly spaced: boolean;
 }
 
@@ -44,7 +44,7 @@ const words: readonly [TemplateTokenKind | 'raw' | 'character', RegExp][] = [
   ['dot', /\./y],
   ['mark', /:=|[=|,()]/y],
 ];
-/** What may stand right behind a word: anything else runs into it. */
+/** Delimiters that may follow a word directly. */
 const boundary = /[\s.,|:=()]|\}\}|$/y;
 
 export function tokenizeTemplate(source: string): TemplateToken[] {
@@ -75,7 +75,7 @@ export function tokenizeTemplate(source: string): TemplateToken[] {
     advance(to);
   }
 
-  /** True when the action ends here. */
+  /** Reads the end of an action; false where there is none. */
   function readClose(): boolean {
     const trimmed = closesTrimmed();
     if (!trimmed && !source.startsWith(right, at)) return false;
@@ -123,7 +123,7 @@ export function tokenizeTemplate(source: string): TemplateToken[] {
     const start = at + (trims ? 3 : 2);
     const inside = at;
     advance(start);
-    // A comment may stand behind the space that a trimming mark asks for, and nothing else may stand with it.
+    // A comment may follow the space after a trim marker, and must be alone in its action.
     const behind = trims ? (match(space)?.length ?? 0) : 0;
     if (source.startsWith('/*', at + behind)) {
       advance(at + behind);
@@ -135,7 +135,7 @@ export function tokenizeTemplate(source: string): TemplateToken[] {
       const gap = match(space);
       if (gap) {
         const last = at + gap.length - 1;
-        // The last space belongs to a closing mark that trims.
+        // The last space belongs to a trim marker.
         advance(source.startsWith('-}}', last + 1) ? last : last + 1);
         if (readClose()) return;
       }
@@ -152,7 +152,7 @@ export function tokenizeTemplate(source: string): TemplateToken[] {
   return tokens;
 }
 
-/** By hand, from the back: a pattern anchored at the end would try every space before it. */
+/** Trims in linear time; a regular expression anchored at the end takes quadratic time. */
 function trimTrailingSpace(text: string): string {
   let end = text.length;
   while (end > 0 && ' \t\r\n'.includes(text[end - 1]!)) end--;

@@ -14,7 +14,7 @@ const simple: Readonly<Record<string, string>> = {
 };
 const escapes = /\\(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|([0-7]{3})|([\s\S]))/g;
 
-/** What a quoted text says, its escapes resolved. */
+/** Resolves the escapes of a quoted string. */
 export function unquote(quoted: string, line: number): string {
   if (!quoted.includes('\\')) return quoted.slice(1, -1);
   return quoted.slice(1, -1).replaceAll(escapes, (whole: string, ...found: (string | undefined)[]) => {
@@ -30,7 +30,7 @@ export function unquote(quoted: string, line: number): string {
   });
 }
 
-/** The code of one character: `'a'` is 97. */
+/** Code point of a character literal: `'a'` is 97. */
 export function parseCharacter(quoted: string, line: number): number {
   const text = [...unquote(quoted, line)];
   if (text.length !== 1) throw new TemplateError(`malformed character constant: ${quoted}`, line);
@@ -39,7 +39,7 @@ export function parseCharacter(quoted: string, line: number): number {
 
 const wholeWithLeadingZero = /^0[0-7_]+$/;
 
-/** Whole numbers fit into 64 bits; those beyond 2⁵³ are kept exactly. */
+/** Integers have 64 bits; beyond 2⁵³ they are bigints. */
 const maxInteger = 2n ** 64n - 1n;
 const maxIntegerDigits = 100;
 

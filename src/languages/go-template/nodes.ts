@@ -1,6 +1,6 @@
 import type { TemplateFunction } from './functions/fn.ts';
 
-/** What a template is read into. Variables are places on a stack, found once, when the template is read. */
+/** Syntax tree of a template. Variables are stack slots, resolved at parse time. */
 export type Operand =
   | { readonly kind: 'dot' }
   | { readonly kind: 'literal'; readonly value: unknown }
@@ -10,9 +10,9 @@ export type Operand =
   | { readonly kind: 'pipe'; readonly pipe: Pipe }
   | FunctionCall;
 
-/** A place in the text between actions that is filled in with whatever the rendering is about. */
+/** Substitution in the text between actions, by the context of the rendering. */
 export type Substitute = (about: unknown) => string;
-/** Takes text between actions apart: what stays, and what is filled in. */
+/** Splits text between actions into literal parts and substitutions. */
 export type ParseText = (text: string) => readonly (string | Substitute)[];
 
 export interface FunctionCall {
@@ -24,7 +24,7 @@ export interface FunctionCall {
 }
 
 export interface Pipe {
-  /** Where the value goes as well, and whether the action prints nothing for it. */
+  /** Variables that the value is assigned to; an action with any prints nothing. */
   readonly slots: readonly number[];
   readonly commands: readonly Operand[];
   readonly line: number;

@@ -4,25 +4,25 @@ import { type TemplateToken, type TemplateTokenKind, tokenizeTemplate } from './
 import type { NodeList, Operand, ParseText, Pipe, TemplateNode } from './nodes.ts';
 
 export interface ParsedTemplate {
-  /** The named parts of a source; the whole itself has an empty name. */
+  /** Named templates; the main one has an empty name. */
   readonly definitions: ReadonlyMap<string, TemplateDefinition>;
-  /** Names of the functions it calls. */
+  /** Names of called functions. */
   readonly calls: ReadonlySet<string>;
 }
 
 export interface TemplateDefinition {
   readonly body: NodeList;
-  /** How many variables can be alive at once. */
+  /** Stack slots that its variables need. */
   readonly slots: number;
 }
 
-/** Structures and parentheses that may be open at once. */
+/** Nested structures and parentheses. */
 const maxNesting = 200;
 const maxSourceCharacters = 1024 * 1024;
-/** Variables in reach at once: each use looks through them. */
+/** Variables in scope: resolving one scans them all. */
 const maxVariables = 1000;
 
-/** Why a list ended: at `end`, at `else` (whose condition may follow), or with the source. */
+/** End of a node list: `end`, `else` (a condition may follow), or the end of the source. */
 type Ending = 'end' | 'else' | 'source';
 
 export function parseTemplate(
@@ -32,23 +32,23 @@ export function parseTemplate(
 ): ParsedTemplate {
   if (source.length > maxSourceCharacters) throw new TemplateError(`longer than ${maxSourceCharacters} characters`);
   const parser = new Parser(tokenizeTemplate(source), functions, texts);
-  parser.whole();
+  parser.readSource();
   return parser;
 }
 
-/** Reads tokens from left to right. A class, for the place it is at. */
+/** Recursive descent parser. */
 class Parser implements ParsedTemplate {
   readonly definitions = new Map<string, TemplateDefinition>();
   readonly calls = new Set<string>();
   readonly #tokens: readonly TemplateToken[];
   readonly #functions: ReadonlyMap<string, TemplateFunction>;
   readonly #texts: ParseText | undefined;
-  /** Parts that are asked for, to be there when everything has been read. */
-  readonly #asked: { readonly name: string; readonly line: number }[] = [];
+  /** Referenced templates, checked at the end: definitions may come later. */
+  readonly #references: { readonly name: string; readonly line: number }[] = [];
   #at = 0;
   #depth = 0;
   #loops = 0;
-  /** Names of the variables in reach; a variable's place is its place here. */
+  /** Variables in scope by slot. */
   #variables: string[] = [''];
   #slots = 1;
 
@@ -62,11 +62,11 @@ class Parser implements ParsedTemplate {
     this.#functions = functions;
   }
 
-  whole(): void {
-    const { body, ending } = this.#list(true);
-    if (ending !== 'source') throw this.#fault(`unexpected {{${ending}}}`);
+  readSource(): void {
+    const { body, ending } = this.#readList(true);
+    if (ending !== 'source') throw this.#createError(`unexpected {{${ending}}}`);
     this.definitions.set('', { body, slots: this.#slots });
-    const missing = this.#asked.find(({ name }) => !this.definitions.has(name));
+    const missing = this.#references.find(({ name }) => !this.definitions.has(name));
     if (missing) throw new TemplateError(`template "${missing.name}" not defined`, missing.line);
   }
 
@@ -83,56 +83,56 @@ class Parser implements ParsedTemplate {
     return this.#is(kind, value) ? this.#tokens[this.#at++] : undefined;
   }
 
-  #need(kind: TemplateTokenKind, where: string): TemplateToken {
-    return this.#take(kind) ?? this.#unexpected(where);
+  #expect(kind: TemplateTokenKind, where: string): TemplateToken {
+    return this.#take(kind) ?? this.#throwUnexpected(where);
   }
 
-  #fault(what: string): TemplateError {
+  #createError(what: string): TemplateError {
     return new TemplateError(what, this.#next.line);
   }
 
-  #unexpected(where: string): never {
+  #throwUnexpected(where: string): never {
     const { kind, value } = this.#next;
     const found = kind === 'close' ? '}}' : kind === 'end' ? 'end of the template' : formatTokenValue(value);
-    throw this.#fault(`unexpected ${found} in ${where}`);
+    throw this.#createError(`unexpected ${found} in ${where}`);
   }
 
-  #deeper<T>(read: () => T): T {
-    if (++this.#depth > maxNesting) throw this.#fault(`nested deeper than ${maxNesting} levels`);
+  #withNesting<T>(read: () => T): T {
+    if (++this.#depth > maxNesting) throw this.#createError(`nested deeper than ${maxNesting} levels`);
     const found = read();
     this.#depth--;
     return found;
   }
 
-  /** What is declared inside is forgotten outside. */
-  #scoped<T>(read: () => T): T {
+  /** Restores the scope afterwards. */
+  #withScope<T>(read: () => T): T {
     const mark = this.#variables.length;
-    const found = this.#deeper(read);
+    const found = this.#withNesting(read);
     this.#variables.length = mark;
     return found;
   }
 
-  #list(isTop = false): { body: NodeList; ending: Ending } {
+  #readList(isTop = false): { body: NodeList; ending: Ending } {
     const body: TemplateNode[] = [];
     for (;;) {
       const { kind, value } = this.#next;
       if (kind === 'end') return { body, ending: 'source' };
       this.#at++;
-      if (kind === 'text') body.push(...this.#text(value as string));
+      if (kind === 'text') body.push(...this.#toTextNodes(value as string));
       else {
         const word = this.#is('word') ? (this.#next.value as string) : '';
         if (word === 'end' || word === 'else') {
           this.#at++;
-          if (word === 'end') this.#need('close', 'end');
+          if (word === 'end') this.#expect('close', 'end');
           return { body, ending: word };
         }
-        const node = this.#action(word, isTop);
+        const node = this.#readAction(word, isTop);
         if (node) body.push(node);
       }
     }
   }
 
-  #text(text: string): TemplateNode[] {
+  #toTextNodes(text: string): TemplateNode[] {
     const parts = this.#texts?.(text) ?? [text];
     return parts.map(part =>
       typeof part === 'string'
@@ -141,170 +141,170 @@ class Parser implements ParsedTemplate {
     );
   }
 
-  #action(word: string, isTop: boolean): TemplateNode | undefined {
+  #readAction(word: string, isTop: boolean): TemplateNode | undefined {
     switch (word) {
       case 'if':
       case 'with':
       case 'range':
         this.#at++;
-        return this.#scoped(() => this.#control(word));
+        return this.#withScope(() => this.#readControl(word));
       case 'define':
-        if (!isTop) throw this.#fault('unexpected {{define}} inside another action');
+        if (!isTop) throw this.#createError('unexpected {{define}} inside another action');
         this.#at++;
-        return this.#define();
+        return this.#readDefine();
       case 'block':
         this.#at++;
-        return this.#block();
+        return this.#readBlock();
       case 'template':
         this.#at++;
-        return this.#template();
+        return this.#readTemplateCall();
       case 'break':
       case 'continue':
-        return this.#leave(word);
+        return this.#readJump(word);
       default: {
-        const pipe = this.#pipe('command');
-        this.#need('close', 'command');
+        const pipe = this.#readPipe('command');
+        this.#expect('close', 'command');
         return { kind: 'action', pipe };
       }
     }
   }
 
-  #leave(kind: 'break' | 'continue'): TemplateNode {
-    if (this.#loops === 0) throw this.#fault(`{{${kind}}} outside {{range}}`);
+  #readJump(kind: 'break' | 'continue'): TemplateNode {
+    if (this.#loops === 0) throw this.#createError(`{{${kind}}} outside {{range}}`);
     this.#at++;
-    this.#need('close', kind);
+    this.#expect('close', kind);
     return { kind };
   }
 
-  /** `if`, `with` and `range`, whose word has been read. */
-  #control(kind: 'if' | 'with' | 'range'): TemplateNode {
-    const pipe = this.#pipe(kind, kind === 'range' ? 2 : 1);
-    this.#need('close', kind);
+  /** `if`, `with` and `range`, after their keyword. */
+  #readControl(kind: 'if' | 'with' | 'range'): TemplateNode {
+    const pipe = this.#readPipe(kind, kind === 'range' ? 2 : 1);
+    this.#expect('close', kind);
     if (kind === 'range') this.#loops++;
     const mark = this.#variables.length;
-    const { body, ending } = this.#list();
+    const { body, ending } = this.#readList();
     this.#variables.length = mark;
     if (kind === 'range') this.#loops--;
-    if (ending === 'source') throw this.#fault(`unclosed {{${kind}}}`);
-    return { kind, pipe, body, otherwise: ending === 'else' ? this.#otherwise(kind) : undefined };
+    if (ending === 'source') throw this.#createError(`unclosed {{${kind}}}`);
+    return { kind, pipe, body, otherwise: ending === 'else' ? this.#readElse(kind) : undefined };
   }
 
-  /** Behind `else`: another condition, which shares our `end`, or a list of its own. */
-  #otherwise(kind: 'if' | 'with' | 'range'): NodeList {
+  /** After `else`: another condition, which shares the `end`, or a node list. */
+  #readElse(kind: 'if' | 'with' | 'range'): NodeList {
     if (kind !== 'range' && this.#is('word', kind)) {
       this.#at++;
-      return [this.#scoped(() => this.#control(kind))];
+      return [this.#withScope(() => this.#readControl(kind))];
     }
-    this.#need('close', 'else');
+    this.#expect('close', 'else');
     const mark = this.#variables.length;
-    const { body, ending } = this.#list();
+    const { body, ending } = this.#readList();
     this.#variables.length = mark;
     if (ending === 'end') return body;
-    throw this.#fault(ending === 'else' ? 'expected end; found {{else}}' : `unclosed {{${kind}}}`);
+    throw this.#createError(ending === 'else' ? 'expected end; found {{else}}' : `unclosed {{${kind}}}`);
   }
 
-  #named(where: string): string {
-    return this.#need('string', `${where} clause`).value as string;
+  #readName(where: string): string {
+    return this.#expect('string', `${where} clause`).value as string;
   }
 
-  #define(): undefined {
-    const name = this.#named('define');
-    this.#need('close', 'define clause');
-    this.#part(name, 'define');
+  #readDefine(): undefined {
+    const name = this.#readName('define');
+    this.#expect('close', 'define clause');
+    this.#readDefinition(name, 'define');
   }
 
-  #block(): TemplateNode {
+  #readBlock(): TemplateNode {
     const { line } = this.#next;
-    const name = this.#named('block');
-    const pipe = this.#pipe('block clause');
-    this.#need('close', 'block clause');
-    this.#part(name, 'block');
+    const name = this.#readName('block');
+    const pipe = this.#readPipe('block clause');
+    this.#expect('close', 'block clause');
+    this.#readDefinition(name, 'block');
     return { kind: 'template', name, pipe, line };
   }
 
-  /** A named part sees its own variables only. An empty one does not take the place of one with something in it. */
-  #part(name: string, kind: string): void {
+  /** A named template has its own scope. An empty definition does not replace one that is not. */
+  #readDefinition(name: string, kind: string): void {
     const outside = { variables: this.#variables, slots: this.#slots, loops: this.#loops };
     this.#variables = [''];
     this.#slots = 1;
     this.#loops = 0;
-    const { body, ending } = this.#deeper(() => this.#list());
-    if (ending !== 'end') throw this.#fault(ending === 'else' ? 'unexpected {{else}}' : `unclosed {{${kind}}}`);
+    const { body, ending } = this.#withNesting(() => this.#readList());
+    if (ending !== 'end') throw this.#createError(ending === 'else' ? 'unexpected {{else}}' : `unclosed {{${kind}}}`);
     if (!this.definitions.has(name) || body.length > 0) this.definitions.set(name, { body, slots: this.#slots });
     this.#variables = outside.variables;
     this.#slots = outside.slots;
     this.#loops = outside.loops;
   }
 
-  #template(): TemplateNode {
+  #readTemplateCall(): TemplateNode {
     const { line } = this.#next;
-    const name = this.#named('template');
-    const pipe = this.#is('close') ? undefined : this.#pipe('template clause');
-    this.#need('close', 'template clause');
-    this.#asked.push({ name, line });
+    const name = this.#readName('template');
+    const pipe = this.#is('close') ? undefined : this.#readPipe('template clause');
+    this.#expect('close', 'template clause');
+    this.#references.push({ name, line });
     return { kind: 'template', name, pipe, line };
   }
 
-  #pipe(where: string, most = 1): Pipe {
+  #readPipe(where: string, maxNames = 1): Pipe {
     const { line } = this.#next;
-    const { names, isNew } = this.#declared(most);
-    const commands: Operand[] = [this.#command(where, true)];
-    while (this.#take('mark', '|')) commands.push(this.#piped(this.#command(where, false)));
-    // Declared only now: a variable is not yet there in the value it gets.
+    const { names, isNew } = this.#readVariables(maxNames);
+    const commands: Operand[] = [this.#readCommand(where, true)];
+    while (this.#take('mark', '|')) commands.push(this.#requireCall(this.#readCommand(where, false)));
+    // Declared last: a variable is not in scope in its own value.
     return { slots: names.map(name => (isNew ? this.#declare(name) : this.#slotOf(name))), commands, line };
   }
 
-  /** Only a function can take what comes through a pipe. */
-  #piped(command: Operand): Operand {
+  /** Only functions accept piped input. */
+  #requireCall(command: Operand): Operand {
     if (command.kind === 'call') return command;
-    throw this.#fault('non executable command in pipeline');
+    throw this.#createError('non executable command in pipeline');
   }
 
   /** `$x :=`, `$x =` and, for ranges, `$i, $x :=`. */
-  #declared(most: number): { names: string[]; isNew: boolean } {
+  #readVariables(maxNames: number): { names: string[]; isNew: boolean } {
     const start = this.#at;
     const names: string[] = [];
     while (this.#is('variable')) {
       names.push(this.#tokens[this.#at++]!.value as string);
       if (this.#take('mark', ',')) {
-        if (names.length < most) continue;
-        throw this.#fault('too many declarations');
+        if (names.length < maxNames) continue;
+        throw this.#createError('too many declarations');
       }
       if (this.#take('mark', ':=')) return { names, isNew: true };
       if (this.#take('mark', '=')) return { names, isNew: false };
       break;
     }
-    if (names.length > 1) throw this.#fault('expected := behind the variables of a range');
+    if (names.length > 1) throw this.#createError('expected := behind the variables of a range');
     this.#at = start;
     return { names: [], isNew: false };
   }
 
   #declare(name: string): number {
     const slot = this.#variables.push(name) - 1;
-    if (slot > maxVariables) throw this.#fault(`more than ${maxVariables} variables`);
+    if (slot > maxVariables) throw this.#createError(`more than ${maxVariables} variables`);
     this.#slots = Math.max(this.#slots, this.#variables.length);
     return slot;
   }
 
   #slotOf(name: string): number {
     const slot = this.#variables.lastIndexOf(name);
-    if (slot < 0) throw this.#fault(`undefined variable "$${name}"`);
+    if (slot < 0) throw this.#createError(`undefined variable "$${name}"`);
     return slot;
   }
 
-  #ends(): boolean {
+  #isAtEnd(): boolean {
     return this.#is('close') || this.#is('end') || this.#is('mark', '|') || this.#is('mark', ')');
   }
 
-  #command(where: string, isFirst: boolean): Operand {
-    if (this.#ends()) throw this.#fault(`missing value for ${where}`);
+  #readCommand(where: string, isFirst: boolean): Operand {
+    if (this.#isAtEnd()) throw this.#createError(`missing value for ${where}`);
     const { line } = this.#next;
     const name = this.#is('word') ? (this.#next.value as string) : undefined;
-    const first = this.#operand(where);
+    const first = this.#readOperand(where);
     const args: Operand[] = [];
-    while (!this.#ends()) {
-      if (!this.#next.spaced) this.#unexpected(where);
-      args.push(this.#operand(where));
+    while (!this.#isAtEnd()) {
+      if (!this.#next.spaced) this.#throwUnexpected(where);
+      args.push(this.#readOperand(where));
     }
     if (first.kind === 'call' && name === first.name) return { ...first, args };
     if (args.length > 0) throw new TemplateError("can't give argument to non-function", line);
@@ -312,9 +312,9 @@ class Parser implements ParsedTemplate {
     return first;
   }
 
-  #operand(where: string): Operand {
+  #readOperand(where: string): Operand {
     const { line } = this.#next;
-    const term = this.#term(where);
+    const term = this.#readTerm(where);
     const names: string[] = [];
     while (this.#is('field') && !this.#next.spaced) names.push(this.#tokens[this.#at++]!.value as string);
     if (names.length === 0) return term;
@@ -325,13 +325,13 @@ class Parser implements ParsedTemplate {
       case 'dot':
         return { kind: 'field', names, line };
       case 'literal':
-        throw this.#fault(`unexpected . after ${formatTokenValue(term.value)}`);
+        throw this.#createError(`unexpected . after ${formatTokenValue(term.value)}`);
       default:
         return { kind: 'chain', of: term, names, line };
     }
   }
 
-  #term(where: string): Operand {
+  #readTerm(where: string): Operand {
     const { kind, value, line } = this.#next;
     switch (kind) {
       case 'string':
@@ -350,26 +350,26 @@ class Parser implements ParsedTemplate {
         return { kind, slot, names: [], line };
       }
       case 'word':
-        return this.#word(value as string, line);
+        return this.#readWord(value as string, line);
       default:
-        if (!this.#take('mark', '(')) this.#unexpected(where);
-        return this.#deeper(() => this.#parenthesised());
+        if (!this.#take('mark', '(')) this.#throwUnexpected(where);
+        return this.#withNesting(() => this.#readParenthesised());
     }
   }
 
-  #parenthesised(): Operand {
-    const pipe = this.#pipe('parenthesized pipeline');
-    if (!this.#take('mark', ')')) this.#unexpected('parenthesized pipeline');
+  #readParenthesised(): Operand {
+    const pipe = this.#readPipe('parenthesized pipeline');
+    if (!this.#take('mark', ')')) this.#throwUnexpected('parenthesized pipeline');
     return { kind: 'pipe', pipe };
   }
 
-  #word(name: string, line: number): Operand {
+  #readWord(name: string, line: number): Operand {
     if (name in constants) {
       this.#at++;
       return { kind: 'literal', value: constants[name] };
     }
     const fn = this.#functions.get(name);
-    if (!fn) throw this.#fault(`function "${name}" not defined`);
+    if (!fn) throw this.#createError(`function "${name}" not defined`);
     this.#at++;
     this.calls.add(name);
     return { kind: 'call', name, fn, args: [], line };

@@ -3,7 +3,7 @@ import { formatFloat } from './float-text.ts';
 import { isPrintable, quoteGoString } from './quoting.ts';
 import { isMap, isNil, isNumber, printNumber, printValue, sortNames, typeName } from './values.ts';
 
-/** Wider fields are not believed. */
+/** Bounds width and precision. */
 const maxFieldWidth = 1_000_000;
 const index = '(?:\\[([^\\]]{0,10})\\])?';
 const directive = new RegExp(`%([+\\-# 0]*)${index}(\\*|\\d+)?(?:(\\.)${index}(\\*|\\d+)?)?${index}([\\s\\S])?`, 'gu');
@@ -14,7 +14,7 @@ interface Flags {
   readonly sharp: boolean;
   readonly space: boolean;
   readonly zero: boolean;
-  /** `%#v`: values as the language would write them. */
+  /** `%#v`: Go syntax. */
   readonly isSource: boolean;
   readonly width: number;
   readonly precision: number | undefined;
@@ -31,7 +31,7 @@ const plain: Flags = {
   precision: undefined,
 };
 
-/** What `printf` writes. Values that do not suit their verb are shown as such, never an error. */
+/** Go's `Sprintf`: a value that does not suit its verb is printed as `%!verb(type=value)`, never an error. */
 export function sprintf(format: string, args: readonly unknown[], budget: TemplateBudget): string {
   let next = 0;
   let reordered = false;
@@ -46,7 +46,7 @@ export function sprintf(format: string, args: readonly unknown[], budget: Templa
     if (place < 1 || place > args.length) isBadIndex = true;
     else next = place - 1;
   };
-  /** A width or precision: a number, or the next argument. */
+  /** Width or precision: a number, or `*` for the next argument. */
   const readSize = (written: string | undefined): number | undefined | 'bad' => {
     if (written === undefined) return undefined;
     const value = written === '*' ? take()?.value : Number(written);
@@ -98,7 +98,7 @@ function readFlags(marks: string, verb: string, columns: number, precise: number
   };
 }
 
-/** Fills a field of the width, counted in characters. */
+/** Pads to the width, counted in code points. */
 function pad(text: string, { width, minus, zero }: Flags, budget: TemplateBudget): string {
   if (width === 0) return text;
   budget.chargeScan(Math.min(text.length, width));
@@ -107,7 +107,7 @@ function pad(text: string, { width, minus, zero }: Flags, budget: TemplateBudget
   return minus ? text + ' '.repeat(missing) : (zero ? '0' : ' ').repeat(missing) + text;
 }
 
-/** One value under one verb; lists and maps apply the verb to what is in them. */
+/** Formats one value; lists and maps apply the verb to their members. */
 function formatValue(verb: string, value: unknown, flags: Flags, budget: TemplateBudget, depth = 0): string {
   budget.visit(depth);
   if (verb === 'T') return pad(typeName(value), flags, budget);
@@ -171,7 +171,7 @@ function formatNumber(verb: string, value: number | bigint, flags: Flags, budget
 
 function formatString(verb: string, value: string, flags: Flags, budget: TemplateBudget): string | undefined {
   const { precision, sharp, space, plus } = flags;
-  // A character is two units of the engine's text at most.
+  // A code point has at most two UTF-16 units.
   const cut = precision === undefined ? value : [...value.slice(0, 2 * precision)].slice(0, precision).join('');
   switch (verb) {
     case 'v':
@@ -210,7 +210,7 @@ const bases: Readonly<Record<string, [base: number, prefix: string]>> = {
 
 function formatInteger(verb: string, value: bigint, flags: Flags, budget: TemplateBudget): string | undefined {
   const known = bases[verb];
-  // Zeros that fill the field stand between sign and digits.
+  // Zero padding goes between sign and digits.
   const unfilled: Flags = { ...flags, zero: false };
   if (known) return pad(writeInteger(verb, known, value, flags), unfilled, budget);
   const code = value >= 0n && value <= 0x10ffffn ? Number(value) : 0xfffd;
@@ -247,7 +247,7 @@ function formatReal(verb: string, value: number, { precision, sharp }: Flags): s
   return verb === 'E' || verb === 'G' ? text.toUpperCase() : text;
 }
 
-/** `#` keeps the decimal point, and with `%g` the zeros behind it. */
+/** `#` keeps the decimal point, and with `%g` trailing zeros. */
 function keepZeros(text: string, verb: string, precision: number): string {
   const [, body, tail] = /^([^e]*)(.*)$/.exec(text)!;
   const pointed = body!.includes('.') ? body! : `${body}.`;

@@ -9,7 +9,7 @@ const named: Readonly<Record<string, string>> = {
   '\v': '\\v',
 };
 
-/** Quotes, the backslash, and all that is not printable: white space other than the blank, controls, formats, unassigned. */
+/** Quotes, backslash and unprintable characters: white space except the blank, controls, formats, unassigned. */
 const unprintable = /["'\\]|(?! )[\p{Z}\p{C}]/gu;
 const beyondAscii = /["'\\]|[^ -~]/gu;
 
@@ -22,7 +22,7 @@ function escapeCharacter(it: string, mark: string): string {
   return code > 0xffff ? `\\U${hex.padStart(8, '0')}` : `\\u${hex.padStart(4, '0')}`;
 }
 
-/** Text as a constant of the language would be written; with `isAscii` in ASCII alone. */
+/** Go string literal (`strconv.Quote`); ASCII only with `isAscii`. */
 export const quoteGoString = (plain: string, isAscii = false, mark = '"'): string =>
   mark + plain.replaceAll(isAscii ? beyondAscii : unprintable, it => escapeCharacter(it, mark)) + mark;
 

@@ -1,11 +1,11 @@
 import type { TemplateBudget } from './budget.ts';
 
-/** Needles up to this length go to the engine's own search, whose worst case is their length for each character. */
+/** Needles up to this length use `indexOf`, whose worst case is their length for each character. */
 const maxNativeNeedle = 16;
 
 /**
- * Substring search in linear time (Knuth–Morris–Pratt): the engine's takes the product of both lengths for some needles,
- * 75 s for 100 kB in 1 MB. Returns the start of the match at or after `from`, or -1.
+ * Knuth–Morris–Pratt search in linear time: `indexOf` takes the product of both lengths for some needles, 75 s for 100
+ * kB in 1 MB. Returns the start of the match at or after `from`, or -1.
  */
 export function createSearch(needle: string, budget: TemplateBudget): (plain: string, from: number) => number {
   if (needle.length <= maxNativeNeedle) return (plain, from) => plain.indexOf(needle, from);
@@ -41,7 +41,7 @@ export function includesText(needle: string, plain: string, budget: TemplateBudg
   return createSearch(needle, budget)(plain, 0) >= 0;
 }
 
-/** Splits into at most `max` parts, the last with what is left; every part costs a step. An empty joint splits characters. */
+/** Splits into at most `max` parts, the last with the rest; each costs a step. An empty joint splits characters. */
 export function splitText(
   joint: string,
   plain: string,

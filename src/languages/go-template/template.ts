@@ -7,26 +7,26 @@ import type { ParseText } from './nodes.ts';
 import { parseTemplate } from './parser.ts';
 
 /**
- * Templates in the language of Go's text/template, with the functions operators know from it. A template is read once;
- * rendering it is bounded in steps, text and depth, so that none can hold up the thread it runs in.
+ * Go text/template with the usual helper functions. A template is parsed once; each rendering has a budget of steps,
+ * text and depth, so that none blocks its thread.
  */
 export interface Template {
-  /** Throws `TemplateError` when the data does not suit it, or a bound is met. */
+  /** Throws `TemplateError` when the data does not suit it, or the budget is exceeded. */
   render(data: unknown, bounds?: Partial<TemplateBounds>, context?: unknown): string;
-  /** It may change the maps it is given: hand it copies of what others share. */
+  /** It may mutate its data: pass copies of shared objects. */
   readonly mutatesData: boolean;
 }
 
 export interface TemplateOptions {
-  /** Beside the usual functions, or in their place. */
+  /** Functions that extend or replace the default ones. */
   readonly functions?: FunctionTable;
-  /** Applied to what actions print, such as `htmlText`. */
+  /** Escapes the output of actions, such as `escapeHtml`. */
   readonly escape?: (text: string) => string;
-  /** Places in the text between actions that are filled in with what `render` is told it is about. */
+  /** Finds substitutions in the text between actions; they get the `context` of `render`. */
   readonly parseText?: ParseText;
 }
 
-/** Throws `TemplateError`, with the line, when the source cannot be read. */
+/** Parses a template; throws `TemplateError` with the line of a syntax error. */
 export function compileTemplate(
   source: string,
   { functions, escape: escaping, parseText: texts }: TemplateOptions = {},
@@ -44,7 +44,7 @@ export function compileTemplate(
   };
 }
 
-/** Whatever the engine itself cannot hold, in its stack or as one text, is over a bound too. */
+/** V8's own limits of stack and string length count as exceeded bounds. */
 function rethrowRangeErrors<T>(run: () => T): T {
   try {
     return run();

@@ -2,22 +2,22 @@ import { BudgetedText, defaultTemplateBounds, TemplateBudget } from './budget.ts
 import { formatLayout } from './layout.ts';
 
 /**
- * What templates work on: nothing (`undefined` where it is missing, `null` where it is said), truth values, numbers, text,
- * lists, maps and times. Whole numbers are integers and print as such, wherever they came from.
+ * Values of templates: nil (`undefined` when missing, `null` when explicit), booleans, numbers, strings, lists, maps
+ * and times. Whole numbers are integers and print as such, whatever their source.
  */
 export type Dictionary = Record<string, unknown>;
 
 export const isMap = (value: unknown): value is Dictionary =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
 
-/** Only ever an own member, whatever it is called. */
+/** Own members only: names such as `constructor` are ordinary. */
 export const getOwnMember = (of: Dictionary, name: string): unknown => (Object.hasOwn(of, name) ? of[name] : undefined);
 
 export const isNil = (value: unknown): value is null | undefined => value === null || value === undefined;
 export const isNumber = (value: unknown): value is number | bigint =>
   typeof value === 'number' || typeof value === 'bigint';
 
-/** Empty text, lists and maps, zero and nothing are false. */
+/** Truth of text/template: empty text, lists and maps, zero and nil are false. */
 export function isTrue(value: unknown): boolean {
   if (typeof value === 'object' && value !== null) {
     if (Array.isArray(value)) return value.length > 0;
@@ -46,14 +46,14 @@ const kinds: Readonly<Record<string, string>> = {
 };
 export const kindName = (value: unknown): string => kinds[typeName(value)] ?? typeName(value);
 
-/** In the order maps are walked and printed. */
+/** Member names in the order in which maps are iterated and printed. */
 export function sortNames(of: Dictionary, budget: TemplateBudget): string[] {
   return sortTexts(Object.keys(of), budget);
 }
 
 const surrogate = /[\ud800-\udfff]/;
 
-/** In the order of code points, in place; the engine's own is that of UTF-16. Pays for comparing them. */
+/** Sorts in place by code points; the default order is by UTF-16 units. Charges for the comparisons. */
 export function sortTexts(items: string[], budget: TemplateBudget): string[] {
   budget.spend(items.length * (1 + (Math.ceil(Math.log2(items.length + 1)) >> 3)));
   return items.some(it => surrogate.test(it)) ? items.sort(compareTexts) : items.sort();
@@ -68,7 +68,7 @@ export function compareTexts(left: string, right: string): number {
   return left.length - right.length;
 }
 
-/** Surrogates stand for code points above all that need none. */
+/** Surrogates sort above all other code units. */
 const byCodePoint = (unit: number) => (unit >= 0xd800 && unit < 0xe000 ? unit + 0x10000 : unit);
 
 export function printNumber(value: number | bigint): string {
@@ -80,7 +80,7 @@ export function printNumber(value: number | bigint): string {
   return written.replace(/e([+-])(\d)$/, 'e$10$2');
 }
 
-/** As an action prints it inside other text. Lists and maps are walked within the budget: they may hold themselves. */
+/** Go's `%v`, as actions print. Lists and maps are walked within the budget: they may be cyclic. */
 export function printValue(value: unknown, budget: TemplateBudget = new TemplateBudget(defaultTemplateBounds)): string {
   if (typeof value === 'string') return value;
   if (typeof value !== 'object' || value === null) return printScalar(value);

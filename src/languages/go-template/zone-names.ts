@@ -1,6 +1,6 @@
 /**
- * Names of time zones by their offset in minutes, from the IANA time zone database; zones of the first line have numbers
- * for names (`+03`). The engine's own names depend on its language.
+ * Abbreviations of time zones by offset in minutes, from the IANA time zone database; zones of the first line have
+ * numeric ones (`+03`). Those of Intl depend on the locale.
  */
 const table = `
 =
@@ -202,7 +202,7 @@ for (const line of table.trim().split('\n')) {
 
 export const isZone = (zone: string): boolean => zones.has(zone);
 
-/** The name of a zone at an offset; the offset itself where there is none. */
+/** Abbreviation of a zone at an offset; the offset itself where there is none. */
 export function nameZone(zone: string, offsetMinutes: number): string {
   const known = zones.get(zone)?.get(offsetMinutes);
   if (known !== undefined) return known;

@@ -73,7 +73,7 @@ function divide(left: unknown, right: unknown, budget: JqBudget): unknown {
   return raiseOperandError(left, right, 'divided');
 }
 
-/** A text in pieces. */
+/** Splits a string; an empty separator splits code points. */
 export function splitString(text: string, by: string, budget: JqBudget): string[] {
   budget.chargeText(text.length * 2);
   if (text === '') return [];
@@ -90,11 +90,11 @@ function modulo(left: unknown, right: unknown): unknown {
     return raise(
       `${describeValue(left)} and ${describeValue(right)} cannot be divided (remainder) because the divisor is zero`,
     );
-  // Nothing is ever less than nothing.
+  // Avoids -0.
   return Number.isFinite(a) ? a % b || 0 : 0;
 }
 
-/** What stands between two values. */
+/** Arithmetic and comparison operators. */
 export const binaryOperators: Readonly<Record<string, Binary>> = {
   '+': add,
   '-': subtract,

@@ -6,7 +6,7 @@ import { isTruthy } from './values.ts';
 
 type Assignment = Extract<JqNode, { kind: 'assign' }>;
 
-/** `=` and its kind: the value with other things at the places of the left side. */
+/** Assignment operators: the value, updated at the paths of the left side. */
 export function assign(
   interpreter: Interpreter,
   { operator, left, right }: Assignment,
@@ -38,7 +38,7 @@ const createArithmetic = ({ budget }: Interpreter, operator: string): Change => 
   return (old, given) => compute(old, given, budget);
 };
 
-/** Each place gets the first result for what stood there; where there is none, it is taken away. */
+/** `|=`: each path gets the first result for its old value, and is deleted where there is none. */
 function updateEach(interpreter: Interpreter, left: JqNode, right: JqNode, env: Env, value: unknown): unknown {
   const { budget } = interpreter;
   const owned: Owned = new Set();

@@ -5,7 +5,7 @@ import { objectBuiltins } from './functions/objects.ts';
 import { stringBuiltins } from './functions/strings.ts';
 import type { Interpreter } from './interpreter.ts';
 
-/** A function of values: of what comes in and its arguments, each of which is run for every combination. */
+/** A builtin of the input and its evaluated arguments; it runs for every combination of their results. */
 export type Builtin = (interpreter: Interpreter, value: unknown, ...args: unknown[]) => unknown;
 export type BuiltinTable = Readonly<Record<string, Builtin>>;
 

@@ -1,17 +1,17 @@
 import { raise } from './error.ts';
 import { isJqNumber } from './values.ts';
 
-/** Times are in UTC, as everywhere in the gateway. */
+/** Date functions; all times are UTC. */
 
 const days = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 const months = 'January February March April May June July August September October November December'.split(' ');
 const abbreviate = (name: string) => name.slice(0, 3);
 const dayMs = 86_400_000;
-/** Beyond it there is no date. */
+/** Range of Date. */
 const maxTimeMs = 8.64e15;
 const maxFormatCharacters = 200;
 
-/** Year, month from 0, day, hour, minute, second, day of the week and of the year. */
+/** Broken-down time of C: year, month from 0, day, hour, minute, second, weekday, day of the year. */
 type BrokenDownTime = number[];
 
 export function toBrokenDownTime(seconds: unknown): BrokenDownTime {
@@ -74,7 +74,7 @@ const formatters: Readonly<Record<string, (parts: BrokenDownTime) => string>> = 
   '%': () => '%',
 };
 
-/** Those that stand for several others. */
+/** Conversion specifiers that expand to several others. */
 const composites: Readonly<Record<string, string>> = {
   T: '%H:%M:%S',
   R: '%H:%M',
@@ -93,7 +93,7 @@ function validateFormat(format: unknown, name: string): string {
 }
 
 export function strftime(value: unknown, format: unknown): string {
-  // Read through seconds, so that what is out of range is carried over.
+  // Converting through seconds normalises fields that are out of range.
   const parts = toBrokenDownTime(Array.isArray(value) ? toEpochSeconds(value) : value);
   return validateFormat(format, 'strftime/1').replaceAll(/%(.)/gs, (_all, letter: string) => {
     const write = Object.hasOwn(formatters, letter) ? formatters[letter] : undefined;
@@ -101,7 +101,7 @@ export function strftime(value: unknown, format: unknown): string {
   });
 }
 
-/** Which part a letter reads, and how; the one after the last is the offset from UTC in minutes. */
+/** Conversion specifiers of strptime: pattern, field and parser; field 6 is the offset from UTC in minutes. */
 const parsers: Readonly<Record<string, readonly [pattern: string, part: number, read: (text: string) => number]>> = {
   Y: ['[+-]?\\d{4}', 0, Number],
   y: ['\\d{2}', 0, text => Number(text) + (Number(text) < 69 ? 2000 : 1900)],

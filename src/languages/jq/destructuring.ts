@@ -5,7 +5,7 @@ import { getIndex } from './paths.ts';
 import { listVariables } from './scope.ts';
 import { describeValue } from './values.ts';
 
-/** Takes each value of a filter apart, and goes on with the variables set. */
+/** Destructuring: binds the variables of the patterns for each result of the source. */
 export function bindPatterns(
   interpreter: Interpreter,
   source: JqNode,
@@ -18,7 +18,7 @@ export function bindPatterns(
   const names = patterns.length > 1 ? patterns.flatMap(listVariables) : [];
   interpreter.run(source, env, value, undefined, it => {
     if (patterns.length === 1) return destructure(interpreter, only!, it, env, next);
-    // Of several patterns the first that works counts; variables of the others are nothing.
+    // `?//`: the first pattern that succeeds binds; variables of the others are null.
     const unset = names.reduce((next: Env, name) => ({ name, next, value: null }), env);
     const from = (at: number): void => {
       const attempt = () => destructure(interpreter, patterns[at]!, it, unset, next);

@@ -1,9 +1,9 @@
 /**
- * A filter that cannot be read, or could not be run. `isLimitExceeded` tells a filter that asked for too much from one that is
- * merely wrong for its data.
+ * A filter that cannot be parsed or run. `isLimitExceeded` distinguishes a filter that exceeded its budget from one
+ * that does not suit its data.
  */
 export class JqError extends Error {
-  /** Where in the source, counted from one; 0 where no place is known. */
+  /** Character in the source, counted from one; 0 where unknown. */
   readonly position: number;
   readonly reason: string;
   readonly isLimitExceeded: boolean;
@@ -17,7 +17,7 @@ export class JqError extends Error {
   }
 }
 
-/** An error of the language, which `try` catches. No Error: nobody reads where in the evaluator it came from. */
+/** Runtime error of jq, which `try` catches. Not an Error: capturing a stack trace would cost time for no use. */
 export class JqRuntimeError {
   readonly value: unknown;
 

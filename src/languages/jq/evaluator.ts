@@ -23,7 +23,7 @@ import { loadPrelude } from './prelude.ts';
 import { specialForms } from './special-forms.ts';
 import { createJqObject, describeValue, isJqNumber, isJqObject, isTruthy, type JqObject } from './values.ts';
 
-/** What each kind of node gives for one value. */
+/** Evaluates one kind of node for one input. */
 type Evaluate<K extends JqNode['kind'] = JqNode['kind']> = (
   interpreter: Interpreter,
   node: Extract<JqNode, { kind: K }>,
@@ -64,7 +64,7 @@ export function createInterpreter(budget: JqBudget, nowMs: number): Interpreter 
   return interpreter;
 }
 
-/** Every combination of values for these nodes; the last changes slowest. */
+/** Cartesian product of the results of the nodes; the last node varies slowest. */
 function forEachCombination(
   interpreter: Interpreter,
   nodes: readonly JqNode[],
@@ -249,7 +249,7 @@ const evaluators: { readonly [K in JqNode['kind']]: Evaluate<K> } = {
   },
 };
 
-/** One step of a path. An optional one has no result where the value cannot be indexed so. */
+/** One path step. An optional step has no result where the value cannot be indexed. */
 function emitStep(interpreter: Interpreter, key: unknown, isOptional: boolean, emit: Emit): Emit {
   return (inner, path) => {
     const next = extendPath(path, key, inner);
@@ -284,7 +284,7 @@ function evaluateLogical(
   });
 }
 
-/** Runs a function that is written in the language. Arguments are filters, or values where they are declared so. */
+/** Calls a function defined in jq. Arguments are closures, or values where the parameter is `$name`. */
 function callClosure(
   interpreter: Interpreter,
   { params, body, env: closureEnv }: Closure,
@@ -317,13 +317,13 @@ function callClosure(
   bindParameter(0, closureEnv === 'itself' ? entry : closureEnv);
 }
 
-/** What a run throws, in the one form that callers know. */
+/** Converts what a run throws to `JqError`. */
 export function toJqError(thrown: unknown): unknown {
   if (thrown instanceof JqRuntimeError) {
     const { value } = thrown;
     return new JqError(typeof value === 'string' ? value : `the filter raised ${describeValue(value)}`);
   }
-  // The engine's own bounds: of the stack, and of the length of texts and lists.
+  // V8's own limits of stack, string and array length.
   if (thrown instanceof RangeError) return new JqError('deeper or longer than can be worked on', 0, true);
   return thrown;
 }

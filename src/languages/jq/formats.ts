@@ -10,7 +10,7 @@ export const toJqString: Format = (value, budget) => (typeof value === 'string' 
 const html: Readonly<Record<string, string>> = { '<': '&lt;', '>': '&gt;', '&': '&amp;', "'": '&#39;', '"': '&quot;' };
 const tabs: Readonly<Record<string, string>> = { '\t': '\\t', '\n': '\\n', '\r': '\\r', '\\': '\\\\' };
 
-/** Text where each character may become several. */
+/** A format that escapes characters, charged before and after. */
 const createEscape =
   (write: (text: string) => string): Format =>
   (value, budget) => {
@@ -21,7 +21,7 @@ const createEscape =
     return written;
   };
 
-/** One line of a table. */
+/** A format of one table row. */
 const createRowFormat =
   (name: string, between: string, quote: (text: string) => string): Format =>
   (value, budget) => {
@@ -59,7 +59,7 @@ function decodeBase64(text: string): string {
   return Buffer.from(text, 'base64').toString();
 }
 
-/** What `@name` writes. */
+/** Formats by their `@name`. */
 const formats: Readonly<Record<string, Format>> = {
   __proto__: null as never,
   text: toJqString,

@@ -3,33 +3,33 @@ import { JqRuntimeError, raise } from './error.ts';
 import type { JqNode } from './nodes.ts';
 import { excerptOf } from './values.ts';
 
-/** How a value was reached, the last part first; `root` where the way begins. */
+/** Path to a value as a linked list, last key first, ending in `rootPath`. */
 export interface PathNode {
   readonly key: unknown;
   readonly parent: PathNode | undefined;
 }
 
 export const rootPath: PathNode = { key: null, parent: undefined };
-/** A value that stands nowhere in what came in. */
+/** Path of a value that is not part of the input. */
 export const noPath: PathNode = { key: null, parent: undefined };
 
-/** Takes one result. Where nobody asked for places there is no trail. */
+/** Receives one result. The path is undefined unless paths are collected. */
 export type Emit = (value: unknown, path: PathNode | undefined) => void;
 
-/** A name and what it stands for. */
+/** Binding of a name. */
 export interface Binding {
   readonly name: string;
   readonly next: Env;
-  /** Of a variable; of a label, what is thrown to leave it. */
+  /** Value of a variable; of a label, the token that `break` throws. */
   readonly value?: unknown;
-  /** Of a function. */
+  /** Closure of a function. */
   readonly closure?: Closure;
 }
 
 export interface Closure {
   readonly params: readonly string[];
   readonly body: JqNode;
-  /** Where its body is at home; undefined for what sees itself. */
+  /** Environment of its body; `itself` for the binding of the function, which makes it recursive. */
   readonly env: Env | 'itself';
 }
 
@@ -38,15 +38,15 @@ export type Env = Binding | undefined;
 export interface Interpreter {
   readonly budget: JqBudget;
   readonly nowMs: number;
-  /** Gives every result of a filter, one by one. */
+  /** Emits the results of a filter one by one. */
   run(node: JqNode, env: Env, value: unknown, path: PathNode | undefined, emit: Emit): void;
-  /** Every result at once. */
+  /** All results of a filter. */
   collect(node: JqNode, env: Env, value: unknown): unknown[];
-  /** Where the results of a filter stand. */
+  /** Paths of the results of a filter. */
   collectPaths(node: JqNode, env: Env, value: unknown): unknown[][];
 }
 
-/** A function of the language that decides itself when its arguments are run. */
+/** A function that evaluates its arguments itself. */
 export type SpecialForm = (
   interpreter: Interpreter,
   args: readonly JqNode[],
@@ -71,7 +71,7 @@ export function toPathKeys(path: PathNode | undefined, value: unknown): unknown[
   return keys.reverse();
 }
 
-/** Hands on what a filter gives. What goes wrong in it is caught; what goes wrong behind it is not its own. */
+/** Catches runtime errors of `run`, but not those raised downstream, inside `emit`. */
 export function catchRuntimeErrors(
   run: (emit: Emit) => void,
   emit: Emit,

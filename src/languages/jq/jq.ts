@@ -7,13 +7,13 @@ import type { JqNode } from './nodes.ts';
 import { parseFilter } from './parser.ts';
 import { builtinScope } from './prelude.ts';
 
-/** A filter that is ready to run. */
+/** A compiled filter. */
 export interface Jq {
-  /** Its results for a value, at most so many as the bounds allow. Throws nothing but `JqError`. */
+  /** Results for a value, at most `maxOutputs`. Throws only `JqError`. */
   run(value: unknown, bounds?: Partial<JqBounds>, clock?: Clock): unknown[];
 }
 
-/** Reads a filter in the language of jq 1.6. Throws `JqError` with the place of what is wrong. */
+/** Compiles a filter of jq 1.6. Throws `JqError` with the position of a syntax error. */
 export function compileJq(source: string): Jq {
   const filter = rethrowAsJqError(() => parseFilter(source, builtinScope));
   return {
@@ -24,7 +24,7 @@ export function compileJq(source: string): Jq {
   };
 }
 
-/** JSON for what a filter gave. */
+/** JSON of a result, within the bounds. */
 export function stringifyJqResult(value: unknown, bounds: Partial<JqBounds> = {}): string {
   return rethrowAsJqError(() => stringifyJson(value, new JqBudget({ ...defaultJqBounds, ...bounds })));
 }

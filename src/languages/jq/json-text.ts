@@ -2,8 +2,8 @@ import type { JqBudget } from './budget.ts';
 import { formatJsonNumber, isJqObject } from './values.ts';
 
 /**
- * JSON on one line. Walked here rather than by the engine, because a value that a filter made may hold one part many
- * times over: every member is paid for.
+ * JSON on one line. Not JSON.stringify: a value built by a filter may repeat one part many times, so every member is
+ * charged.
  */
 export function stringifyJson(value: unknown, budget: JqBudget): string {
   const parts: string[] = [];

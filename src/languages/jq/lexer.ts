@@ -3,9 +3,9 @@ import { JqError } from './error.ts';
 export interface JqToken {
   readonly kind: 'punctuator' | 'field' | 'word' | 'variable' | 'number' | 'format' | 'string' | 'end';
   readonly text: string;
-  /** Of a string: its pieces; those that are filters are tokens themselves. */
+  /** Parts of a string: literal text, and tokens of interpolated filters. */
   readonly parts?: readonly (string | readonly JqToken[])[];
-  /** Where it begins, counted from one. */
+  /** Character in the source, counted from one. */
   readonly position: number;
 }
 
@@ -30,7 +30,7 @@ const escapes: Readonly<Record<string, string>> = {
   t: '\t',
 };
 
-/** Filters in texts in filters: more of it is nobody's handwriting. */
+/** Nesting of string interpolation. */
 const maxStringNesting = 20;
 
 export function tokenizeFilter(source: string): JqToken[] {
@@ -46,7 +46,7 @@ class Lexer {
     this.#source = source;
   }
 
-  /** Up to the end, or inside a text to the parenthesis that closes the filter in it. */
+  /** Reads to the end, or to the parenthesis that closes an interpolation. */
   readTokens(depth: number): JqToken[] {
     if (depth > maxStringNesting) throw new JqError('texts are nested too deep', this.#at + 1);
     const found: JqToken[] = [];

@@ -1,4 +1,4 @@
-/** A filter as the parser leaves it. */
+/** Syntax tree of a filter. */
 export type JqNode =
   | { readonly kind: 'identity' | 'recurse' }
   | { readonly kind: 'literal'; readonly value: unknown }
@@ -48,7 +48,7 @@ export type JqNode =
   | { readonly kind: 'label'; readonly name: string; readonly body: JqNode }
   | { readonly kind: 'break'; readonly name: string };
 
-/** What a value is taken apart with: a variable, or a shape with variables in it. */
+/** Destructuring pattern: a variable, or an array or object of patterns. */
 export type DestructuringPattern =
   | { readonly kind: 'name'; readonly name: string }
   | { readonly kind: 'items'; readonly items: readonly DestructuringPattern[] }
@@ -56,20 +56,20 @@ export type DestructuringPattern =
 
 export interface MemberPattern {
   readonly key: JqNode;
-  /** Where the key is itself a variable: what it holds is the member. */
+  /** Set for `$name`: binds the variable to the member of that name. */
   readonly variable: string | undefined;
   readonly value: DestructuringPattern | undefined;
 }
 
 export interface JqDefinition {
-  /** With the number of arguments: `map/1`. */
+  /** Name and arity: `map/1`. */
   readonly name: string;
-  /** As written: `f`, or `$x` for one that is a value. */
+  /** `f` for a closure, `$x` for a value. */
   readonly params: readonly string[];
   readonly body: JqNode;
 }
 
-/** `?` after a path suffix covers that one step: errors of what stands before it are raised. */
+/** `?` after a path suffix covers that step only: errors before it are raised. */
 export const toOptional = (node: JqNode): JqNode =>
   node.kind === 'index' || node.kind === 'slice' || node.kind === 'each'
     ? { ...node, isOptional: true }

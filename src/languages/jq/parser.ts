@@ -5,20 +5,20 @@ import { type Operator, operators } from './operators-table.ts';
 import { declare, listVariables, type Scope } from './scope.ts';
 
 const maxSourceCharacters = 65_536;
-/** How deep one part may stand in another. */
+/** Nesting of expressions. */
 const maxNesting = 300;
 
 const identity: JqNode = { kind: 'identity' };
 const nullLiteral: JqNode = { kind: 'literal', value: null };
 
-/** Reads a filter; names that nobody declared are found here, once. */
+/** Parses a filter and resolves its names. */
 export function parseFilter(source: string, scope: Scope): JqNode {
   if (source.length > maxSourceCharacters) throw new JqError(`longer than ${maxSourceCharacters} characters`);
   const parser = new Parser(tokenizeFilter(source), scope, source);
   return parser.isDone() ? identity : parser.readFilter();
 }
 
-/** Reads nothing but definitions. */
+/** Parses a list of definitions. */
 export function parseDefinitions(source: string, scope: Scope): JqDefinition[] {
   const parser = new Parser(tokenizeFilter(source), scope, source);
   const found: JqDefinition[] = [];
@@ -44,7 +44,7 @@ class Parser {
   }
 
   readFilter(): JqNode {
-    // Definitions with nothing after them stand before what passes everything.
+    // Definitions without a filter apply to the identity.
     const node = this.#readExpression(0);
     if (!this.isDone()) throw this.#createUnexpectedError();
     return node;
@@ -78,7 +78,7 @@ class Parser {
     if (!this.#eat(text, kind)) throw this.#createUnexpectedError();
   }
 
-  /** What is declared inside is forgotten outside. */
+  /** Restores the scope afterwards. */
   #withScope<T>(scope: Scope, read: () => T): T {
     const outer = this.#scope;
     this.#scope = scope;
@@ -110,7 +110,7 @@ class Parser {
     return found && found.precedence >= minPrecedence ? found : undefined;
   }
 
-  /** A term, and what stands behind it as far as it reaches. */
+  /** A definition, a label, or a term with an optional `as`. */
   #readOperand(): JqNode {
     if (this.#is('def', 'word')) {
       const made = this.readDefinition();
@@ -130,7 +130,7 @@ class Parser {
     return { kind: 'bind', source: term, patterns, body: this.#withVariables(patterns, () => this.#readExpression(0)) };
   }
 
-  /** `-f?` is `(-f)?`: the question mark covers the sign too, unless it belongs to a path. */
+  /** `-f?` is `(-f)?`: the question mark covers the minus too, unless it belongs to a path. */
   #readNegative(): JqNode {
     this.#expect('-');
     const of = this.#withNesting(() => this.#readOperand());
@@ -371,7 +371,7 @@ class Parser {
     return { key, variable: undefined, value: this.#readPattern() };
   }
 
-  /** What may name a member. */
+  /** Key of a member: a word, number, string, format or parenthesised filter. */
   #readKey(): JqNode {
     const { kind, text } = this.#next;
     if (kind === 'string') return this.#readString('text');

@@ -2,10 +2,10 @@ import type { JqBudget } from './budget.ts';
 import { JqRuntimeError, raise } from './error.ts';
 import { createJqObject, getMember, isEqual, isJqNumber, isJqObject, type JqObject, jqTypeOf } from './values.ts';
 
-/** The largest place in a list that can be set; what leads there is paid for all the same. */
+/** Largest array index that can be set; the items up to it are charged. */
 const maxIndex = 536_870_911;
 
-/** What stands at a place: a name, a number, or a range of a list. */
+/** Value at a member name, an array index or a slice. */
 export function getIndex(value: unknown, key: unknown, budget: JqBudget): unknown {
   const kind = jqTypeOf(value);
   if (typeof key === 'string') {
@@ -30,7 +30,7 @@ const toIndex = (key: number, length: number): number => {
   return whole < 0 ? whole + length : whole;
 };
 
-/** Where a list stands in another. */
+/** Indexes at which an array occurs in another. */
 export function indicesOf(value: readonly unknown[], part: readonly unknown[], budget: JqBudget): unknown {
   if (part.length === 0) return [];
   const found: number[] = [];
@@ -39,7 +39,7 @@ export function indicesOf(value: readonly unknown[], part: readonly unknown[], b
   return found;
 }
 
-/** From where to where a range reaches in so many members. */
+/** Start and end of a slice, clamped to the length. */
 export function sliceBounds(range: JqObject, length: number): [from: number, to: number] {
   const toBound = (given: unknown, otherwise: number, round: (value: number) => number): number => {
     if (given === null || given === undefined) return otherwise;
@@ -65,10 +65,10 @@ function sliceValue(value: unknown, range: JqObject, budget: JqBudget): unknown 
   return value.slice(from, to);
 }
 
-/** Containers that were copied for the change at hand: nobody else has them, so they need no other copy. */
+/** Containers copied during this update: nothing else refers to them, so they are changed in place. */
 export type Owned = Set<unknown>;
 
-/** A copy with something else at one place. */
+/** Copy with one index set. */
 function setIndex(value: unknown, key: unknown, inner: unknown, budget: JqBudget, owned: Owned): unknown {
   if (typeof key === 'string') {
     if (value !== null && !isJqObject(value))
@@ -119,7 +119,7 @@ export function getPath(value: unknown, path: readonly unknown[], budget: JqBudg
   return found ?? null;
 }
 
-/** With what stood at the end of a path changed. What `owned` holds is changed itself, everything else is copied. */
+/** Copy on write along a path: containers in `owned` are changed in place, others are copied. */
 export function updatePath(
   value: unknown,
   path: readonly unknown[],
@@ -129,7 +129,7 @@ export function updatePath(
   at = 0,
 ): unknown {
   if (at === path.length) {
-    // Whoever sees it may keep it.
+    // `change` may retain the value: it is no longer exclusively owned.
     if (owned.has(value)) owned.clear();
     return change(value ?? null);
   }
@@ -139,7 +139,7 @@ export function updatePath(
   return setIndex(value ?? null, key, updatePath(inner, path, change, budget, owned, at + 1), budget, owned);
 }
 
-/** A copy without what stands at the ends of these paths. */
+/** Copy without the values at these paths. */
 export function deletePaths(value: unknown, paths: readonly unknown[], budget: JqBudget): unknown {
   budget.chargeCopy(paths.length);
   for (const path of paths)
@@ -147,7 +147,7 @@ export function deletePaths(value: unknown, paths: readonly unknown[], budget: J
   return deleteFrom(value, paths as unknown[][], budget, 0);
 }
 
-/** All at once, so that what is taken away does not move what is to be. */
+/** Deletes all paths in one pass: one after the other, deletions would shift later indexes. */
 function deleteFrom(value: unknown, paths: readonly unknown[][], budget: JqBudget, at: number): unknown {
   if (paths.length === 0 || value === null || value === undefined) return value ?? null;
   if (paths.some(({ length }) => length === at)) return null;

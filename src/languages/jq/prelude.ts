@@ -4,7 +4,7 @@ import { parseDefinitions } from './parser.ts';
 import type { Scope } from './scope.ts';
 import { specialForms } from './special-forms.ts';
 
-/** Functions that are easiest to say in the language itself. */
+/** Builtins defined in jq itself. */
 const source = `
   def map(f): [.[] | f];
   def map_values(f): .[] |= f;
@@ -111,7 +111,7 @@ const unsupportedReasons: ReadonlyMap<string, string> = new Map([
   ...['jn', 'yn'].flatMap(name => listUnsupported(name, [2], special)),
 ]);
 
-/** What every filter can name. */
+/** Global scope of every filter. */
 export const builtinScope: Scope = {
   has: name => loadPrelude().has(name) || name in specialForms || name in builtins,
   unsupportedReason: name => unsupportedReasons.get(name),

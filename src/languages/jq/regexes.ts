@@ -5,11 +5,11 @@ import type { JqBudget } from './budget.ts';
 import { raise } from './error.ts';
 import { createJqObject, describeValue, type JqObject, jqTypeOf } from './values.ts';
 
-/** Patterns kept ready, over all filters: most are written in them and never change. */
+/** Cache of compiled patterns, shared by all filters: most are literals. */
 const maxCachedRegexes = 256;
-/** What it costs to make one ready: the longest take milliseconds. */
+/** Price of a compilation: the longest patterns take milliseconds. */
 const compileSteps = 1000;
-/** Characters times instructions that are worth one step. */
+/** Characters times instructions that cost one step. */
 const workPerStep = 16;
 const regexCache = new Lru<string, RE2JS>(maxCachedRegexes);
 
@@ -19,7 +19,7 @@ interface RegexQuery {
   readonly skipsEmpty: boolean;
 }
 
-/** `x` and `l` are unknown to the engine that takes linear time. */
+/** RE2 has no equivalent of `x` and `l`. */
 const knownFlags = /^[ginps]*$/;
 
 function parseQuery(given: unknown, flags: unknown, budget: JqBudget): RegexQuery {
@@ -58,13 +58,13 @@ export interface RegexMatch {
 }
 
 interface Group {
-  /** -1 where it took no part. */
+  /** -1 for a group that did not participate. */
   readonly start: number;
   readonly end: number;
   readonly name: string | null;
 }
 
-/** Every match from left to right; places are those of the engine's own characters. */
+/** Matches from left to right; offsets are UTF-16 units. */
 export function findMatches(
   value: unknown,
   given: unknown,
@@ -92,7 +92,7 @@ export function findMatches(
   return found;
 }
 
-/** Matches as the language shows them, with places counted in code points. */
+/** Match objects of jq, with offsets in code points. */
 export function describeMatches(text: unknown, given: unknown, flags: unknown, budget: JqBudget): unknown[] {
   const found = findMatches(text, given, flags, budget);
   const whole = String(text);
@@ -116,7 +116,7 @@ export function describeMatches(text: unknown, given: unknown, flags: unknown, b
   }));
 }
 
-/** What groups with a name found. */
+/** Object of the named groups. */
 export function toNamedCaptures(text: string, { groups }: RegexMatch): JqObject {
   const members = createJqObject();
   for (const { start, end, name } of groups)

@@ -1,9 +1,9 @@
 import type { DestructuringPattern } from './nodes.ts';
 
-/** What is declared where a part of a filter stands: `$x`, `f/1`, and labels as `*$out`. */
+/** Names in scope at parse time: `$x`, `f/1`, and labels as `*$out`. */
 export interface Scope {
   has(name: string): boolean;
-  /** Why a function of the language is not offered here. */
+  /** Reason why a function of jq is not supported. */
   unsupportedReason(name: string): string | undefined;
 }
 
@@ -12,7 +12,7 @@ export const declare = (outer: Scope, name: string): Scope => ({
   unsupportedReason: asked => (asked === name ? undefined : outer.unsupportedReason(asked)),
 });
 
-/** The variables a pattern sets. */
+/** Variables that a pattern binds. */
 export function listVariables(pattern: DestructuringPattern): string[] {
   if (pattern.kind === 'name') return [pattern.name];
   if (pattern.kind === 'items') return pattern.items.flatMap(listVariables);

@@ -16,7 +16,7 @@ import { findMatches, toNamedCaptures } from './regexes.ts';
 import { createStreamReader, emitStreamEvents } from './streams.ts';
 import { describeValue, isJqNumber, isTruthy } from './values.ts';
 
-/** Runs something that may end itself. */
+/** Runs a function that can stop itself. */
 function runStoppable(run: (stop: () => never) => void): void {
   const token = {};
   try {
@@ -30,7 +30,7 @@ function runStoppable(run: (stop: () => never) => void): void {
 
 type PathValue = readonly [value: unknown, path: PathNode | undefined];
 
-/** What follows from a value, and from that, and so on; kept in a list, so that it may go on for long. */
+/** Depth-first expansion with an explicit stack, so that long chains do not exhaust the call stack. */
 function expandDepthFirst(
   interpreter: Interpreter,
   start: PathValue,
@@ -53,7 +53,7 @@ const recurseFrom = (interpreter: Interpreter, next: JqNode, env: Env, start: Pa
 
 const children: JqNode = { kind: 'try', body: { kind: 'each', of: { kind: 'identity' } }, caught: undefined };
 
-/** Numbers from one to another. */
+/** `range`, for every combination of its bounds. */
 const range: SpecialForm = (interpreter, args, env, value, path, emit) => {
   const literal = (number: number): JqNode => ({ kind: 'literal', value: number });
   const [from, to, by = literal(1)] = args.length === 1 ? [literal(0), args[0]!] : args;
@@ -74,7 +74,7 @@ const range: SpecialForm = (interpreter, args, env, value, path, emit) => {
   );
 };
 
-/** Whether one of many is so, asked no further than needed. */
+/** `any` and `all`, short-circuiting. */
 const createQuantifier =
   (wanted: boolean): SpecialForm =>
   (interpreter, [source, test], env, value, path, emit) => {
@@ -109,7 +109,7 @@ function emitAtMost(
   );
 }
 
-/** The text with what a pattern finds replaced; several replacements give several texts. */
+/** `sub` and `gsub`; several replacements give several results. */
 const createSubstitution =
   (addedFlags: string): SpecialForm =>
   (interpreter, [pattern, replacement, flags], env, value, path, emit) => {
@@ -139,7 +139,7 @@ const createSubstitution =
     else substitute('');
   };
 
-/** Functions that decide when, how often and on what their arguments are run. */
+/** Functions that evaluate their arguments lazily, repeatedly or on other inputs. */
 export const specialForms: Readonly<Record<string, SpecialForm>> = {
   __proto__: null as never,
   'empty/0': () => undefined,

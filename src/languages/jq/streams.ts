@@ -3,7 +3,9 @@ import { raise } from './error.ts';
 import { updatePath } from './paths.ts';
 import { describeValue, isJqObject, type JqObject } from './values.ts';
 
-/** Streaming form of a value: `[path, leaf]` for each leaf, and `[path of the last member]` where a list or object ends. */
+/**
+ * Streaming form of a value: `[path, leaf]` for each leaf, and `[path of the last member]` at the end of a container.
+ */
 export function emitStreamEvents(
   value: unknown,
   path: readonly unknown[],
@@ -18,7 +20,7 @@ export function emitStreamEvents(
   emit([[...path, keys.at(-1)]]);
 }
 
-/** Takes streaming events and gives each value that they complete. */
+/** Assembles streaming events; emits each completed value. */
 export function createStreamReader(budget: JqBudget, emit: (value: unknown) => void): (event: unknown) => void {
   let state: unknown = null;
   return event => {

@@ -1,7 +1,7 @@
 import type { JqBudget } from './budget.ts';
 import { raise } from './error.ts';
 
-/** What a filter works on: JSON, and whole numbers too long for the language's own, which mostly are ids. */
+/** Values of filters: JSON, with bigint for integers beyond 2⁵³, which mostly are ids. */
 export type JqObject = Record<string, unknown>;
 export type JqType = 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object';
 
@@ -9,7 +9,7 @@ export const isJqNumber = (value: unknown): value is number | bigint =>
   typeof value === 'number' || typeof value === 'bigint';
 export const isJqObject = (value: unknown): value is JqObject => jqTypeOf(value) === 'object';
 export const isTruthy = (value: unknown) => value !== null && value !== undefined && value !== false;
-/** Names of members may be any: nothing is inherited. */
+/** Object without a prototype: any member name is ordinary. */
 export const createJqObject = (): JqObject => Object.create(null) as JqObject;
 export const getMember = (of: JqObject, name: string): unknown => (Object.hasOwn(of, name) ? (of[name] ?? null) : null);
 
@@ -21,21 +21,21 @@ export function jqTypeOf(value: unknown): JqType {
   return type === 'boolean' || type === 'number' || type === 'string' ? type : 'object';
 }
 
-/** Error messages show so many characters of a value. */
+/** Characters of a value in error messages. */
 const maxExcerptCharacters = 11;
 
-/** A value as error messages name it: its kind and the beginning of its JSON. */
+/** Type and JSON excerpt of a value, for error messages. */
 export const describeValue = (value: unknown): string => `${jqTypeOf(value)} (${excerptOf(value)})`;
 
-/** The beginning of a value's JSON; what is behind it is not visited. */
+/** Start of a value's JSON; the rest is not visited. */
 export function excerptOf(value: unknown): string {
   const text = writeExcerpt(value, 0);
   return text.length <= maxExcerptCharacters + 3 ? text : `${text.slice(0, maxExcerptCharacters)}...`;
 }
 
 /**
- * JSON of a value at least up to the bound, so that a large one costs no more than a small one. Members of objects are
- * left out: the engine lists all names before the first can be read.
+ * JSON of a value up to the bound, so that large values cost no more than small ones. Members of objects are left out:
+ * V8 lists all names before the first can be read.
  */
 function writeExcerpt(value: unknown, used: number): string {
   const room = maxExcerptCharacters + 4 - used;
@@ -51,7 +51,7 @@ function writeExcerpt(value: unknown, used: number): string {
   return `${text}]`;
 }
 
-/** Numbers as JSON has them: what has no end is the largest there is, what is none is nothing. */
+/** Number as jq prints it: infinities become the largest double, NaN becomes null. */
 export function formatJsonNumber(value: unknown): string {
   if (typeof value !== 'number' || Number.isFinite(value)) return String(value);
   if (Number.isNaN(value)) return 'null';
@@ -64,7 +64,7 @@ export const sortKeys = (of: JqObject, budget: JqBudget): string[] => {
   return names.sort(compareCodePoints);
 };
 
-/** By code points: halves of one that stands above the others come after what is below them. */
+/** Order by code points, not UTF-16 units: surrogates sort last. */
 export function compareCodePoints(left: string, right: string): number {
   const most = Math.min(left.length, right.length);
   for (let at = 0; at < most; at++) {
@@ -80,7 +80,7 @@ const rank = (unit: number) => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x1000
 const ranks: Readonly<Record<JqType, number>> = { null: 0, boolean: 1, number: 3, string: 4, array: 5, object: 6 };
 const rankOf = (value: unknown) => (value === true ? 2 : ranks[jqTypeOf(value)]);
 
-/** The order of all values: nothing, false, true, numbers, texts, lists, objects. */
+/** Total order of jq: null, false, true, numbers, strings, arrays, objects. */
 export function compareValues(left: unknown, right: unknown, budget: JqBudget, depth = 0): number {
   budget.visit(depth);
   const apart = rankOf(left) - rankOf(right);
@@ -122,7 +122,7 @@ function compareMembers(left: JqObject, right: JqObject, budget: JqBudget, depth
 
 export const isEqual = (left: unknown, right: unknown, budget: JqBudget) => compareValues(left, right, budget) === 0;
 
-/** Texts contain what is part of them, lists and objects what is contained in one of theirs. */
+/** `contains`: substrings, and recursively items and members. */
 export function containsValue(whole: unknown, part: unknown, budget: JqBudget, depth = 0): boolean {
   budget.visit(depth);
   if (jqTypeOf(whole) !== jqTypeOf(part))

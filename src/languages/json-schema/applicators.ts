@@ -5,7 +5,7 @@ import { truncateName } from './error-text.ts';
 import { InvalidSchema } from './invalid-schema.ts';
 import { Evaluated, type SchemaCheck, type ValidationRun } from './run.ts';
 
-/** Keywords that ask other schemas about the same value. */
+/** Applicators: keywords that apply other schemas to the same value. */
 
 const reference: Keyword = (given, _schema, context) => {
   if (typeof given !== 'string') throw new InvalidSchema('a reference is not a text');
@@ -24,7 +24,7 @@ const allOf: Keyword = (given, _schema, context) => {
   };
 };
 
-/** How many hold. What those that hold looked at counts as looked at. */
+/** Number of valid schemas, at most `enough`; members they evaluated are added to `evaluated`. */
 function countMatches(
   checks: readonly SchemaCheck[],
   value: unknown,
@@ -110,7 +110,7 @@ const compileUnevaluatedItems: Keyword = (given, _schema, context) => {
   };
 };
 
-/** Within one document without schemas of other documents in it, a dynamic reference is a reference. */
+/** `$dynamicRef`: an ordinary reference, since a document embeds no other documents. */
 const dynamic: Keyword = (given, schema: JsonObject, context) => reference(given, schema, context);
 
 export const applicatorKeywords: Readonly<Record<string, Keyword>> = {

@@ -2,7 +2,7 @@ import type { Keyword, KeywordContext } from './compile.ts';
 import { canonicalize } from './equality.ts';
 import type { SchemaCheck } from './run.ts';
 
-/** Keywords about the items of an array. */
+/** Keywords for arrays. */
 
 const checkFrom =
   (start: number, check: SchemaCheck): SchemaCheck =>

@@ -8,24 +8,24 @@ import { createReferences, documentBase, type Located, type References } from '.
 import { Evaluated, type SchemaCheck } from './run.ts';
 import { valueKeywords } from './value-keywords.ts';
 
-/** What a keyword may use while it is compiled. */
+/** Services for the compilation of a keyword. */
 export interface KeywordContext {
   readonly dialect: Dialect;
-  /** For a schema about the same value. It is compiled at once, so that one that goes round in circles is found. */
+  /** Compiles a schema for the same value, at once: endless self-reference is detected. */
   compileSame(schema: unknown): SchemaCheck;
   compileReference(reference: string): SchemaCheck;
-  /** For a schema about something inside the value. It is compiled afterwards: circles are welcome here. */
+  /** Compiles a schema for a member or item, deferred: recursion is allowed there. */
   compileInner(schema: unknown): SchemaCheck;
   compilePattern(pattern: string): PatternMatcher;
 }
 
-/** Undefined where the keyword does not say anything. */
+/** Compiles a keyword; undefined where it asserts nothing. */
 export type Keyword = (given: unknown, schema: JsonObject, context: KeywordContext) => SchemaCheck | undefined;
 
 const maxSchemas = 20_000;
 const maxChainLength = 100;
 
-/** In this order; what was not looked at is known when everything else has looked. */
+/** Keywords in evaluation order: `unevaluated…` comes after all others. */
 const keywords: readonly [string, Keyword][] = Object.entries({
   ...valueKeywords,
   ...objectKeywords,
@@ -36,12 +36,12 @@ const anything: SchemaCheck = (_value, _run, _seen) => true;
 const nothing: SchemaCheck = (_value, run) => run.report('is not allowed');
 
 export interface SchemaCompiler {
-  /** The check of a schema somewhere in the document. */
+  /** Compiles a schema of the document. */
   compile(schema: unknown): SchemaCheck;
   readonly references: References;
 }
 
-/** Compiles schemas of one document; what is compiled once is shared, also by itself. */
+/** Compiler of one document; each schema is compiled once, recursive ones included. */
 export function createSchemaCompiler(root: unknown, dialect: Dialect): SchemaCompiler {
   const references = createReferences(root, dialect);
   const known = new Map<object, SchemaCheck>();

@@ -1,10 +1,10 @@
-/** What differs between the languages schemas are written in. Everything else means the same in all of them. */
+/** Differences between the JSON Schema drafts. */
 export interface Dialect {
-  /** What stands beside a `$ref` counts too. */
+  /** Keywords beside `$ref` apply. */
   readonly allowsRefSiblings: boolean;
-  /** The member that names a schema; none where names do not exist. */
+  /** Keyword that identifies a schema; undefined where there is none. */
   readonly id: 'id' | '$id' | undefined;
-  /** A list in `items` is the beginning of an array, and `additionalItems` is about the rest. */
+  /** An array in `items` applies to the first items, and `additionalItems` to the rest. */
   readonly tupleItems: boolean;
   readonly nullable: boolean;
 }
@@ -20,13 +20,13 @@ const byName: readonly [RegExp, Dialect][] = [
   [/2020-12|spec\.openapis\.org\/oas\/3\.1/, draft2020],
 ];
 
-/** A schema that does not say is taken for draft 7, which reads what older ones say too. */
+/** Dialect of `$schema`; draft 7 by default, which covers older keywords too. */
 export function detectDialect(name: unknown): Dialect {
   const text = typeof name === 'string' ? name : '';
   return byName.find(([pattern]) => pattern.test(text))?.[1] ?? draft7;
 }
 
-/** The dialect of the schemas in an OpenAPI document. */
+/** Dialect of the schemas of an OpenAPI document. */
 export const openApiDialect = (version: unknown): Dialect =>
   typeof version === 'string' && /^3\.[1-9]/.test(version)
     ? draft2020

@@ -3,8 +3,8 @@ import type { KeywordContext } from './compile.ts';
 import type { SchemaCheck } from './run.ts';
 
 /**
- * Alternatives of which a member of the value says which one is meant. Only that one is asked, and what is wrong with
- * the value is then known.
+ * OpenAPI discriminator: a member of the value selects the alternative. Only that one is checked, so that its
+ * violations can be reported.
  */
 export function compileDiscriminator(
   given: unknown,

@@ -1,6 +1,6 @@
 import type { ValidationRun } from './run.ts';
 
-/** One text for equal values, whatever the order of their members. What a large value takes is charged to the run. */
+/** Canonical JSON: equal values give equal texts, whatever the order of members. Charged to the run. */
 export function canonicalize(value: unknown, run: Pick<ValidationRun, 'spend'>): string {
   run.spend(1);
   if (typeof value === 'string') {

@@ -3,7 +3,7 @@ import type { SchemaViolation } from './run.ts';
 const maxNameCharacters = 100;
 const maxChoices = 10;
 
-/** What a caller called something, as far as it is repeated. */
+/** Truncates a client's name for a message. */
 export const truncateName = (name: string) =>
   name.length > maxNameCharacters ? `${name.slice(0, maxNameCharacters)}…` : name;
 
@@ -12,7 +12,7 @@ export const formatChoices = (values: readonly unknown[]): string => {
   return values.length > maxChoices ? `${texts.join(', ')}, …` : texts.join(', ');
 };
 
-/** `FIELD: DESCRIPTION`, where the whole value is called by `root`. */
+/** `FIELD: DESCRIPTION`; `root` names the whole value. */
 function formatViolation({ path, message }: SchemaViolation, root: string): string {
   const place = path.map(part => truncateName(String(part))).join('.');
   return `${place === '' ? root : place}: ${message}`;
@@ -20,7 +20,7 @@ function formatViolation({ path, message }: SchemaViolation, root: string): stri
 
 const maxTextCharacters = 8000;
 
-/** All of them; of very many, as many as somebody would read. */
+/** All violations, truncated. */
 export function formatViolations(faults: readonly SchemaViolation[], root: string): string {
   const text = faults.map(fault => formatViolation(fault, root)).join('; ');
   return text.length > maxTextCharacters ? `${text.slice(0, maxTextCharacters)}…` : text;

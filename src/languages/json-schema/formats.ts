@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 
-/** Formats that are held. Each takes time in proportion to the text, at most. */
+/** Asserted formats; each check takes linear time at most. */
 export const textFormats: Readonly<Record<string, (text: string) => boolean>> = {
   date: isDate,
   'date-time': text => {

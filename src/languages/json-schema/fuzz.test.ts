@@ -10,7 +10,7 @@ import { compileParameterValidator } from '#gateway/validation/parameters.ts';
 import { cookiesOf, parseQueryPairs } from '#gateway/validation/styles.ts';
 import { InvalidSchema } from './invalid-schema.ts';
 import { ValidationRun } from './run.ts';
-import { schemaOf } from './schema.ts';
+import { compileJsonSchema } from './schema.ts';
 
 const keywords = [
   ...[
@@ -44,9 +44,9 @@ const anything = fc.letrec<{ value: Json }>(tie => ({
 test('whatever stands where a schema should be is a schema or refused as none, and tells every value something', () => {
   fc.assert(
     fc.property(anything, anything, (schema, value) => {
-      let validate: ReturnType<typeof schemaOf>;
+      let validate: ReturnType<typeof compileJsonSchema>;
       try {
-        validate = schemaOf(schema);
+        validate = compileJsonSchema(schema);
       } catch (error) {
         return assert.ok(error instanceof InvalidSchema, String(error));
       }

@@ -1,2 +1,2 @@
-/** A schema that means nothing, or too much. The message says why. */
+/** The schema is invalid or exceeds a bound. */
 export class InvalidSchema extends Error {}

@@ -3,10 +3,10 @@ import { hasDuplicateKeys } from '#base/duplicate-keys.ts';
 import { type Json, parseJson } from '#base/json.ts';
 import { Problem } from '#base/problems.ts';
 
-/** For texts whose length is bounded elsewhere, and schemas. */
+/** For schemas, and for bodies whose length is bounded elsewhere. */
 const defaultMaxValues = 200_000;
 
-/** A body as a value, or why it is none. What two readers could read differently is nobody's JSON. */
+/** Parses a JSON body strictly: UTF-8 only, no duplicate members, which parsers would read differently. */
 export function parseJsonBody(
   bytes: Buffer,
   maxValues = defaultMaxValues,

@@ -4,7 +4,7 @@ import type { Keyword } from './compile.ts';
 import { truncateName } from './error-text.ts';
 import type { SchemaCheck } from './run.ts';
 
-/** Keywords about the members of an object. Names come from callers: only an object's own members count. */
+/** Keywords for objects. Clients choose the names: only own members count. */
 
 const properties: Keyword = (given, _schema, context) => {
   if (!isObject(given)) return undefined;
@@ -76,7 +76,7 @@ const propertyNames: Keyword = (given, _schema, context) => {
   };
 };
 
-/** What only the other side writes cannot be asked of the caller. */
+/** `readOnly` properties are sent by the server: a request need not have them. */
 const isReadOnly = (schema: JsonObject, name: string) =>
   isObject(schema.properties) && isObject(schema.properties[name]) && schema.properties[name].readOnly === true;
 
@@ -95,7 +95,7 @@ const requireMembers =
     return holds;
   };
 
-/** What the presence of one member asks of the others. */
+/** `dependencies` and its successors: the presence of one member requires others, or applies a schema. */
 const dependencies: Keyword = (given, _schema, context) => {
   if (!isObject(given)) return undefined;
   const rules = Object.entries(given).map(

@@ -2,13 +2,13 @@ import { RE2JS } from 're2js';
 import { InvalidSchema } from './invalid-schema.ts';
 import type { ValidationRun } from './run.ts';
 
-/** Whether a text holds a match; what that takes is charged to the run. */
+/** Searches a text for a match, charged to the run. */
 export type PatternMatcher = (text: string, run: ValidationRun) => boolean;
 
 const maxPatternCharacters = 4096;
 const maxInstructions = 10_000;
 
-/** A pattern of a schema, on an engine that no text can keep busy. */
+/** Compiles a pattern with RE2, which matches in linear time. */
 export function compileMatcher(pattern: string): PatternMatcher {
   if (pattern.length > maxPatternCharacters) throw new InvalidSchema('a pattern is too long');
   const program = compileProgram(pattern);

@@ -2,14 +2,14 @@ import { isObject, type JsonObject } from '#base/json-tree.ts';
 import type { Dialect } from './dialects.ts';
 import { InvalidSchema } from './invalid-schema.ts';
 
-/** A schema and the address that references in it are relative to. */
+/** A schema and the base URI of its references. */
 export interface Located {
   readonly schema: unknown;
   readonly base: string;
 }
 
 export interface References {
-  /** Finds what a reference means inside the document. Nothing is ever fetched. */
+  /** Resolves a reference inside the document; remote documents are never fetched. */
   find(reference: string, base: string): Located;
   baseOf(schema: JsonObject, base: string): string;
 }
@@ -17,7 +17,7 @@ export interface References {
 export const documentBase = 'schema://document/';
 const maxDocumentValues = 500_000;
 const maxDocumentDepth = 200;
-/** What these hold is data, whatever it looks like. */
+/** Keywords whose values are data, even where they look like schemas. */
 const dataMembers = new Set(['enum', 'const', 'default', 'example', 'examples']);
 
 export function createReferences(root: unknown, dialect: Dialect): References {
@@ -56,7 +56,7 @@ function resolveReference(reference: string, base: string): { address: string; f
   }
 }
 
-/** Schemas and anchors that have names, by their addresses. Walks without recursion: documents may be deep. */
+/** Indexes identified schemas and anchors by URI. Iterative: documents may be deep. */
 function indexNames(root: unknown, { id }: Dialect, baseOf: References['baseOf']): Map<string, Located> {
   const named = new Map<string, Located>();
   const waiting: [value: unknown, base: string, depth: number][] = [[root, documentBase, 0]];
@@ -78,7 +78,7 @@ function indexNames(root: unknown, { id }: Dialect, baseOf: References['baseOf']
   return named;
 }
 
-/** With two of one name, which of them is meant depends on the way there. Nobody asks for that in one document. */
+/** Rejects duplicate dynamic anchors: their target would depend on the dynamic scope, which is not tracked. */
 function rejectDuplicateAnchor(met: Set<string>, { $dynamicAnchor, $recursiveAnchor }: JsonObject): void {
   const name = typeof $dynamicAnchor === 'string' ? $dynamicAnchor : $recursiveAnchor === true ? '' : undefined;
   if (name === undefined) return;
@@ -92,7 +92,7 @@ function listAnchors(schema: JsonObject, id: string): string[] {
   return [older, schema.$anchor, schema.$dynamicAnchor].filter(it => typeof it === 'string' && it !== '') as string[];
 }
 
-/** Follows a JSON pointer, through schemas that change the base on the way. */
+/** Resolves a JSON pointer (RFC 6901), following changes of the base URI. */
 function resolvePointer(whole: Located, pointer: string, baseOf: References['baseOf']): Located | undefined {
   let { schema, base } = whole;
   for (const part of pointer.slice(1).split('/')) {

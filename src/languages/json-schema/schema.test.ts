@@ -3,9 +3,9 @@ import { describe, test } from 'node:test';
 import type { Json } from '#base/json.ts';
 import { formatViolations } from './error-text.ts';
 import { InvalidSchema } from './invalid-schema.ts';
-import { schemaOf } from './schema.ts';
+import { compileJsonSchema } from './schema.ts';
 
-const faults = (schema: Json, value: unknown) => formatViolations(schemaOf(schema)(value), '(root)');
+const faults = (schema: Json, value: unknown) => formatViolations(compileJsonSchema(schema)(value), '(root)');
 const draft4 = 'http://json-schema.org/draft-04/schema#';
 const draft2019 = 'https://json-schema.org/draft/2019-09/schema';
 const draft2020 = 'https://json-schema.org/draft/2020-12/schema';
@@ -191,7 +191,7 @@ describe('hostile schemas and values', () => {
   for (const [what, [schema, why]] of Object.entries(unreadable))
     test(`${what} is refused when it is loaded`, () => {
       assert.throws(
-        () => schemaOf(schema),
+        () => compileJsonSchema(schema),
         (error: Error) => error instanceof InvalidSchema && why.test(error.message),
       );
     });

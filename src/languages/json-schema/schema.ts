@@ -4,11 +4,11 @@ import { createSchemaCompiler } from './compile.ts';
 import { detectDialect } from './dialects.ts';
 import { BudgetExceeded, type SchemaCheck, type SchemaViolation, ValidationRun } from './run.ts';
 
-/** Nothing where a value fits; else all that is wrong with it. */
+/** Validates a value; empty where it is valid. */
 export type Validate = (value: unknown) => readonly SchemaViolation[];
 
-/** A JSON Schema that stands by itself. Throws `Unreadable` when it means nothing. */
-export function schemaOf(schema: Json): Validate {
+/** Compiles a standalone JSON Schema. Throws `InvalidSchema`. */
+export function compileJsonSchema(schema: Json): Validate {
   const dialect = detectDialect(isObject(schema) ? schema.$schema : undefined);
   return createValidator(createSchemaCompiler(schema, dialect).compile(schema));
 }

@@ -5,7 +5,7 @@ import { numberFormats, textFormats } from './formats.ts';
 import { InvalidSchema } from './invalid-schema.ts';
 import type { SchemaCheck, ValidationRun } from './run.ts';
 
-/** Keywords about a value as such: its type, its choices, numbers and texts. */
+/** Keywords for any value, numbers and strings. */
 
 const typeNames: Readonly<Record<string, string>> = {
   string: 'a string',
@@ -59,7 +59,7 @@ const number =
     return (value, run) => typeof value !== 'number' || holds(value, given) || run.report(`${says} ${given}`);
   };
 
-/** A bound that older schemas make exclusive with a flag beside it. */
+/** `minimum` and `maximum`, which draft 4 makes exclusive with a boolean keyword. */
 const createBound =
   (flag: string, open: Keyword, closed: Keyword): Keyword =>
   (given, schema, context) =>
@@ -70,13 +70,13 @@ const below = number((value, limit) => value < limit, 'must be less than');
 const atLeast = number((value, limit) => value >= limit, 'must be at least');
 const atMost = number((value, limit) => value <= limit, 'must be at most');
 
-/** Decimal fractions are not exact: what is off by less than their precision is not off. */
+/** Tolerates the rounding error of binary fractions. */
 const isMultiple = (value: number, of: number) => {
   const times = value / of;
   return Number.isFinite(times) && Math.abs(times - Math.round(times)) <= Math.abs(times) * Number.EPSILON * 2;
 };
 
-/** Characters, not the halves some of them are stored in. */
+/** Length in code points. */
 function countCharacters(text: string): number {
   let length = text.length;
   for (let at = 1; at < text.length; at++) {
@@ -103,7 +103,7 @@ const pattern: Keyword = (given, _schema, context) => {
   return (value, run) => typeof value !== 'string' || matches(value, run) || run.report(`must match ${given}`);
 };
 
-/** Nobody means a longer one, files aside, and some take more of the stack the longer they are. */
+/** Longer texts fail, except `byte`: some format patterns take stack by length. */
 const maxFormattedCharacters = 65_536;
 
 const format: Keyword = given => {

@@ -1,6 +1,6 @@
 import { TemplateError } from '../error.ts';
 
-/** The parts of an address as they are written: no port, case or dot segment is normalised (RFC 3986). */
+/** Parts of a URL as written (RFC 3986): no port, case or dot segment is normalised. */
 export interface AddressParts {
   readonly scheme: string;
   readonly host: string;
@@ -14,7 +14,7 @@ export interface AddressParts {
 
 const createAddressError = (why: string) => new TemplateError(`it is not an address: ${why}`);
 
-/** Percent-encoding resolved; one that is broken is an error. */
+/** Percent-decoding; malformed sequences are errors. */
 function resolveEscapes(text: string): string {
   if (!text.includes('%')) return text;
   if (/%(?![\da-fA-F]{2})/.test(text)) throw createAddressError('invalid URL escape');
@@ -74,7 +74,7 @@ export function joinAddress(part: (name: keyof AddressParts) => string): string 
   const authority = hasAuthority ? `//${userinfo === '' ? '' : `${userinfo}@`}${host}` : '';
   const escaped = escapePath(path!);
   const slash = escaped !== '' && !escaped.startsWith('/') && host !== '' ? '/' : '';
-  // A colon in the first segment would be read as the end of a scheme.
+  // A colon in the first segment would end a scheme.
   const dot = start + authority + slash === '' && /^[^/]*:/.test(escaped) ? './' : '';
   return start + authority + slash + dot + escaped + end;
 }

@@ -7,19 +7,19 @@ import { isZone } from '../zone-names.ts';
 import { type FunctionTable, requireText, type TemplateFunction, withArity } from './fn.ts';
 import { toIntegerNumber } from './numbers.ts';
 
-/** Layouts are examples of one time, not documents. */
+/** Bounds layouts and durations. */
 const maxLayoutCharacters = 200;
 const htmlLayout = '2006-01-02';
-/** The first of January of the year one: a time that could not be read. */
+/** Zero time of Go, the first of January of the year one: the result of a failed parse. */
 const zeroTimeMs = -62_135_596_800_000;
 
 const now = () => new Date(systemClock.now());
 
-/** A time, or seconds since the epoch; anything else is now. */
+/** Converts a time or epoch seconds; anything else is the current time. */
 const toTime = (value: unknown): Date =>
   value instanceof Date ? value : isNumber(value) ? new Date(Number(value) * 1000) : now();
 
-/** What it costs to look a zone up that nobody asked for lately. */
+/** Price of a zone that is not cached. */
 const zoneSteps = 50;
 
 function toZone(value: unknown, budget: TemplateBudget): string {
@@ -73,7 +73,7 @@ const spans: readonly [letter: string, seconds: number][] = [
   ['s', 1],
 ];
 
-/** The largest unit alone. */
+/** Rounds down to the largest unit. */
 function roundDuration(value: unknown): string {
   const ms = value instanceof Date ? systemClock.now() - value.getTime() : toDurationMs(value);
   const seconds = Math.abs(ms) / 1000;
@@ -81,7 +81,7 @@ function roundDuration(value: unknown): string {
   return span ? `${Math.floor(seconds / span[1])}${span[0]}` : '0s';
 }
 
-/** Numbers are nanoseconds. */
+/** Converts a duration; numbers are nanoseconds. */
 const toDurationMs = (value: unknown) => (isNumber(value) ? Number(value) / 1e6 : parseDurationMs(requireText(value)));
 
 const modifyDate = withArity(2, ([by, at]) => new Date(toTime(at).getTime() + parseDurationMs(requireText(by))));

@@ -7,9 +7,9 @@ interface Decimal {
   readonly exponent: number;
 }
 
-/** Quotients have so many digits behind the decimal point, the last one rounded, half away from zero. */
+/** Decimals of quotients; the last is rounded half away from zero. */
 const quotientDecimals = 16;
-/** Digits that are worth one step to compute with. */
+/** Digits that cost one step. */
 const digitsPerStep = 16;
 
 function fromNumber(value: number): Decimal {
@@ -56,7 +56,7 @@ export const decimalOperations: Readonly<Record<'add' | 'subtract' | 'multiply' 
   divide,
 };
 
-/** Computes from left to right; every number costs by the digits of what came before. */
+/** Folds from left to right; every operation is charged by the digits of the intermediate result. */
 export function computeDecimal(values: readonly number[], operation: Operation, budget: TemplateBudget): number {
   const [first, ...others] = values.map(fromNumber);
   if (!first) return 0;

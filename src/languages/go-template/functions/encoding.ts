@@ -11,10 +11,10 @@ const createMarshal = (style: typeof html): TemplateFunction =>
 
 const maxJsonCharacters = 1024 * 1024;
 
-/** Longer numbers take more than linear time to read. */
+/** Longer numbers take more than linear time to parse. */
 const maxDigits = 1000;
 
-/** Whole numbers beyond 2⁵³ stay exact. */
+/** JSON reviver that keeps integers beyond 2⁵³ exact, as bigint. */
 function reviveExactly(name: string, value: unknown, { source }: { source?: string } = {}): unknown {
   if (name === '__proto__') throw new TemplateError('a member may not be called __proto__');
   if (typeof value !== 'number' || Number.isSafeInteger(value) || source === undefined) return value;
@@ -45,7 +45,7 @@ const ignoreErrors =
 
 const fromJson = withArity(1, ([value], budget) => {
   const plain = requireText(value);
-  // Reading costs more than looking: what is read is a value for each few characters.
+  // Parsing creates a value for every few characters.
   budget.spend(plain.length >> 5);
   return parseJsonExactly(plain);
 });
@@ -96,14 +96,14 @@ function fromBase32(coded: string): string {
   return Buffer.from(bytes).toString();
 }
 
-/** Line breaks are skipped; whole groups of four, filled up with `=`. */
+/** Decodes padded base64; line breaks are skipped. */
 function fromBase64(coded: string): string {
   const plain = coded.replaceAll(/[\r\n]/g, '');
   if (plain.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(plain)) throw new TemplateError('it is not base64');
   return Buffer.from(plain, 'base64').toString();
 }
 
-/** Byte by byte, in our own hands. */
+/** A function implemented byte by byte here, charged accordingly. */
 const chargeByByte = (body: (plain: string) => string): TemplateFunction =>
   withArity(1, ([value], budget) => {
     budget.chargeScan(requireText(value).length);
@@ -111,7 +111,7 @@ const chargeByByte = (body: (plain: string) => string): TemplateFunction =>
   });
 
 const blockBytes = 16;
-/** The key is the password itself, filled up with zeros. */
+/** AES key: the password, padded with zeros. */
 const toKey = (password: string) => Buffer.concat([Buffer.from(password), Buffer.alloc(32)]).subarray(0, 32);
 
 function encryptAes(password: string, plain: string): string {

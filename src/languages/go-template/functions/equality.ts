@@ -1,7 +1,7 @@
 import type { TemplateBudget } from '../budget.ts';
 import { isMap, isNil } from '../values.ts';
 
-/** The same to whoever looks into them; paid for by the member, since values may hold themselves. */
+/** Deep equality, charged by the member: values may be cyclic. */
 export function deepEqual(left: unknown, right: unknown, budget: TemplateBudget, depth = 0): boolean {
   budget.visit(depth);
   if (isNil(left) || isNil(right)) return isNil(left) && isNil(right);

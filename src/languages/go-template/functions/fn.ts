@@ -2,11 +2,11 @@ import type { TemplateBudget } from '../budget.ts';
 import { TemplateError } from '../error.ts';
 import { type Dictionary, isMap, printValue, typeName } from '../values.ts';
 
-/** A function of templates. What it cannot do it says with a `TemplateError`; long work is paid for with the budget. */
+/** A template function. It fails with a `TemplateError` and charges long work to the budget. */
 export type TemplateFunction = (args: readonly unknown[], budget: TemplateBudget) => unknown;
 export type FunctionTable = Readonly<Record<string, TemplateFunction>>;
 
-/** A function of a fixed number of arguments. */
+/** Checks the number of arguments. */
 export const withArity =
   (count: number, body: TemplateFunction): TemplateFunction =>
   (args, budget) => {
@@ -29,7 +29,7 @@ export const withMinArity =
     return body(args, budget);
   };
 
-/** Numbers and truth values stand for what they print as; nothing, lists and maps are not text. */
+/** Text argument: numbers and booleans are printed; nil, lists and maps are errors. */
 export function requireText(value: unknown): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return printValue(value);

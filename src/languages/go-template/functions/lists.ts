@@ -11,7 +11,7 @@ import {
   withMinArity,
 } from './fn.ts';
 
-/** Each under its own name and under that of the variant that must succeed: here both say when they cannot. */
+/** Adds the `must…` variant of each function; here both raise errors. */
 const withMustVariants = (table: FunctionTable): FunctionTable =>
   Object.fromEntries(
     Object.entries(table).flatMap(([name, fn]) => [
@@ -40,7 +40,6 @@ function splitIntoChunks(size: number, items: readonly unknown[]): unknown[][] {
   return Array.from({ length: Math.ceil(items.length / size) }, (_, at) => items.slice(at * size, (at + 1) * size));
 }
 
-/** The text of a list is reversed by character, as lists are by item. */
 const ends = withMustVariants({
   first: createListFunction(items => items[0]),
   last: createListFunction(items => items.at(-1)),

@@ -3,7 +3,7 @@ import { TemplateError } from '../error.ts';
 import { compareTexts, getOwnMember, isMap, isNil, isNumber, isTrue, typeName } from '../values.ts';
 import { type FunctionTable, type TemplateFunction, withArity, withArityRange, withMinArity } from './fn.ts';
 
-/** The evaluator itself decides these two, since they do not look at all of their arguments. */
+/** Fallback of `and` and `or`: the evaluator short-circuits both itself. */
 export const and: TemplateFunction = args => args.find(it => !isTrue(it)) ?? args.at(-1);
 export const or: TemplateFunction = args => args.find(isTrue) ?? args.at(-1);
 
@@ -19,7 +19,7 @@ function areEqual(left: unknown, right: unknown): boolean {
   return left === right;
 }
 
-/** Numbers of either kind, exactly. */
+/** Compares numbers and bigints exactly. */
 const compareNumbers = (left: number | bigint, right: number | bigint): number =>
   left < right ? -1 : left > right ? 1 : 0;
 
@@ -46,7 +46,7 @@ function indexValue(value: unknown, key: unknown): unknown {
   return items[key];
 }
 
-/** How long text is in bytes, and how many members lists and maps have. */
+/** Length of text in bytes, of lists and maps in members. */
 export function lengthOf(value: unknown, budget: TemplateBudget): number {
   if (typeof value === 'string') return Buffer.byteLength(value);
   if (Array.isArray(value)) return value.length;
@@ -72,7 +72,7 @@ function sliceValue([value, ...places]: readonly unknown[]): unknown {
 const createComparison = (holds: (order: number) => boolean): TemplateFunction =>
   withArity(2, ([left, right]) => holds(compareOrdered(left, right)));
 
-/** What the language itself brings to decide, measure and reach into things. */
+/** Built-in functions of text/template for logic, comparison and indexing. */
 export const logicFunctions: FunctionTable = {
   and,
   or,

@@ -10,7 +10,7 @@ function createDictionary(args: readonly unknown[], budget: TemplateBudget): Dic
   return made;
 }
 
-/** `merge` keeps what is there, `mergeOverwrite` what comes later; both go into maps inside. */
+/** Deep merge: `merge` keeps existing members, `mergeOverwrite` replaces them. */
 function mergeInto(into: Dictionary, from: Dictionary, overwrites: boolean, budget: TemplateBudget, depth = 0): void {
   for (const name of Object.keys(from)) {
     budget.visit(depth);
@@ -20,7 +20,7 @@ function mergeInto(into: Dictionary, from: Dictionary, overwrites: boolean, budg
   }
 }
 
-/** What is missing is an empty map. */
+/** Map argument; nil is an empty map. */
 const mapOrEmpty = (value: unknown): Dictionary => (isNil(value) ? createMap() : requireMap(value));
 
 const createMerge = (overwrites: boolean) =>
@@ -38,7 +38,7 @@ function selectNames(of: Dictionary, named: ReadonlySet<unknown>, keeps: boolean
   return made;
 }
 
-/** Names, what stands for nothing, and the map: the value at the end of the path. */
+/** `dig`: member names, a default and the map; the value at the end of the path. */
 function dig(args: readonly unknown[]): unknown {
   const [of, otherwise, ...path] = args.toReversed();
   let at: unknown = of;
@@ -50,7 +50,7 @@ function dig(args: readonly unknown[]): unknown {
   return at;
 }
 
-/** Empty text where there is no such member; one that is nothing is nothing. */
+/** Empty text for a missing member; an explicit null stays null. */
 function getMember(of: Dictionary, name: string): unknown {
   const value = getOwnMember(of, name);
   return value === undefined ? '' : value;
@@ -86,7 +86,7 @@ export const mapFunctions: FunctionTable = {
   mustDeepCopy: withArity(1, ([value], budget) => deepCopy(value, budget)),
 };
 
-/** What changes a map it is given. */
+/** Functions that mutate their argument. */
 export const mutatingFunctions: ReadonlySet<string> = new Set([
   'set',
   'unset',

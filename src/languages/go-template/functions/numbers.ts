@@ -4,19 +4,19 @@ import { isNil, isNumber } from '../values.ts';
 import { computeDecimal, decimalOperations } from './decimal.ts';
 import { type FunctionTable, type TemplateFunction, withArity, withArityRange, withMinArity } from './fn.ts';
 
-/** Longer lists of numbers are asked for by mistake. */
+/** Bounds `until`, `untilStep` and `seq`. */
 const maxRangeItems = 100_000;
-/** Longer text is no number. */
+/** Longer text does not count as a number. */
 const maxNumberLength = 400;
-/** Whole numbers are those of 64 bits. */
+/** Integers have 64 bits, as in Go. */
 const maxInteger = 2n ** 63n - 1n;
 
 const decimalNumber = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 const infinite = /^([+-]?)inf(?:inity)?$/i;
-/** With the bases of the language: a leading zero is octal. */
+/** Integer literals of Go: a leading zero is octal. */
 const wholeNumber = /^([+-]?)(0[xX][\da-fA-F]+|0[bB][01]+|0[oO]?[0-7]*|[1-9]\d*)$/;
 
-/** What can be read as a number; anything else is zero. */
+/** Converts to a float; anything that is no number is zero. */
 export function toFloat(value: unknown): number {
   if (typeof value === 'number') return value;
   if (typeof value === 'bigint') return Number(value);
@@ -29,7 +29,7 @@ export function toFloat(value: unknown): number {
 
 type Whole = number | bigint;
 
-/** As a number where that is exact. */
+/** Narrows to a number where that is exact. */
 function toWhole(value: bigint): Whole {
   if (value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER)) return Number(value);
   if (value > maxInteger || value < -maxInteger - 1n) throw new TemplateError('integer overflow');
@@ -45,7 +45,7 @@ function parseWhole(written: string): Whole {
   return value > maxInteger || value < -maxInteger - 1n ? 0 : toWhole(value);
 }
 
-/** What can be read as a whole number, without its fraction; anything else is zero. */
+/** Converts to an integer, truncating; anything that is no number is zero. */
 function toInteger(value: unknown): Whole {
   if (typeof value === 'bigint') return toWhole(value);
   if (typeof value === 'string') return parseWhole(value);
@@ -61,7 +61,7 @@ interface WholeOperation {
   (left: bigint, right: bigint): bigint;
 }
 
-/** Exact also beyond what a number of the engine holds; beyond 64 bits it is an error. */
+/** Integer arithmetic, exact beyond 2⁵³; overflow of 64 bits is an error. */
 function computeWhole(left: Whole, right: Whole, operation: WholeOperation): Whole {
   if (typeof left === 'number' && typeof right === 'number') {
     const result = operation(left, right);
@@ -70,7 +70,7 @@ function computeWhole(left: Whole, right: Whole, operation: WholeOperation): Who
   return toWhole(operation(BigInt(left), BigInt(right)));
 }
 
-/** The operators take either kind; the compiler wants one. */
+/** The operators work on numbers and bigints; the types name one. */
 const add = ((left: number, right: number) => left + right) as WholeOperation;
 const subtract = ((left: number, right: number) => left - right) as WholeOperation;
 const multiply = ((left: number, right: number) => left * right) as WholeOperation;
@@ -98,7 +98,7 @@ function moduloWhole(left: Whole, right: Whole): Whole {
   return computeWhole(left, right, remainder);
 }
 
-/** Half is rounded up from `cut` on, 0.5 where nothing is said. */
+/** Rounds up from the fraction `cut` on, 0.5 by default. */
 function roundFrom([value, places, cut]: readonly unknown[]): number {
   const scale = 10 ** Math.min(Math.max(toIntegerNumber(places), -20), 20);
   const scaled = toFloat(value) * scale;
@@ -114,7 +114,7 @@ function listRange(start: number, stop: number, step: number, budget: TemplateBu
   return Array.from({ length: count }, (_, at) => start + at * step);
 }
 
-/** As the command of the same name: to the last one, including it, as one text. */
+/** `seq`, as the shell command: an inclusive range as one text. */
 function formatSequence(args: readonly unknown[], budget: TemplateBudget): string {
   if (args.length === 0 || args.length > 3) return '';
   const numbers = args.map(toIntegerNumber);
@@ -134,7 +134,7 @@ function parseOctal(value: unknown): Whole {
   return digits === undefined ? 0 : parseWhole(`${sign}0o${digits}`);
 }
 
-/** Digits alone, also with zeros in front; other kinds of value stand for themselves. */
+/** `atoi`: decimal digits only, leading zeros allowed; values other than text are converted. */
 const parseDecimalInteger = (value: unknown): Whole => {
   if (typeof value !== 'string') return toInteger(value);
   return /^[+-]?\d+$/.test(value) ? parseWhole(value.replace(/^([+-]?)0+(?=\d)/, '$1')) : 0;

@@ -4,7 +4,7 @@ import { getOwnMember, typeName } from '../values.ts';
 import { joinAddress, parseAddress } from './address.ts';
 import { createMap, type FunctionTable, requireMap, requireText, type TemplateFunction, withArity } from './fn.ts';
 
-/** Climbing out of a path takes time by the square of its length. */
+/** Path normalisation takes quadratic time. */
 const maxPathCharacters = 8192;
 
 const createPathFunction = (body: (path: string) => unknown): TemplateFunction =>
@@ -36,7 +36,7 @@ function joinUrl(parts: unknown): string {
   });
 }
 
-/** Paths and addresses, as text: nothing here reaches for what they name. */
+/** Functions of paths and URLs as text: none accesses files or the network. */
 export const pathFunctions: FunctionTable = {
   ...paths,
   ...Object.fromEntries(

@@ -11,10 +11,10 @@ import {
   withArityRange,
 } from './fn.ts';
 
-/** Patterns kept ready, and how long one may be. */
+/** Cache of compiled patterns. */
 const maxCachedRegexes = 256;
 const maxPatternCharacters = 1000;
-/** What it costs to make one ready: the longest take milliseconds. */
+/** Price of a compilation: the longest patterns take milliseconds. */
 const compileSteps = 2000;
 const regexCache = new Lru<string, RE2JS>(maxCachedRegexes);
 
@@ -33,7 +33,7 @@ function getRegex(pattern: string, budget: TemplateBudget): RE2JS {
   }
 }
 
-/** Long patterns take longer for each character: their literal start is compared at each. */
+/** Pattern characters that add the price of one scan: RE2 compares the literal prefix at each character. */
 const charactersPerWork = 64;
 
 function chargeMatch(pattern: string, plain: string, budget: TemplateBudget): void {
@@ -46,14 +46,14 @@ interface FoundMatch {
   group(name: string | number): string;
 }
 
-/** Every match from left to right, at most so many; none is looked for before it is asked for. */
+/** Matches from left to right, lazily; a negative bound means all. */
 function* findMatches(pattern: unknown, plain: string, budget: TemplateBudget, maxMatches = -1): Generator<FoundMatch> {
   const matcher = getRegex(requireText(pattern), budget).matcher(plain);
   chargeMatch(requireText(pattern), plain, budget);
   let end = -1;
   for (let count = 0; (maxMatches < 0 || count < maxMatches) && matcher.find(); count++) {
     budget.spend(1);
-    // An empty match right behind another does not count.
+    // An empty match directly after another is skipped.
     const isEmpty = matcher.start() === matcher.end() && matcher.start() === end;
     end = matcher.end();
     if (isEmpty) {
@@ -71,7 +71,7 @@ function* findMatches(pattern: unknown, plain: string, budget: TemplateBudget, m
   }
 }
 
-/** `$1`, `${1}`, `$name` and `${name}` stand for groups, the longest name counts; `$$` is a dollar. */
+/** Expands `$1`, `${1}`, `$name` and `${name}`, by the longest name, and `$$` to a dollar. */
 const expandGroups = (template: string, found: FoundMatch) =>
   template.replaceAll(/\$(?:\$|\{(\w+)\}|(\w+))/g, (whole, braced?: string, bare?: string) => {
     const name = braced ?? bare;
@@ -102,7 +102,7 @@ function splitByPattern([pattern, value, count]: readonly unknown[], budget: Tem
   let from = 0;
   for (const { start, end } of findMatches(pattern, plain, budget)) {
     if (maxParts > 0 && parts.length === maxParts - 1) break;
-    // An empty match at the very start or end parts nothing.
+    // An empty match at the very start or end splits nothing.
     if (end === 0 || (start === end && start === plain.length)) continue;
     parts.push(plain.slice(from, start));
     from = end;

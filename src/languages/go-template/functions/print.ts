@@ -4,7 +4,7 @@ import { sprintf } from '../printf.ts';
 import { printValue } from '../values.ts';
 import { type FunctionTable, requireText, withMinArity } from './fn.ts';
 
-/** Operands are set apart by a space where neither is text, as Go's `Sprint` does. */
+/** Go's `Sprint`: a space between operands where neither is text. */
 function sprint(args: readonly unknown[], budget: TemplateBudget): string {
   let out = '';
   for (const [at, arg] of args.entries()) {
@@ -15,10 +15,10 @@ function sprint(args: readonly unknown[], budget: TemplateBudget): string {
   return out;
 }
 
-/** What is escaped costs by the character. */
+/** Prints the operands of an escaping function, charged by the character. */
 function printForEscape(args: readonly unknown[], budget: TemplateBudget): string {
   const [only] = args;
-  // A value that is missing is shown as an action shows it.
+  // A missing value prints as in an action.
   const plain = args.length === 1 && only === undefined ? '<no value>' : sprint(args, budget);
   budget.chargeScan(plain.length);
   return plain;
@@ -33,7 +33,7 @@ const escapeJs = (plain: string) =>
     it => jsEscapes[it] ?? `\\u${it.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`,
   );
 
-/** For a value in a query: everything but letters, digits and `-_.~` is escaped, spaces become `+`. */
+/** Escapes a query value: all but letters, digits and `-_.~`; spaces become `+`. */
 export const escapeQuery = (plain: string): string =>
   encodeURIComponent(plain.toWellFormed())
     .replaceAll('%20', '+')

@@ -3,7 +3,7 @@ import type { TemplateBudget } from '../budget.ts';
 import { TemplateError } from '../error.ts';
 import { type FunctionTable, requireInteger, requireText, type TemplateFunction, withArity } from './fn.ts';
 
-/** Longer random text is asked for by mistake. */
+/** Bounds random text and bytes. */
 const maxRandomCharacters = 4096;
 const [upper, digits] = ['ABCDEFGHIJKLMNOPQRSTUVWXYZ', '0123456789'];
 const letters = upper + upper.toLowerCase();

@@ -1,7 +1,7 @@
 import { TemplateError } from '../error.ts';
 import { createMap, type FunctionTable, requireText, withArity } from './fn.ts';
 
-/** Versions of software, compared as https://semver.org has it. */
+/** Semantic version (https://semver.org). */
 interface Version {
   readonly numbers: readonly [number, number, number];
   readonly prerelease: string;
@@ -45,7 +45,7 @@ function comparePrereleases(left: readonly string[], right: readonly string[]): 
 const condition =
   /^(=|!=|>=|=>|<=|=<|>|<|~>|~|\^)?\s*v?(\d+|[xX*])(?:\.(\d+|[xX*]))?(?:\.(\d+|[xX*]))?(?:-([\w.-]+))?(?:\+[\w.-]+)?$/;
 
-/** From `from` on, and below the version with the number at `place` one higher. */
+/** True from `from` up to, not including, the version whose number at `place` is one higher. */
 function isInRange(it: Version, from: Version, place: number): boolean {
   const next = from.numbers.map((number, at) => (at < place ? number : at === place ? number + 1 : 0));
   const end: Version = { numbers: next as [number, number, number], prerelease: '', metadata: '' };
@@ -59,7 +59,7 @@ function matchesCondition(written: string, it: Version): boolean {
   const given = parts.slice(0, 3).filter(part => part !== undefined && /^\d+$/.test(part));
   const [major = 0, minor = 0, patch = 0] = given.map(Number);
   const wanted: Version = { numbers: [major, minor, patch], prerelease: parts[3] ?? '', metadata: '' };
-  // Whoever did not ask for releases before their time does not get them.
+  // A prerelease matches only a condition that names one.
   if (it.prerelease !== '' && wanted.prerelease === '' && operator !== '!=') return false;
   const order = compareVersions(it, wanted);
   const isWhole = given.length === 3;

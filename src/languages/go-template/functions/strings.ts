@@ -6,19 +6,19 @@ import { isNil, printValue, sortTexts } from '../values.ts';
 import { createMap, type FunctionTable, requireInteger, requireText, type TemplateFunction, withArity } from './fn.ts';
 import { joinWords, swapCase, toCamelCase, toLower, toTitleCase, toUntitled, toUpper } from './word-case.ts';
 
-/** A function of one text whose every character is looked at. */
+/** A function of one text, charged by the character. */
 const createScan = (body: (plain: string) => unknown): TemplateFunction =>
   withArity(1, ([plain], budget) => {
     budget.chargeScan(requireText(plain).length);
     return body(requireText(plain));
   });
-/** The same, where a pattern runs over it. */
+/** A function of one text that runs a regular expression over it. */
 const createPatternScan = (body: (plain: string) => unknown): TemplateFunction =>
   withArity(1, ([plain], budget) => {
     budget.chargeScan(requireText(plain).length * 4);
     return body(requireText(plain));
   });
-/** A function of two texts; the one worked on comes last, so that it can come through a pipe. */
+/** A function of two texts; the subject comes last, so that it can be piped. */
 const createBinary = (body: (word: string, plain: string, budget: TemplateBudget) => unknown): TemplateFunction =>
   withArity(2, ([word, plain], budget) => body(requireText(word), requireText(plain), budget));
 
@@ -31,7 +31,7 @@ function repeatText(count: number, plain: string, budget: TemplateBudget): strin
   return plain.repeat(count);
 }
 
-/** White space as Go has it, without the byte order mark. */
+/** Trims white space as Go does: U+0085 counts, the byte order mark does not. */
 const trimSpace = (plain: string): string => {
   const isSpace = (at: number) => plain[at] !== '\ufeff' && (plain[at] === '\u0085' || plain[at]!.trim() === '');
   let start = 0;
@@ -41,14 +41,14 @@ const trimSpace = (plain: string): string => {
   return plain.slice(start, end);
 };
 
-/** Negative sizes keep the end. */
+/** Truncates to the first characters; a negative size keeps the last ones. */
 function truncate(size: number, plain: string, budget: TemplateBudget): string {
   const letters = splitCharacters(plain, budget);
   if (size < 0) return letters.slice(size).join('');
   return letters.slice(0, size).join('');
 }
 
-/** Characters, paid for one by one, so that no cut goes through one. */
+/** Code points, so that no cut splits a surrogate pair. */
 function splitCharacters(plain: string, budget: TemplateBudget): string[] {
   budget.chargeScan(plain.length * 2);
   return [...plain];
@@ -94,11 +94,11 @@ function substring(start: number, end: number, letters: readonly string[]): stri
 interface Wrapping {
   readonly width: number;
   readonly joint: string;
-  /** Cuts words longer than a line; else they stand on a line of their own. */
+  /** Breaks words longer than a line; else they get a line of their own. */
   readonly cutsWords: boolean;
 }
 
-/** Breaks lines at the last space that fits; blanks at the start of a line go. */
+/** Word wrap at the last space that fits; spaces at the start of a line are dropped. */
 function wrapText(plain: string, { width, joint, cutsWords }: Wrapping, budget: TemplateBudget): string {
   const wide = Math.max(1, width);
   const letters = splitCharacters(plain, budget);
@@ -131,7 +131,7 @@ function indentLines(size: number, plain: string, budget: TemplateBudget): strin
   return lines.map(line => margin + line).join('\n');
 }
 
-/** An empty text is found before every character and at the end. */
+/** Replaces all occurrences; the empty text occurs before every character and at the end. */
 function replaceAllText(old: string, fresh: string, plain: string, budget: TemplateBudget): string {
   const parts = splitText(old, plain, budget);
   budget.reserveText(plain.length + (parts.length + 1) * fresh.length);
@@ -139,7 +139,7 @@ function replaceAllText(old: string, fresh: string, plain: string, budget: Templ
   return old !== '' ? replaced : plain === '' ? fresh : fresh + replaced + fresh;
 }
 
-/** Parts by `_0`, `_1` and so on, as the function always gave them. */
+/** Parts as a map `_0`, `_1` …: the result type of `split` and `splitn`. */
 function toNumberedMap(parts: readonly string[], budget: TemplateBudget): unknown {
   budget.spend(parts.length);
   const found = createMap();
@@ -147,12 +147,12 @@ function toNumberedMap(parts: readonly string[], budget: TemplateBudget): unknow
   return found;
 }
 
-/** None of no parts, all of a negative number. */
+/** Splits into at most `count` parts: none for zero, all for a negative count. */
 function splitIn(joint: string, count: number, plain: string, budget: TemplateBudget): string[] {
   return count === 0 ? [] : splitText(joint, plain, budget, count < 0 ? undefined : count);
 }
 
-/** What lists hold as text; a single value is a list of one. */
+/** Items of a list as texts, without nil; a single value is a list of one. */
 export const toTexts = (value: unknown, budget: TemplateBudget): string[] =>
   (Array.isArray(value) ? value : isNil(value) ? [] : [value])
     .filter(it => !isNil(it))

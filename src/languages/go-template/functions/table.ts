@@ -17,8 +17,8 @@ import { xmlFunctions } from './xml-text.ts';
 export { mutatingFunctions } from './maps.ts';
 
 /**
- * Every function a template may call. Not among them are those that read the environment, ask the network, or compute
- * certificates and slow hashes: a template runs while a caller waits, and sees what it is given.
+ * Every function a template may call. Functions that read the environment, use the network, or compute certificates and
+ * slow hashes are left out: a template runs within a request and sees only its data.
  */
 export const functionTable: ReadonlyMap<string, TemplateFunction> = new Map(
   [

@@ -2,7 +2,7 @@ import { isNumber, isTrue, kindName, typeName } from '../values.ts';
 import { deepEqual } from './equality.ts';
 import { type FunctionTable, requireText, withArity } from './fn.ts';
 
-/** A whole number is of every kind of number: where it came from does not show. */
+/** An integer is of every number kind: values carry no declared type. */
 function isOfKind(kind: string, value: unknown): boolean {
   if (isNumber(value) && /^(u?int(8|16|32|64)?|float(32|64))$/.test(kind))
     return kind.startsWith('float') || kindName(value) === 'int';

@@ -1,17 +1,17 @@
 import type { TemplateBudget } from '../budget.ts';
 
-/** Matching word by word costs about eight times what looking at a character does. */
+/** Word matching costs about eight scans of a character. */
 const workPerCharacter = 8;
 
 const connector = '[-_\\t-\\r \\u0085\\p{Z}]';
-/** Letters with case or from an alphabet, but capitals; ideographs are words of their own. */
+/** Letters except capitals and ideographs, which are words of their own. */
 const small = '(?![\\u3400-\\u4d85\\u4e00-\\u9fcc\\u{20000}-\\u{2b81d}]|\\p{Lu})\\p{L}';
 const upperWord = `\\p{Lu}+(?=\\p{Lu}${small})|\\p{Lu}{2,}|\\p{Lu}(?:${small})*`;
 const smallWord = `(?:${small})+`;
 const otherWord = `(?:(?!${connector}|[\\p{P}\\p{N}\\p{Lu}]|${small})[\\s\\S])+`;
 /**
- * Connectors and punctuation, or a word: a number belongs to the small letters behind it (`2xx`), else to the word before
- * it (`Bld4`).
+ * Connectors and punctuation, or a word: a number joins the small letters after it (`2xx`), else the word before it
+ * (`Bld4`).
  */
 const units = new RegExp(
   [
@@ -23,7 +23,7 @@ const units = new RegExp(
 );
 const connectors = new RegExp(connector, 'gu');
 
-/** `snakecase`, `kebabcase`: words in small letters, joined. Connectors stay one for one, punctuation as it is. */
+/** `snakecase`, `kebabcase`: lower-case words, joined. Each connector becomes a joint; punctuation is unchanged. */
 export function joinWords(plain: string, joint: string, budget: TemplateBudget): string {
   budget.chargeScan(plain.length * workPerCharacter);
   const parts: string[] = [];
@@ -38,7 +38,7 @@ export function joinWords(plain: string, joint: string, budget: TemplateBudget):
 
 const camelParts = new RegExp(`(${connector}+)|(?:(?!${connector})[\\s\\S])+`, 'gu');
 
-/** `camelcase`: connectors inside go, but for all except the last of several; those at the ends stay. */
+/** `camelcase`: drops the last connector of each inner run; connectors at the ends stay. */
 export function toCamelCase(plain: string, budget: TemplateBudget): string {
   budget.chargeScan(plain.length * workPerCharacter);
   return plain.replaceAll(camelParts, (part: string, separator: string | undefined, at: number) => {
@@ -47,7 +47,7 @@ export function toCamelCase(plain: string, budget: TemplateBudget): string {
   });
 }
 
-/** A word that starts with capitals keeps the first alone. */
+/** Lower-cases all but the first of the leading capitals. */
 function pascalWord(word: string): string {
   const capitals = /^\p{Lu}+/u.exec(word)?.[0] ?? '';
   const first = String.fromCodePoint(word.codePointAt(0)!);
@@ -55,7 +55,7 @@ function pascalWord(word: string): string {
   return first + toLower(capitals.slice(first.length)) + word.slice(capitals.length);
 }
 
-/** Character by character as Go has it: none becomes two, and a final sigma is a sigma. */
+/** Case mapping by character, as in Go: none becomes two, and a final sigma is a sigma. */
 export function toUpper(plain: string): string {
   const upper = plain.toUpperCase();
   return upper.length === plain.length ? upper : mapCharacters(plain, it => it.toUpperCase());
@@ -76,7 +76,7 @@ function mapCharacters(plain: string, map: (character: string) => string): strin
   return mapped;
 }
 
-/** Letters whose title form is not their capital form. */
+/** Letters whose title case differs from their upper case. */
 const titleForms: Readonly<Record<string, string>> = { ǆ: 'ǅ', ǉ: 'ǈ', ǌ: 'ǋ', ǳ: 'ǲ', Ǆ: 'ǅ', Ǉ: 'ǈ', Ǌ: 'ǋ', Ǳ: 'ǲ' };
 const toTitle = (letter: string) => titleForms[letter] ?? toUpper(letter);
 

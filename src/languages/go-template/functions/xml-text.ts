@@ -4,7 +4,7 @@ import { TemplateError } from '../error.ts';
 import { isMap, isNil, printValue, typeName } from '../values.ts';
 import { type FunctionTable, withArity } from './fn.ts';
 
-/** Maps as elements; anything else as an element that is called after its type. */
+/** Marshals maps as elements; anything else as an element named after its type. */
 function marshalXml(value: unknown, budget: TemplateBudget): string {
   if (isNil(value)) return '';
   if (Array.isArray(value)) return value.map(it => marshalXml(it, budget)).join('');

@@ -22,7 +22,7 @@ interface Keyed {
   readonly key: unknown;
 }
 
-/** A list in order, each item with what it is ordered by; those that are alike stay as they stood. */
+/** Stable sort of an array by an array of keys. */
 function sortByKeys(value: unknown, keys: unknown, what: string, budget: JqBudget): Keyed[] {
   const items = requireArray(value, what);
   const by = requireArray(keys, what);
@@ -32,7 +32,7 @@ function sortByKeys(value: unknown, keys: unknown, what: string, budget: JqBudge
     .sort((left, right) => compareValues(left.key, right.key, budget));
 }
 
-/** Items with the same key together. */
+/** Groups items with equal keys. */
 function groupByKeys(value: unknown, keys: unknown, what: string, budget: JqBudget): unknown[][] {
   const found: unknown[][] = [];
   let last: Keyed | undefined;
@@ -44,7 +44,7 @@ function groupByKeys(value: unknown, keys: unknown, what: string, budget: JqBudg
   return found;
 }
 
-/** The item with the least or the greatest key; of several the first or the last. */
+/** Item with the least or the greatest key; of equal ones the first or the last. */
 const createExtreme =
   (isBetter: (apart: number) => boolean, what: string): Builtin =>
   ({ budget }, value, keys) => {

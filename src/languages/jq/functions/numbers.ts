@@ -14,27 +14,27 @@ const createBinary =
   (_machine, _value, left, right) =>
     compute(requireNumber(left), requireNumber(right));
 
-/** Those the engine has under the same name. */
+/** Functions that `Math` has under the same name. */
 const sharedWithMath =
   'floor sqrt ceil trunc exp log log10 log2 sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh cbrt expm1 log1p'.split(
     ' ',
   ) as readonly ('floor' | 'sqrt')[];
 
-/** Away from zero where it is between two. */
+/** Rounds half away from zero. */
 const roundHalfAway = (value: number) => Math.sign(value) * Math.round(Math.abs(value));
 const smallestNormal = 2 ** -1022;
 const roundToEven = (value: number) => (Math.abs(value % 1) === 0.5 ? 2 * Math.round(value / 2) : Math.round(value));
 
-/** A test of numbers; no other value passes it. */
+/** A predicate of numbers; false for other values. */
 const createPredicate =
   (test: (value: number) => boolean): Builtin =>
   (_machine, value) =>
     isJqNumber(value) && test(Number(value));
 
-/** Zero and what is not finite have no exponent. */
+/** Zero and values that are not finite have no exponent. */
 const hasNoExponent = (value: number) => value === 0 || !Number.isFinite(value);
 
-/** The binary exponent, exact also where the logarithm is rounded. */
+/** Binary exponent, corrected where the logarithm is rounded. */
 function exponentOf(value: number): number {
   if (!Number.isFinite(value)) return Math.abs(value);
   const size = Math.abs(value);
@@ -44,7 +44,7 @@ function exponentOf(value: number): number {
   return exponent;
 }
 
-/** In two steps, because the power itself may be out of range where the result is not. */
+/** Scales in two steps: the power may be out of range where the result is not. */
 function scale(value: number, exponent: number): number {
   const half = Math.trunc(exponent / 2);
   return value * 2 ** half * 2 ** (Math.trunc(exponent) - half);
@@ -61,7 +61,7 @@ function splitFraction(value: number): [part: number, whole: number] {
   return [Number.isFinite(value) ? value - whole : value === whole ? 0 : value, whole];
 }
 
-/** The IEEE remainder: of the nearest whole quotient, not of the truncated one. */
+/** IEEE 754 remainder: of the nearest integer quotient, not the truncated one. */
 function remainder(left: number, right: number): number {
   const rest = left % right;
   const size = Math.abs(right);
@@ -73,7 +73,7 @@ function remainder(left: number, right: number): number {
 const float = new Float64Array(1);
 const bits = new BigInt64Array(float.buffer);
 
-/** The next number that can be told apart, in the direction of another. */
+/** Next representable number toward another. */
 function nextAfter(from: number, toward: number): number {
   if (Number.isNaN(from) || Number.isNaN(toward)) return Number.NaN;
   if (from === toward) return toward;

@@ -12,7 +12,7 @@ import {
   sortKeys,
 } from '../values.ts';
 
-/** The names an entry may have for its two parts, the first that says something counts. */
+/** Accepted member names of an entry, by priority. */
 const keyNames = ['key', 'k', 'name', 'Name', 'K', 'Key'];
 const valueNames = ['value', 'v', 'Value', 'V'];
 

@@ -10,7 +10,7 @@ import { describeValue, isJqObject, jqTypeOf } from '../values.ts';
 const requireString = (value: unknown, name: string): string =>
   typeof value === 'string' ? value : raise(`${name} input must be a string`);
 
-/** A function of a text, which is paid for by its length. */
+/** A builtin of a string, charged by its length. */
 const createStringBuiltin =
   (name: string, compute: (text: string, ...args: unknown[]) => unknown): Builtin =>
   ({ budget }, value, ...args) => {
@@ -27,7 +27,7 @@ const createPartTest =
     return test(value, part);
   };
 
-/** Without what it begins or ends with; anything else passes as it is. */
+/** Trims a prefix or suffix; other values pass unchanged. */
 const createTrim =
   (test: (text: string, part: string) => boolean, rest: (text: string, length: number) => string): Builtin =>
   (_machine, value, part) =>
@@ -133,7 +133,7 @@ export const stringBuiltins: BuiltinTable = {
   },
 };
 
-/** Places counted in code points. */
+/** Converts UTF-16 offsets to code point offsets. */
 function toCodePointOffsets(whole: string, places: readonly number[]): number[] {
   let [at, count] = [0, 0];
   return places.map(place => {
