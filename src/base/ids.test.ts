@@ -22,9 +22,9 @@ test('ids made at the same moment differ', () => {
 
 test('threads that begin to count at the same moment make different ids', async () => {
   const source = `
-    import { databaseId } from ${JSON.stringify(new URL('ids.ts', import.meta.url).href)};
+    import { createDatabaseId } from ${JSON.stringify(new URL('ids.ts', import.meta.url).href)};
     import { parentPort } from 'node:worker_threads';
-    parentPort.postMessage(Array.from({ length: 100 }, () => databaseId(1_700_000_000_000)));`;
+    parentPort.postMessage(Array.from({ length: 100 }, () => createDatabaseId(1_700_000_000_000)));`;
   const from = () =>
     new Promise<string[]>((resolve, reject) => {
       const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(source)}`));
