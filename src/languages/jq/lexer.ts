@@ -52,15 +52,15 @@ class Lexer {
     const found: JqToken[] = [];
     for (let open = 0; ; ) {
       this.#match(blank);
-      const place = this.#at + 1;
+      const position = this.#at + 1;
       if (this.#at >= this.#source.length) {
-        if (depth > 0) throw new JqError('a text is not closed', place);
-        return [...found, { kind: 'end', text: '', position: place }];
+        if (depth > 0) throw new JqError('a text is not closed', position);
+        return [...found, { kind: 'end', text: '', position }];
       }
       const token = this.#source[this.#at] === '"' ? this.#readString(depth) : this.#readToken();
       if (token.text === '(' && token.kind === 'punctuator') open++;
       if (token.text === ')' && token.kind === 'punctuator' && open-- === 0 && depth > 0)
-        return [...found, { kind: 'end', text: '', position: place }];
+        return [...found, { kind: 'end', text: '', position }];
       found.push(token);
     }
   }
@@ -73,21 +73,24 @@ class Lexer {
   }
 
   #readToken(): JqToken {
-    const place = this.#at + 1;
+    const position = this.#at + 1;
     for (const [kind, pattern] of patterns) {
       const text = this.#match(pattern);
-      if (text !== undefined) return { kind, text, position: place };
+      if (text !== undefined) return { kind, text, position };
     }
-    throw new JqError(`unexpected ${JSON.stringify(String.fromCodePoint(this.#source.codePointAt(this.#at)!))}`, place);
+    throw new JqError(
+      `unexpected ${JSON.stringify(String.fromCodePoint(this.#source.codePointAt(this.#at)!))}`,
+      position,
+    );
   }
 
   #readString(depth: number): JqToken {
-    const place = this.#at + 1;
+    const position = this.#at + 1;
     const parts: (string | readonly JqToken[])[] = [];
     let plain = '';
     for (this.#at++; this.#source[this.#at] !== '"'; ) {
       const next = this.#source[this.#at];
-      if (next === undefined) throw new JqError('a text is not closed', place);
+      if (next === undefined) throw new JqError('a text is not closed', position);
       this.#at++;
       if (next !== '\\') plain += next;
       else if (this.#source[this.#at] === '(') {
@@ -97,7 +100,7 @@ class Lexer {
       } else plain += this.#readEscape();
     }
     this.#at++;
-    return { kind: 'string', text: '', parts: [...parts, plain], position: place };
+    return { kind: 'string', text: '', parts: [...parts, plain], position };
   }
 
   #readEscape(): string {
