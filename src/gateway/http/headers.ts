@@ -44,8 +44,8 @@ export class HeaderList {
   #removeAliases(name: string): void {
     const { flat } = this;
     for (let i = flat.length - 2; i >= 0; i -= 2) {
-      const given = flat[i]!;
-      if (given.length === name.length && given.includes('_') && given.toLowerCase().replaceAll('_', '-') === name)
+      const alias = flat[i]!;
+      if (alias.length === name.length && alias.includes('_') && alias.toLowerCase().replaceAll('_', '-') === name)
         flat.splice(i, 2);
     }
   }
@@ -89,8 +89,8 @@ export class HeaderList {
 }
 
 /** Case-insensitive comparison; most names have the expected case, or another length. */
-const equalsName = (given: string, name: string): boolean =>
-  given.length === name.length && (given === name || given.toLowerCase() === name);
+const equalsName = (received: string, name: string): boolean =>
+  received.length === name.length && (received === name || received.toLowerCase() === name);
 
 /** Hop-by-hop headers (RFC 9110, 7.6.1); never forwarded. */
 export const hopByHopHeaders: ReadonlySet<string> = new Set([

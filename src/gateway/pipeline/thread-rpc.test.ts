@@ -29,7 +29,7 @@ test('each RPC request gets its own response', async () => {
 });
 
 test('an RPC request for an unknown method is rejected at once', async () => {
-  await assert.rejects(joined().call('missing', undefined, 1000), /nothing here answers missing/);
+  await assert.rejects(joined().call('missing', undefined, 1000), /unknown RPC method missing/);
 });
 
 test('an RPC request ends with its timeout or with the thread', async () => {

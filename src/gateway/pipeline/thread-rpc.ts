@@ -19,10 +19,10 @@ export interface RpcResponse {
   readonly error?: string;
 }
 
-type RpcHandlers = Readonly<Record<string, (given: never) => Promise<unknown>>>;
+type RpcHandlers = Readonly<Record<string, (argument: never) => Promise<unknown>>>;
 
-type ArgumentOf<It> = It extends (given: infer Given) => unknown ? Given : never;
-type ResultOf<It> = It extends (given: never) => Promise<infer Answer> ? Answer : never;
+type ArgumentOf<It> = It extends (argument: infer Argument) => unknown ? Argument : never;
+type ResultOf<It> = It extends (argument: never) => Promise<infer Result> ? Result : never;
 
 /** Calls a method of `Table`. */
 export type RpcCall<Table> = <Name extends keyof Table & string>(
@@ -62,13 +62,13 @@ export function createRpcClient<Table>(post: (request: RpcRequest) => void, maxP
   let lastId = 0;
 
   function takePending(id: number): PendingRequest | undefined {
-    const it = pending.get(id);
-    if (it) clearTimeout(it.timer);
+    const request = pending.get(id);
+    if (request) clearTimeout(request.timer);
     pending.delete(id);
-    return it;
+    return request;
   }
 
-  const call = (name: string, given: unknown, timeoutMs: number) =>
+  const call = (name: string, argument: unknown, timeoutMs: number) =>
     new Promise<unknown>((resolve, reject) => {
       if (pending.size >= maxPending) throw problem.too_many();
       const id = ++lastId;
@@ -77,16 +77,16 @@ export function createRpcClient<Table>(post: (request: RpcRequest) => void, maxP
         timeoutMs,
       );
       pending.set(id, { timer, resolve, reject });
-      post({ kind: 'ask', id, name, argument: given });
+      post({ kind: 'ask', id, name, argument });
     });
 
   return {
     call: call as RpcCall<Table>,
     /** Settles the pending request; a response after its timeout is ignored. */
     receive({ id, value, error }: RpcResponse): void {
-      const it = takePending(id);
-      if (error === undefined) it?.resolve(value);
-      else it?.reject(new Error(`the thread that was asked could not answer: ${error}`));
+      const request = takePending(id);
+      if (error === undefined) request?.resolve(value);
+      else request?.reject(new Error(`RPC failed: ${error}`));
     },
     /** Rejects all pending requests: the thread has ended. */
     rejectAll(): void {
@@ -99,7 +99,7 @@ export function createRpcServer(handlers: RpcHandlers, post: (response: RpcRespo
   return async ({ id, name, argument }: RpcRequest): Promise<void> => {
     try {
       const handler = Object.hasOwn(handlers, name) ? handlers[name] : undefined;
-      if (!handler) throw new Error(`nothing here answers ${name}`);
+      if (!handler) throw new Error(`unknown RPC method ${name}`);
       post({ kind: 'reply', id, value: await handler(argument as never) });
     } catch (error) {
       post({ kind: 'reply', id, error: (error as Error).message });

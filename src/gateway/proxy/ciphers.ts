@@ -25,10 +25,10 @@ const names: Readonly<Record<string, string>> = {
 };
 
 /** OpenSSL cipher list of a definition; unknown suites are skipped, a list of only unknown ones fails the API. */
-export function toOpenSslCiphers(given: readonly string[]): string {
-  const known = new Set(getCiphers().map(name => name.toUpperCase()));
-  const found = given.map(name => names[name.trim().toUpperCase()] ?? name.trim().toUpperCase());
-  const kept = found.filter(name => known.has(name.toUpperCase()));
-  if (kept.length === 0) throw new ApiCompileError('none of its cipher suites is known');
-  return kept.join(':');
+export function toOpenSslCiphers(suites: readonly string[]): string {
+  const available = new Set(getCiphers().map(name => name.toUpperCase()));
+  const requested = suites.map(name => names[name.trim().toUpperCase()] ?? name.trim().toUpperCase());
+  const supported = requested.filter(name => available.has(name.toUpperCase()));
+  if (supported.length === 0) throw new ApiCompileError('none of its cipher suites is known');
+  return supported.join(':');
 }

@@ -36,47 +36,27 @@ const resetMarkerTtlMs = 60_000;
 
 const failureWindow = { limit: Number.POSITIVE_INFINITY, periodMs: windowMs } as const;
 
-export function createCircuitBreaker(
-  options: BreakerOptions,
-  { processCounters, clock }: { processCounters: LocalCounters; clock: Clock },
-): CircuitBreaker {
+interface BreakerServices {
+  readonly processCounters: LocalCounters;
+  readonly clock: Clock;
+}
+
+export function createCircuitBreaker(options: BreakerOptions, services: BreakerServices): CircuitBreaker {
   const { threshold, minSamples, isHalfOpenEnabled, onTrip, onReset } = options;
+  const { clock } = services;
   const openMs = Math.max(1, options.openMs);
-  const name = (what: string) => `breaker ${what} ${options.name}`;
-  const [open, calls, failures, probe, probeCount] = ['open', 'calls', 'failures', 'probe', 'probed'].map(name) as [
-    string,
-    string,
-    string,
-    string,
-    string,
-  ];
-  const openWindow = { limit: 1, periodMs: openMs } as const;
-  const probeWindow = { limit: Number.POSITIVE_INFINITY, periodMs: openMs } as const;
+  const state = createBreakerState(options.name, openMs, services.processCounters);
   /** Probes in flight, with the end of the opening they may cut short. */
   const probesInFlight = new WeakMap<Exchange, number>();
   let timer: NodeJS.Timeout | undefined;
 
-  function clearCounts(): void {
-    processCounters.reset(calls);
-    processCounters.reset(failures);
-  }
-
   function reset(endsAtMs: number): void {
-    const resetWindow = { limit: 1, periodMs: resetMarkerTtlMs };
-    if (!processCounters.take(`${name('end')} ${endsAtMs}`, resetWindow, clock.now()).allowed) return;
-    processCounters.reset(open);
-    clearCounts();
-    onReset();
+    if (state.tryClose(endsAtMs, clock.now())) onReset();
   }
 
   function trip(call: Exchange): void {
-    const now = clock.now();
-    const { allowed, resetsAtMs } = processCounters.take(open, openWindow, now);
+    const { allowed, resetsAtMs } = state.tryOpen(clock.now());
     if (!allowed) return;
-    clearCounts();
-    processCounters.reset(probeCount);
-    processCounters.reset(probe);
-    processCounters.take(probe, { limit: 1, periodMs: firstProbeDelayMs }, now);
     clearTimeout(timer);
     timer = setTimeout(() => reset(resetsAtMs), openMs).unref();
     onTrip(call);
@@ -85,27 +65,70 @@ export function createCircuitBreaker(
   return {
     allows(call) {
       const now = clock.now();
-      const { allowed, resetsAtMs } = processCounters.peek(open, openWindow, now);
+      const { allowed, resetsAtMs } = state.peekOpen(now);
       if (allowed) return true;
-      if (!isHalfOpenEnabled) return false;
-      const failedProbes = processCounters.peek(probeCount, probeWindow, now).used;
-      const periodMs = Math.min(openMs, firstProbeDelayMs * probeBackoffFactor ** failedProbes);
-      if (!processCounters.take(probe, { limit: 1, periodMs }, now).allowed) return false;
-      processCounters.take(probeCount, probeWindow, now);
+      if (!isHalfOpenEnabled || !state.tryProbe(now)) return false;
       probesInFlight.set(call, resetsAtMs);
       return true;
     },
     recordSuccess(call) {
       const now = clock.now();
-      processCounters.slide(calls, failureWindow, now);
+      state.countRequest(now);
       const endsAtMs = probesInFlight.get(call);
       if (endsAtMs !== undefined && now < endsAtMs) reset(endsAtMs);
     },
     recordFailure(call) {
       const now = clock.now();
-      const total = processCounters.slide(calls, failureWindow, now).used;
-      const failed = processCounters.slide(failures, failureWindow, now).used;
+      const total = state.countRequest(now);
+      const failed = state.countFailure(now);
       if (!probesInFlight.has(call) && total >= minSamples && failed >= threshold * total) trip(call);
+    },
+  };
+}
+
+/** State of a breaker in the counters of the process, so that all threads share it. */
+function createBreakerState(breaker: string, openMs: number, counters: LocalCounters) {
+  const name = (what: string) => `breaker ${what} ${breaker}`;
+  const [open, requests, failures] = [name('open'), name('calls'), name('failures')];
+  const [probe, probeCount] = [name('probe'), name('probed')];
+  const openWindow = { limit: 1, periodMs: openMs } as const;
+  const probeWindow = { limit: Number.POSITIVE_INFINITY, periodMs: openMs } as const;
+
+  function clearCounts(): void {
+    counters.reset(requests);
+    counters.reset(failures);
+  }
+
+  return {
+    /** `allowed` while the breaker is closed. */
+    peekOpen: (now: number) => counters.peek(open, openWindow, now),
+    countRequest: (now: number) => counters.slide(requests, failureWindow, now).used,
+    countFailure: (now: number) => counters.slide(failures, failureWindow, now).used,
+    /** `allowed` for the one thread that opens it. */
+    tryOpen(now: number) {
+      const opened = counters.take(open, openWindow, now);
+      if (!opened.allowed) return opened;
+      clearCounts();
+      counters.reset(probeCount);
+      counters.reset(probe);
+      counters.take(probe, { limit: 1, periodMs: firstProbeDelayMs }, now);
+      return opened;
+    },
+    /** True for the one thread that closes this opening. */
+    tryClose(endsAtMs: number, now: number): boolean {
+      const resetWindow = { limit: 1, periodMs: resetMarkerTtlMs };
+      if (!counters.take(`${name('end')} ${endsAtMs}`, resetWindow, now).allowed) return false;
+      counters.reset(open);
+      clearCounts();
+      return true;
+    },
+    /** True when a probe is due, with exponential backoff. */
+    tryProbe(now: number): boolean {
+      const failedProbes = counters.peek(probeCount, probeWindow, now).used;
+      const periodMs = Math.min(openMs, firstProbeDelayMs * probeBackoffFactor ** failedProbes);
+      if (!counters.take(probe, { limit: 1, periodMs }, now).allowed) return false;
+      counters.take(probeCount, probeWindow, now);
+      return true;
     },
   };
 }

@@ -44,6 +44,48 @@ const maxPools = 2000;
 /** Upstream connection pools, one per origin and connection options. */
 export function createUpstreamPools(options: PoolOptions) {
   const pools = new Map<string, UpstreamPool>();
+  const { openSocket, createPool, createH2cPool } = createPoolFactory(options);
+
+  return {
+    /** `http2`: h2c with prior knowledge (RFC 9113, 3.3). */
+    get(origin: string, connection: UpstreamConnectionOptions, http2 = false): UpstreamPool {
+      const key =
+        connection.poolKey === '' && !http2 ? origin : `${http2 ? 'h2c ' : ''}${origin} ${connection.poolKey}`;
+      let pool = pools.get(key);
+      if (pool) {
+        if (pools.size > maxPools / 2) markUsed(pools, key, pool);
+        return pool;
+      }
+      pool = http2 ? createH2cPool(origin, connection) : createPool(origin, connection);
+      if (pools.size >= maxPools) {
+        const [oldest, idle] = pools.entries().next().value!;
+        pools.delete(oldest);
+        void idle.close();
+      }
+      pools.set(key, pool);
+      return pool;
+    },
+    preread: createPreread(options.prereadBytes, options.maxPrereadBytes),
+    /** Opens a socket that is never pooled. */
+    open: ({ origin }: Pick<UpstreamAddress, 'origin'>, connection: UpstreamConnectionOptions): Promise<Socket> =>
+      openSocket(origin, connection, 'http1'),
+    async close(): Promise<void> {
+      await Promise.all([...pools.values()].map(pool => pool.destroy()));
+    },
+  };
+}
+
+const toUndiciOptions = ({ maxConnections, headersTimeoutMs }: PoolOptions) => ({
+  connections: maxConnections,
+  headersTimeout: headersTimeoutMs,
+  bodyTimeout: 0,
+  keepAliveTimeout: 30_000,
+  keepAliveMaxTimeout: 600_000,
+  pipelining: 1,
+});
+
+/** Opens sockets and pools to upstreams. */
+function createPoolFactory(options: PoolOptions) {
   const { connectTimeoutMs: timeoutMs, headersTimeoutMs, resolve, maxWaiting, maxSharePercent, maxStreams } = options;
   const waitTimeouts = new TimeoutQueue(options.waitTimeoutMs);
   const createAdmission = (maxActive: number) =>
@@ -62,14 +104,7 @@ export function createUpstreamPools(options: PoolOptions) {
   function createPool(origin: string, connection: UpstreamConnectionOptions): UpstreamPool {
     const admission = createAdmission(options.maxConnections);
     const isSecure = origin.startsWith('https:');
-    const common = {
-      connections: options.maxConnections,
-      headersTimeout: headersTimeoutMs,
-      bodyTimeout: 0,
-      keepAliveTimeout: 30_000,
-      keepAliveMaxTimeout: 600_000,
-      pipelining: 1,
-    };
+    const common = toUndiciOptions(options);
     if (connection.proxy && !isSecure) {
       const connect = createGuardedConnector(connection.policy, { resolve }, { timeout: timeoutMs });
       const proxied = withForwardProxy(
@@ -103,33 +138,7 @@ export function createUpstreamPools(options: PoolOptions) {
     });
   }
 
-  return {
-    /** `http2`: h2c with prior knowledge (RFC 9113, 3.3). */
-    get(origin: string, connection: UpstreamConnectionOptions, http2 = false): UpstreamPool {
-      const key =
-        connection.poolKey === '' && !http2 ? origin : `${http2 ? 'h2c ' : ''}${origin} ${connection.poolKey}`;
-      let pool = pools.get(key);
-      if (pool) {
-        if (pools.size > maxPools / 2) markUsed(pools, key, pool);
-        return pool;
-      }
-      pool = http2 ? createH2cPool(origin, connection) : createPool(origin, connection);
-      if (pools.size >= maxPools) {
-        const [oldest, idle] = pools.entries().next().value!;
-        pools.delete(oldest);
-        void idle.close();
-      }
-      pools.set(key, pool);
-      return pool;
-    },
-    preread: createPreread(options.prereadBytes, options.maxPrereadBytes),
-    /** Opens a socket that is never pooled. */
-    open: ({ origin }: Pick<UpstreamAddress, 'origin'>, connection: UpstreamConnectionOptions): Promise<Socket> =>
-      openSocket(origin, connection, 'http1'),
-    async close(): Promise<void> {
-      await Promise.all([...pools.values()].map(pool => pool.destroy()));
-    },
-  };
+  return { openSocket, createPool, createH2cPool };
 }
 
 /** ALPN negotiation: the first request probes the protocol, which is used until connecting fails. */

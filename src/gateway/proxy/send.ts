@@ -40,42 +40,26 @@ interface Options extends Dispatcher.DispatchOptions {
   readonly servername: string;
 }
 
+interface SendContext {
+  readonly pools: UpstreamPools;
+  readonly events: ProxyEvents;
+  readonly defaultTimeoutMs: number;
+  readonly bufferingTimeouts: TimeoutQueue;
+  readonly closeTimeoutMs: number;
+}
+
 /** Closing a WebSocket takes a round trip; at most half of the shutdown grace time. */
 const maxCloseTimeoutMs = 5000;
 
 export function createSender({ settings }: Pick<StepServices, 'settings'>, pools: UpstreamPools, events: ProxyEvents) {
   const defaultTimeoutMs = settings['upstream.timeout_ms'];
-  const bufferingTimeouts = new TimeoutQueue(defaultTimeoutMs);
-  const closeTimeoutMs = Math.min(maxCloseTimeoutMs, settings['shutdown.grace_seconds'] * 500);
-
-  function dispatch(request: UpstreamRequest, pool: UpstreamPool | undefined, releasePreread?: ReleasePreread): void {
-    const { call, api, address, writer, connection, orgId } = request;
-    const host = api.keepsHost ? (call.headers.get('host') ?? address.host) : address.host;
-    const path = buildUpstreamPath(call, address, api.strips, api.keepsSlash);
-    const headers = buildUpstreamHeaders(call, host);
-    const method = call.upstreamMethod ?? call.method;
-    const { body, enforcedTimeout } = call;
-    if (body.length !== undefined && !body.isEmpty) headers.push('content-length', String(body.length));
-    call.sign?.(headers, method, path);
-    if (!pool) {
-      call.upstreamStartedAt = performance.now();
-      const open = () => pools.open(address, connection);
-      const timeoutMs = enforcedTimeout?.timeoutMs ?? defaultTimeoutMs;
-      new Tunnel(call, writer, events, { open, path, headers, timeoutMs, closeTimeoutMs }).send();
-      return;
-    }
-    const options: Options = {
-      origin: address.origin,
-      path,
-      method: method as Dispatcher.HttpMethod,
-      headers,
-      body: (body.bytes ?? body.stream ?? null) as Dispatcher.DispatchOptions['body'],
-      servername: address.host,
-      // An enforced timeout covers the whole request; undici then has none.
-      headersTimeout: enforcedTimeout ? 0 : null,
-    };
-    new ProxyRequest(call, writer, events, pool, options, bufferingTimeouts).send(orgId, releasePreread);
-  }
+  const context: SendContext = {
+    pools,
+    events,
+    defaultTimeoutMs,
+    bufferingTimeouts: new TimeoutQueue(defaultTimeoutMs),
+    closeTimeoutMs: Math.min(maxCloseTimeoutMs, settings['shutdown.grace_seconds'] * 500),
+  };
 
   /**
    * Request buffering for HTTP/1.1 upstreams, where a slow upload holds a connection. HTTP/2 requests start at once:
@@ -93,7 +77,7 @@ export function createSender({ settings }: Pick<StepServices, 'settings'>, pools
       return;
     }
     try {
-      dispatch(request, pool, releasePreread);
+      dispatchRequest(context, request, pool, releasePreread);
     } catch (error) {
       releasePreread?.(false);
       throw error;
@@ -103,12 +87,47 @@ export function createSender({ settings }: Pick<StepServices, 'settings'>, pools
   const send: Send = (call, api, address, writer, orgId) => {
     const connection = api.links(address);
     const request: UpstreamRequest = { call, api, address, writer, connection, orgId };
-    if (call.upgrade !== '') return dispatch(request, undefined);
+    if (call.upgrade !== '') return dispatchRequest(context, request, undefined);
     const pool = pools.get(address.origin, connection, address.http2);
     if (call.body.stream !== undefined) return buffer(request, pool);
-    dispatch(request, pool);
+    dispatchRequest(context, request, pool);
   };
   return send;
+}
+
+function dispatchRequest(
+  context: SendContext,
+  request: UpstreamRequest,
+  pool: UpstreamPool | undefined,
+  releasePreread?: ReleasePreread,
+): void {
+  const { pools, events, defaultTimeoutMs, bufferingTimeouts, closeTimeoutMs } = context;
+  const { call, api, address, writer, connection, orgId } = request;
+  const host = api.keepsHost ? (call.headers.get('host') ?? address.host) : address.host;
+  const path = buildUpstreamPath(call, address, api.strips, api.keepsSlash);
+  const headers = buildUpstreamHeaders(call, host);
+  const method = call.upstreamMethod ?? call.method;
+  const { body, enforcedTimeout } = call;
+  if (body.length !== undefined && !body.isEmpty) headers.push('content-length', String(body.length));
+  call.sign?.(headers, method, path);
+  if (!pool) {
+    call.upstreamStartedAt = performance.now();
+    const open = () => pools.open(address, connection);
+    const timeoutMs = enforcedTimeout?.timeoutMs ?? defaultTimeoutMs;
+    new Tunnel(call, writer, events, { open, path, headers, timeoutMs, closeTimeoutMs }).send();
+    return;
+  }
+  const options: Options = {
+    origin: address.origin,
+    path,
+    method: method as Dispatcher.HttpMethod,
+    headers,
+    body: (body.bytes ?? body.stream ?? null) as Dispatcher.DispatchOptions['body'],
+    servername: address.host,
+    // An enforced timeout covers the whole request; undici then has none.
+    headersTimeout: enforcedTimeout ? 0 : null,
+  };
+  new ProxyRequest(call, writer, events, pool, options, bufferingTimeouts).send(orgId, releasePreread);
 }
 
 export const noHealthyHostResponse = (call: Exchange): GatewayResponse => refuseAsText(call, 'upstream_hosts_down');

@@ -44,38 +44,9 @@ interface ListState {
 }
 
 /** Service discovery. Lists outlive definitions, so that a changed API keeps its last valid list. */
-export function createServiceDiscovery({
-  outbound,
-  clock,
-  log,
-  defaultTtlSeconds,
-}: ServiceDiscoveryOptions): ServiceDiscovery {
+export function createServiceDiscovery(options: ServiceDiscoveryOptions): ServiceDiscovery {
+  const { clock, log, defaultTtlSeconds } = options;
   const states = new Lru<string, ListState>(maxCachedLists);
-
-  async function fetchList(
-    state: ListState,
-    rules: DiscoveryRules,
-    read: (texts: readonly string[]) => readonly unknown[],
-  ) {
-    state.triedAtMs = clock.now();
-    try {
-      const { status, body } = await outbound.fetch({
-        url: rules.queryEndpoint,
-        headers: { accept: 'application/json' },
-        audience: 'operator',
-        timeoutMs: requestTimeoutMs,
-        maxBytes: maxResponseBytes,
-      });
-      if (status !== 200) throw new InvalidDiscoveryResponse(`it answers ${status}`);
-      const list = read(parseHosts(body.toString(), rules));
-      if (list.length === 0) throw new InvalidDiscoveryResponse('it names nothing that can be used');
-      state.list = list;
-      state.loadedAtMs = clock.now();
-    } catch (error) {
-      if (!(error instanceof InvalidDiscoveryResponse || error instanceof Problem)) throw error;
-      log.warn({ reason: error.message, kept: state.list.length }, 'service discovery failed, last list kept');
-    }
-  }
 
   return {
     of<T>(kind: string, rules: DiscoveryRules, read: (texts: readonly string[]) => readonly T[]): DiscoveredList<T> {
@@ -93,7 +64,7 @@ export function createServiceDiscovery({
       };
       function refresh(state: ListState): Promise<void> | undefined {
         if (state.loading || clock.now() - state.triedAtMs < minRefreshIntervalMs) return state.loading;
-        state.loading = fetchList(state, rules, read)
+        state.loading = fetchList(options, state, rules, read)
           .catch(error => log.error({ err: error }, 'service discovery failed'))
           .finally(() => {
             state.loading = undefined;
@@ -118,6 +89,32 @@ export function createServiceDiscovery({
       };
     },
   };
+}
+
+async function fetchList(
+  { outbound, clock, log }: ServiceDiscoveryOptions,
+  state: ListState,
+  rules: DiscoveryRules,
+  read: (texts: readonly string[]) => readonly unknown[],
+): Promise<void> {
+  state.triedAtMs = clock.now();
+  try {
+    const { status, body } = await outbound.fetch({
+      url: rules.queryEndpoint,
+      headers: { accept: 'application/json' },
+      audience: 'operator',
+      timeoutMs: requestTimeoutMs,
+      maxBytes: maxResponseBytes,
+    });
+    if (status !== 200) throw new InvalidDiscoveryResponse(`it answers ${status}`);
+    const list = read(parseHosts(body.toString(), rules));
+    if (list.length === 0) throw new InvalidDiscoveryResponse('it names nothing that can be used');
+    state.list = list;
+    state.loadedAtMs = clock.now();
+  } catch (error) {
+    if (!(error instanceof InvalidDiscoveryResponse || error instanceof Problem)) throw error;
+    log.warn({ reason: error.message, kept: state.list.length }, 'service discovery failed, last list kept');
+  }
 }
 
 function validateEndpoint(text: string): void {

@@ -25,7 +25,6 @@ const preflightVary = 'Origin, Access-Control-Request-Method, Access-Control-Req
 
 const allowOrigin = 'Access-Control-Allow-Origin';
 const allowCredentials = 'Access-Control-Allow-Credentials';
-const exposeHeaders = 'Access-Control-Expose-Headers';
 
 /** Undefined where the definition leaves CORS to the upstream. */
 export const createCorsPolicy = ({
@@ -44,24 +43,14 @@ function compileCorsPolicy(
   rules: CorsRules,
   logDecision: (facts: Readonly<Record<string, unknown>>) => void,
 ): CorsPolicy {
-  const { allowCredentials: credentials, exposedHeaders, maxAge } = rules;
-  const origins = createOriginTest(rules.allowedOrigins);
-  const methods = toNameSet(rules.allowedMethods.length > 0 ? rules.allowedMethods : defaultMethods, toUpper);
-  const names = toNameSet(rules.allowedHeaders.length > 0 ? rules.allowedHeaders : defaultHeaders, toLower);
-  const exposed = exposedHeaders.join(', ');
-  const maxAgeValue = maxAge === 0 ? undefined : String(Math.max(0, maxAge));
-  const allowHeaders = (origin: string) => [
-    allowOrigin,
-    origins.isAny ? '*' : origin,
-    ...(credentials ? [allowCredentials, 'true'] : []),
-  ];
+  const { origins, methods, names, maxAgeValue, allowHeaders, exposeHeaders } = compileRules(rules);
   // With any origin allowed, all origins get the same headers.
-  const anyOriginHeaders = [...allowHeaders('*'), ...(exposed ? [exposeHeaders, exposed] : [])];
+  const anyOriginHeaders = [...allowHeaders('*'), ...exposeHeaders];
 
-  function decide(origin: string | undefined, allowed: boolean, preflight: boolean): boolean {
+  const decide = (origin: string | undefined, allowed: boolean, preflight: boolean): boolean => {
     if (rules.debug) logDecision({ origin: origin ?? '', allowed, preflight });
     return allowed;
-  }
+  };
 
   /** Preflight response headers, for the request it announces. */
   function preflightHeaders(call: Exchange, method: string): string[] {
@@ -94,7 +83,7 @@ function compileCorsPolicy(
       if (origin === undefined) return;
       if (!decide(origin, origins.has(origin) && allowsMethod(methods, call.method), false)) return;
       if (origins.isAny) call.extraResponseHeaders.push(...anyOriginHeaders);
-      else call.extraResponseHeaders.push(...allowHeaders(origin), ...(exposed ? [exposeHeaders, exposed] : []));
+      else call.extraResponseHeaders.push(...allowHeaders(origin), ...exposeHeaders);
     },
     respondToOptions(call) {
       const method = call.headers.get('access-control-request-method');
@@ -105,13 +94,33 @@ function compileCorsPolicy(
       ];
       return createResponse(204);
     },
-    removeUpstreamHeaders(call, headers) {
-      headers.remove('access-control-allow-origin');
-      headers.remove('access-control-allow-credentials');
-      const added = call.extraResponseHeaders ?? [];
-      for (let i = 0; i < added.length; i += 2) if (isCorsHeader(added[i]!)) headers.set(added[i]!, added[i + 1]!);
-    },
+    removeUpstreamHeaders,
   };
+}
+
+function compileRules({ allowCredentials: credentials, exposedHeaders, maxAge, ...lists }: CorsRules) {
+  const { allowedOrigins, allowedMethods, allowedHeaders } = lists;
+  const origins = createOriginTest(allowedOrigins);
+  const exposed = exposedHeaders.join(', ');
+  return {
+    origins,
+    methods: toNameSet(allowedMethods.length > 0 ? allowedMethods : defaultMethods, toUpper),
+    names: toNameSet(allowedHeaders.length > 0 ? allowedHeaders : defaultHeaders, toLower),
+    maxAgeValue: maxAge === 0 ? undefined : String(Math.max(0, maxAge)),
+    allowHeaders: (origin: string) => [
+      allowOrigin,
+      origins.isAny ? '*' : origin,
+      ...(credentials ? [allowCredentials, 'true'] : []),
+    ],
+    exposeHeaders: exposed ? ['Access-Control-Expose-Headers', exposed] : [],
+  };
+}
+
+function removeUpstreamHeaders(call: Exchange, headers: HeaderList): void {
+  headers.remove('access-control-allow-origin');
+  headers.remove('access-control-allow-credentials');
+  const added = call.extraResponseHeaders ?? [];
+  for (let i = 0; i < added.length; i += 2) if (isCorsHeader(added[i]!)) headers.set(added[i]!, added[i + 1]!);
 }
 
 const isCorsHeader = (name: string) => name.startsWith('Access-Control-');

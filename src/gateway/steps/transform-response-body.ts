@@ -44,41 +44,25 @@ function buildResponseTransform(matcher: ReturnType<Transforms>, context: StepCo
   const bounds = decompressionBounds(settings);
   const isLenient = passesFailures(context);
 
-  function fail(
+  const fail = (
     call: Exchange,
     response: GatewayResponse,
     { path }: BodyTransform,
     error: TransformError | ContentCodingError,
-  ): void {
+  ): void => {
     log.warn({ api: call.api?.id, endpoint: path, reason: error.message }, 'response body transform failed');
-    if (!(error instanceof ContentCodingError) && error.isLimitExceeded)
-      return replaceWithError(call, response, 'response_transform_limit');
-    if (isLenient) return;
-    if (!(error instanceof ContentCodingError || error instanceof InvalidBody))
-      return replaceWithError(call, response, 'response_transform_failed');
-    // An upstream error keeps its status, which says more than a page that is not JSON.
-    const { status } = response;
-    replaceWithError(call, response, 'response_body_unreadable');
-    if (status >= 400) response.status = call.status = status;
-  }
+    handleFailure(call, response, error, isLenient);
+  };
 
   const findTransform = (call: Exchange, response: GatewayResponse) =>
     hasBody(response) && !isStreaming(response) ? matcher.find(call) : undefined;
 
   function transformBody(call: Exchange, response: GatewayResponse, transform: BodyTransform, bytes: Buffer): void {
-    try {
-      const body = transform.write(call, bytes, response.headers);
-      if (!body) return;
-      response.body.replace(body);
-      removeStaleHeaders(response.headers);
-      response.headers.remove('accept-ranges');
-    } catch (error) {
-      if (!isTransformError(error)) throw error;
-      fail(call, response, transform, error);
-    }
+    const error = applyTransform(call, response, transform, bytes);
+    if (error) fail(call, response, transform, error);
   }
 
-  async function unpackAndTransform(
+  async function decodeAndTransform(
     call: Exchange,
     response: GatewayResponse,
     transform: BodyTransform,
@@ -96,11 +80,7 @@ function buildResponseTransform(matcher: ReturnType<Transforms>, context: StepCo
 
   return {
     request(call) {
-      if (!matcher.find(call)) return undefined;
-      // Transforms need the whole body, in a supported coding.
-      call.headers.remove('range');
-      call.headers.remove('if-range');
-      if (call.headers.has('accept-encoding')) call.headers.set('Accept-Encoding', supportedCodings);
+      if (matcher.find(call)) requestWholeBody(call);
       return undefined;
     },
     buffersResponse: (call, response) => findTransform(call, response) !== undefined,
@@ -113,10 +93,54 @@ function buildResponseTransform(matcher: ReturnType<Transforms>, context: StepCo
         return;
       }
       const coding = response.headers.get('content-encoding');
-      if (isEncoded(coding)) return unpackAndTransform(call, response, transform, coding);
+      if (isEncoded(coding)) return decodeAndTransform(call, response, transform, coding);
       transformBody(call, response, transform, response.body.bytes ?? noBytes);
     },
   };
+}
+
+/** Replaces the body; returns the error of a template, filter or body. */
+function applyTransform(
+  call: Exchange,
+  { headers, body }: GatewayResponse,
+  transform: BodyTransform,
+  bytes: Buffer,
+): TransformError | undefined {
+  try {
+    const transformed = transform.write(call, bytes, headers);
+    if (!transformed) return undefined;
+    body.replace(transformed);
+    removeStaleHeaders(headers);
+    headers.remove('accept-ranges');
+    return undefined;
+  } catch (error) {
+    if (!isTransformError(error)) throw error;
+    return error;
+  }
+}
+
+function handleFailure(
+  call: Exchange,
+  response: GatewayResponse,
+  error: TransformError | ContentCodingError,
+  isLenient: boolean,
+): void {
+  if (!(error instanceof ContentCodingError) && error.isLimitExceeded)
+    return replaceWithError(call, response, 'response_transform_limit');
+  if (isLenient) return;
+  if (!(error instanceof ContentCodingError || error instanceof InvalidBody))
+    return replaceWithError(call, response, 'response_transform_failed');
+  // An upstream error keeps its status, which says more than a page that is not JSON.
+  const { status } = response;
+  replaceWithError(call, response, 'response_body_unreadable');
+  if (status >= 400) response.status = call.status = status;
+}
+
+/** Transforms need the whole body, in a supported coding. */
+function requestWholeBody({ headers }: Exchange): void {
+  headers.remove('range');
+  headers.remove('if-range');
+  if (headers.has('accept-encoding')) headers.set('Accept-Encoding', supportedCodings);
 }
 
 const isHead = ({ upstreamMethod, method }: Exchange) => (upstreamMethod ?? method) === 'HEAD';
