@@ -4,7 +4,7 @@ import { createPublicId } from '#base/ids.ts';
 import { checkClassic } from '#definition/classic.ts';
 import { convertToClassic, convertToOas } from '#definition/convert.ts';
 import { oasToModel } from '#definition/model.ts';
-import type { OasDefinition } from '#definition/oas.ts';
+import type { OasDefinition } from '#definition/wire-types.ts';
 import { corpus, type Sample } from './corpus/corpus.ts';
 import type { Bag } from './corpus/pieces.ts';
 import type { Called } from './corpus/samples.ts';

@@ -307,7 +307,7 @@ async function ofBreaker(event: EventName, message: string, more: object = {}): 
 /** Uptime tests fire through the same door as every step; what is sent for them is held here. */
 async function handedIn(event: EventName, detail: object, expected: object): Promise<[Told, Told]> {
   const path = `/${createPublicId()}`;
-  const handlers = eventHandlerList.classic.read({ [event]: [webhook(receiver.url + path)] });
+  const handlers = eventHandlerList.classic.decode({ [event]: [webhook(receiver.url + path)] });
   const { events } = app.application.installation.tools;
   const orgId = app.credentials.organisation_id;
   events.emit({ event, atMs: 0, orgId, apiId: 'some-api', detail: { message: 'So it is', ...detail } }, handlers);

@@ -3,11 +3,12 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { JsonObject } from '#base/json-tree.ts';
-import { type ClassicDefinition, checkClassic } from '#definition/classic.ts';
+import { checkClassic } from '#definition/classic.ts';
 import { convertToClassic, convertToOas } from '#definition/convert.ts';
 import { features } from '#definition/definition.ts';
 import { classicToModel, type Model, oasToModel, type VersionModel } from '#definition/model.ts';
-import { checkOas, type OasDefinition } from '#definition/oas.ts';
+import { checkOas } from '#definition/oas.ts';
+import type { ClassicDefinition, OasDefinition } from '#definition/wire-types.ts';
 import { order } from '#gateway/steps/order.ts';
 import {
   definitionFiles,

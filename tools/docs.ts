@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { settingNames, toEnvironmentName, toFlagName } from '#base/settings.ts';
 import { settingsTable } from '#base/settings-table.ts';
 import { notEnforced } from '#definition/not-enforced.ts';
-import { listReferenceRows } from '#definition/rows.ts';
+import { listReferenceRows } from '#definition/reference-rows.ts';
 import { refusals } from '#gateway/pipeline/refusals.ts';
 import type { AnyOperation } from '#operations/operation.ts';
 import { type SurfaceName, surfaces } from '#operations/surfaces.ts';

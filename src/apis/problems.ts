@@ -31,7 +31,7 @@ export const problem = problems('apis', {
   version_exists: { status: 409, message: 'new_version_name: the API already has a version {name}' },
 });
 
-/** Why a route is refused: every operation that writes APIs may say so. */
+/** Problems with routes, of every operation that writes APIs. */
 export const routeProblems = [
   people.limit_reached,
   problem.path_exists,

@@ -1,4 +1,4 @@
-/** Plain JSON values by path. Nothing here changes what was given; `put` and `cut` work on copies their caller made. */
+/** JSON tree access by path. Reads never modify; `setAt` and `deleteAt` modify the tree they get. */
 export type JsonObject = Record<string, unknown>;
 export type JsonPath = readonly string[];
 
@@ -16,7 +16,7 @@ export function getAt(root: unknown, path: JsonPath): unknown {
   return value;
 }
 
-/** Sets a value, making the objects on the way to it. */
+/** Sets a value, creating the objects on its path. */
 export function setAt(root: JsonObject, path: JsonPath, value: unknown): void {
   const last = path.length - 1;
   let holder = root;
@@ -29,12 +29,12 @@ export function setAt(root: JsonObject, path: JsonPath, value: unknown): void {
   defineMember(holder, path[last]!, value);
 }
 
-/** A plain assignment would let the name `__proto__` change what the object is. */
+/** Defines an own property: assignment to `__proto__` would change the prototype. */
 function defineMember(holder: JsonObject, name: string, value: unknown): void {
   Object.defineProperty(holder, name, { value, writable: true, enumerable: true, configurable: true });
 }
 
-/** Takes a value away, and the objects that hold nothing else. */
+/** Deletes a value, and the objects that become empty. */
 export function deleteAt(root: JsonObject, path: JsonPath): void {
   const [first, ...rest] = path;
   if (first === undefined || !Object.hasOwn(root, first)) return;
@@ -46,7 +46,7 @@ export function deleteAt(root: JsonObject, path: JsonPath): void {
   }
 }
 
-/** Whether a value says nothing: false, zero, the empty text, an empty list or object. */
+/** True for false, zero, null, and empty texts, lists and objects. */
 export function isZeroValue(value: unknown): boolean {
   if (Array.isArray(value)) return value.length === 0;
   if (isObject(value)) return Object.keys(value).length === 0;

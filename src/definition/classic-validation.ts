@@ -1,16 +1,12 @@
 import { isIP } from 'node:net';
-import type { ClassicDefinition } from './classic.ts';
+import { arrayOrEmpty, type JsonObject, objectOrEmpty } from '#base/json-tree.ts';
+import type { ValidationError } from '#operations/validation-error.ts';
 import { features } from './definition.ts';
 import { normalizeClassic } from './model.ts';
 import { findPathTemplateError } from './path-template.ts';
-import type { Fault } from './validation-error.ts';
+import type { ClassicDefinition } from './wire-types.ts';
 
-/** What a classic definition must keep to beyond the shape of its members. */
-type Bag = Record<string, unknown>;
-type Check = (definition: ClassicDefinition) => Fault[];
-
-const bag = (value: unknown): Bag => (typeof value === 'object' && value !== null ? (value as Bag) : {});
-const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+type Check = (definition: ClassicDefinition) => ValidationError[];
 
 const authMethodSwitches: readonly (readonly [mode: string, switches: readonly string[]])[] = [
   ['authToken', ['use_standard_auth']],
@@ -25,14 +21,14 @@ const checkAuthSources: Check = given => {
   const definition = normalizeClassic(given);
   return authMethodSwitches.flatMap(([mode, switches]) => {
     const on = !definition.use_keyless && switches.some(name => definition[name] === true);
-    const { disable_header, use_param, use_cookie } = bag(bag(definition.auth_configs)[mode]);
+    const { disable_header, use_param, use_cookie } = objectOrEmpty(objectOrEmpty(definition.auth_configs)[mode]);
     if (!on || disable_header !== true || use_param === true || use_cookie === true) return [];
     const message = `all auth sources are disabled for ${mode}, at least one of header/cookie/query must be enabled`;
     return [{ path: `auth_configs.${mode}`, message }];
   });
 };
 
-/** An address, or a range in CIDR notation. */
+/** IP address, or range in CIDR notation. */
 export function isAddressRange(text: string): boolean {
   const [address, bits, ...more] = text.split('/');
   const family = isIP(address ?? '');
@@ -47,7 +43,7 @@ const checkIpRanges: Check = definition =>
   ].flatMap(([name, on]) =>
     definition[on!] !== true
       ? []
-      : list(definition[name!]).flatMap((entry, at) =>
+      : arrayOrEmpty(definition[name!]).flatMap((entry, at) =>
           isAddressRange(String(entry))
             ? []
             : [{ path: `${name}[${at}]`, message: `invalid IP/CIDR ${JSON.stringify(entry)}` }],
@@ -61,8 +57,8 @@ const checkListenPath: Check = ({ proxy, domain }) => [
   ...checkHostPort('domain', domain),
 ];
 
-/** Requests are matched by their host without its port, so that a route with a port in its host answers none. */
-export const checkHostPort = (path: string, host: unknown): Fault[] =>
+/** Rejects a port in a host: requests are matched by host without port, so such a route would never match. */
+export const checkHostPort = (path: string, host: unknown): ValidationError[] =>
   /:\d*$/.test(String(host ?? '').replaceAll(/\{[^}]*\}+/g, 'x'))
     ? [{ path, message: 'must not hold a port: a port of its own is that of the listener' }]
     : [];
@@ -71,20 +67,20 @@ const methodName = /^(?!(?:any|all)$)[A-Za-z]+(?:-[A-Za-z]+)*$/i;
 
 const listNames = Object.values(features).flatMap(({ classic }) => classic ?? []);
 
-/** An entry that fits no request: in a block list it would leave open what it names. */
+/** Rejects an entry that matches no request: in a block list it would leave its endpoint open. */
 const checkEndpointLists: Check = ({ version_data }) =>
-  Object.entries(bag(bag(version_data).versions)).flatMap(([version, settings]) =>
+  Object.entries(objectOrEmpty(objectOrEmpty(version_data).versions)).flatMap(([version, settings]) =>
     listNames.flatMap(name =>
-      list(bag(bag(settings).extended_paths)[name]).flatMap((entry, at) =>
+      arrayOrEmpty(objectOrEmpty(objectOrEmpty(settings).extended_paths)[name]).flatMap((entry, at) =>
         typeof entry === 'string'
           ? []
-          : checkEndpointEntry(`version_data.versions.${version}.extended_paths.${name}[${at}]`, bag(entry)),
+          : checkEndpointEntry(`version_data.versions.${version}.extended_paths.${name}[${at}]`, objectOrEmpty(entry)),
       ),
     ),
   );
 
-function checkEndpointEntry(place: string, { path, method, method_actions }: Bag): Fault[] {
-  const named = Object.keys(bag(method_actions)).map(name => [`${place}.method_actions`, name] as const);
+function checkEndpointEntry(place: string, { path, method, method_actions }: JsonObject): ValidationError[] {
+  const named = Object.keys(objectOrEmpty(method_actions)).map(name => [`${place}.method_actions`, name] as const);
   const given = typeof method === 'string' && method !== '' ? [[`${place}.method`, method] as const] : [];
   const wrong = [...given, ...named].filter(([, name]) => !methodName.test(name));
   return [
@@ -96,8 +92,8 @@ function checkEndpointEntry(place: string, { path, method, method_actions }: Bag
   ];
 }
 
-/** A place with parameters in it that calls cannot be compared with. */
-export function checkPathTemplate(path: string, text: unknown, divider: '/' | ''): Fault[] {
+/** Rejects a path or host template that cannot be compiled. */
+export function checkPathTemplate(path: string, text: unknown, divider: '/' | ''): ValidationError[] {
   const message = findPathTemplateError(String(text ?? ''), divider);
   return message === undefined ? [] : [{ path, message }];
 }
@@ -108,17 +104,17 @@ const checkListenPort: Check = ({ protocol, listen_port }) =>
     : [];
 
 const checkTargets: Check = ({ proxy }) => {
-  const { enable_load_balancing, target_list, service_discovery } = bag(proxy);
-  const discovered = bag(service_discovery).use_discovery_service === true;
-  return enable_load_balancing === true && !discovered && list(target_list).length === 0
+  const { enable_load_balancing, target_list, service_discovery } = objectOrEmpty(proxy);
+  const discovered = objectOrEmpty(service_discovery).use_discovery_service === true;
+  return enable_load_balancing === true && !discovered && arrayOrEmpty(target_list).length === 0
     ? [{ path: 'proxy.target_list', message: 'must name at least one target when load balancing is on' }]
     : [];
 };
 
 const checkDataSourceNames: Check = ({ graphql }) => {
   const seen = new Set<string>();
-  return list(bag(bag(graphql).engine).data_sources).flatMap((source, at) => {
-    const name = String(bag(source).name ?? '')
+  return arrayOrEmpty(objectOrEmpty(objectOrEmpty(graphql).engine).data_sources).flatMap((source, at) => {
+    const name = String(objectOrEmpty(source).name ?? '')
       .trim()
       .toLowerCase();
     if (name === '' || !seen.has(name)) {
@@ -130,8 +126,8 @@ const checkDataSourceNames: Check = ({ graphql }) => {
 };
 
 const checkUpstreamAuth: Check = ({ upstream_auth }) => {
-  const { enabled, basic_auth, oauth } = bag(upstream_auth);
-  return enabled === true && bag(basic_auth).enabled === true && bag(oauth).enabled === true
+  const { enabled, basic_auth, oauth } = objectOrEmpty(upstream_auth);
+  return enabled === true && objectOrEmpty(basic_auth).enabled === true && objectOrEmpty(oauth).enabled === true
     ? [{ path: 'upstream_auth', message: 'basic and OAuth authentication cannot both be enabled' }]
     : [];
 };

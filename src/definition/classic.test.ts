@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { ValidationError } from '#operations/validation-error.ts';
 import { checkClassic, classicSchema } from './classic.ts';
-import type { Fault } from './validation-error.ts';
 
-const faultsIn = (value: unknown): Fault[] => {
+const errorsIn = (value: unknown): ValidationError[] => {
   const checked = checkClassic(value);
   return checked.ok ? [] : checked.errors;
 };
@@ -49,12 +49,12 @@ test('what passes is what was written, with null left out and nothing added', ()
 });
 
 test('an empty definition is a definition, and null stands for an empty container', () => {
-  assert.deepEqual(faultsIn({}), []);
-  assert.deepEqual(faultsIn({ tags: null, proxy: null, auth_configs: null, version_data: { versions: null } }), []);
+  assert.deepEqual(errorsIn({}), []);
+  assert.deepEqual(errorsIn({ tags: null, proxy: null, auth_configs: null, version_data: { versions: null } }), []);
 });
 
-test('every fault is told at once, with its place', () => {
-  const faults = faultsIn({
+test('every error is told at once, with its place', () => {
+  const errors = errorsIn({
     name: 7,
     api_id: 'a/b',
     active: 'yes',
@@ -63,7 +63,7 @@ test('every fault is told at once, with its place', () => {
     version_data: { versions: { '': { extended_paths: { size_limits: [{ size_limit: 'big' }] } } } },
     graphql: { engine: { field_configs: [{ path: 'x' }] }, supergraph: { subgraphs: [{ headers: { a: 1 } }] } },
   });
-  assert.deepEqual(faults.map(({ path }) => path).sort(), [
+  assert.deepEqual(errors.map(({ path }) => path).sort(), [
     'active',
     'api_id',
     'graphql.engine.field_configs[0].path',
@@ -73,32 +73,32 @@ test('every fault is told at once, with its place', () => {
     'proxy.target_list[2]',
     'version_data.versions[""].extended_paths.size_limits[0].size_limit',
   ]);
-  assert.equal(faults.find(({ path }) => path === 'listen_port')?.message, 'must be at most 65535');
-  assert.equal(faults.find(({ path }) => path === 'name')?.message, 'must be a string');
+  assert.equal(errors.find(({ path }) => path === 'listen_port')?.message, 'must be at most 65535');
+  assert.equal(errors.find(({ path }) => path === 'name')?.message, 'must be a string');
 });
 
 test('what is no object is refused at its root', () => {
   for (const value of [null, 7, 'x', [], undefined])
-    assert.deepEqual(faultsIn(value), [{ path: '', message: 'must be an object' }]);
+    assert.deepEqual(errorsIn(value), [{ path: '', message: 'must be an object' }]);
 });
 
 test('a pattern that cannot run in linear time is refused', () => {
-  const [fault] = faultsIn({ definition: { url_versioning_pattern: '(?!a)b' } });
-  assert.equal(fault?.path, 'definition.url_versioning_pattern');
+  const [error] = errorsIn({ definition: { url_versioning_pattern: '(?!a)b' } });
+  assert.equal(error?.path, 'definition.url_versioning_pattern');
 });
 
 test('words outside a closed list are refused with the list', () => {
-  assert.deepEqual(faultsIn({ definition: { location: 'cookie' } }), [
+  assert.deepEqual(errorsIn({ definition: { location: 'cookie' } }), [
     { path: 'definition.location', message: 'must be one of header, url-param, url' },
   ]);
   assert.deepEqual(
-    faultsIn({ graphql: { execution_mode: 'other' } }).map(({ path }) => path),
+    errorsIn({ graphql: { execution_mode: 'other' } }).map(({ path }) => path),
     ['graphql.execution_mode'],
   );
 });
 
 test('a mode of authentication without any place to look is refused', () => {
-  assert.deepEqual(faultsIn({ enable_jwt: true, auth_configs: { jwt: { disable_header: true } } }), [
+  assert.deepEqual(errorsIn({ enable_jwt: true, auth_configs: { jwt: { disable_header: true } } }), [
     {
       path: 'auth_configs.jwt',
       message: 'all auth sources are disabled for jwt, at least one of header/cookie/query must be enabled',
@@ -108,8 +108,8 @@ test('a mode of authentication without any place to look is refused', () => {
 
 test('addresses are checked once their list is on', () => {
   const allowed_ips = ['10.0.0.1', '10.0.0.0/8', '::1/128', '10.0.0.0/33', 'host'];
-  assert.deepEqual(faultsIn({ allowed_ips }), []);
-  assert.deepEqual(faultsIn({ allowed_ips, enable_ip_whitelisting: true }), [
+  assert.deepEqual(errorsIn({ allowed_ips }), []);
+  assert.deepEqual(errorsIn({ allowed_ips, enable_ip_whitelisting: true }), [
     { path: 'allowed_ips[3]', message: 'invalid IP/CIDR "10.0.0.0/33"' },
     { path: 'allowed_ips[4]', message: 'invalid IP/CIDR "host"' },
   ]);
@@ -126,7 +126,7 @@ test('an entry that no request fits is refused: without a path, with a method th
     ...[{ path: '/a' }, { path: '', method: '' }, { path: '/a', method: 'get' }, { path: '/a', method: 'M-SEARCH' }],
   ];
   assert.deepEqual(
-    faultsIn({ version_data: { versions: { v1: { extended_paths: { black_list, cache: ['/c'] } } } } }),
+    errorsIn({ version_data: { versions: { v1: { extended_paths: { black_list, cache: ['/c'] } } } } }),
     [
       {
         path: `${place}[0].method_actions`,
@@ -144,16 +144,16 @@ test('an entry that no request fits is refused: without a path, with a method th
 
 test('a domain with a port is refused, since hosts are compared without it', () => {
   for (const domain of ['a.example:8080', ':9001', 'a.example:'])
-    assert.deepEqual(faultsIn({ domain }), [
+    assert.deepEqual(errorsIn({ domain }), [
       { path: 'domain', message: 'must not hold a port: a port of its own is that of the listener' },
     ]);
   for (const domain of ['a.example', '{h:[a-z]+}.example', 'a.{h:\\d+}', '[::1]'])
-    assert.deepEqual(faultsIn({ domain }), []);
+    assert.deepEqual(errorsIn({ domain }), []);
 });
 
 test('balancing needs a target, and a raw service a port', () => {
   assert.deepEqual(
-    faultsIn({ proxy: { enable_load_balancing: true }, protocol: 'tcp' }).map(({ path }) => path),
+    errorsIn({ proxy: { enable_load_balancing: true }, protocol: 'tcp' }).map(({ path }) => path),
     ['listen_port', 'proxy.target_list'],
   );
 });

@@ -6,9 +6,8 @@ import type { Anchors } from './read-fields.ts';
 import { firstSetPath, isNoop, readFacet, readRow, resolvePath, withDerivedValues } from './read-fields.ts';
 
 /**
- * Turns what one form says into what the other says, row by row. What the other form cannot say, and what nobody has
- * declared, travels along in a bag named after the form it came from, and is put back on the way home: no conversion
- * loses anything.
+ * Format conversion, row by row. Values that the other format cannot express, and unknown members, are carried over
+ * verbatim under a key named after their format and restored on the way back, so that no conversion is lossy.
  */
 export const carryOverKey = { classic: 'x-gw-classic', oas: 'x-gw-oas' } as const;
 
@@ -16,7 +15,7 @@ export interface ConversionContext {
   readonly from: DefinitionFormat;
   readonly to: DefinitionFormat;
   readonly source: JsonObject;
-  /** What is left of the source once the other form has said it. */
+  /** Remainder of the source that the target does not express. */
   readonly rest: JsonObject;
   readonly target: JsonObject;
   readonly anchors: Readonly<Record<DefinitionFormat, Anchors>>;
@@ -28,24 +27,24 @@ export function convertBlock(block: Block, context: ConversionContext): void {
   const { from, to, target, anchors } = context;
   const raw = readRaw(block.rows, context);
   const values = withDerivedValues(block, from, raw);
-  const carries = isAlreadyExpressed(block, values, context) ? [] : (block.lens?.carries ?? []);
+  const lensFields = isAlreadyExpressed(block, values, context) ? [] : (block.lens?.fields ?? []);
   const isAlreadySet = (row: Row) => row[to] !== null && firstSetPath(row[to], target, anchors[to]) !== undefined;
   const alreadySet = block.rows.filter(isAlreadySet);
   const newRows = block.rows.filter(
-    row => !isAlreadySet(row) && needsWrite(row, carries, values, row[to]?.absent, context),
+    row => !isAlreadySet(row) && needsWrite(row, lensFields, values, row[to]?.valueWhenAbsent, context),
   );
   for (const row of newRows) writeRow(row, values[row.name], context);
   if (newRows.length > 0) writeSwitch(block, values, context);
   const readTarget = () => readFacet(block as Facet<Fields>, to, target, anchors[to]);
-  // What came home in the bag is left alone where, beside what was just written, it says the same in its own words.
+  // Carried-over values stay as written where they mean the same beside the new values.
   const before = readTarget();
   for (const row of alreadySet)
-    if (needsWrite(row, carries, values, before[row.name], context)) writeRow(row, values[row.name], context);
+    if (needsWrite(row, lensFields, values, before[row.name], context)) writeRow(row, values[row.name], context);
   const converted = readTarget();
   for (const row of block.rows) removeConverted(row, raw, converted, context);
 }
 
-/** Takes from the rest what the target now says, provided that all of it was said. */
+/** Removes a value from the remainder where the target expresses all of it. */
 function removeConverted(
   row: Row,
   raw: Values,
@@ -60,15 +59,15 @@ function removeConverted(
     deleteAt(rest, path);
 }
 
-/** Whether our own value is all there is to the wire's: no unknown members, no other way of writing it. */
+/** True where encoding the value gives the wire value: no unknown members, no other notation. */
 function isExact(row: Row, format: DefinitionFormat, value: unknown, wire: unknown): boolean {
   const encoded = row.items
     ? arrayOrEmpty(value).map(item => encodeItem(row.items!.rows, format, objectOrEmpty(item)))
-    : row[format]!.write(value);
+    : row[format]!.encode(value);
   return isDeepStrictEqual(encoded, wire);
 }
 
-/** Whether what came home in the bag says it all, in more words than this form has. */
+/** True where carried-over values already express the block, perhaps in more detail than this format can. */
 function isAlreadyExpressed(
   { rows, lens, name }: Block,
   values: Values,
@@ -76,17 +75,17 @@ function isAlreadyExpressed(
 ): boolean {
   const current = readFacet({ rows, name, ...(lens ? { lens } : {}) } as Facet<Fields>, to, target, anchors[to]);
   const here = rows.filter(row => row[from]);
-  const carried = here.filter(row => lens?.carries.includes(row.name));
+  const carried = here.filter(row => lens?.fields.includes(row.name));
   return (carried.length > 0 ? carried : here).every(row => isDeepStrictEqual(current[row.name], values[row.name]));
 }
 
 const readRaw = (rows: readonly Row[], { from, source, anchors }: ConversionContext): Values =>
   Object.fromEntries(rows.map(row => [row.name, readRow(row, from, source, anchors[from])]));
 
-/** A row is written where what the other form says already, be it by silence, means something else. */
+/** A row is written where the target's present value, or its default, differs. */
 function needsWrite(
   row: Row,
-  carries: readonly string[],
+  lensFields: readonly string[],
   values: Values,
   current: unknown,
   { from, to, source, anchors }: ConversionContext,
@@ -94,7 +93,7 @@ function needsWrite(
   const there = row[to];
   if (!there || !resolvePath(there.paths[0]!, anchors[to])) return false;
   const here = row[from];
-  if (!here && (!carries.includes(row.name) || isZeroValue(values[row.name]))) return false;
+  if (!here && (!lensFields.includes(row.name) || isZeroValue(values[row.name]))) return false;
   if (isNoop(row, values) && !(here && firstSetPath(here, source, anchors[from]))) return false;
   return !isDeepStrictEqual(values[row.name], current);
 }
@@ -103,7 +102,7 @@ function writeRow(row: Row, value: unknown, context: ConversionContext): void {
   const { from, to, source, target, anchors } = context;
   const path = resolvePath(row[to]!.paths[0]!, anchors[to])!;
   if (!row.items) {
-    setAt(target, path, row[to]!.write(value));
+    setAt(target, path, row[to]!.encode(value));
     return;
   }
   const here = row[from] && firstSetPath(row[from], source, anchors[from]);
@@ -118,14 +117,14 @@ function writeRow(row: Row, value: unknown, context: ConversionContext): void {
   setAt(target, path, converted);
 }
 
-/** An OpenAPI block that says anything says whether it is on. */
+/** A converted OpenAPI block always states `enabled`. */
 function writeSwitch(block: Block, values: Values, { to, target, anchors }: ConversionContext): void {
   const path = block.rows.find(({ name }) => name === 'enabled')?.[to]?.paths[0];
   const place = path && resolvePath(path, anchors[to]);
   if (to === 'oas' && place && getAt(target, place) === undefined) setAt(target, place, values.enabled);
 }
 
-/** One entry of a list or map, with a bag of its own. */
+/** Converts an entry of a list or map, with its own carry-over key. */
 export function convertItem(
   rows: readonly Row[],
   from: DefinitionFormat,
@@ -142,7 +141,7 @@ export function convertItem(
 
 function encodeItem(rows: readonly Row[], format: DefinitionFormat, values: JsonObject): JsonObject {
   const item: JsonObject = {};
-  for (const row of rows) if (row[format]) setAt(item, row[format].paths[0]!, row[format].write(values[row.name]));
+  for (const row of rows) if (row[format]) setAt(item, row[format].paths[0]!, row[format].encode(values[row.name]));
   return item;
 }
 

@@ -1,22 +1,21 @@
 import type { JsonObject } from '#base/json-tree.ts';
 import { getAt, isObject, isZeroValue, objectOrEmpty, setAt } from '#base/json-tree.ts';
-import type { ClassicDefinition } from './classic.ts';
 import type { ConversionContext } from './convert-block.ts';
 import { carryOverKey, convertBlock, finishConversion, startConversion } from './convert-block.ts';
 import { facets, versionFacets } from './definition.ts';
-import { convertEndpointsToClassic, convertEndpointsToOas } from './endpoints/converting.ts';
+import { convertEndpointsToClassic, convertEndpointsToOas } from './endpoints/convert-endpoints.ts';
 import type { Facet, Fields } from './facet.ts';
 import type { SchemeKind } from './facets/schemes.ts';
 import { schemeKinds } from './facets/schemes.ts';
 import { findUnversionedKey, normalizeClassic, normalizeOas } from './model.ts';
-import type { GatewayExtension, OasDefinition } from './oas.ts';
 import type { Anchors } from './read-fields.ts';
 import { readFacet } from './read-fields.ts';
 import { buildComponent, omitComponentSettings, schemesPath } from './security-schemes.ts';
+import type { ClassicDefinition, GatewayExtension, OasDefinition } from './wire-types.ts';
 
 const allFacets = [...Object.values(facets), ...Object.values(versionFacets)] as unknown as Facet<Fields>[];
 
-/** The OpenAPI document of a classic definition. Of several versions inside it, the named or default one is shown. */
+/** Converts a classic definition to an OpenAPI document. Of several versions, the named or default one is converted. */
 export function convertToOas(classic: ClassicDefinition, versionKey?: string): OasDefinition {
   const carriedOver = objectOrEmpty(classic[carryOverKey.oas]);
   const { 'x-gw-api-gateway': carriedExtension, ...document } = isZeroValue(carriedOver)
@@ -31,7 +30,7 @@ export function convertToOas(classic: ClassicDefinition, versionKey?: string): O
       schemeKinds.map(kind => [`@${kind}`, names.has(kind) ? [...schemesPath, names.get(kind)!] : null]),
     ),
   });
-  // The copies that reading needed are not part of what was written.
+  // Drops copies that normalization made and the author did not write.
   if (classic.auth_configs === undefined) delete context.rest.auth_configs;
   else context.rest.auth_configs = structuredClone(classic.auth_configs);
   delete context.rest.is_oas;
@@ -41,7 +40,7 @@ export function convertToOas(classic: ClassicDefinition, versionKey?: string): O
   return { ...document, 'x-gw-api-gateway': finishConversion(context) as unknown as GatewayExtension } as OasDefinition;
 }
 
-/** The classic definition of a document. */
+/** Converts an OpenAPI document to a classic definition. */
 export function convertToClassic(document: OasDefinition): ClassicDefinition {
   const { extension, anchors: schemes } = normalizeOas(document);
   const carriedOver = objectOrEmpty(extension[carryOverKey.classic]) as ClassicDefinition;
@@ -72,7 +71,7 @@ const newDocument = ({ name }: ClassicDefinition): JsonObject => ({
 const isConvertible = (facet: Facet<Fields>, { from, source, anchors }: ConversionContext) =>
   facet.convertsOnlyWhenEnabled !== true || readFacet(facet, from, source, anchors[from]).enabled === true;
 
-/** The version that stands for the API where only one can. */
+/** Version that represents the API where only one can. */
 export function selectVersion({ version_data }: ClassicDefinition): string | undefined {
   const versions = objectOrEmpty(version_data?.versions);
   const keys = Object.keys(versions).filter(key => isObject(versions[key]));
@@ -81,10 +80,10 @@ export function selectVersion({ version_data }: ClassicDefinition): string | und
   return findUnversionedKey(keys) ?? keys[0];
 }
 
-/** How the classic form calls the settings of a scheme. */
+/** Name of a scheme in `auth_configs`. */
 const authConfigName = (kind: SchemeKind) => (kind === 'token' ? 'authToken' : kind);
 
-/** What each way in that is on is called among the security schemes. */
+/** Names of the enabled auth methods among the security schemes. */
 function nameSchemes(classic: ClassicDefinition): Map<SchemeKind, string> {
   const names = new Map<SchemeKind, string>();
   for (const kind of schemeKinds) {
@@ -97,7 +96,7 @@ function nameSchemes(classic: ClassicDefinition): Map<SchemeKind, string> {
   return names;
 }
 
-/** The classic form remembers the name of a scheme with its settings. */
+/** The classic format stores the name of a scheme with its settings. */
 function labelSchemes(schemes: Anchors, { source, target }: ConversionContext): void {
   for (const kind of schemeKinds) {
     const path = schemes[`@${kind}`];
@@ -118,7 +117,7 @@ function convertVersion({ source, rest, target }: ConversionContext, key: string
   delete remaining.paths;
   for (const name of ['extended_paths', 'paths', 'x-gw-unused-extended-paths'])
     if (name in unconverted) remaining[name] = unconverted[name];
-  // The key of the version is remembered even where all it said has been carried over.
+  // Keeps the version key even where all its members were converted.
   setAt(rest, ['version_data', 'versions', key], remaining);
 }
 
@@ -127,7 +126,7 @@ function declareSchemes(names: ReadonlyMap<SchemeKind, string>, document: JsonOb
     const entry = objectOrEmpty(getAt(extension, [...schemesPath, name]));
     const path = ['components', 'securitySchemes', name];
     if (getAt(document, path) === undefined) setAt(document, path, buildComponent(kind, entry));
-    // Without providers it would pass for the gateway's own OAuth.
+    // Without providers it would be read as the gateway's own OAuth.
     if (kind === 'externalOAuth') entry.providers ??= [];
     omitComponentSettings(entry, objectOrEmpty(getAt(document, path)));
   }

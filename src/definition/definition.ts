@@ -12,7 +12,7 @@ import * as server from './facets/server.ts';
 import * as upstream from './facets/upstream.ts';
 import * as version from './facets/version.ts';
 
-/** Everything a definition may say, for the API as a whole. */
+/** Facets of the API as a whole. */
 export const facets = {
   identity: identity.identity,
   versioning: identity.versioning,
@@ -65,7 +65,7 @@ export const facets = {
   graphql,
 } as const;
 
-/** What the classic form says again for each version. */
+/** Facets that the classic format repeats for each version. */
 export const versionFacets = {
   version: version.versionSettings,
   requestHeaders: version.requestHeaders,
@@ -74,7 +74,7 @@ export const versionFacets = {
   timeout: version.timeout,
 } as const;
 
-/** What can be said about one endpoint, in the order in which a call meets it. */
+/** Endpoint features, in the order a request meets them. */
 export const features = {
   mockResponse: access.mockResponse,
   ignoreAuthentication: access.ignoreAuthentication,

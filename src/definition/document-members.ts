@@ -2,27 +2,27 @@ import type { z } from 'zod';
 import { closestMatch } from '#base/closest-match.ts';
 import { isObject } from '#base/json-tree.ts';
 import { formatMemberPath, formatUnknownMember } from '#base/members.ts';
+import type { ValidationError } from '#operations/validation-error.ts';
 import { methods } from './endpoints/paths.ts';
 import type { DefinitionMembers, UnknownMembers } from './members.ts';
 import { checkDefinitionMembers } from './members.ts';
-import type { Fault } from './validation-error.ts';
 
-/** The member of an OpenAPI document that is the gateway's. */
+/** Gateway extension of an OpenAPI document. */
 export const extensionName = 'x-gw-api-gateway';
 
-/** The member that holds the streams. */
+/** Streams extension of an OpenAPI document. */
 export const streamingName = 'x-gw-streaming';
 
 const extensionNames: readonly string[] = [extensionName, streamingName];
 
-/** Members of the gateway's part that are not OpenAPI's too: at the top of the document they would have no effect. */
+/** Members of the gateway extension that OpenAPI does not have: at the top of the document they have no effect. */
 const misplacedNames = ['server', 'upstream', 'middleware'];
 
 /**
- * Unknown members at the top of an OpenAPI document. Most of it is the author's, and documents of the world are sloppy: only
- * names that can but be meant for the gateway are refused, those that begin with `x-gw` and the members of its part.
+ * Unknown members at the top of an OpenAPI document. Most of it is the author's and often sloppy: only names clearly
+ * meant for the gateway are rejected, those that begin with `x-gw` and the members of its extension.
  */
-function findMisplacedMembers(document: unknown): Fault[] {
+function findMisplacedMembers(document: unknown): ValidationError[] {
   if (!isObject(document)) return [];
   return Object.keys(document).flatMap(name => {
     const isOurs = /^x-gw/i.test(name) && !extensionNames.includes(name);
@@ -32,11 +32,11 @@ function findMisplacedMembers(document: unknown): Fault[] {
   });
 }
 
-/** What the gateway's own OpenAPI document says in its operations. */
+/** Member of operations in the OpenAPI document that the gateway publishes of itself. */
 const permissionName = 'x-gw-permission';
 
-/** The same inside paths and operations, where a rule for the gateway would have no effect. */
-function findPathExtensions(document: unknown): Fault[] {
+/** Gateway members inside paths and operations, where they have no effect. */
+function findPathExtensions(document: unknown): ValidationError[] {
   if (!isObject(document) || !isObject(document.paths)) return [];
   return Object.entries(document.paths).flatMap(([path, item]) => [
     ...findGatewayNames(item, ['paths', path]),
@@ -44,7 +44,7 @@ function findPathExtensions(document: unknown): Fault[] {
   ]);
 }
 
-function findGatewayNames(value: unknown, place: readonly string[]): Fault[] {
+function findGatewayNames(value: unknown, place: readonly string[]): ValidationError[] {
   if (!isObject(value)) return [];
   return Object.keys(value)
     .filter(name => /^x-gw/i.test(name) && name !== permissionName)
@@ -54,15 +54,17 @@ function findGatewayNames(value: unknown, place: readonly string[]): Fault[] {
     }));
 }
 
-/** Checks the members of a document. `null` means absent in the gateway's parts; all else stays as its author wrote it. */
+/**
+ * Checks the members of a document. `null` means absent in the gateway's extensions; everything else stays as written.
+ */
 export function checkDocumentMembers(
   schema: z.ZodType,
   given: unknown,
   unknownMembers: UnknownMembers,
-  unknownNames: readonly Fault[] = [],
+  unknownNames: readonly ValidationError[] = [],
 ): DefinitionMembers {
-  const faults = [...findMisplacedMembers(given), ...findPathExtensions(given), ...unknownNames];
-  const members = checkDefinitionMembers(schema, given, unknownMembers, faults);
+  const errors = [...findMisplacedMembers(given), ...findPathExtensions(given), ...unknownNames];
+  const members = checkDefinitionMembers(schema, given, unknownMembers, errors);
   return { ...members, value: keepAuthorValues(given, members.value) };
 }
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { ValidationError } from '#operations/validation-error.ts';
 import { checkOas } from './oas.ts';
 import { checkStreams } from './streams.ts';
-import type { Fault } from './validation-error.ts';
 
 const gateway = 'x-gw-api-gateway';
 
@@ -34,7 +34,7 @@ function documentOf(part: { operations?: object; authentication?: object }, more
 }
 
 const block = { block: { enabled: true } };
-const faultsOf = (document: object): readonly Fault[] => {
+const faultsOf = (document: object): readonly ValidationError[] => {
   const checked = checkOas(document);
   return checked.ok ? [] : checked.errors;
 };
@@ -54,8 +54,8 @@ describe('names inside documents', () => {
 
   test('an operation without an operationId is named by path and method', () => {
     assert.deepEqual(faultsOf(documentOf({ operations: { ordersPOST: block, getOrder: block, gone: {} } })), []);
-    const [fault] = faultsOf(documentOf({ operations: { orderPOST: block } }));
-    assert.match(fault!.message, /did you mean ordersPOST\?$/);
+    const [error] = faultsOf(documentOf({ operations: { orderPOST: block } }));
+    assert.match(error!.message, /did you mean ordersPOST\?$/);
   });
 
   test('an operation of a path that begins with x- is not one', () => {
@@ -93,8 +93,8 @@ describe('names inside documents', () => {
   });
 
   test('a requirement of the document that names no scheme is refused with the nearest name', () => {
-    const [fault] = faultsOf(documentOf({}, { security: [{ partnerKy: [] }] }));
-    assert.deepEqual(fault, {
+    const [error] = faultsOf(documentOf({}, { security: [{ partnerKy: [] }] }));
+    assert.deepEqual(error, {
       path: 'security[0]',
       message: 'partnerKy is not one of components.securitySchemes; did you mean partnerKey?',
     });
@@ -119,7 +119,7 @@ describe('names inside documents', () => {
     );
   });
 
-  test('a document with thousands of unknown names lists a bounded number of faults', () => {
+  test('a document with thousands of unknown names lists a bounded number of errors', () => {
     const operations = Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`unknown${at}`, block]));
     assert.equal(faultsOf(documentOf({ operations })).length, 100);
   });

@@ -2,25 +2,25 @@ import { closestMatch } from '#base/closest-match.ts';
 import type { JsonObject, JsonPath } from '#base/json-tree.ts';
 import { arrayOrEmpty, getAt, isObject, isZeroValue, objectOrEmpty } from '#base/json-tree.ts';
 import { formatMemberPath } from '#base/members.ts';
+import type { ValidationError } from '#operations/validation-error.ts';
 import { extensionName } from './document-members.ts';
 import { listOperations } from './endpoints/paths.ts';
 import { gatewaySchemeNames } from './security-requirements.ts';
 import { schemesPath } from './security-schemes.ts';
-import type { Fault } from './validation-error.ts';
 
-/** As many as are of use to the author; a hostile document could name millions. */
+/** Bounds the errors of a hostile document. */
 const maxUnknownNames = 100;
 
-/** Suggestions compare letters: bounds on how many names are compared, and how long they may be. */
+/** Bounds of the edit-distance search for suggestions. */
 const maxSuggestions = 10;
 const maxComparedNames = 5000;
 const maxComparedLength = 100;
 
 /**
- * Dangling names inside a document: the gateway's part configures operations by `operationId` and security schemes by
- * component name, and an entry that names neither has no effect. A misspelt `block` would block nothing.
+ * Dangling names inside a document: the gateway extension configures operations by `operationId` and security schemes
+ * by component name, and an entry that names neither has no effect. A misspelt `block` would block nothing.
  */
-export function findUnknownNames(document: unknown): Fault[] {
+export function findUnknownNames(document: unknown): ValidationError[] {
   if (!isObject(document) || !isObject(document[extensionName])) return [];
   return [
     ...findUnknownOperations(document),
@@ -29,22 +29,22 @@ export function findUnknownNames(document: unknown): Fault[] {
   ].slice(0, maxUnknownNames);
 }
 
-function findUnknownOperations(document: JsonObject): Fault[] {
+function findUnknownOperations(document: JsonObject): ValidationError[] {
   const known = listOperations(document.paths).map(({ id }) => id);
   return findUnknownEntries(document, ['middleware', 'operations'], known, 'the document has no operation of this id');
 }
 
 const undeclaredMessage = 'is not one of components.securitySchemes';
 
-/** A document without schemes asks for a key, whatever the entries are called. */
-function findUnknownSchemes(document: JsonObject): Fault[] {
+/** A document without schemes requires a key, whatever the entries are called. */
+function findUnknownSchemes(document: JsonObject): ValidationError[] {
   const known = Object.keys(objectOrEmpty(getAt(document, ['components', 'securitySchemes'])));
   if (known.length === 0) return [];
   return findUnknownEntries(document, schemesPath, known, undeclaredMessage);
 }
 
-/** Requirements of the gateway's own part: each name is a scheme of the document, or one that OpenAPI cannot name. */
-function findUnknownRequirements(document: JsonObject): Fault[] {
+/** Requirements of the gateway extension: each name is a scheme of the document, or one that OpenAPI cannot express. */
+function findUnknownRequirements(document: JsonObject): ValidationError[] {
   const path = ['server', 'authentication', 'security'];
   const known = [
     ...Object.keys(objectOrEmpty(getAt(document, ['components', 'securitySchemes']))),
@@ -65,8 +65,13 @@ function findUnknownRequirements(document: JsonObject): Fault[] {
   );
 }
 
-/** Entries that say nothing configure nothing: they may stay. */
-function findUnknownEntries(document: JsonObject, path: JsonPath, known: readonly string[], message: string): Fault[] {
+/** Entries without settings have no effect and may stay. */
+function findUnknownEntries(
+  document: JsonObject,
+  path: JsonPath,
+  known: readonly string[],
+  message: string,
+): ValidationError[] {
   const names = new Set(known);
   const suggest = createSuggester(known);
   return Object.entries(objectOrEmpty(getAt(document[extensionName], path)))
@@ -78,7 +83,7 @@ function findUnknownEntries(document: JsonObject, path: JsonPath, known: readonl
     }));
 }
 
-/** Makes the ends of messages that name the nearest known name: empty where none is near, and after the first few. */
+/** Creates a formatter of did-you-mean suggestions: empty where no name is close, and after `maxSuggestions`. */
 export function createSuggester(known: readonly string[]): (name: string) => string {
   const compared = known.slice(0, maxComparedNames).filter(({ length }) => length <= maxComparedLength);
   let left = maxSuggestions;

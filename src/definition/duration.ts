@@ -1,6 +1,6 @@
 /**
- * Lengths of time as people write them in a definition: ISO 8601 (`PT1M30S`) or shorthand (`1m30s`, `500ms`). Both are
- * read everywhere; which one is written is the field's own choice.
+ * Durations in a definition: ISO 8601 (`PT1M30S`) or shorthand (`1m30s`, `500ms`). Both are parsed everywhere; each
+ * field chooses the one it is written in.
  */
 const isoPattern =
   /^P(?:(\d+(?:\.\d+)?)W)?(?:(\d+(?:\.\d+)?)D)?(?:T(?:(\d+(?:\.\d+)?)H)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)S)?)?$/i;
@@ -10,10 +10,10 @@ const shorthandPart = /(\d+(?:\.\d+)?)(h|ms|m|s|us|µs|ns)/g;
 const shorthandPattern = /^(?:\d+(?:\.\d+)?(?:h|ms|m|s|us|µs|ns))+$/;
 const unitMs: Record<string, number> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1, us: 0.001, µs: 0.001, ns: 0.000001 };
 
-/** A century: longer spans are mistakes, and sums of them would leave the safe range. */
+/** A century: longer durations are mistakes, and their sums would leave the safe integer range. */
 export const maxDurationMs = 100 * 366 * 86_400_000;
 
-/** Milliseconds, or undefined where the text is not a length of time. The empty text and `0` are no time at all. */
+/** Parses to milliseconds; undefined where the text is not a duration. The empty text and `0` are zero. */
 export function parseDurationMs(text: string): number | undefined {
   if (text === '' || text === '0') return 0;
   const ms = parseIsoMs(text) ?? parseShorthandMs(text);
@@ -33,14 +33,14 @@ function parseShorthandMs(text: string): number | undefined {
   return sum;
 }
 
-/** `1h2m3s`, with the milliseconds as a part of their own; `0s` for no time. */
+/** `1h2m3s500ms`; `0s` for zero. */
 export function formatShorthand(ms: number): string {
   const { hours, minutes, seconds, rest } = splitUnits(ms);
   const text = formatPart(hours, 'h') + formatPart(minutes, 'm') + formatPart(seconds, 's') + formatPart(rest, 'ms');
   return text === '' ? '0s' : text;
 }
 
-/** `PT1H2M3.5S`; `PT0S` for no time. */
+/** `PT1H2M3.5S`; `PT0S` for zero. */
 export function formatIsoDuration(ms: number): string {
   const { hours, minutes, seconds, rest } = splitUnits(ms);
   const text = formatPart(hours, 'H') + formatPart(minutes, 'M') + formatPart(seconds + rest / 1000, 'S');

@@ -1,47 +1,47 @@
 import type { z } from 'zod';
 
 /**
- * A definition has two wire forms and one meaning. A facet is one part of that meaning: its fields are rows, each with
- * our own name, a rule with its default, what it means, and where it stands in both forms. Checking, the model,
- * both conversions, the JSON Schemas and the documentation are walks over these rows.
+ * An API definition has two wire formats and one model. A facet is one part of the model: its fields are rows, each
+ * with the model's name, a rule with its default, a description, and its location in both formats. Validation, the
+ * model, both conversions, the JSON Schemas and the documentation are derived from these rows.
  */
 export type DefinitionFormat = 'classic' | 'oas';
 
-/** Where and how a field stands in one form. What is left out is the plain case: the value as the rule has it. */
+/** Codec of a field in one format. Everything left out is the plain case: the value as the rule has it. */
 export interface FieldCodec {
-  /** Dotted path below the facet, or from the top of the form with a leading `/`; several: the first is written, all are read. */
+  /** Dotted path below the facet, or from the top with a leading `/`; of several the first is written, all are read. */
   readonly path: string | readonly string[];
   readonly schema?: z.ZodType;
-  /** What silence means in this form, where that differs from the rule's default. */
-  readonly absent?: unknown;
-  readonly read?: (wire: unknown) => unknown;
-  readonly write?: (value: unknown) => unknown;
+  /** Value of an absent member in this format, where it differs from the rule's default. */
+  readonly valueWhenAbsent?: unknown;
+  readonly decode?: (wire: unknown) => unknown;
+  readonly encode?: (value: unknown) => unknown;
 }
 
-/** Left out: the field's own name. `null`: this form cannot say it. */
+/** Left out: the field's own name. `null`: this format cannot express it. */
 export type FieldLocation = string | readonly string[] | FieldCodec | null;
 
 interface FieldBase {
   readonly about: string;
   readonly classic?: FieldLocation;
   readonly oas?: FieldLocation;
-  /** For an `enabled` field: the neighbours of which one at least must say something for it to mean anything. */
-  readonly needs?: readonly string[];
-  readonly reads?: Interpolation;
+  /** For an `enabled` field: siblings of which at least one must be set for it to have an effect. */
+  readonly requiresAnyOf?: readonly string[];
+  readonly interpolation?: Interpolation;
   readonly secret?: Secrecy;
 }
 
 /**
- * What a text of the field may name. `secret`: the whole text may name a secret. `variables`: it may hold variables and secrets
- * among other text. `secret or variables`: either of the two. `nothing`: it is the author's own, such as a schema or a template.
- * A list: of each object, the members of these names may name a secret. Left out: it names nothing, and a text that names a
- * secret is an error.
+ * Interpolation of the texts of a field. `secret`: the whole text may reference a secret. `variables`: it may contain
+ * variables and secrets. `secret or variables`: either. `nothing`: the author's own, such as a schema or a template. A
+ * list: of each object, the members of these names may reference a secret. Left out: a reference to a secret is an
+ * error.
  */
 export type Interpolation = 'secret' | 'variables' | 'secret or variables' | 'nothing' | readonly string[];
 
 /**
- * Whether the value lets others in: it is then sealed in the database and masked for readers. `all`: every text in it.
- * `named`: the texts of a free-form value whose member has the name of a secret.
+ * Secrets are sealed in the database and masked for readers. `all`: every text of the value. `named`: the texts of a
+ * free-form value whose member has the name of a secret.
  */
 export type Secrecy = 'all' | 'named';
 
@@ -68,13 +68,13 @@ export type ValueOf<F> = F extends { rule: infer Rule extends z.ZodType }
       : never;
 export type ValuesOf<T extends Fields> = { -readonly [K in keyof T]: ValueOf<T[K]> };
 
-/** A wire with nothing left out. Paths are lists of segments; a first segment with `@` is an anchor. */
+/** Codec with every default resolved. Paths are lists of segments; a first segment with `@` is an anchor. */
 export interface ResolvedCodec {
   readonly paths: readonly (readonly string[])[];
   readonly schema: z.ZodType | undefined;
-  readonly absent: unknown;
-  readonly read: (wire: unknown) => unknown;
-  readonly write: (value: unknown) => unknown;
+  readonly valueWhenAbsent: unknown;
+  readonly decode: (wire: unknown) => unknown;
+  readonly encode: (value: unknown) => unknown;
 }
 
 export interface Row {
@@ -83,38 +83,38 @@ export interface Row {
   readonly rule: z.ZodType | undefined;
   readonly items: { readonly kind: 'list' | 'map'; readonly rows: readonly Row[] } | undefined;
   readonly defaultValue: unknown;
-  readonly needs: readonly string[];
-  readonly reads: Interpolation | undefined;
+  readonly requiresAnyOf: readonly string[];
+  readonly interpolation: Interpolation | undefined;
   readonly secret: Secrecy | undefined;
   readonly classic: ResolvedCodec | null;
   readonly oas: ResolvedCodec | null;
 }
 
-/** Several: the first is written, all are read. */
+/** Of several the first is written, all are read. */
 export type FacetLocation = string | readonly string[] | null;
 
 export interface FacetOptions<T extends Fields> {
   readonly name: string;
   readonly about: string;
-  /** Where the facet stands: a dotted path, `''` for the top, an anchor such as `@version`, or `null` for nowhere. */
+  /** Location of the facet: a dotted path, `''` for the top, an anchor such as `@version`, or `null` for none. */
   readonly classic: FacetLocation;
   readonly oas: FacetLocation;
   readonly fields: T;
-  /** For the fields that say nothing of it themselves. */
-  readonly reads?: Interpolation;
-  /** Carried over only while it is on: off, it waits in the bag of its form, so that it stays off. */
+  /** Default for its fields. */
+  readonly interpolation?: Interpolation;
+  /** Converted only when enabled. Disabled settings are preserved verbatim under `x-gw-classic` or `x-gw-oas`. */
   readonly convertsOnlyWhenEnabled?: true;
-  /** Fields of one form that say together what other fields of the other form say. */
+  /** Joins fields of one format that together correspond to other fields of the other format. */
   readonly lens?: Lens;
 }
 
 export type Values = Record<string, unknown>;
 
 export interface Lens {
-  /** The one-sided fields this lens carries over. */
-  readonly carries: readonly string[];
-  /** Completes what was read from one form, so that the fields of the other form are filled too. */
-  readonly complete: (values: Values, from: DefinitionFormat) => Values;
+  /** Fields that exist in one format and that the lens converts. */
+  readonly fields: readonly string[];
+  /** Derives the fields of the other format from those that were read. */
+  readonly derive: (values: Values, from: DefinitionFormat) => Values;
 }
 
 export interface Facet<T extends Fields = Fields> extends FacetOptions<T> {
@@ -122,16 +122,16 @@ export interface Facet<T extends Fields = Fields> extends FacetOptions<T> {
 }
 
 export function facet<const T extends Fields>(options: FacetOptions<T>): Facet<T> {
-  return { ...options, rows: buildRows(options.fields, options.classic, options.oas, options.reads) };
+  return { ...options, rows: buildRows(options.fields, options.classic, options.oas, options.interpolation) };
 }
 
 function buildRows(
   fields: Fields,
   classic: FacetLocation,
   oas: FacetLocation,
-  reads: Interpolation | undefined,
+  interpolation: Interpolation | undefined,
 ): Row[] {
-  return Object.entries(fields).map(([name, field]) => buildRow(name, field, classic, oas, reads));
+  return Object.entries(fields).map(([name, field]) => buildRow(name, field, classic, oas, interpolation));
 }
 
 function buildRow(
@@ -157,8 +157,8 @@ function buildRow(
     rule,
     items,
     defaultValue,
-    needs: field.needs ?? [],
-    reads: field.reads ?? inherited,
+    requiresAnyOf: field.requiresAnyOf ?? [],
+    interpolation: field.interpolation ?? inherited,
     secret: field.secret,
     classic: resolve(field.classic, classic),
     oas: resolve(field.oas, oas),
@@ -176,9 +176,9 @@ function resolveCodec(name: string, location: FieldLocation | undefined, base: F
       path.startsWith('/') ? [splitPath(path.slice(1))] : bases.map(above => splitPath(joinPath(above, path))),
     ),
     schema: codec.schema,
-    absent: 'absent' in codec ? codec.absent : defaultValue,
-    read: codec.read ?? identity,
-    write: codec.write ?? identity,
+    valueWhenAbsent: 'valueWhenAbsent' in codec ? codec.valueWhenAbsent : defaultValue,
+    decode: codec.decode ?? identity,
+    encode: codec.encode ?? identity,
   };
 }
 

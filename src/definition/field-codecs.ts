@@ -2,23 +2,23 @@ import { z } from 'zod';
 import { formatIsoDuration, formatShorthand, parseDurationMs } from './duration.ts';
 import type { FieldCodec } from './facet.ts';
 
-/** The ways in which the two forms write one value differently. */
+/** Codecs for values that the two formats encode differently. */
 
 type CodecPath = FieldCodec['path'];
 
-/** The form holds the opposite: silence there means "on". */
+/** Negated boolean: absent means enabled. */
 export function negation(path: CodecPath): FieldCodec {
-  return { path, schema: z.boolean(), absent: true, read: value => !value, write: value => !value };
+  return { path, schema: z.boolean(), valueWhenAbsent: true, decode: value => !value, encode: value => !value };
 }
 
-/** A map, written as a list of two-member objects sorted by key; of two with one key the later wins. */
+/** A map, encoded as a list of two-member objects sorted by key; of two with one key the later wins. */
 export function pairList(path: CodecPath, key: string, value: string, item: z.ZodType = z.string()): FieldCodec {
   return {
     path,
     schema: z.array(z.looseObject({ [key]: z.string(), [value]: item.nullable().optional() })).nullable(),
-    read: encoded =>
+    decode: encoded =>
       Object.fromEntries(toRecords(encoded).map(pair => [String(pair[key]), pair[value] ?? emptyValue(item)])),
-    write: map =>
+    encode: map =>
       Object.entries(map as Record<string, unknown>)
         .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
         .map(([name, given]) => ({ [key]: name, [value]: given })),
@@ -30,23 +30,23 @@ const toRecords = (wire: unknown) => (Array.isArray(wire) ? (wire as Record<stri
 
 export const headerPairs = (path: CodecPath): FieldCodec => pairList(path, 'name', 'value');
 
-/** A length of time as text; the model counts in seconds. */
+/** Duration as text; the model has seconds. */
 export function secondsText(path: CodecPath, notation: 'iso' | 'shorthand' = 'shorthand'): FieldCodec {
   return durationCodec(path, 1000, notation);
 }
 
-/** The same for fields that know whole seconds only. */
+/** Duration as text; the model has whole seconds. */
 export function wholeSecondsText(path: CodecPath): FieldCodec {
   const exact = durationCodec(path, 1000, 'shorthand');
-  return { ...exact, read: wire => Math.floor(Number(exact.read?.(wire))) };
+  return { ...exact, decode: wire => Math.floor(Number(exact.decode?.(wire))) };
 }
 
-/** Whole seconds as a number, of which fewer than none are none. */
+/** Whole seconds as a number; negative values read as 0. */
 export function secondsNumber(path: CodecPath): FieldCodec {
-  return { path, read: wire => Math.max(0, Number(wire)) };
+  return { path, decode: wire => Math.max(0, Number(wire)) };
 }
 
-/** A length of time as text; the model counts in milliseconds. */
+/** Duration as text; the model has milliseconds. */
 export function millisecondsText(path: CodecPath): FieldCodec {
   return durationCodec(path, 1, 'shorthand');
 }
@@ -62,18 +62,18 @@ function durationCodec(path: CodecPath, unitMs: number, notation: 'iso' | 'short
   return {
     path,
     schema: durationText,
-    read: wire => (parseDurationMs(String(wire)) ?? 0) / unitMs,
-    write: value => format(Number(value) * unitMs),
+    decode: wire => (parseDurationMs(String(wire)) ?? 0) / unitMs,
+    encode: value => format(Number(value) * unitMs),
   };
 }
 
-/** A map of lists, each written as one text with commas. */
+/** A map of lists, each encoded as comma-separated text. */
 export function commaListMap(path: CodecPath): FieldCodec {
   return {
     path,
     schema: z.record(z.string(), z.string()).nullable(),
-    read: wire => mapValues(wire, value => String(value).split(',').filter(Boolean)),
-    write: map => mapValues(map, value => (value as string[]).join(',')),
+    decode: wire => mapValues(wire, value => String(value).split(',').filter(Boolean)),
+    encode: map => mapValues(map, value => (value as string[]).join(',')),
   };
 }
 
@@ -83,12 +83,12 @@ function mapValues(map: unknown, convert: (value: unknown) => unknown): Record<s
 
 const tlsVersionNumbers: Record<string, number> = { '1.0': 769, '1.1': 770, '1.2': 771, '1.3': 772 };
 
-/** A TLS version as the protocol numbers it; 0 where none is asked for. */
+/** TLS version as its protocol number; 0 for none. */
 export function tlsVersionNumber(path: CodecPath): FieldCodec {
   return {
     path,
     schema: z.union([z.literal(0), ...Object.values(tlsVersionNumbers).map(number => z.literal(number))]),
-    read: wire => Object.entries(tlsVersionNumbers).find(([, number]) => number === wire)?.[0] ?? '',
-    write: value => tlsVersionNumbers[String(value)] ?? 0,
+    decode: wire => Object.entries(tlsVersionNumbers).find(([, number]) => number === wire)?.[0] ?? '',
+    encode: value => tlsVersionNumbers[String(value)] ?? 0,
   };
 }

@@ -1,8 +1,8 @@
 import type { DefinitionFormat } from './facet.ts';
 
 /**
- * Legacy members: exports of other installations carry them, and they mean nothing here. They are kept, returned and
- * reported; any other member that is not declared is refused.
+ * Legacy members: exports of other installations contain them, and they have no effect here. They are stored, returned
+ * and reported; any other undeclared member is rejected.
  */
 interface LegacyPlace {
   readonly path: readonly string[];
@@ -35,5 +35,5 @@ export const legacyPlaces: Readonly<Record<DefinitionFormat, readonly LegacyPlac
   oas: [{ path: ['server'], names: ['slug'] }],
 };
 
-/** Of the settings of one event handler, a value inside a list inside a map: its schema names them itself. */
+/** Legacy members of an event handler's settings, which stand in a list in a map: their schema names them itself. */
 export const legacyHandlerMembers = ['api_model', 'org_id', 'webhook_id'];

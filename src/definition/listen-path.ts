@@ -1,10 +1,11 @@
-/** What a segment of a path may hold as it is; everything else is escaped. */
+/** Characters of a path segment that need no percent-encoding (RFC 3986, section 3.3). */
 const mustEscape = /[^A-Za-z0-9\-._~!$&'()*+,;=:@%]+/g;
 const unreserved = /[A-Za-z0-9\-._~]/;
 
 /**
- * A listen path in the one spelling that paths of calls have when they are looked up: it begins with a slash, has no empty
- * or dotted segments, and escapes exactly what has to be. Segments with parameters are patterns, and stay as they are.
+ * Normalizes a listen path as request paths are normalized for routing: leading slash, no empty or dot segments,
+ * minimal percent-encoding in upper case (RFC 3986, section 6.2.2). Segments with parameters are patterns and stay as
+ * they are.
  */
 export function normalizeListenPath(path: string): string {
   const segments: string[] = [];

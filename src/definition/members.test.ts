@@ -3,15 +3,15 @@ import { describe, test } from 'node:test';
 import { z } from 'zod';
 import type { JsonObject } from '#base/json-tree.ts';
 import { formatMemberPath, isClosed, isNullAbsent } from '#base/members.ts';
+import type { CheckResult } from './check-result.ts';
 import { checkClassic, classicSchema } from './classic.ts';
 import { convertToClassic, convertToOas } from './convert.ts';
+import { definitionSchema } from './definition-schema.ts';
 import { legacyPlaces } from './legacy-members.ts';
 import type { UnknownMembers } from './members.ts';
-import type { OasDefinition } from './oas.ts';
 import { checkOas, oasSchema } from './oas.ts';
-import { definitionSchema } from './schema.ts';
 import { checkStreams, streamsSchema } from './streams.ts';
-import type { CheckResult } from './validation-error.ts';
+import type { OasDefinition } from './wire-types.ts';
 
 type Path = readonly (string | number)[];
 
@@ -55,8 +55,8 @@ const forms: Record<'classic' | 'oas' | 'streams', Form> = {
   streams: { schema: streamsSchema, check: checkStreams, least: 100 },
 };
 
-const faultsAt = (checked: CheckResult<unknown>, path: string) =>
-  (checked.ok ? [] : checked.errors).filter(fault => fault.path === path).map(({ message }) => message);
+const errorsAt = (checked: CheckResult<unknown>, path: string) =>
+  (checked.ok ? [] : checked.errors).filter(error => error.path === path).map(({ message }) => message);
 
 /** A declared name with two letters swapped or one more at the end, such that it is nearest to itself alone. */
 const misspelt = (name: string) => `${name}q`;
@@ -72,7 +72,7 @@ describe('unknown members of definitions', () => {
         for (const name of Object.keys(shape).filter(it => it.length > 3 && !isLegacy(shape[it]!))) {
           const wrong = misspelt(name);
           const at = formatMemberPath([...path, wrong]);
-          const [message = 'accepted'] = faultsAt(check(holding([...path, wrong], true)), at);
+          const [message = 'accepted'] = errorsAt(check(holding([...path, wrong], true)), at);
           assert.match(message, /^no such member; did you mean [\w-]+\?$/, `${at}: ${message}`);
           const guess = /mean (.+)\?/.exec(message)![1]!;
           assert.ok(guess in shape, `${at}: ${message}`);
@@ -85,9 +85,9 @@ describe('unknown members of definitions', () => {
           if (!isNullAbsent(member)) continue;
           const at = formatMemberPath([...path, name]);
           // What is needed is missing: absent is what null means.
-          const faults = faultsAt(check(holding([...path, name], null)), at);
+          const errors = errorsAt(check(holding([...path, name], null)), at);
           assert.deepEqual(
-            faults.filter(message => message !== 'is required'),
+            errors.filter(message => message !== 'is required'),
             [],
             at,
           );
@@ -248,7 +248,7 @@ describe('unknown members of definitions', () => {
     assert.equal(told({ slug: 10 }), 'slug: must be a string');
     const upstream = { ...extension.upstream, rateLimit: { enabled: true, rate: 5, per: 10 } };
     const limited = checkOas(withExtension({ upstream }));
-    assert.deepEqual(faultsAt(limited, 'x-gw-api-gateway.upstream.rateLimit.per'), [
+    assert.deepEqual(errorsAt(limited, 'x-gw-api-gateway.upstream.rateLimit.per'), [
       'must be a text in quotes, a duration such as 1m30s',
     ]);
   });

@@ -1,23 +1,24 @@
 import type { z } from 'zod';
 import { checkMembers, formatUnknownMember } from '#base/members.ts';
-import type { CheckResult, Fault } from './validation-error.ts';
+import type { ValidationError } from '#operations/validation-error.ts';
+import type { CheckResult } from './check-result.ts';
 
-/** What becomes of members that a definition may not have: the write is refused, or they are kept and reported. */
+/** Unknown members are rejected, or stored and reported. */
 export type UnknownMembers = 'refuse' | 'warn';
 
 export interface DefinitionMembers {
-  /** The definition without the `null` of optional members. */
+  /** Definition without `null` for optional members. */
   readonly value: unknown;
-  readonly errors: readonly Fault[];
-  readonly warnings: readonly Fault[];
+  readonly errors: readonly ValidationError[];
+  readonly warnings: readonly ValidationError[];
 }
 
-/** Checks the members of a definition against its schema, before the schema checks their values. */
+/** Checks member names against the schema, before the schema checks values. */
 export function checkDefinitionMembers(
   schema: z.ZodType,
   given: unknown,
   unknownMembers: UnknownMembers,
-  more: readonly Fault[] = [],
+  more: readonly ValidationError[] = [],
 ): DefinitionMembers {
   const { value, unknown, legacy } = checkMembers(schema, given);
   const found = [...unknown.map(member => ({ path: member.path, message: formatUnknownMember(member) })), ...more];
@@ -29,8 +30,8 @@ export function checkDefinitionMembers(
   return { value, errors: refused, warnings: reported };
 }
 
-/** The result of a check; warnings are there only where there are some. */
-export function toCheckResult<T>({ value, warnings }: DefinitionMembers, faults: Fault[]): CheckResult<T> {
-  if (faults.length > 0) return { ok: false, errors: faults };
+/** Builds the result of a check; `warnings` is present only where there are some. */
+export function toCheckResult<T>({ value, warnings }: DefinitionMembers, errors: ValidationError[]): CheckResult<T> {
+  if (errors.length > 0) return { ok: false, errors };
   return { ok: true, definition: value as T, ...(warnings.length > 0 && { warnings }) };
 }

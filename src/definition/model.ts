@@ -1,31 +1,30 @@
 import type { JsonObject } from '#base/json-tree.ts';
 import { arrayOrEmpty, getAt, isObject, isZeroValue, objectOrEmpty, setAt } from '#base/json-tree.ts';
-import type { AuthMethod } from './auth-modes.ts';
-import { authMethods } from './auth-modes.ts';
-import type { ClassicDefinition } from './classic.ts';
+import type { AuthMethod } from './auth-methods.ts';
+import { authMethods } from './auth-methods.ts';
 import { facets, versionFacets } from './definition.ts';
-import type { Endpoints } from './endpoints/lists.ts';
-import { readClassicEndpoints, readOasEndpoints } from './endpoints/lists.ts';
+import type { Endpoints } from './endpoints/endpoint-lists.ts';
+import { readClassicEndpoints, readOasEndpoints } from './endpoints/endpoint-lists.ts';
 import type { DefinitionFormat, Facet, Fields, ValuesOf } from './facet.ts';
-import type { OasDefinition } from './oas.ts';
 import type { Anchors } from './read-fields.ts';
 import { readFacet } from './read-fields.ts';
 import type { SecurityRequirement } from './security-requirements.ts';
 import { readSecurityRequirements } from './security-requirements.ts';
 import { findSchemeAnchors, mergeComponents, schemesPath } from './security-schemes.ts';
+import type { ClassicDefinition, OasDefinition } from './wire-types.ts';
 
-/** A definition as the gateway compiles it: our own names, every default filled in, whichever form it came from. */
+/** Model: a definition as the gateway compiles it, with our own names and every default, from either format. */
 export type Model = { [K in keyof typeof facets]: FieldsOf<(typeof facets)[K]> } & {
   readonly form: 'classic' | 'oas' | 'streams';
-  /** At least one; an API without versions has one whose key is not asked for. */
+  /** At least one; an API without versions has one with an unused key. */
   readonly versions: readonly VersionModel[];
-  /** The ways in that are on, in the order in which they are gone through; none for an open API. */
+  /** Enabled auth methods, in the order they run; none for a keyless API. */
   readonly modes: readonly AuthMethod[];
-  /** The ways in of which one is enough; empty where all that are on must be gone through. */
+  /** Alternative security requirements, of which one must pass; empty where all enabled methods must pass. */
   readonly alternatives: readonly SecurityRequirement[];
-  /** What the OpenAPI document calls the scheme that checks scopes and exchanges tokens; empty where there is none. */
+  /** Name of the OpenAPI scheme that checks scopes and exchanges tokens; empty where there is none. */
   readonly scopeScheme: string;
-  /** The OpenAPI part, for checks against it and for replies from its examples. */
+  /** OpenAPI part, for request validation and mock responses. */
   readonly document: Readonly<JsonObject> | null;
   readonly streams: Readonly<Record<string, JsonObject>> | null;
 };
@@ -47,13 +46,13 @@ export function classicToModel(definition: ClassicDefinition): Model {
   );
   if (versions.length === 0) versions.push(['', {}]);
   const model = readAll(facets, 'classic', root, {});
-  // Without a single version there is nothing to choose between.
+  // Without versions there is nothing to select.
   if (isZeroValue(definition.version_data?.versions))
     model.versionData = { ...objectOrEmpty(model.versionData), notVersioned: true };
   return {
     ...model,
     form: 'classic',
-    modes: enabledMethodsOf(model),
+    modes: listEnabledMethods(model),
     versions: versions.map(([key, version]) => ({
       ...readAll(versionFacets, 'classic', root, { '@version': ['version_data', 'versions', key] }),
       key,
@@ -76,8 +75,8 @@ export function oasToModel(document: OasDefinition): Model {
     form: isObject(streaming) ? 'streams' : 'oas',
     modes:
       alternatives.length > 0
-        ? enabledMethodsOf(model)
-        : selectFirstRequirement(enabledMethodsOf(model), document, anchors),
+        ? listEnabledMethods(model)
+        : selectFirstRequirement(listEnabledMethods(model), document, anchors),
     versions: [
       {
         ...readAll(versionFacets, 'oas', extension, {}),
@@ -104,8 +103,8 @@ function readAll(
 }
 
 /**
- * The definition with two older habits spelt out: token and JWT settings were once kept in `auth`, which still counts
- * where they have none of their own; and an API that asks for a credential but says not how asks for a key.
+ * Normalizes two older notations: token and JWT settings in `auth`, which count where the methods have none of their
+ * own; and an API that requires authentication without a method, which requires a key.
  */
 export function normalizeClassic(definition: ClassicDefinition): ClassicDefinition {
   const normalized = { ...definition };
@@ -122,8 +121,8 @@ export function normalizeClassic(definition: ClassicDefinition): ClassicDefiniti
 }
 
 /**
- * The gateway's part with what the OpenAPI components say about it, and where its schemes are. Here too an API that
- * asks for a credential but says not how asks for a key, in the Authorization header where nothing says otherwise.
+ * Gateway extension merged with the OpenAPI components, and the locations of its schemes. An API that requires
+ * authentication without a method requires a key, in the Authorization header unless configured otherwise.
  */
 export function normalizeOas(document: OasDefinition): { extension: JsonObject; anchors: Anchors } {
   const extension = mergeComponents(document);
@@ -139,14 +138,14 @@ export function normalizeOas(document: OasDefinition): { extension: JsonObject; 
   return { extension, anchors: { ...anchors, '@token': path } };
 }
 
-const enabledMethodsOf = (model: JsonObject): AuthMethod[] =>
+const listEnabledMethods = (model: JsonObject): AuthMethod[] =>
   objectOrEmpty(model.authentication).enabled === true
     ? authMethods.filter(mode => objectOrEmpty(model[mode]).enabled === true)
     : [];
 
 /**
- * Of the requirements of a document the first counts where they are no alternatives; ways in that OpenAPI cannot name come
- * on top. A requirement none of whose schemes is on opens nothing: then all that are on must be gone through.
+ * Without alternatives only the first requirement of a document counts; methods that OpenAPI cannot express are added.
+ * A requirement none of whose schemes is enabled opens nothing: then all enabled methods must pass.
  */
 function selectFirstRequirement(methods: AuthMethod[], { security }: OasDefinition, anchors: Anchors): AuthMethod[] {
   const first = arrayOrEmpty(security).find(isObject);
@@ -159,8 +158,8 @@ function selectFirstRequirement(methods: AuthMethod[], { security }: OasDefiniti
 }
 
 /**
- * Which version serves an API that has no versions: the only one, or the one with an unassuming name. `undefined`
- * where there is none, or more than one.
+ * Version that serves an API without versioning: the only one, or the one with a default name. `undefined` where there
+ * is none, or more than one.
  */
 export function findUnversionedKey(keys: readonly string[]): string | undefined {
   if (keys.length === 1) return keys[0];

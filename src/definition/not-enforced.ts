@@ -1,16 +1,17 @@
 /**
- * What a definition may say and the gateway does not act on, with the reason. A field is either here or has a test that
- * shows what it does; whoever makes one count takes it away.
+ * Fields that a definition may set and the gateway does not enforce, with the reason. Every field is either here or has
+ * a test of its effect; enforcing one removes it here.
  */
 export interface NotEnforced {
-  /** As in the reference of definitions; endpoint features are `endpoints.<name>`. */
+  /** Name in the definition reference; endpoint features are `endpoints.<name>`. */
   readonly facet: string;
-  /** All of the facet where none are named. */
+  /** Absent: all fields of the facet. */
   readonly fields?: readonly string[];
   readonly why: string;
 }
 
-const unsupportedFeature = (what: string) => `The gateway offers no ${what}: calls to an API that asks for it get 503.`;
+const describeUnsupported = (what: string) =>
+  `The gateway offers no ${what}: calls to an API that asks for it get 503.`;
 const namesMethod =
   'Names a way in where the definition is written in the OpenAPI form, and asks nothing of the gateway.';
 const informs = 'Says something about the API and asks nothing of the gateway.';
@@ -20,7 +21,7 @@ export const notEnforced: readonly NotEnforced[] = [
   {
     facet: 'identity',
     fields: ['applicationProtocol', 'jsonRpcVersion'],
-    why: unsupportedFeature('protocols inside HTTP'),
+    why: describeUnsupported('protocols inside HTTP'),
   },
   {
     facet: 'authentication',
@@ -33,10 +34,10 @@ export const notEnforced: readonly NotEnforced[] = [
     why: namesMethod,
   })),
   { facet: 'olderAuth', fields: ['name'], why: namesMethod },
-  { facet: 'custom', why: unsupportedFeature('authentication by plugin') },
+  { facet: 'custom', why: describeUnsupported('authentication by plugin') },
   { facet: 'idExtractor', why: 'Tells plugins how to find a caller again; there are none.' },
-  { facet: 'authProvider', why: unsupportedFeature('keys in other stores') },
-  { facet: 'sessionProvider', why: unsupportedFeature('sessions in other stores') },
+  { facet: 'authProvider', why: describeUnsupported('keys in other stores') },
+  { facet: 'sessionProvider', why: describeUnsupported('sessions in other stores') },
   {
     facet: 'uptimeDiscovery',
     fields: ['portDataPath', 'targetPath'],
@@ -47,9 +48,9 @@ export const notEnforced: readonly NotEnforced[] = [
     fields: ['username', 'password'],
     why: 'Client credentials are those of a client; only the password grant has a user.',
   },
-  { facet: 'pluginConfig', fields: ['bundleEnabled', 'bundlePath'], why: unsupportedFeature('bundles of plugins') },
+  { facet: 'pluginConfig', fields: ['bundleEnabled', 'bundlePath'], why: describeUnsupported('bundles of plugins') },
   { facet: 'pluginConfig', fields: ['driver', 'dataEnabled', 'data'], why: 'Only plugins would read it.' },
-  { facet: 'plugins', why: unsupportedFeature('plugins') },
+  { facet: 'plugins', why: describeUnsupported('plugins') },
   {
     facet: 'trafficLogs',
     fields: [
@@ -61,17 +62,17 @@ export const notEnforced: readonly NotEnforced[] = [
       'pluginFunction',
       'pluginPath',
     ],
-    why: unsupportedFeature('plugins for analytics records'),
+    why: describeUnsupported('plugins for analytics records'),
   },
-  { facet: 'graphql', why: unsupportedFeature('GraphQL') },
-  { facet: 'endpoints.persistGraphql', why: unsupportedFeature('GraphQL') },
+  { facet: 'graphql', why: describeUnsupported('GraphQL') },
+  { facet: 'endpoints.persistGraphql', why: describeUnsupported('GraphQL') },
   ...['transformRequestHeaders', 'transformResponseHeaders'].map(name => ({
     facet: `endpoints.${name}`,
     fields: ['actOn'],
     why: 'Kept for older tools; says nothing.',
   })),
-  { facet: 'endpoints.virtualEndpoint', why: unsupportedFeature('scripts that answer') },
-  { facet: 'endpoints.endpointPlugin', why: unsupportedFeature('plugins') },
+  { facet: 'endpoints.virtualEndpoint', why: describeUnsupported('scripts that answer') },
+  { facet: 'endpoints.endpointPlugin', why: describeUnsupported('plugins') },
 ];
 
 export const isNotEnforced = (row: { readonly facet: string; readonly field: string }): boolean =>

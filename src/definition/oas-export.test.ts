@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { OasDefinition } from './oas.ts';
 import { exportFileName, toPublicDocument } from './oas-export.ts';
+import type { OasDefinition } from './wire-types.ts';
 
 const document: OasDefinition = {
   openapi: '3.0.3',

@@ -1,11 +1,11 @@
 import { arrayOrEmpty, getAt, isZeroValue, type JsonObject } from '#base/json-tree.ts';
 import { extensionName } from './document-members.ts';
-import type { OasDefinition } from './oas.ts';
 import { serverUrl } from './oas-import-servers.ts';
+import type { OasDefinition } from './wire-types.ts';
 
 /**
- * The document as those who call the API may see it: nothing of the gateway's own, and servers that lead to the gateway.
- * The service behind it is nobody's business out there, even where it was once the document's own server.
+ * Public form of a document: no gateway extension, and servers that point to the gateway. The upstream address is not
+ * disclosed, even where it was one of the document's servers.
  */
 export function toPublicDocument(document: OasDefinition, addresses: readonly string[]): JsonObject {
   const rest = Object.fromEntries(Object.entries(document).filter(([name]) => !/^x-gw-/i.test(name)));
@@ -18,6 +18,6 @@ export function toPublicDocument(document: OasDefinition, addresses: readonly st
 
 const normalizeUrl = (url: string) => url.replace(/\/+$/, '').toLowerCase();
 
-/** What the file of one API, or of all, is called. */
+/** File name of an export of one API, or of all. */
 export const exportFileName = (id: string, isPublic: boolean): string =>
   `${isPublic ? 'oas' : 'GwOasApiDef'}${id === '' ? '' : `-${id}`}.json`;

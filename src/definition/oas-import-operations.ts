@@ -2,14 +2,14 @@ import type { JsonObject, JsonPath } from '#base/json-tree.ts';
 import { arrayOrEmpty, getAt, isObject, isZeroValue, objectOrEmpty, setAt } from '#base/json-tree.ts';
 import { parseMediaType } from '#base/media-type.ts';
 import { defaultOperationId, listOperations, listPathItems, methods } from './endpoints/paths.ts';
-import type { ImportOptions } from './oas-import.ts';
+import type { ImportOptions } from './import-options.ts';
 
-/** What a call that does not fit its operation is answered with unless the author says otherwise. */
+/** Status of a failed request validation unless the author sets another. */
 const validationErrorStatus = 422;
 
 /**
- * A copy in which every operation has an id, by which the gateway's part can name it. What stands elsewhere in the document
- * is brought to its path, since an operation that is there twice cannot have one id.
+ * Copies a document and gives every operation an id, by which the gateway extension names it. Referenced path items are
+ * inlined, since an operation that occurs twice cannot have one id.
  */
 export function withOperationIds(given: JsonObject): JsonObject {
   const document = structuredClone(given);
@@ -32,14 +32,14 @@ export function withOperationIds(given: JsonObject): JsonObject {
   return document;
 }
 
-/** An author may have given one operation the id another one would have. */
+/** The author may have used the default id of another operation. */
 function uniqueId(wanted: string, taken: ReadonlySet<unknown>): string {
   let id = wanted;
   for (let count = 2; taken.has(id); count++) id = `${wanted}_${count}`;
   return id;
 }
 
-/** Switches what was asked for on or off on every operation it makes sense for. */
+/** Enables or disables the requested features on every operation they apply to. */
 export function configureOperations(extension: JsonObject, document: JsonObject, options: ImportOptions): void {
   for (const { id, path, method } of listOperations(document.paths)) {
     const item = objectOrEmpty(getAt(document, ['paths', path]));
@@ -62,7 +62,7 @@ export function configureOperations(extension: JsonObject, document: JsonObject,
   }
 }
 
-/** Takes away what the gateway's part says of operations the document does not have. */
+/** Removes settings of operations the document does not have. */
 export function pruneOperations(extension: JsonObject, document: JsonObject): void {
   const operations = getAt(extension, ['middleware', 'operations']);
   if (!isObject(operations)) return;
@@ -84,10 +84,10 @@ const canBeMocked = (document: JsonObject, operation: JsonObject): boolean =>
     );
   });
 
-/** A reference to a reference to itself would never end. */
+/** Bounds chains of references, which may be circular. */
 const maxReferenceHops = 10;
 
-/** What a reference inside the document leads to. */
+/** Resolves a reference inside the document. */
 function resolveReference(document: JsonObject, value: unknown, hops = maxReferenceHops): unknown {
   const reference = objectOrEmpty(value).$ref;
   if (typeof reference !== 'string') return value;
@@ -101,7 +101,7 @@ function decodeSegment(name: string): string {
   try {
     return decodeURIComponent(name);
   } catch {
-    // A lone percent sign stands for itself.
+    // Invalid percent-encoding stands for itself.
     return name;
   }
 }

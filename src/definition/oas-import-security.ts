@@ -1,21 +1,25 @@
 import type { JsonObject } from '#base/json-tree.ts';
 import { arrayOrEmpty, getAt, isObject, objectOrEmpty, setAt } from '#base/json-tree.ts';
+import type { ValidationError } from '#operations/validation-error.ts';
 import type { SchemeKind } from './facets/schemes.ts';
-import type { ImportOptions } from './oas-import.ts';
+import type { ImportOptions } from './import-options.ts';
 import { schemeKindOf, schemesPath } from './security-schemes.ts';
-import type { Fault } from './validation-error.ts';
 
 const authenticationPath = ['server', 'authentication'];
 
-/** Of several ways in, whose session counts: the first of these that is there. */
+/** Base identity where several methods are enabled: the first of these that is configured. */
 const identityOf: readonly (readonly [SchemeKind, string])[] = [
   ['token', 'auth_token'],
   ['jwt', 'jwt_claim'],
   ['oauth', 'oauth_key'],
 ];
 
-/** Turns the ways in that a document asks of its callers into ways into the gateway. */
-export function configureAuthentication(extension: JsonObject, document: JsonObject, options: ImportOptions): Fault[] {
+/** Configures the security requirements of a document as auth methods of the gateway. */
+export function configureAuthentication(
+  extension: JsonObject,
+  document: JsonObject,
+  options: ImportOptions,
+): ValidationError[] {
   const { authentication: on, securityProcessingMode: mode } = options;
   if (mode !== undefined) setAt(extension, [...authenticationPath, 'securityProcessingMode'], mode);
   if (on === undefined) return [];
@@ -34,13 +38,13 @@ export function configureAuthentication(extension: JsonObject, document: JsonObj
   return [];
 }
 
-/** Alternatives are known in compliant mode only; otherwise the first requirement is the one that counts. */
+/** Alternatives exist in compliant mode only; otherwise only the first requirement counts. */
 function requirementsInForce(extension: JsonObject, requirements: readonly JsonObject[]): ReadonlySet<string> {
   const compliant = getAt(extension, [...authenticationPath, 'securityProcessingMode']) === 'compliant';
   return new Set((compliant ? requirements : requirements.slice(0, 1)).flatMap(it => Object.keys(it)));
 }
 
-/** Where a key is looked for is told by its component; the other schemes have it in the usual header. */
+/** The component of an API key says where it is sent; the other schemes use the Authorization header. */
 function configureScheme(
   extension: JsonObject,
   document: JsonObject,

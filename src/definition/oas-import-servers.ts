@@ -1,10 +1,10 @@
 import { arrayOrEmpty, objectOrEmpty } from '#base/json-tree.ts';
-import type { Fault } from './validation-error.ts';
+import type { ValidationError } from '#operations/validation-error.ts';
 
-/** Whether an address says where it leads by itself. */
+/** True for an absolute URL with a host. */
 export const isAbsoluteUrl = (url: string): boolean => /^[a-z][a-z0-9+.-]*:\/\/[^/\s]/i.test(url) && URL.canParse(url);
 
-/** The address a server of a document stands for, its variables filled in with their defaults. */
+/** URL of a server object, with the defaults of its variables. */
 export function serverUrl(server: unknown): string {
   const { url, variables } = objectOrEmpty(server);
   if (typeof url !== 'string') return '';
@@ -14,13 +14,13 @@ export function serverUrl(server: unknown): string {
   });
 }
 
-/** Where the service behind a document is: at its first server, unless that is not enough to go by. */
-export function upstreamFromServers(servers: unknown): { readonly url: string } | { readonly fault: Fault } {
+/** Upstream URL: the first server of the document, if it is absolute. */
+export function upstreamFromServers(servers: unknown): { readonly url: string } | { readonly error: ValidationError } {
   const [first] = arrayOrEmpty(servers);
-  const fault = (path: string, message: string) => ({ fault: { path, message } });
-  if (first === undefined) return fault('upstreamURL', 'is required, since the document names no servers');
+  const error = (path: string, message: string) => ({ error: { path, message } });
+  if (first === undefined) return error('upstreamURL', 'is required, since the document names no servers');
   const url = serverUrl(first);
   const [open] = /\{[^{}]*\}/.exec(url) ?? [];
-  if (open) return fault('servers[0].url', `the variable ${open} has no default: give upstreamURL`);
-  return isAbsoluteUrl(url) ? { url } : fault('servers[0].url', 'is not an absolute URL: give upstreamURL');
+  if (open) return error('servers[0].url', `the variable ${open} has no default: give upstreamURL`);
+  return isAbsoluteUrl(url) ? { url } : error('servers[0].url', 'is not an absolute URL: give upstreamURL');
 }

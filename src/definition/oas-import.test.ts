@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { getAt, type JsonObject, setAt } from '#base/json-tree.ts';
+import type { ImportOptions } from './import-options.ts';
 import { checkOas } from './oas.ts';
-import { type ImportOptions, importOas } from './oas-import.ts';
+import { importOas } from './oas-import.ts';
 
 const json = (schema: object) => ({ content: { 'application/json': { schema } } });
 
@@ -33,7 +34,7 @@ function imported(document: object, options: ImportOptions = {}): JsonObject {
   return (made.definition as JsonObject)['x-gw-api-gateway'] as JsonObject;
 }
 
-function faults(document: unknown, options: ImportOptions = {}): string[] {
+function errors(document: unknown, options: ImportOptions = {}): string[] {
   const made = importOas(document, options);
   return made.ok ? [] : made.errors.map(({ path, message }) => `${path}: ${message}`);
 }
@@ -68,17 +69,17 @@ test('where it is reached, what is behind it and what it is called can be said',
 
 test('without an address of the service behind it nothing is made', () => {
   const at0 = (url: unknown, variables?: object) => ({ ...pets(), servers: [{ url, variables }] });
-  assert.deepEqual(faults({ ...pets(), servers: [] }), [
+  assert.deepEqual(errors({ ...pets(), servers: [] }), [
     'upstreamURL: is required, since the document names no servers',
   ]);
   const open = 'servers[0].url: the variable {v} has no default: give upstreamURL';
-  assert.deepEqual(faults(at0('http://{v}.test')), [open]);
-  assert.deepEqual(faults(at0('http://{v}.test', { v: { enum: ['a'] } })), [open]);
+  assert.deepEqual(errors(at0('http://{v}.test')), [open]);
+  assert.deepEqual(errors(at0('http://{v}.test', { v: { enum: ['a'] } })), [open]);
   for (const url of ['/v1', 'v1', 7, 'http:///x', 'mailto:a@b'])
-    assert.deepEqual(faults(at0(url)), ['servers[0].url: is not an absolute URL: give upstreamURL']);
+    assert.deepEqual(errors(at0(url)), ['servers[0].url: is not an absolute URL: give upstreamURL']);
   for (const upstreamURL of ['/v1', 'example.org', 'http://', 'http://a b'])
-    assert.deepEqual(faults(pets(), { upstreamURL }), ['upstreamURL: must be an absolute URL']);
-  assert.deepEqual(faults('text'), [': must be an object']);
+    assert.deepEqual(errors(pets(), { upstreamURL }), ['upstreamURL: must be an absolute URL']);
+  assert.deepEqual(errors('text'), [': must be an object']);
 });
 
 test('the allow list takes every operation', () => {
@@ -145,7 +146,7 @@ test('authentication is taken from what the document asks of its callers', () =>
     securitySchemes: { key: { enabled: false }, signed: { enabled: false, header: authorization } },
   });
   const none = 'authentication: the document has no security to take it from';
-  assert.deepEqual(faults(pets(), { authentication: true }), [none]);
+  assert.deepEqual(errors(pets(), { authentication: true }), [none]);
 });
 
 test('of several requirements the first counts, unless alternatives are asked for', () => {
@@ -179,5 +180,5 @@ test('no operation is given the id of another one, and what stands elsewhere is 
 });
 
 test('a document without a title is told so in its own words', () => {
-  assert.deepEqual(faults({ ...pets(), info: { version: '1' } }), ['info.title: is required']);
+  assert.deepEqual(errors({ ...pets(), info: { version: '1' } }), ['info.title: is required']);
 });

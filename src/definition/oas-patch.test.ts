@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { getAt, type JsonObject } from '#base/json-tree.ts';
-import type { OasDefinition } from './oas.ts';
-import type { ImportOptions } from './oas-import.ts';
+import type { ImportOptions } from './import-options.ts';
 import { patchOas } from './oas-patch.ts';
+import type { OasDefinition } from './wire-types.ts';
 
 const stored: OasDefinition = {
   openapi: '3.0.3',
@@ -71,11 +71,11 @@ test('a part for the gateway that comes along is taken, alone as it is', () => {
 });
 
 test('what is no document, and what cannot be done, is told', () => {
-  const faults = (given: unknown, asked: ImportOptions = {}) => {
+  const errors = (given: unknown, asked: ImportOptions = {}) => {
     const made = patchOas(stored, given, asked);
     return made.ok ? [] : made.errors.map(({ path, message }) => `${path}: ${message}`);
   };
-  assert.deepEqual(faults(7), [': must be an object']);
-  assert.deepEqual(faults({ 'x-gw-api-gateway': 7 }, { allowList: true }), ['x-gw-api-gateway: must be an object']);
-  assert.deepEqual(faults(newer(), { upstreamURL: 'nowhere' }), ['upstreamURL: must be an absolute URL']);
+  assert.deepEqual(errors(7), [': must be an object']);
+  assert.deepEqual(errors({ 'x-gw-api-gateway': 7 }, { allowList: true }), ['x-gw-api-gateway: must be an object']);
+  assert.deepEqual(errors(newer(), { upstreamURL: 'nowhere' }), ['upstreamURL: must be an absolute URL']);
 });

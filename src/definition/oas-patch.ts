@@ -1,15 +1,15 @@
 import type { JsonObject } from '#base/json-tree.ts';
 import { isObject } from '#base/json-tree.ts';
+import type { CheckResult } from './check-result.ts';
 import { extensionName, streamingName } from './document-members.ts';
-import type { OasDefinition } from './oas.ts';
-import { applyImportOptions, hasNoOptions, type ImportOptions } from './oas-import.ts';
+import { hasNoOptions, type ImportOptions } from './import-options.ts';
+import { applyImportOptions } from './oas-import.ts';
 import { pruneOperations, withOperationIds } from './oas-import-operations.ts';
-import type { CheckResult } from './validation-error.ts';
+import type { OasDefinition } from './wire-types.ts';
 
 /**
- * A stored API with a newer document. What the gateway knows of the API stays, without what it knew of operations that
- * are gone; the servers of the author stay where the newer document names none. A document that brings its own part for
- * the gateway, and asks for nothing beside it, is taken as it is.
+ * Replaces the document of a stored API. The gateway extension stays, without operations that no longer exist; the
+ * servers stay where the new document names none. A document with its own extension and no options is taken as it is.
  */
 export function patchOas(stored: OasDefinition, given: unknown, options: ImportOptions): CheckResult<unknown> {
   if (!isObject(given)) return { ok: false, errors: [{ path: '', message: 'must be an object' }] };
@@ -22,8 +22,6 @@ export function patchOas(stored: OasDefinition, given: unknown, options: ImportO
   );
   const next: JsonObject = { ...document, ...Object.fromEntries(keptNames.map(name => [name, stored[name]])) };
   pruneOperations(extension, next);
-  const faults = applyImportOptions(extension, next, options);
-  return faults.length > 0
-    ? { ok: false, errors: faults }
-    : { ok: true, definition: { ...next, [extensionName]: extension } };
+  const errors = applyImportOptions(extension, next, options);
+  return errors.length > 0 ? { ok: false, errors } : { ok: true, definition: { ...next, [extensionName]: extension } };
 }

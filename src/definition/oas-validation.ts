@@ -1,96 +1,98 @@
-import { getAt, isObject } from '#base/json-tree.ts';
+import { arrayOrEmpty, getAt, isObject, type JsonObject, objectOrEmpty } from '#base/json-tree.ts';
 import { formatMemberPath } from '#base/members.ts';
+import type { ValidationError } from '#operations/validation-error.ts';
 import { checkHostPort, checkPathTemplate, isAddressRange } from './classic-validation.ts';
 import { facets } from './definition.ts';
+import { extensionName } from './document-members.ts';
 import { createSuggester } from './document-names.ts';
 import { listPathItems, methods, operationIdOf } from './endpoints/paths.ts';
 import type { Facet } from './facet.ts';
 import type { Model } from './model.ts';
-import type { OasDefinition } from './oas.ts';
 import { validateOauth2, validateResourceMetadata } from './oauth2-validation.ts';
 import { readFacet } from './read-fields.ts';
 import { findUnreferencedSchemes } from './security-requirements.ts';
 import { findSchemeAnchors } from './security-schemes.ts';
-import type { Fault } from './validation-error.ts';
+import type { OasDefinition } from './wire-types.ts';
 
-/** What a document must keep to beyond the shape of its members. */
-type Bag = Record<string, unknown>;
-const root = 'x-gw-api-gateway';
-const bag = (value: unknown): Bag => (typeof value === 'object' && value !== null ? (value as Bag) : {});
-const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
-const requiredError = (...path: string[]): Fault => ({
-  path: formatMemberPath([root, ...path]),
+const reportMissing = (...path: string[]): ValidationError => ({
+  path: formatMemberPath([extensionName, ...path]),
   message: 'is required',
 });
 const isNonBlank = (value: unknown) => typeof value === 'string' && value.trim() !== '';
 
-/** Members without which there is no API to serve. Wrong types are told by the schema. */
-export function validateExtension(document: Bag): Fault[] {
-  const { info, server } = bag(document[root]);
-  const faults: Fault[] = [];
-  if (info === undefined || info === null) faults.push(requiredError('info'));
-  else if (isMissing(bag(info).name)) faults.push(requiredError('info', 'name'));
-  if (server === undefined || server === null) faults.push(requiredError('server'));
-  else if (!isTcpOrTls(bag(server).protocol) && !isInternal(info) && isMissing(bag(bag(server).listenPath).value))
-    faults.push(requiredError('server', 'listenPath', 'value'));
-  else if (/\s/.test(String(bag(bag(server).listenPath).value)))
-    faults.push({ path: `${root}.server.listenPath.value`, message: 'must not hold spaces' });
-  return faults;
+/** Requires the members without which no API can be served. The schema reports wrong types. */
+export function validateExtension(document: JsonObject): ValidationError[] {
+  const { info, server } = objectOrEmpty(document[extensionName]);
+  const errors: ValidationError[] = [];
+  if (info === undefined || info === null) errors.push(reportMissing('info'));
+  else if (isMissing(objectOrEmpty(info).name)) errors.push(reportMissing('info', 'name'));
+  if (server === undefined || server === null) errors.push(reportMissing('server'));
+  else if (
+    !isTcpOrTls(objectOrEmpty(server).protocol) &&
+    !isInternal(info) &&
+    isMissing(objectOrEmpty(objectOrEmpty(server).listenPath).value)
+  )
+    errors.push(reportMissing('server', 'listenPath', 'value'));
+  else if (/\s/.test(String(objectOrEmpty(objectOrEmpty(server).listenPath).value)))
+    errors.push({ path: `${extensionName}.server.listenPath.value`, message: 'must not hold spaces' });
+  return errors;
 }
 
-/** Whether the document names no upstream; whether it needs one is told by the model. */
-export function validateUpstream(document: Bag): Fault[] {
-  const { upstream } = bag(document[root]);
-  if (upstream === undefined || upstream === null) return [requiredError('upstream')];
-  return isMissing(bag(upstream).url) && bag(upstream).loadBalancing === undefined
-    ? [requiredError('upstream', 'url')]
+/** Requires an upstream; call it where the model needs one. */
+export function validateUpstream(document: JsonObject): ValidationError[] {
+  const { upstream } = objectOrEmpty(document[extensionName]);
+  if (upstream === undefined || upstream === null) return [reportMissing('upstream')];
+  return isMissing(objectOrEmpty(upstream).url) && objectOrEmpty(upstream).loadBalancing === undefined
+    ? [reportMissing('upstream', 'url')]
     : [];
 }
 
-/** Internal APIs are reached by loops, which name them by their id. */
-const isInternal = (info: unknown) => bag(bag(info).state).internal === true;
+/** Internal APIs are reached through loops, by id. */
+const isInternal = (info: unknown) => objectOrEmpty(objectOrEmpty(info).state).internal === true;
 
-/** Services of bare connections have a port and no path. */
+/** TCP and TLS services have a port and no path. */
 const isTcpOrTls = (protocol: unknown) => protocol === 'tcp' || protocol === 'tls';
 
-const checkListenPort = ({ protocol, port }: Bag): Fault[] =>
-  isTcpOrTls(protocol) && !port ? [{ path: `${root}.server.port`, message: `is needed by a ${protocol} service` }] : [];
+const checkListenPort = ({ protocol, port }: JsonObject): ValidationError[] =>
+  isTcpOrTls(protocol) && !port
+    ? [{ path: `${extensionName}.server.port`, message: `is needed by a ${protocol} service` }]
+    : [];
 
 const isMissing = (value: unknown) =>
   value === undefined || value === null || (typeof value === 'string' && !isNonBlank(value));
 
-export function validateDocument(document: OasDefinition): Fault[] {
-  const { server, upstream, info } = document[root];
+export function validateDocument(document: OasDefinition): ValidationError[] {
+  const { server, upstream, info } = document[extensionName];
   return [
     ...checkSecurityNames(document),
-    ...checkPathTemplate(`${root}.server.listenPath.value`, server.listenPath?.value, '/'),
-    ...checkPathTemplate(`${root}.server.customDomain.name`, bag(server.customDomain).name, ''),
-    ...checkHostPort(`${root}.server.customDomain.name`, bag(server.customDomain).name),
+    ...checkPathTemplate(`${extensionName}.server.listenPath.value`, server.listenPath?.value, '/'),
+    ...checkPathTemplate(`${extensionName}.server.customDomain.name`, objectOrEmpty(server.customDomain).name, ''),
+    ...checkHostPort(`${extensionName}.server.customDomain.name`, objectOrEmpty(server.customDomain).name),
     ...checkListenPort(server),
-    ...checkIpRanges(bag(server.ipAccessControl)),
-    ...checkLoadBalancing(bag(bag(upstream).loadBalancing)),
-    ...checkVersionKey(bag(info.versioning)),
-    ...checkAuthSources(bag(server.authentication)),
+    ...checkIpRanges(objectOrEmpty(server.ipAccessControl)),
+    ...checkLoadBalancing(objectOrEmpty(objectOrEmpty(upstream).loadBalancing)),
+    ...checkVersionKey(objectOrEmpty(info.versioning)),
+    ...checkAuthSources(objectOrEmpty(server.authentication)),
     ...checkUnreferencedSchemes(document),
     ...checkScopeScheme(document),
   ];
 }
 
-/** Where requirements are alternatives, a scheme in none of them would keep nobody out. */
-function checkUnreferencedSchemes(document: OasDefinition): Fault[] {
-  const { enabled, securityProcessingMode } = bag(document[root].server.authentication);
+/** Among alternative requirements, an enabled scheme that no requirement names would never be checked. */
+function checkUnreferencedSchemes(document: OasDefinition): ValidationError[] {
+  const { enabled, securityProcessingMode } = objectOrEmpty(document[extensionName].server.authentication);
   if (enabled !== true || securityProcessingMode !== 'compliant') return [];
-  const names = findUnreferencedSchemes(document, document[root]);
+  const names = findUnreferencedSchemes(document, document[extensionName]);
   if (names.length === 0) return [];
   const what = names.length > 1 ? 'auth methods' : 'auth';
-  const fault = `${names.join(', ')} ${what} enabled but not configured in a security requirement`;
-  return [{ path: `${root}.server.authentication`, message: `invalid multi-auth configuration: ${fault}` }];
+  const error = `${names.join(', ')} ${what} enabled but not configured in a security requirement`;
+  return [{ path: `${extensionName}.server.authentication`, message: `invalid multi-auth configuration: ${error}` }];
 }
 
-function checkScopeScheme(document: OasDefinition): Fault[] {
+function checkScopeScheme(document: OasDefinition): ValidationError[] {
   const anchors = findSchemeAnchors(document);
-  const read = (facet: unknown) => readFacet(facet as Facet, 'oas', document[root], anchors);
-  const place = `${root}.server.authentication`;
+  const read = (facet: unknown) => readFacet(facet as Facet, 'oas', document[extensionName], anchors);
+  const place = `${extensionName}.server.authentication`;
   const name = anchors['@oauth2']?.at(-1);
   const scheme = name === undefined ? [] : validateOauth2(read(facets.oauth2) as Model['oauth2']);
   const older = read(facets.metadataDocument) as Model['metadataDocument'];
@@ -100,11 +102,11 @@ function checkScopeScheme(document: OasDefinition): Fault[] {
   ];
 }
 
-function checkSecurityNames({ security, components }: OasDefinition): Fault[] {
-  const known = Object.keys(bag(components?.securitySchemes));
+function checkSecurityNames({ security, components }: OasDefinition): ValidationError[] {
+  const known = Object.keys(objectOrEmpty(components?.securitySchemes));
   const suggest = createSuggester(known);
-  return list(security).flatMap((requirement, at) =>
-    Object.keys(bag(requirement))
+  return arrayOrEmpty(security).flatMap((requirement, at) =>
+    Object.keys(objectOrEmpty(requirement))
       .filter(name => !known.includes(name))
       .map(name => ({
         path: `security[${at}]`,
@@ -113,64 +115,66 @@ function checkSecurityNames({ security, components }: OasDefinition): Fault[] {
   );
 }
 
-const checkIpRanges = (control: Bag): Fault[] =>
+const checkIpRanges = (control: JsonObject): ValidationError[] =>
   control.enabled !== true
     ? []
     : ['allow', 'block'].flatMap(name =>
-        list(control[name]).flatMap((entry, at) =>
+        arrayOrEmpty(control[name]).flatMap((entry, at) =>
           isAddressRange(String(entry))
             ? []
             : [
                 {
-                  path: `${root}.server.ipAccessControl.${name}[${at}]`,
+                  path: `${extensionName}.server.ipAccessControl.${name}[${at}]`,
                   message: `invalid IP/CIDR ${JSON.stringify(entry)}`,
                 },
               ],
         ),
       );
 
-const checkLoadBalancing = ({ enabled, targets }: Bag): Fault[] =>
-  enabled === true && !list(targets).some(target => Number(bag(target).weight) > 0)
+const checkLoadBalancing = ({ enabled, targets }: JsonObject): ValidationError[] =>
+  enabled === true && !arrayOrEmpty(targets).some(target => Number(objectOrEmpty(target).weight) > 0)
     ? [
         {
-          path: `${root}.upstream.loadBalancing.targets`,
+          path: `${extensionName}.upstream.loadBalancing.targets`,
           message: 'all load balancing targets have weight 0, at least one target must have weight > 0',
         },
       ]
     : [];
 
-const checkVersionKey = ({ enabled, location, key }: Bag): Fault[] =>
+const checkVersionKey = ({ enabled, location, key }: JsonObject): ValidationError[] =>
   enabled === true && (location === 'header' || location === 'url-param') && !isNonBlank(key)
-    ? [{ path: `${root}.info.versioning.key`, message: `is needed when the location is ${location}` }]
+    ? [{ path: `${extensionName}.info.versioning.key`, message: `is needed when the location is ${location}` }]
     : [];
 
-/** The ways in that are the gateway's own say where they look inside their block. */
-const checkAuthSources = (authentication: Bag): Fault[] =>
+/** Auth methods that OpenAPI cannot express have their credential sources inside their block. */
+const checkAuthSources = (authentication: JsonObject): ValidationError[] =>
   ['hmac', 'oidc', 'custom'].flatMap(mode => {
-    const block = bag(authentication[mode]);
-    const places = ['header', 'query', 'cookie'].map(name => bag(block[name] ?? bag(block.AuthSources)[name]));
+    const block = objectOrEmpty(authentication[mode]);
+    const places = ['header', 'query', 'cookie'].map(name =>
+      objectOrEmpty(block[name] ?? objectOrEmpty(block.AuthSources)[name]),
+    );
     if (block.enabled !== true || !places.some(place => Object.keys(place).length > 0)) return [];
     if (places.some(place => place.enabled === true)) return [];
     const message = `all auth sources are disabled for ${mode}, at least one of header/cookie/query must be enabled`;
-    return [{ path: `${root}.server.authentication.${mode}`, message }];
+    return [{ path: `${extensionName}.server.authentication.${mode}`, message }];
   });
 
-/** Only since 3.1 may a document be without paths. */
-export const validatePaths = ({ openapi, paths }: Bag): Fault[] =>
+/** Paths are optional since OpenAPI 3.1. */
+export const validatePaths = ({ openapi, paths }: JsonObject): ValidationError[] =>
   paths === undefined && !String(openapi).startsWith('3.1.') ? [{ path: 'paths', message: 'is required' }] : [];
 
-/** An operation id names one operation, also where the author gave none and it follows from the path. */
-export function validateOperationIds({ paths }: OasDefinition): Fault[] {
+/** Operation ids are unique, default ids included. */
+export function validateOperationIds({ paths }: OasDefinition): ValidationError[] {
   const seen = new Set<string>();
-  const faults: Fault[] = [];
+  const errors: ValidationError[] = [];
   for (const [path, item] of listPathItems(paths))
     for (const method of methods) {
       const operation = getAt(item, [method]);
       if (!isObject(operation)) continue;
       const id = operationIdOf(operation, path, method);
       if (seen.has(id))
-        faults.push({ path: formatMemberPath(['paths', path, method, 'operationId']), message: 'is not unique' });
+        errors.push({ path: formatMemberPath(['paths', path, method, 'operationId']), message: 'is not unique' });
       seen.add(id);
     }
-  return faults;
+  return errors;
 }

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { ValidationError } from '#operations/validation-error.ts';
+import type { CheckResult } from './check-result.ts';
 import { checkOas, oasSchema } from './oas.ts';
 import { checkStreams } from './streams.ts';
-import type { CheckResult, Fault } from './validation-error.ts';
 
-const faultsIn = (checked: CheckResult<unknown>): readonly Fault[] => (checked.ok ? [] : checked.errors);
+const errorsIn = (checked: CheckResult<unknown>): readonly ValidationError[] => (checked.ok ? [] : checked.errors);
 
 const gateway = () => ({
   info: { name: 'Orders', id: 'orders', state: { active: true } },
@@ -29,7 +30,7 @@ test('a document passes as it is, members of its author included', () => {
 });
 
 test('what a document lacks is told, each with its place', () => {
-  assert.deepEqual(faultsIn(checkOas({ openapi: '2.0', 'x-gw-api-gateway': { info: {} } })), [
+  assert.deepEqual(errorsIn(checkOas({ openapi: '2.0', 'x-gw-api-gateway': { info: {} } })), [
     { path: 'openapi', message: 'must be an OpenAPI version 3.0 or 3.1' },
     { path: 'info', message: 'is required' },
     { path: 'paths', message: 'is required' },
@@ -37,7 +38,7 @@ test('what a document lacks is told, each with its place', () => {
     { path: 'x-gw-api-gateway.server', message: 'is required' },
     { path: 'x-gw-api-gateway.upstream', message: 'is required' },
   ]);
-  assert.deepEqual(faultsIn(checkOas({ ...document(), 'x-gw-api-gateway': undefined })), [
+  assert.deepEqual(errorsIn(checkOas({ ...document(), 'x-gw-api-gateway': undefined })), [
     { path: 'x-gw-api-gateway', message: 'is required' },
   ]);
 });
@@ -49,11 +50,11 @@ test('a service of bare connections needs a port and no path', () => {
   });
   for (const protocol of ['tcp', 'tls']) {
     assert.ok(checkOas(served({ protocol, port: 9300 })).ok);
-    assert.deepEqual(faultsIn(checkOas(served({ protocol }))), [
+    assert.deepEqual(errorsIn(checkOas(served({ protocol }))), [
       { path: 'x-gw-api-gateway.server.port', message: `is needed by a ${protocol} service` },
     ]);
   }
-  assert.deepEqual(faultsIn(checkOas(served({ protocol: 'http', port: 9300 }))), [
+  assert.deepEqual(errorsIn(checkOas(served({ protocol: 'http', port: 9300 }))), [
     { path: 'x-gw-api-gateway.server.listenPath.value', message: 'is required' },
   ]);
 });
@@ -68,7 +69,7 @@ test('members of the gateway part are checked wherever they stand', () => {
     },
   };
   assert.deepEqual(
-    faultsIn(checkOas(given))
+    errorsIn(checkOas(given))
       .map(({ path }) => path.replace('x-gw-api-gateway.middleware.', ''))
       .sort(),
     [
@@ -114,7 +115,7 @@ test('one operation id names one operation, and security names declared schemes'
     paths: { '/a': { get: { operationId: 'x' } }, '/b': { get: { operationId: 'x' } } },
     security: [{ key: [] }],
   };
-  assert.deepEqual(faultsIn(checkOas(given)), [
+  assert.deepEqual(errorsIn(checkOas(given)), [
     { path: 'security[0]', message: 'key is not one of components.securitySchemes' },
     { path: 'paths./b.get.operationId', message: 'is not unique' },
   ]);
@@ -131,11 +132,11 @@ test('a streams document needs no OpenAPI part and no upstream', () => {
 });
 
 test('a streams document without its streams, or with an unknown pipeline member, is refused', () => {
-  assert.deepEqual(faultsIn(checkStreams({ 'x-gw-api-gateway': gateway(), 'x-gw-streaming': {} })), [
+  assert.deepEqual(errorsIn(checkStreams({ 'x-gw-api-gateway': gateway(), 'x-gw-streaming': {} })), [
     { path: 'x-gw-streaming.streams', message: 'is required' },
   ]);
   assert.deepEqual(
-    faultsIn(
+    errorsIn(
       checkStreams({
         'x-gw-api-gateway': gateway(),
         'x-gw-streaming': { streams: { one: { pipeline: { bloblang: '' } } } },
@@ -144,7 +145,7 @@ test('a streams document without its streams, or with an unknown pipeline member
     [{ path: 'x-gw-streaming.streams.one.pipeline.bloblang', message: 'no such member' }],
   );
   assert.deepEqual(
-    faultsIn(checkStreams({})).map(({ path }) => path),
+    errorsIn(checkStreams({})).map(({ path }) => path),
     ['x-gw-api-gateway', 'x-gw-streaming'],
   );
 });
@@ -154,7 +155,7 @@ test('only since 3.1 may a document be without paths, and extensions may stand a
   assert.equal(checkOas({ ...without, openapi: '3.1.0' }).ok, true);
   assert.deepEqual(checkOas({ ...without, openapi: '3.0.3' }), {
     ok: false,
-    faults: [{ path: 'paths', message: 'is required' }],
+    errors: [{ path: 'paths', message: 'is required' }],
   });
   assert.equal(checkOas({ ...document(), paths: { 'x-note': 'any' } }).ok, true);
 });
@@ -163,7 +164,7 @@ test('an id that follows from a path is taken', () => {
   const paths = { '/a': { get: { operationId: 'bGET' } }, '/b': { get: {} } };
   assert.deepEqual(checkOas({ ...document(), paths }), {
     ok: false,
-    faults: [{ path: 'paths./b.get.operationId', message: 'is not unique' }],
+    errors: [{ path: 'paths./b.get.operationId', message: 'is not unique' }],
   });
 });
 
@@ -173,5 +174,5 @@ test('the operations of a streams document have ids of their own', () => {
     paths: { '/a': { get: { operationId: 'x' } }, '/b': { get: { operationId: 'x' } } },
     'x-gw-streaming': { streams: {} },
   };
-  assert.deepEqual(faultsIn(checkStreams(given)), [{ path: 'paths./b.get.operationId', message: 'is not unique' }]);
+  assert.deepEqual(errorsIn(checkStreams(given)), [{ path: 'paths./b.get.operationId', message: 'is not unique' }]);
 });

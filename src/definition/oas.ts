@@ -1,5 +1,8 @@
 import { z } from 'zod';
+import { isObject } from '#base/json-tree.ts';
 import { freeForm } from '#base/members.ts';
+import type { CheckResult } from './check-result.ts';
+import { formatIssue, fromZodError } from './check-result.ts';
 import { checkDocumentMembers, extensionName } from './document-members.ts';
 import { findUnknownNames } from './document-names.ts';
 import { methods } from './endpoints/paths.ts';
@@ -14,51 +17,10 @@ import {
   validateUpstream,
 } from './oas-validation.ts';
 import { needsUpstream } from './required-parts.ts';
-import type { CheckResult } from './validation-error.ts';
-import { formatIssue, fromZodError } from './validation-error.ts';
 import { buildWireSchema } from './wire-schema.ts';
+import type { OasDefinition } from './wire-types.ts';
 
-/** The gateway's part, as it is on the wire. */
-export interface GatewayExtension {
-  info: {
-    id?: string;
-    dbId?: string;
-    orgId?: string;
-    name?: string;
-    expiration?: string;
-    state?: { active?: boolean; internal?: boolean; [member: string]: unknown } | null;
-    versioning?: {
-      enabled?: boolean;
-      versions?: { name: string; id: string }[] | null;
-      [member: string]: unknown;
-    } | null;
-    [member: string]: unknown;
-  };
-  server: {
-    /** Services of bare connections have none. */
-    listenPath?: { value: string; strip?: boolean; [member: string]: unknown };
-    [member: string]: unknown;
-  };
-  upstream?: { url?: string; [member: string]: unknown } | null;
-  middleware?: {
-    global?: Record<string, unknown> | null;
-    operations?: Record<string, Record<string, unknown> | null> | null;
-    [member: string]: unknown;
-  } | null;
-  [member: string]: unknown;
-}
-
-export interface OasDefinition {
-  openapi?: string;
-  info?: { title?: string; version?: string; [member: string]: unknown };
-  paths?: Record<string, Record<string, unknown>> | null;
-  components?: { securitySchemes?: Record<string, Record<string, unknown>> | null; [member: string]: unknown } | null;
-  security?: Record<string, string[]>[] | null;
-  'x-gw-api-gateway': GatewayExtension;
-  [member: string]: unknown;
-}
-
-/** OpenAPI's own objects are the author's: any member is fine there. */
+/** OpenAPI's own objects allow any member. */
 const open = (shape: z.ZodRawShape) => freeForm(z.looseObject(shape));
 const anyObject = open({});
 const texts = z.array(z.string()).nullable();
@@ -77,7 +39,7 @@ const pathItem = open({
   parameters: z.array(anyObject).nullable().optional(),
 });
 
-/** Members that begin with `x-` are the author's own, as everywhere in a document. */
+/** Members that begin with `x-` are extensions, which the gateway ignores. */
 function checkPaths(paths: Record<string, unknown>, context: z.RefinementCtx): void {
   for (const [path, item] of Object.entries(paths)) {
     if (path.startsWith('x-')) continue;
@@ -87,7 +49,7 @@ function checkPaths(paths: Record<string, unknown>, context: z.RefinementCtx): v
   }
 }
 
-/** What the gateway reads of the OpenAPI part; the rest of the document is the author's own. */
+/** OpenAPI members that the gateway reads; the rest of the document is free. */
 const openApiMembers = {
   openapi: z.string().regex(/^3\.[01]\.\d+/, { error: 'must be an OpenAPI version 3.0 or 3.1' }),
   info: open({ title: z.string(), version: z.string() }),
@@ -107,13 +69,13 @@ const openApiMembers = {
 
 const extension = buildWireSchema('oas');
 
-/** The rule of a request body that holds a whole document. */
+/** Schema of a request body with a whole document. */
 export const oasSchema = open({
   ...openApiMembers,
   [extensionName]: extension,
 }) as unknown as z.ZodType<OasDefinition>;
 
-/** As above, with every OpenAPI member left to choice. */
+/** The same with every OpenAPI member optional. */
 export const looseDocumentSchema = open({
   openapi: openApiMembers.openapi.optional(),
   info: open({ title: z.string().optional(), version: z.string().optional() }).nullable().optional(),
@@ -124,24 +86,22 @@ export const looseDocumentSchema = open({
   [extensionName]: extension,
 });
 
-/** Says everything that is wrong at once. What passes is the value that was given, without `null` for absent members. */
+/** Checks a document and reports all errors at once. Returns the value as given, without `null` for absent members. */
 export function checkOas(given: unknown, unknownMembers: UnknownMembers = 'refuse'): CheckResult<OasDefinition> {
   const members = checkDocumentMembers(oasSchema, given, unknownMembers, findUnknownNames(given));
   const { value } = members;
   const parsed = oasSchema.safeParse(value);
-  const faults = [...members.errors, ...(parsed.success ? [] : fromZodError(parsed.error))];
+  const errors = [...members.errors, ...(parsed.success ? [] : fromZodError(parsed.error))];
   if (isDocument(value)) {
-    faults.push(...validatePaths(value), ...validateExtension(value));
-    const isExcused = faults.length === 0 && !needsUpstream(oasToModel(value as OasDefinition));
-    if (!isExcused) faults.push(...validateUpstream(value));
+    errors.push(...validatePaths(value), ...validateExtension(value));
+    const isExcused = errors.length === 0 && !needsUpstream(oasToModel(value as OasDefinition));
+    if (!isExcused) errors.push(...validateUpstream(value));
   }
-  if (faults.length === 0)
-    faults.push(...validateDocument(value as OasDefinition), ...validateOperationIds(value as OasDefinition));
-  return toCheckResult(members, faults);
+  if (errors.length === 0)
+    errors.push(...validateDocument(value as OasDefinition), ...validateOperationIds(value as OasDefinition));
+  return toCheckResult(members, errors);
 }
 
-/** Whether there is a gateway's part to look into at all. */
+/** True where there is a gateway extension to look into. */
 export const isDocument = (value: unknown): value is Record<string, unknown> =>
-  isObject(value) && isObject((value as Record<string, unknown>)[extensionName]);
-
-const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
+  isObject(value) && isObject(value[extensionName]);

@@ -1,20 +1,23 @@
 import { RE2JS } from 're2js';
 import { compileRegex, InvalidRegex } from '#base/regex.ts';
 
-/** A segment of a listen path, or a host, with parameters in it. */
+/** Template of a path segment or a host, with parameters. */
 export interface PathTemplate {
   readonly names: readonly string[];
-  /** What each parameter stands for; undefined where the text does not fit. */
+  /** Values of the parameters; undefined where the text does not match. */
   match(text: string): readonly string[] | undefined;
 }
 
 const segmentPattern = '[^/]+';
-/** What a parameter of a host stands for unless it says otherwise. */
+/** Default pattern of a host parameter: one label. */
 export const hostLabelPattern = '[^.]+';
 
 const parameterPattern = /(\{[^}]*\}+)/;
 
-/** `{name}` is one segment, of a host one label, `{name:pattern}` what the pattern fits; text around them is itself. */
+/**
+ * Compiles a template: `{name}` is one segment, or one label of a host, `{name:pattern}` what the pattern matches;
+ * other text is literal.
+ */
 export function compilePathTemplate(segment: string, defaultPattern = segmentPattern): PathTemplate {
   const parts = segment.split(parameterPattern);
   const [before, after] = [parts[0]!, parts.at(-1)!];
@@ -32,14 +35,14 @@ export function compilePathTemplate(segment: string, defaultPattern = segmentPat
     }
     groups.push([name, place]);
     source += `(${rule ?? defaultPattern})`;
-    // A pattern may have groups of its own. It must be readable by itself, or it could close what it did not open.
+    // A pattern may contain groups. It is compiled separately, or unbalanced parentheses could escape their group.
     place += 1 + (rule === undefined ? 0 : compileRegex(rule).groupCount());
   }
   const compiled = compileRegex(source);
   return {
     names: groups.map(([name]) => name),
     match(given) {
-      // Comparing text costs so much less that many patterns in one place are no burden to calls for others.
+      // Literal comparison first: it is so cheap that many templates in one place do not slow other routes.
       if (!given.startsWith(before) || !given.endsWith(after)) return undefined;
       const matcher = compiled.matcher(given);
       return matcher.matches() ? groups.map(([, at]) => matcher.group(at) ?? '') : undefined;
@@ -47,7 +50,7 @@ export function compilePathTemplate(segment: string, defaultPattern = segmentPat
   };
 }
 
-/** What is written most often, one parameter that stands for anything up to the next divider, needs no pattern. */
+/** Fast path without a regular expression: one parameter up to the next separator, the most common template. */
 function compileSingleParameter(name: string, before: string, after: string, divider: '.' | '/'): PathTemplate {
   const names = [name];
   return {
@@ -61,7 +64,7 @@ function compileSingleParameter(name: string, before: string, after: string, div
   };
 }
 
-/** A host as calls name it: in small letters, without a final dot. In patterns, letters of either size mean something. */
+/** Normalizes a host: lower case, no trailing dot. Patterns are case-sensitive and stay as they are. */
 export const normalizeHost = (name: string): string =>
   name
     .split(parameterPattern)
@@ -69,7 +72,7 @@ export const normalizeHost = (name: string): string =>
     .join('')
     .replace(/\.$/, '');
 
-/** Why calls could not be compared with these segments of a path, or with this host; undefined when they can. */
+/** Error of the first segment that cannot be compiled; undefined when all can. */
 export function findPathTemplateError(text: string, divider: '/' | ''): string | undefined {
   for (const segment of divider === '' ? [text] : text.split(divider)) {
     if (!segment.includes('{')) continue;

@@ -2,10 +2,10 @@ import type { JsonPath } from '#base/json-tree.ts';
 import { arrayOrEmpty, getAt, isZeroValue, objectOrEmpty } from '#base/json-tree.ts';
 import type { DefinitionFormat, Facet, Fields, ResolvedCodec, Row, Values } from './facet.ts';
 
-/** Where the anchors of a form stand in one document; null where there is nothing to anchor to. */
+/** Paths of the anchors of a format in one document; null where an anchor has no target. */
 export type Anchors = Readonly<Record<string, JsonPath | null>>;
 
-/** The path in the document, or null where its anchor holds nothing. */
+/** Absolute path in the document, or null where its anchor has no target. */
 export function resolvePath(path: JsonPath, anchors: Anchors): JsonPath | null {
   const first = path[0];
   if (!first?.startsWith('@')) return path;
@@ -13,7 +13,7 @@ export function resolvePath(path: JsonPath, anchors: Anchors): JsonPath | null {
   return above ? [...above, ...path.slice(1)] : null;
 }
 
-/** The path a wire is read from: the first that says something, else the first that is there. */
+/** Path that a codec reads: the first with a non-zero value, else the first that is present. */
 export function firstSetPath(codec: ResolvedCodec, root: unknown, anchors: Anchors): JsonPath | undefined {
   const present = codec.paths
     .map(path => resolvePath(path, anchors))
@@ -21,14 +21,14 @@ export function firstSetPath(codec: ResolvedCodec, root: unknown, anchors: Ancho
   return present.find(path => !isZeroValue(getAt(root, path))) ?? present[0];
 }
 
-/** What a row says in one form, as our own value. */
+/** Decodes a row from one format. */
 export function readRow(row: Row, format: DefinitionFormat, root: unknown, anchors: Anchors): unknown {
   const codec = row[format];
   if (!codec) return row.defaultValue;
   const path = firstSetPath(codec, root, anchors);
-  if (!path) return codec.absent;
+  if (!path) return codec.valueWhenAbsent;
   const value = getAt(root, path);
-  if (!row.items) return codec.read(value);
+  if (!row.items) return codec.decode(value);
   const { kind, rows } = row.items;
   const readItem = (item: unknown) => readRows(rows, format, item, anchors);
   if (kind === 'list') return arrayOrEmpty(value).map(readItem);
@@ -40,8 +40,8 @@ export function readRows(rows: readonly Row[], format: DefinitionFormat, root: u
 }
 
 /**
- * What a facet says once its switches are weighed and its lens has spoken. Most definitions leave most facets out: these
- * share one value, which is nobody's to change, so that thousands of APIs take little room.
+ * Reads a facet and derives its values. Definitions leave most facets out: these share one frozen object, which saves
+ * memory with thousands of APIs.
  */
 export function readFacet(facet: Facet<Fields>, format: DefinitionFormat, root: unknown, anchors: Anchors): Values {
   const isPresent = facet.rows.some(row => row[format] && firstSetPath(row[format], root, anchors) !== undefined);
@@ -67,9 +67,9 @@ export function withDerivedValues(
 ): Values {
   const values = { ...raw };
   for (const row of rows) if (isNoop(row, raw)) values[row.name] = false;
-  return lens ? lens.complete(values, format) : values;
+  return lens ? lens.derive(values, format) : values;
 }
 
-/** Whether a switch has nothing to switch. */
+/** True for a switch without anything to switch. */
 export const isNoop = (row: Row, values: Values): boolean =>
-  row.needs.length > 0 && row.needs.every(name => isZeroValue(values[name]));
+  row.requiresAnyOf.length > 0 && row.requiresAnyOf.every(name => isZeroValue(values[name]));

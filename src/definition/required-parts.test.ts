@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { checkClassic } from './classic.ts';
 import { classicToModel, oasToModel } from './model.ts';
-import type { OasDefinition } from './oas.ts';
 import { checkOas } from './oas.ts';
 import { findMissingParts, type RequiredPart } from './required-parts.ts';
+import type { OasDefinition } from './wire-types.ts';
 
 const path = { listen_path: '/a/' };
 const versions = (given: object, more: object = {}) => ({ version_data: { versions: given, ...more } });
@@ -70,29 +70,29 @@ describe('what a definition cannot do without', () => {
     paths: { '/a': { get: { operationId: 'readA', responses: {} } } },
     'x-gw-api-gateway': { info: { name: 'A', ...info }, server: { listenPath: { value: '/a/' } }, ...more },
   });
-  const faults = (given: object) => {
+  const errors = (given: object) => {
     const checked = checkOas(given);
     if (checked.ok) assert.deepEqual(findMissingParts(oasToModel(given as OasDefinition)), []);
-    return checked.ok ? [] : checked.errors.map(fault => `${fault.path}: ${fault.message}`);
+    return checked.ok ? [] : checked.errors.map(error => `${error.path}: ${error.message}`);
   };
   const gone = 'x-gw-api-gateway.upstream: is required';
   const url = 'x-gw-api-gateway.upstream.url: is required';
 
   test('a document needs an upstream unless it balances, discovers, mocks or rewrites to one', () => {
     const operations = (readA: object) => ({ middleware: { operations: { readA } } });
-    assert.deepEqual(faults(document({})), [gone]);
-    assert.deepEqual(faults(document({ upstream: {} })), [url]);
-    assert.deepEqual(faults(document({ upstream: { serviceDiscovery: { enabled: true } } })), []);
-    assert.deepEqual(faults(document({ upstream: { serviceDiscovery: { enabled: false } } })), [url]);
-    assert.deepEqual(faults(document(operations({ mockResponse: { enabled: true, code: 200 } }))), []);
-    assert.deepEqual(faults(document(operations({ mockResponse: { enabled: false, code: 200 } }))), [gone]);
-    assert.deepEqual(faults(document(operations({ urlRewrite: { enabled: true, rewriteTo: 'gw://other/' } }))), []);
+    assert.deepEqual(errors(document({})), [gone]);
+    assert.deepEqual(errors(document({ upstream: {} })), [url]);
+    assert.deepEqual(errors(document({ upstream: { serviceDiscovery: { enabled: true } } })), []);
+    assert.deepEqual(errors(document({ upstream: { serviceDiscovery: { enabled: false } } })), [url]);
+    assert.deepEqual(errors(document(operations({ mockResponse: { enabled: true, code: 200 } }))), []);
+    assert.deepEqual(errors(document(operations({ mockResponse: { enabled: false, code: 200 } }))), [gone]);
+    assert.deepEqual(errors(document(operations({ urlRewrite: { enabled: true, rewriteTo: 'gw://other/' } }))), []);
   });
 
   test('a document needs a listen path unless it is internal', () => {
     const upstream = { url: 'http://127.0.0.1:9/' };
     const place = 'x-gw-api-gateway.server.listenPath.value: is required';
-    assert.deepEqual(faults(document({ server: {}, upstream })), [place]);
-    assert.deepEqual(faults(document({ server: {}, upstream }, { state: { internal: true } })), []);
+    assert.deepEqual(errors(document({ server: {}, upstream })), [place]);
+    assert.deepEqual(errors(document({ server: {}, upstream }, { state: { internal: true } })), []);
   });
 });

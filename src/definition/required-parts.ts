@@ -1,5 +1,5 @@
+import type { ValidationError } from '#operations/validation-error.ts';
 import type { Model, VersionModel } from './model.ts';
-import type { Fault } from './validation-error.ts';
 
 /**
  * Completeness: what a definition cannot do without.
@@ -23,7 +23,7 @@ export function needsListenPath({ identity, listen }: Pick<Model, 'identity' | '
   return !identity.internal && listen.protocol !== 'tcp' && listen.protocol !== 'tls';
 }
 
-/** Whether the address of an upstream is needed beside what else the definition says about targets. */
+/** True where the definition needs an upstream address, given its other targets. */
 export function needsUpstream(model: Model): boolean {
   const { form, graphql, serviceDiscovery, loadBalancing } = model;
   if (form === 'streams' || serviceDiscovery.enabled || loadBalancing.enabled) return false;
@@ -54,11 +54,11 @@ const memberPaths: Record<'classic' | 'oas', Record<RequiredPart, string>> = {
   oas: { 'listen path': 'x-gw-api-gateway.server.listenPath.value', upstream: 'x-gw-api-gateway.upstream.url' },
 };
 
-export interface MissingPart extends Fault {
+export interface MissingPart extends ValidationError {
   readonly part: RequiredPart;
 }
 
-/** The parts that a definition needs and does not have. */
+/** Required parts that the definition lacks. */
 export function findMissingParts(model: Model): MissingPart[] {
   const paths = memberPaths[model.form === 'classic' ? 'classic' : 'oas'];
   const missing: RequiredPart[] = [];

@@ -1,17 +1,17 @@
 import { normalizeListenPath } from './listen-path.ts';
 import { compilePathTemplate, hostLabelPattern } from './path-template.ts';
 
-/** Route overlap: whether one request could match two routes. Where that cannot be decided, it could. */
+/** Route overlap: whether one request could match two routes. Where that is undecidable, it could. */
 
 export const splitListenPath = (path: string): string[] => normalizeListenPath(path).split('/').filter(Boolean);
 
 const hasParameters = (text: string) => text.includes('{');
 
-/** What stands before the first parameter, and behind the last one. */
+/** Literal text before the first parameter, and after the last one. */
 const literalPrefix = (text: string) => text.slice(0, text.indexOf('{'));
 const literalSuffix = (text: string) => text.slice(text.lastIndexOf('}') + 1);
 
-/** Patterns beside each other: their fixed beginnings and ends must agree; what their expressions fit is not compared. */
+/** Compares two templates by literal prefix and suffix only; their patterns are not compared. */
 function patternsOverlap(one: string, other: string): boolean {
   const [lead, otherLead, tail, otherTail] = [
     literalPrefix(one),
@@ -30,13 +30,15 @@ export function segmentsOverlap(one: string, other: string): boolean {
   return hasParameters(other) ? patternsOverlap(one, other) : compilePathTemplate(one).match(other) !== undefined;
 }
 
-/** Prefix matching: the last segment of a listen path also answers for segments that begin with it. */
+/** Prefix matching: the last segment of a listen path also matches segments that begin with it. */
 function sharePrefix(one: string, other: string): boolean {
   if (hasParameters(one) || hasParameters(other)) return true;
   return one.startsWith(other) || other.startsWith(one);
 }
 
-/** Listen paths take everything below them, so two overlap where the shorter one fits the beginning of the longer. */
+/**
+ * A listen path matches everything below it, so two overlap where the shorter one matches the beginning of the longer.
+ */
 export function pathsOverlap(one: readonly string[], other: readonly string[], prefix: boolean): boolean {
   const shared = Math.min(one.length, other.length);
   for (let at = 0; at < shared; at++) {
@@ -46,7 +48,7 @@ export function pathsOverlap(one: readonly string[], other: readonly string[], p
   return true;
 }
 
-/** Hosts as routes name them; the empty one is every host. */
+/** The empty host matches every host. */
 export function hostsOverlap(one: string, other: string): boolean {
   if (one === '' || other === '' || one === other) return true;
   if (!hasParameters(one))
@@ -56,10 +58,10 @@ export function hostsOverlap(one: string, other: string): boolean {
     : compilePathTemplate(one, hostLabelPattern).match(other) !== undefined;
 }
 
-/** Whether a route names one host, and no pattern. */
+/** True for a host without parameters. */
 export const isLiteralHost = (host: string): boolean => host !== '' && !hasParameters(host);
 
-/** The whole labels behind the last parameter of a host, with the dot before them; empty where there are none. */
+/** Whole labels after the last parameter of a host, with the leading dot; empty where there are none. */
 export function literalHostSuffix(host: string): string {
   const dot = host.indexOf('.', host.lastIndexOf('}'));
   return dot < 0 ? '' : host.slice(dot);

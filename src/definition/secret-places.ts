@@ -1,25 +1,24 @@
 import type { JsonObject } from '#base/json-tree.ts';
 import { isObject } from '#base/json-tree.ts';
 import { facets, features, versionFacets } from './definition.ts';
+import { extensionName, streamingName } from './document-members.ts';
 import type { DefinitionFormat, Facet, Row, Secrecy } from './facet.ts';
 import { anyName, expandAnchor } from './wire-schema.ts';
 
 /**
- * Where secrets stand in the wire forms, from the rows marked `secret`. Sealing at rest, masking for readers and putting a
- * masked value back are walks over these places.
+ * Locations of secrets in the wire formats, from the rows marked `secret`. Sealing at rest, masking for readers and
+ * restoring masked values walk these locations.
  */
 interface Node {
   readonly children: Map<string, Node>;
   secrecy: Secrecy | undefined;
 }
 
-/** Changes one secret; `path` says where it stands. */
+/** Maps one secret at its path. */
 export type MapSecret = (value: string, path: string) => string;
 
 const createNode = (): Node => ({ children: new Map(), secrecy: undefined });
-const extensionName = 'x-gw-api-gateway';
-const streamingName = 'x-gw-streaming';
-/** What one form cannot say travels along in these, in no order that a row knows. */
+/** Carried-over values, whose structure no row describes. */
 const carryOverKeys: ReadonlySet<string> = new Set(['x-gw-classic', 'x-gw-oas', 'x-gw-unused-extended-paths']);
 
 function ensureNode(root: Node, path: readonly string[]): Node {
@@ -63,7 +62,7 @@ const oasSecrets = createNode();
 oasSecrets.children.set(extensionName, buildSecretTree('oas'));
 ensureNode(oasSecrets, [streamingName]).secrecy = 'named';
 
-/** Names of members that hold secrets wherever they stand: those of the rows, and those people give theirs. */
+/** Names of members that hold secrets anywhere: those of the rows, and common ones. */
 const rowNames = new Set<string>();
 (function collect(at: Node): void {
   for (const [name, child] of at.children) {
@@ -78,11 +77,11 @@ const secretWord = /secret|password|passphrase|private_?key|api_?key|access_?key
 const headerMaps: ReadonlySet<string> = new Set(['headers', 'header_map', 'add_headers', 'add']);
 const isSecretName = (name: string) => secretWord.test(name) || headerMaps.has(name) || rowNames.has(name);
 
-/** The definition with its secrets turned; the very same where none changes. */
+/** Maps the secrets of a definition; returns the same object where none changes. */
 export const mapSecrets = <T>(form: 'classic' | 'oas', definition: T, map: MapSecret): T =>
   mapByPlace(definition, form === 'classic' ? classicSecrets : oasSecrets, '', map) as T;
 
-/** The same for a free-form value, by the names of its members. */
+/** Maps the secrets of a free-form value by the names of its members. */
 export const mapNamedSecrets = <T>(value: T, map: MapSecret): T => mapByName(value, '', map) as T;
 
 function mapByPlace(value: unknown, at: Node, path: string, map: MapSecret): unknown {
@@ -108,7 +107,7 @@ function mapByName(value: unknown, path: string, map: MapSecret): unknown {
   });
 }
 
-/** Every text; of pairs of name and value, the value. An empty text is no secret. */
+/** Maps every text; of name-value pairs, the value. An empty text is no secret. */
 function mapAllTexts(value: unknown, path: string, map: MapSecret): unknown {
   if (typeof value === 'string') return value === '' ? value : map(value, path);
   if (Array.isArray(value))

@@ -1,26 +1,26 @@
 import type { JsonObject } from '#base/json-tree.ts';
 import { arrayOrEmpty, getAt, isObject, objectOrEmpty } from '#base/json-tree.ts';
-import type { AuthMethod } from './auth-modes.ts';
-import { authMethods } from './auth-modes.ts';
+import type { AuthMethod } from './auth-methods.ts';
+import { authMethods } from './auth-methods.ts';
 import { facets } from './definition.ts';
 import type { Facet } from './facet.ts';
-import type { OasDefinition } from './oas.ts';
 import type { Anchors } from './read-fields.ts';
 import { readFacet } from './read-fields.ts';
 import { schemeKindOf, schemesPath } from './security-schemes.ts';
+import type { OasDefinition } from './wire-types.ts';
 
-/** One of several ways in, any of which will do; inside it every scheme must let the caller in. */
+/** Security requirement (OpenAPI): alternatives are OR-ed, the schemes inside one are AND-ed. */
 export interface SecurityRequirement {
   readonly names: readonly string[];
-  /** What its schemes say, in the order in which they are gone through. */
-  readonly methods: readonly { readonly mode: AuthMethod; readonly says: Readonly<JsonObject> }[];
-  /** It asks for a listed client certificate too. */
+  /** Methods of its schemes, in the order they run. */
+  readonly methods: readonly { readonly mode: AuthMethod; readonly config: Readonly<JsonObject> }[];
+  /** It requires an allow-listed client certificate too. */
   readonly requiresCertificate: boolean;
-  /** The first scheme that nobody set up; empty where all are. */
+  /** First scheme that is not configured; empty where all are. */
   readonly missingScheme: string;
 }
 
-/** Schemes that OpenAPI cannot name, by what they are called among requirements. */
+/** Schemes that OpenAPI cannot express, by their name in requirements. */
 const gatewaySchemes: Readonly<Record<string, AuthMethod>> = {
   hmac: 'hmac',
   oidc: 'oidc',
@@ -29,10 +29,10 @@ const gatewaySchemes: Readonly<Record<string, AuthMethod>> = {
 };
 const mutualTlsName = 'mtls';
 
-/** Names of requirements that stand for no component of the document. */
+/** Names in requirements that are not components of the document. */
 export const gatewaySchemeNames: readonly string[] = [...Object.keys(gatewaySchemes), mutualTlsName];
 
-/** The names of each requirement: those of the document, then those of the gateway's own part. */
+/** Names of each requirement: those of the document, then those of the gateway extension. */
 export function listRequirements({ security }: Pick<OasDefinition, 'security'>, extension: JsonObject): string[][] {
   const gatewayRequirements = arrayOrEmpty(objectOrEmpty(objectOrEmpty(extension.server).authentication).security);
   return [
@@ -43,7 +43,7 @@ export function listRequirements({ security }: Pick<OasDefinition, 'security'>, 
   ];
 }
 
-/** Empty unless the definition asks for requirements to be alternatives, and has several of them. */
+/** Empty unless the definition is in compliant mode and has several requirements. */
 export function readSecurityRequirements(document: OasDefinition, extension: JsonObject): SecurityRequirement[] {
   const { enabled, securityProcessingMode } = objectOrEmpty(objectOrEmpty(extension.server).authentication);
   if (enabled !== true || securityProcessingMode !== 'compliant') return [];
@@ -63,7 +63,7 @@ function readRequirement(
     names,
     methods: ways.sort((a, b) => authMethods.indexOf(a.mode) - authMethods.indexOf(b.mode)),
     requiresCertificate: found.some(({ way }) => way === mutualTlsName),
-    // Checks of scopes know nobody: beside them somebody has to say who calls.
+    // A scope check identifies no caller: a requirement needs another scheme that does.
     missingScheme: missing ?? (ways.length === 0 ? (names[0] ?? '') : ''),
   };
 }
@@ -85,23 +85,23 @@ function resolveScheme(name: string, document: OasDefinition, extension: JsonObj
       : undefined;
   const mode = Object.hasOwn(gatewaySchemes, name) ? gatewaySchemes[name]! : undefined;
   const resolved = mode && readMethod(mode, extension, {});
-  return resolved?.says.enabled === true ? resolved : undefined;
+  return resolved?.config.enabled === true ? resolved : undefined;
 }
 
 const readMethod = (mode: AuthMethod, extension: JsonObject, anchors: Anchors) => ({
   mode,
-  says: readFacet(facets[mode] as Facet, 'oas', extension, anchors),
+  config: readFacet(facets[mode] as Facet, 'oas', extension, anchors),
 });
 
-/** The definition as each way in of its own meets it: once where all are gone through, else once for every alternative. */
+/** Model variants: the model itself, and one with the settings of each method of each alternative. */
 export const expandRequirements = <T extends { readonly alternatives: readonly SecurityRequirement[] }>(
   model: T,
 ): T[] => [
   model,
-  ...model.alternatives.flatMap(({ methods: ways }) => ways.map(({ mode, says }) => ({ ...model, [mode]: says }))),
+  ...model.alternatives.flatMap(({ methods }) => methods.map(({ mode, config }) => ({ ...model, [mode]: config }))),
 ];
 
-/** Schemes that are on and that no requirement names: nobody would ever be asked for them. */
+/** Enabled schemes that no requirement names, and that would never be checked. */
 export function findUnreferencedSchemes(document: OasDefinition, extension: JsonObject): string[] {
   const authentication = objectOrEmpty(objectOrEmpty(extension.server).authentication);
   const named = new Set(listRequirements(document, extension).flat());

@@ -3,12 +3,12 @@ import type { JsonObject, JsonPath } from '#base/json-tree.ts';
 import { isObject, isZeroValue, objectOrEmpty } from '#base/json-tree.ts';
 import type { SchemeKind } from './facets/schemes.ts';
 import { schemeKinds } from './facets/schemes.ts';
-import type { OasDefinition } from './oas.ts';
 import type { Anchors } from './read-fields.ts';
+import type { OasDefinition } from './wire-types.ts';
 
 /**
- * The kind of a security scheme is told by the OpenAPI component of its name, and part of its settings too: where a
- * key is looked for, which grants are offered. Here the component is read into the entry, and written from it.
+ * Security schemes. The OpenAPI component gives the kind of a scheme and some of its settings: where a key is sent,
+ * which grants are offered. These functions merge components into entries, and build components from them.
  */
 export const schemesPath: JsonPath = ['server', 'authentication', 'securitySchemes'];
 
@@ -23,7 +23,9 @@ export function schemeKindOf(component: JsonObject, entry: JsonObject): SchemeKi
   return Array.isArray(entry.providers) ? 'externalOAuth' : 'oauth';
 }
 
-/** Which entry speaks for each kind: the first enabled one that is asked for, else the first enabled one, else the first. */
+/**
+ * Entry that represents each kind: the first enabled one that is required, else the first enabled one, else the first.
+ */
 export function findSchemeAnchors(document: OasDefinition): Anchors {
   const components = objectOrEmpty(document.components?.securitySchemes);
   const entries = objectOrEmpty(objectOrEmpty(document['x-gw-api-gateway'].server?.authentication).securitySchemes);
@@ -49,7 +51,7 @@ const grantOfFlow: Record<string, string> = {
   implicit: 'implicit',
 };
 
-/** The gateway's part with what the OpenAPI components say about its security schemes. */
+/** Gateway extension merged with the security schemes of the OpenAPI components. */
 export function mergeComponents(document: OasDefinition): JsonObject {
   const extension = structuredClone(document['x-gw-api-gateway']) as JsonObject;
   const components = objectOrEmpty(document.components?.securitySchemes);
@@ -60,7 +62,7 @@ export function mergeComponents(document: OasDefinition): JsonObject {
   return extension;
 }
 
-/** The older way to say how long a registry's answer is remembered, which was also the switch. */
+/** Older notation: a discovery cache timeout that was also the switch. */
 function normalizeDiscoveryCache(extension: JsonObject): void {
   const { serviceDiscovery, uptimeTests, test } = objectOrEmpty(extension.upstream);
   for (const block of [
@@ -82,7 +84,7 @@ function fillFromComponent(entry: JsonObject, component: JsonObject): void {
     entry.allowedAccessTypes = Object.keys(objectOrEmpty(component.flows)).flatMap(flow => grantOfFlow[flow] ?? []);
 }
 
-/** What the component says is not said again in the entry. */
+/** Removes settings that the component already has. */
 export function omitComponentSettings(entry: JsonObject, component: JsonObject): void {
   const bare: JsonObject = { ...entry, allowedAccessTypes: undefined };
   if (isPlace(component.in)) bare[component.in] = undefined;
@@ -94,7 +96,7 @@ export function omitComponentSettings(entry: JsonObject, component: JsonObject):
 
 const isInComponent = (name: string, component: JsonObject) => name === component.in || name === 'allowedAccessTypes';
 
-/** The OpenAPI component of an entry the gateway made. */
+/** Builds the OpenAPI component of a generated entry. */
 export function buildComponent(kind: SchemeKind, entry: JsonObject): JsonObject {
   if (kind === 'jwt') return { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' };
   if (kind === 'basic') return { type: 'http', scheme: 'basic' };

@@ -8,8 +8,8 @@ import { legacyPlaces } from './legacy-members.ts';
 import { timestampRule } from './rules.ts';
 
 /**
- * The shape of one wire form, put together from the rows. Every member may be missing. The schema lets unknown members
- * pass, so that conversions keep what older installations stored; the check of members reports them.
+ * Schema of one wire format, built from the rows. Every member is optional. Unknown members pass, so that conversions
+ * preserve what older releases stored; the member check reports them.
  */
 interface Node {
   readonly children: Map<string, Node>;
@@ -17,7 +17,7 @@ interface Node {
   readonly legacy: string[];
 }
 
-/** Stands for any name, as in a map. */
+/** Wildcard segment: any name, as in a map. */
 export const anyName = '*';
 
 const createNode = (): Node => ({ children: new Map(), leaves: [], legacy: [] });
@@ -29,7 +29,7 @@ const anchors: Record<string, readonly string[]> = {
   ),
 };
 
-/** The path with its anchor spelt out, any name standing for the one that only a document can tell. */
+/** Path with its anchor expanded; a wildcard stands for names that depend on the document. */
 export const expandAnchor = (path: readonly string[]): readonly string[] =>
   path[0] !== undefined && path[0] in anchors ? [...anchors[path[0]]!, ...path.slice(1)] : path;
 
@@ -45,7 +45,7 @@ function nodeAt(root: Node, path: readonly string[]): Node {
 
 const addLeaf = (root: Node, path: readonly string[], schema: z.ZodType) => void nodeAt(root, path).leaves.push(schema);
 
-/** What a conversion could not say in this form travels in a bag named after the other one: its content is free. */
+/** Carried-over values of the other format are free-form. */
 const carryOver = z.record(z.string(), z.unknown());
 const addCarryOver = (root: Node, path: readonly string[], format: DefinitionFormat) =>
   addLeaf(root, [...path, carryOverKey[format === 'classic' ? 'oas' : 'classic']], carryOver);
@@ -63,7 +63,7 @@ function buildRowSchema(row: Row, format: DefinitionFormat): z.ZodType {
   return (row.items.kind === 'list' ? z.array(item) : z.record(z.string(), item)).nullable();
 }
 
-/** The rule without its default. Where a list, an object or a map may stand, null stands for none. */
+/** Rule without its default. For a list, an object or a map, null means absent. */
 function withoutDefault(rule: z.ZodType): z.ZodType {
   const bare = rule instanceof z.ZodDefault ? (rule.unwrap() as z.ZodType) : rule;
   const container = bare instanceof z.ZodArray || bare instanceof z.ZodObject || bare instanceof z.ZodRecord;
@@ -83,7 +83,7 @@ function uniqueLeaves(leaves: readonly z.ZodType[]): [z.ZodType, ...z.ZodType[]]
   return [...new Set(leaves)] as [z.ZodType, ...z.ZodType[]];
 }
 
-/** A list entry or map value. */
+/** Schema of a list entry or map value. */
 export function buildItemSchema(rows: readonly Row[], format: DefinitionFormat): z.ZodType {
   const root = createNode();
   addRows(root, rows, format);
@@ -91,7 +91,7 @@ export function buildItemSchema(rows: readonly Row[], format: DefinitionFormat):
   return (buildNodeSchema(root, '') as z.ZodNullable).unwrap() as z.ZodType;
 }
 
-/** The whole form: the classic definition, or the gateway's part of the OpenAPI document. */
+/** Schema of a whole format: the classic definition, or the gateway extension of the OpenAPI document. */
 export function buildWireSchema(format: DefinitionFormat): z.ZodObject {
   const root = createNode();
   for (const { rows } of [...Object.values(facets), ...Object.values(versionFacets)]) addRows(root, rows, format);

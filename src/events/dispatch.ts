@@ -176,7 +176,7 @@ const supportedTypes = new Set(['webhook', 'log']);
 
 /** Handlers of the settings, in the classic format, by event. */
 export function readOperatorHandlers(settings: Settings): ReadonlyMap<string, readonly EventHandler[]> {
-  return groupEnabledByEvent(eventHandlerList.classic.read(settings['events.handlers']));
+  return groupEnabledByEvent(eventHandlerList.classic.decode(settings['events.handlers']));
 }
 
 export const groupEnabledByEvent = (handlers: readonly EventHandler[]): ReadonlyMap<string, readonly EventHandler[]> =>

@@ -1,12 +1,11 @@
 import fc from 'fast-check';
 import { z } from 'zod';
-import type { ClassicDefinition } from '#definition/classic.ts';
 import { classicSchema } from '#definition/classic.ts';
 import { carryOverKey } from '#definition/convert-block.ts';
 import { durationText } from '#definition/field-codecs.ts';
-import type { OasDefinition } from '#definition/oas.ts';
 import { oasSchema } from '#definition/oas.ts';
 import { regexTextRule } from '#definition/rules.ts';
+import type { ClassicDefinition, OasDefinition } from '#definition/wire-types.ts';
 
 /** Definitions made from the very schemas that check them, so that a field declared today is tried out today. */
 export const definitionArbitrary = (): fc.Arbitrary<ClassicDefinition> =>

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ClassicDefinition } from '#definition/classic.ts';
 import { checkClassic } from '#definition/classic.ts';
 import { convertToClassic, convertToOas } from '#definition/convert.ts';
 import { classicToModel, oasToModel } from '#definition/model.ts';
-import type { OasDefinition } from '#definition/oas.ts';
+import type { ClassicDefinition, OasDefinition } from '#definition/wire-types.ts';
 
 /** JSON may hold a member of this name; taken for the prototype it would reach every object of the process. */
 const classic = JSON.parse(`{

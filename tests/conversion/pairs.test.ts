@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import type { ClassicDefinition } from '#definition/classic.ts';
 import { convertToClassic, convertToOas } from '#definition/convert.ts';
-import type { OasDefinition } from '#definition/oas.ts';
+import type { ClassicDefinition, OasDefinition } from '#definition/wire-types.ts';
 
 /** Pairs read over by a person: what is given, what it becomes, and what that becomes on the way home. */
 type Pair =

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { z } from 'zod';
 import { checkMembers } from '#base/members.ts';
+import type { CheckResult } from '#definition/check-result.ts';
 import { checkClassic, classicSchema } from '#definition/classic.ts';
 import { convertToClassic, convertToOas, selectVersion } from '#definition/convert.ts';
 import { facets, features, versionFacets } from '#definition/definition.ts';
@@ -10,7 +11,6 @@ import type { Facet } from '#definition/facet.ts';
 import type { Model } from '#definition/model.ts';
 import { classicToModel, oasToModel } from '#definition/model.ts';
 import { checkOas, oasSchema } from '#definition/oas.ts';
-import type { CheckResult } from '#definition/validation-error.ts';
 import { definitionArbitrary, oasArbitrary } from '../arbitraries/definition.ts';
 
 // Shrinking a whole definition takes minutes and tells little more.

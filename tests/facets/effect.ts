@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createPublicId } from '#base/ids.ts';
 import { isObject, type JsonObject } from '#base/json-tree.ts';
 import type { SettingName } from '#base/settings.ts';
-import { listReferenceRows } from '#definition/rows.ts';
+import { listReferenceRows } from '#definition/reference-rows.ts';
 import { anyName } from '#definition/wire-schema.ts';
 import type { Answer, TestApp } from '../support/app.ts';
 import { settled } from '../support/traffic.ts';

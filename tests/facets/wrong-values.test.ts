@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { listReferenceRows, type ReferenceRow } from '#definition/rows.ts';
+import { listReferenceRows, type ReferenceRow } from '#definition/reference-rows.ts';
 import { anyName } from '#definition/wire-schema.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 

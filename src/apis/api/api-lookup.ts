@@ -1,14 +1,13 @@
 import type { StoredApi } from './schema.ts';
 import type { ApiStore } from './store.ts';
 
-/** What rooms that grant access to APIs ask about them. */
+/** API lookup for modules that grant access to APIs. */
 export interface ApiSummary {
   readonly apiId: string;
   readonly orgId: string;
   readonly name: string;
-  /** The one way in, by the name lists are filtered by; `other` where there are several or a rare one. */
+  /** The auth type as list filters name it; `other` for several or a rare one. */
   readonly authType: string;
-  /** Every way in. */
   readonly authTypes: readonly string[];
   readonly keepsQuota: boolean;
 }

@@ -2,34 +2,33 @@ import { type Clock, formatIsoTime } from '#base/clock.ts';
 import { createDatabaseId, createPublicId } from '#base/ids.ts';
 import type { ProblemFactory } from '#base/problems.ts';
 import type { Settings } from '#base/settings.ts';
+import type { CheckResult } from '#definition/check-result.ts';
 import { checkClassic } from '#definition/classic.ts';
 import type { UnknownMembers } from '#definition/members.ts';
 import { checkOas } from '#definition/oas.ts';
 import { findMissingParts, type MissingPart } from '#definition/required-parts.ts';
 import { checkStreams } from '#definition/streams.ts';
-import type { CheckResult } from '#definition/validation-error.ts';
 import type { WithWarnings } from '#operations/shapes.ts';
 import { createInvalidProblem, formatValidationError, type ValidationError } from '#operations/validation-error.ts';
 import type { GrantStore } from '#people/organisations/grant-store.ts';
 import type { Records } from '#storage/records.ts';
 import { problem } from '../problems.ts';
 import { ensureRouteAllowed } from './route-check.ts';
-import { checkLengths, requestedId, summarize, toModel, withIds } from './rules.ts';
+import { checkLengths, readApiId, summarize, toModel, withIds } from './rules.ts';
 import { type ApiKind, type DefinitionOfKind, emptyWrapper, type StoredApi, type Wrapper } from './schema.ts';
 import { restoreSecrets } from './secrets.ts';
 import type { ApiStore } from './store.ts';
 import { swapBase, type VersionOptions, withoutVersion, withVersion } from './versions.ts';
 
-/** What changing APIs needs. */
 export interface ApiServices {
   records: Records;
   apis: ApiStore;
   clock: Clock;
   settings: Settings;
   grants: GrantStore;
-  /** Takes an API that no longer exists out of whatever grants access to it. */
+  /** Removes a deleted API from everything that grants access to it. */
   onApiDeleted: (orgId: string, apiId: string) => Promise<void>;
-  /** Tells those who grant access that an API is new, or knows its callers by other means than before. */
+  /** Notifies the modules that grant access of a new API, or of changed auth methods. */
   onApiChanged: (orgId: string, apiId: string) => Promise<void>;
 }
 
@@ -39,17 +38,17 @@ const checks: Record<ApiKind, (value: unknown, unknownMembers: UnknownMembers) =
   streams: checkStreams,
 };
 
-/** A definition that passed its check, with the members that passed without effect. */
+/** Checked definition, with warnings about members that have no effect. */
 export type CheckedDefinition<K extends ApiKind = ApiKind> = Extract<DefinitionOfKind, { kind: K }> &
   WithWarnings &
   Completeness;
 
-/** What a definition lacks, found at its check; whether it may depends on what else is stored. */
+/** Required parts that are absent. They may still be optional, depending on what else is stored. */
 export interface Completeness {
   readonly missing?: readonly MissingPart[];
 }
 
-/** The definition as it was given, or every fault with its place below `prefix`. */
+/** Checks a definition. Throws every error, each with its path below `prefix`. */
 export function checkDefinition<K extends ApiKind>(
   kind: K,
   value: unknown,
@@ -57,17 +56,17 @@ export function checkDefinition<K extends ApiKind>(
   prefix = '',
 ): CheckedDefinition<K> {
   const checked = checks[kind](value, settings['management.unknown_members']);
-  if (!checked.ok) throw createInvalidProblem(checked.errors.map(fault => withPrefix(prefix, fault)));
+  if (!checked.ok) throw createInvalidProblem(checked.errors.map(error => withPrefix(prefix, error)));
   const { definition, warnings = [] } = checked;
-  const lines = warnings.map(fault => formatValidationError(withPrefix(prefix, fault)));
+  const lines = warnings.map(error => formatValidationError(withPrefix(prefix, error)));
   const written = { kind, definition, warnings: lines } as unknown as CheckedDefinition<K>;
-  const faults = checkLengths(written);
-  if (faults.length > 0) throw createInvalidProblem(faults.map(fault => withPrefix(prefix, fault)));
+  const errors = checkLengths(written);
+  if (errors.length > 0) throw createInvalidProblem(errors.map(error => withPrefix(prefix, error)));
   const missing = findMissingParts(toModel(written)).map(part => ({ ...part, ...withPrefix(prefix, part) }));
   return { ...written, missing };
 }
 
-/** What a write of a stored definition would be refused for or warned of today: older installations stored more. */
+/** Warnings for a stored definition: errors and warnings a write would give today. Older releases accepted more. */
 export function listStoredWarnings({ kind, definition }: StoredApi): string[] {
   const checked = checks[kind](definition, 'warn');
   return (checked.ok ? (checked.warnings ?? []) : checked.errors).map(formatValidationError);
@@ -82,20 +81,20 @@ export interface NewApi {
   readonly orgId: string;
   readonly written: DefinitionOfKind & Completeness;
   readonly wrapper?: Wrapper;
-  /** Kept by an import; made otherwise. */
+  /** An import keeps it; generated otherwise. */
   readonly id?: string;
   readonly version?: VersionOptions;
 }
 
-/** Stores a new API, as a version of another one if so asked. */
+/** Stores a new API, optionally as a version of another one. */
 export function addApi(services: ApiServices, { orgId, written, wrapper = emptyWrapper, id, version }: NewApi) {
   restoreSecrets({ ...written, wrapper });
   const { records, apis, clock } = services;
   const now = formatIsoTime(clock.now());
-  const names = { id: id || createDatabaseId(), api_id: requestedId(written) || createPublicId(), org_id: orgId };
+  const names = { id: id || createDatabaseId(), api_id: readApiId(written) || createPublicId(), org_id: orgId };
   const api = withSummary({ ...withIds(written, names), ...names, wrapper, created_at: now, updated_at: now });
   return records.write(async () => {
-    await apis.takeTurn();
+    await apis.lockForWrite();
     if (await apis.isTaken(api)) throw problem.id_exists();
     await services.grants.checkObjectLimit(orgId, 'max_apis', apis.count);
     await ensureComplete(services, api, written.missing, Boolean(version?.base_api_id));
@@ -113,16 +112,13 @@ export interface PutApi {
   readonly action: 'added' | 'modified';
 }
 
-/**
- * Stores an API under the id it brings, in place of the one that has that id. One of another organisation, or written in
- * the other form, is never replaced.
- */
+/** Upsert by the id in the definition. An API of another organisation or in the other format is never replaced. */
 export function putApi(services: ApiServices, given: NewApi): Promise<PutApi> {
   const { records, apis } = services;
   const { orgId, written, version } = given;
   return records.write(async () => {
-    await apis.takeTurn();
-    const before = await apis.findByApiId(requestedId(written));
+    await apis.lockForWrite();
+    const before = await apis.findByApiId(readApiId(written));
     if (!before) return { api: await addApi(services, given), action: 'added' as const };
     if (before.org_id !== orgId) throw problem.id_exists();
     const api = await changeApi(services, orgId, before.api_id, ({ kind, wrapper }) => {
@@ -134,7 +130,7 @@ export function putApi(services: ApiServices, given: NewApi): Promise<PutApi> {
   });
 }
 
-/** Reads, changes and stores an API as one. */
+/** Read-modify-write of an API in one transaction. */
 export function changeApi(
   services: ApiServices,
   orgId: string,
@@ -144,7 +140,7 @@ export function changeApi(
 ): Promise<StoredApi> {
   const { records, apis, clock } = services;
   return records.write(async () => {
-    await apis.takeTurn();
+    await apis.lockForWrite();
     const before = await apis.get(orgId, ref);
     if (!before) throw missing();
     const { wrapper, missing: lacking, ...written } = restoreSecrets(change(before), before);
@@ -165,7 +161,7 @@ export function changeApi(
   });
 }
 
-/** Removes an API, from the versions of others and from what grants access to it too. */
+/** Deletes an API, also from the versions of other APIs and from what grants access to it. */
 export function removeApi(
   services: ApiServices,
   orgId: string,
@@ -174,7 +170,7 @@ export function removeApi(
 ): Promise<StoredApi> {
   const { records, apis, onApiDeleted: forgetApi } = services;
   return records.write(async () => {
-    await apis.takeTurn();
+    await apis.lockForWrite();
     const api = await apis.get(orgId, ref);
     if (!api || (kinds && !kinds.includes(api.kind))) throw problem.api_not_found();
     await apis.remove(api.id);
@@ -188,11 +184,11 @@ export function removeApi(
   });
 }
 
-/** Lets a version lead the versions of its base, both at once. */
+/** Makes a version the base of its siblings and the former base a version, in one transaction. */
 export function rebaseApi(services: ApiServices, orgId: string, baseRef: string, nextRef: string): Promise<StoredApi> {
   const { records, apis, clock } = services;
   return records.write(async () => {
-    await apis.takeTurn();
+    await apis.lockForWrite();
     const [base, next] = [await apis.get(orgId, baseRef), await apis.get(orgId, nextRef)];
     if (!base || !next) throw problem.api_not_found();
     const swapped = swapBase(base, next);
@@ -210,7 +206,7 @@ const withSummary = (api: Omit<StoredApi, 'summary'> & DefinitionOfKind): Stored
   summary: summarize(api, api.wrapper),
 });
 
-/** A version of another API is reached through its base, and needs no listen path of its own. */
+/** Rejects a definition without its required parts. A version is reached through its base and needs no listen path. */
 async function ensureComplete(
   { apis }: Pick<ApiServices, 'apis'>,
   { org_id, api_id }: Pick<StoredApi, 'org_id' | 'api_id'>,
@@ -219,8 +215,8 @@ async function ensureComplete(
 ): Promise<void> {
   if (missing.length === 0) return;
   const isVersion = becomesVersion || (await apis.findBases(org_id, api_id)).length > 0;
-  const faults = missing.filter(({ part }) => part !== 'listen path' || !isVersion);
-  if (faults.length > 0) throw createInvalidProblem(faults);
+  const errors = missing.filter(({ part }) => part !== 'listen path' || !isVersion);
+  if (errors.length > 0) throw createInvalidProblem(errors);
 }
 
 async function ensurePathFree(services: ApiServices, api: StoredApi): Promise<void> {
@@ -231,7 +227,7 @@ async function ensurePathFree(services: ApiServices, api: StoredApi): Promise<vo
   throw problem.path_exists({ detail: { path: summary.listen_path, where } });
 }
 
-/** A route that overlapped others before they were compared goes on as it is, but is not switched on again. */
+/** A route stored before overlap checks existed keeps working, but cannot be activated again. */
 const becomesActive = (before: DefinitionOfKind, next: DefinitionOfKind): boolean =>
   toModel(next).identity.active && !toModel(before).identity.active;
 

@@ -1,11 +1,11 @@
-/** What the management interfaces may ask of the traffic of this process; whoever runs it supplies it. */
+/** Data plane as the management operations see it; `application.ts` supplies it. */
 export interface DataPlaneControl {
-  /** Resolves when every traffic thread serves what was committed before. */
+  /** Resolves when every traffic thread serves everything committed before the call. */
   reload(): Promise<void>;
-  /** Whether calls of an API are answered, and if not, why. */
+  /** Says whether the API is served, and if not, why. */
   status(apiId: string): Promise<ApiStatus>;
   stats(apiId: string): Promise<ApiStats>;
-  /** Has the key sets of others read anew: those an API names, or all. */
+  /** Clears cached JWKS: those an API references, or all. */
   clearJwksCache(apiId?: string): Promise<void>;
   purgeResponseCache(apiId: string): Promise<void>;
 }
@@ -13,11 +13,11 @@ export interface DataPlaneControl {
 export interface ApiStatus {
   readonly served: boolean;
   readonly reason: string;
-  /** What of its definition is not done although calls are answered; absent where there is nothing. */
+  /** Parts of the definition without effect although the API is served; absent where there are none. */
   readonly warnings?: readonly string[];
 }
 
-/** How the calls of an API went in the time just past. */
+/** Request statistics of an API over the last minute. */
 export interface ApiStats {
   readonly seconds: number;
   readonly calls: number;

@@ -50,7 +50,7 @@ interface Write {
   readonly path: string;
   readonly body: unknown;
   readonly headers?: Record<string, string>;
-  readonly fault: string;
+  readonly error: string;
 }
 
 /** Each way to write a definition, with a misspelt member in it, and what the refusal says. */
@@ -74,41 +74,41 @@ async function writesOf(app: TestApp): Promise<Write[]> {
   const deep = 'version_data.versions.Default.extended_paths.white_lst: no such member; did you mean white_list?';
   const stream = 'x-gw-streaming.streams.one.inptu: no such member; did you mean input?';
   return [
-    { method: 'POST', path: '/gw/apis', body: wrong(), fault: top },
-    { method: 'POST', path: '/gw/apis', body: classic({ version_data: version }), fault: deep },
-    { method: 'PUT', path: `/gw/apis/${kept.api_id}`, body: wrong({ api_id: kept.api_id }), fault: top },
-    { method: 'POST', path: '/api/apis', body: { api_definition: wrong() }, fault: `api_definition.${top}` },
+    { method: 'POST', path: '/gw/apis', body: wrong(), error: top },
+    { method: 'POST', path: '/gw/apis', body: classic({ version_data: version }), error: deep },
+    { method: 'PUT', path: `/gw/apis/${kept.api_id}`, body: wrong({ api_id: kept.api_id }), error: top },
+    { method: 'POST', path: '/api/apis', body: { api_definition: wrong() }, error: `api_definition.${top}` },
     {
       method: 'PUT',
       path: `/api/apis/${kept.api_id}`,
       body: { api_definition: wrong({ api_id: kept.api_id }) },
-      fault: `api_definition.${top}`,
+      error: `api_definition.${top}`,
     },
-    { method: 'POST', path: '/gw/apis/oas', body: document(misspelt), fault: serverFault },
-    { method: 'PUT', path: `/gw/apis/oas/${documentId}`, body: document(misspelt), fault: serverFault },
-    { method: 'POST', path: '/gw/apis/oas', body: blocked('listOrder'), fault: operationFault },
-    { method: 'PUT', path: `/gw/apis/oas/${documentId}`, body: blocked('listOrder'), fault: operationFault },
+    { method: 'POST', path: '/gw/apis/oas', body: document(misspelt), error: serverFault },
+    { method: 'PUT', path: `/gw/apis/oas/${documentId}`, body: document(misspelt), error: serverFault },
+    { method: 'POST', path: '/gw/apis/oas', body: blocked('listOrder'), error: operationFault },
+    { method: 'PUT', path: `/gw/apis/oas/${documentId}`, body: blocked('listOrder'), error: operationFault },
     {
       method: 'PATCH',
       path: `/gw/apis/oas/${documentId}`,
       body: blocked('listOrder', documentId),
-      fault: operationFault,
+      error: operationFault,
     },
     {
       method: 'PATCH',
       path: `/gw/apis/oas/${documentId}`,
       body: { ...openApi, 'x-gw-api-gatway': extension() },
-      fault: 'x-gw-api-gatway: no such member; did you mean x-gw-api-gateway?',
+      error: 'x-gw-api-gatway: no such member; did you mean x-gw-api-gateway?',
     },
     {
       method: 'POST',
       path: '/gw/apis/oas/import?upstreamURL=http://127.0.0.1:9/',
       body: { ...openApi, 'x-gw-api-gatway': extension() },
-      fault: 'x-gw-api-gatway: no such member; did you mean x-gw-api-gateway?',
+      error: 'x-gw-api-gatway: no such member; did you mean x-gw-api-gateway?',
     },
-    { method: 'POST', path: '/gw/apis/oas', body: wrongStream(), fault: stream },
-    { method: 'POST', path: '/api/apis/streams', body: wrongStream(), headers: streamsType, fault: stream },
-    { method: 'PUT', path: `/api/apis/streams/${streamsId}`, body: wrongStream(), headers: streamsType, fault: stream },
+    { method: 'POST', path: '/gw/apis/oas', body: wrongStream(), error: stream },
+    { method: 'POST', path: '/api/apis/streams', body: wrongStream(), headers: streamsType, error: stream },
+    { method: 'PUT', path: `/api/apis/streams/${streamsId}`, body: wrongStream(), headers: streamsType, error: stream },
   ];
 }
 
@@ -116,11 +116,11 @@ onEveryEngine('unknown members of definitions', app => {
   const post = (path: string, body: object) => app().ask('POST', path, { body });
 
   test('every way to write a definition refuses them with path and nearest name, and stores nothing', async () => {
-    for (const { method, path, body, headers = {}, fault } of await writesOf(app())) {
+    for (const { method, path, body, headers = {}, error } of await writesOf(app())) {
       const before = (await app().ask('GET', '/gw/apis')).text;
       const answer = await app().ask(method, path, { body: JSON.stringify(body), headers });
       assert.equal(answer.status, 400, `${method} ${path}: ${answer.text}`);
-      assert.equal(answer.body.message ?? answer.body.Message, fault, `${method} ${path}`);
+      assert.equal(answer.body.message ?? answer.body.Message, error, `${method} ${path}`);
       assert.equal((await app().ask('GET', '/gw/apis')).text, before);
     }
   });
@@ -209,12 +209,12 @@ onEveryEngine('unknown members of definitions', app => {
 withSettings('management.unknown_members: warn', { 'management.unknown_members': 'warn' }, app => {
   test('unknown members are stored, returned, and listed in the answer and in the status', async () => {
     const writes = await writesOf(app());
-    for (const { method, path, body, headers = {}, fault } of writes.filter(({ method }) => method !== 'PUT')) {
+    for (const { method, path, body, headers = {}, error } of writes.filter(({ method }) => method !== 'PUT')) {
       const answer = await app().ask(method, path, { body: JSON.stringify(body), headers });
       assert.equal(answer.status, 200, `${method} ${path}: ${answer.text}`);
-      assert.deepEqual(answer.body.warnings, [fault], `${method} ${path}`);
+      assert.deepEqual(answer.body.warnings, [error], `${method} ${path}`);
       const { body: status } = await app().ask('GET', `/gw/apis/${answer.body.key ?? answer.body.ID}/status`);
-      assert.deepEqual(status.warnings, [fault.replace('api_definition.', '')], `${method} ${path}`);
+      assert.deepEqual(status.warnings, [error.replace('api_definition.', '')], `${method} ${path}`);
     }
     const spec = classic({ use_keylss: true });
     const { body } = await app().ask('POST', '/gw/debug', { body: { spec, request: { path: '/' } } });

@@ -3,11 +3,11 @@ import { problem as people } from '#people/problems.ts';
 
 export interface OwnerServices {
   organisations: OrganisationStore;
-  /** Where an API goes that names no organisation. */
+  /** Organisation of an API that names none. */
   defaultOrgId: () => Promise<string>;
 }
 
-/** Whose a new API is, where the caller stands above organisations: of the one it names, or of the one made first. */
+/** Owner of a new API where the caller is not bound to an organisation: the one it names, or the first one created. */
 export async function resolveOwner({ organisations, defaultOrgId }: OwnerServices, named: string): Promise<string> {
   const orgId = named || (await defaultOrgId());
   if (!(await organisations.get(orgId))) throw people.organisation_unknown({ detail: { id: orgId } });

@@ -3,23 +3,23 @@ import type { Meta } from '#storage/meta.ts';
 import type { Records } from '#storage/records.ts';
 import type { ApiStore } from './store.ts';
 
-/** Set by a migration: `rows` until the rows are sealed, `pages` until the file keeps nothing of what they held. */
+/** Set by a migration: `rows` until the rows are sealed, `pages` until freed pages of the file are purged. */
 export const plainSecretsName = 'apis.plain_secrets';
 
 export interface PlainSecretsServices {
   readonly records: Records;
   readonly meta: Meta;
-  readonly apis: Pick<ApiStore, 'takeTurn' | 'sealPlainRows'>;
+  readonly apis: Pick<ApiStore, 'lockForWrite' | 'sealPlainRows'>;
 }
 
 /**
- * Seals secrets that an earlier release stored in plain text, once. Processes that start together take turns: the first one
- * does it, in one transaction. A file that cannot be cleaned up, for want of space, is tried again at the next start.
+ * Seals secrets that an earlier release stored in plain text, once. Processes that start together lock: the first one
+ * seals, in one transaction. Where purging the file fails for want of space, the next start retries.
  */
 export async function sealPlainSecrets({ records, meta, apis }: PlainSecretsServices, log: Log): Promise<void> {
   if ((await meta.get(plainSecretsName)) === undefined) return;
   await records.write(async () => {
-    await apis.takeTurn();
+    await apis.lockForWrite();
     if ((await meta.get(plainSecretsName)) !== 'rows') return;
     const count = await apis.sealPlainRows();
     await meta.set(plainSecretsName, 'pages');

@@ -17,15 +17,15 @@ export interface RouteCheckServices {
 interface Route {
   readonly orgId: string;
   readonly host: string;
-  /** A port of its own; 0 for the gateway's. */
+  /** Own listen port; 0 for the gateway's. */
   readonly port: number;
   readonly path: string;
   readonly segments: readonly string[];
 }
 
 /**
- * The column holds host and port as one text. A port that APIs may not have is the gateway's own, where TCP and TLS services
- * are not served and claim nothing.
+ * Parses the column, which holds host and port as one text. A port that is not allowed for APIs counts as the
+ * gateway's, where TCP and TLS services are not served and claim nothing.
  */
 function parseRoute({ org_id, domain, listen_path }: ClaimedRoute, settings: Settings): Route | undefined {
   const [suffix = '', digits = '0'] = /:(\d+)$/.exec(domain) ?? [];
@@ -36,8 +36,8 @@ function parseRoute({ org_id, domain, listen_path }: ClaimedRoute, settings: Set
 }
 
 /**
- * Tenant isolation of routes: refuses a route outside the grants of its organisation, and one that a request for another
- * organisation's route could match. Inside the write, after `takeTurn`, so that no other writer comes between.
+ * Tenant isolation of routes: rejects a route outside the grants of its organisation, and one that overlaps a route of
+ * another organisation. Runs inside the write, after `lockForWrite`, so that no other writer interferes.
  */
 export async function ensureRouteAllowed(services: RouteCheckServices, { org_id, summary }: StoredApi): Promise<void> {
   if (summary.listen_path === '') return;
@@ -73,7 +73,7 @@ async function overlapsOtherOrganisation(
     routes.some(row => {
       const other = parseRoute(row, settings);
       if (!other) return false;
-      // One way of speaking for each port: whoever shares one decides how the others are spoken to.
+      // A port has one protocol, so an API that shares it would decide the protocol of the others.
       if (route.port !== 0) return other.port === route.port;
       return meets(other) && pathsOverlap(route.segments, other.segments, prefix);
     }) ||
@@ -84,7 +84,7 @@ async function overlapsOtherOrganisation(
   );
 }
 
-/** What of the routes has to be looked at: those above, those below, and those whose parameters may fit. */
+/** Candidate routes: prefixes, routes below, and templates whose parameters may match. */
 function buildRouteSearch({ host, port, path }: Route, prefix: boolean, idPaths: boolean): RouteSearch {
   if (port !== 0) return { port };
   const domains = isLiteralHost(host) ? ['', host] : undefined;

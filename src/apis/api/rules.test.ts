@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ClassicDefinition } from '#definition/classic.ts';
-import type { OasDefinition } from '#definition/oas.ts';
+import type { ClassicDefinition, OasDefinition } from '#definition/wire-types.ts';
 import { summarize, withIds } from './rules.ts';
 import { emptyWrapper, type StoredApi } from './schema.ts';
 import { withoutVersion, withVersion } from './versions.ts';

@@ -8,7 +8,7 @@ import { normalizeHost } from '#definition/path-template.ts';
 import type { ValidationError } from '#operations/validation-error.ts';
 import type { ApiView, DefinitionOfKind, StoredApi, Summary, Wrapper } from './schema.ts';
 
-/** Longer ones would not fit the indexes that find them. */
+/** Column indexes bound these lengths. */
 const maxCharacters = { name: 500, listen_path: 500, domain: 253, address: maxUrlCharacters } as const;
 
 export function toModel(written: DefinitionOfKind): Model {
@@ -20,7 +20,7 @@ export function summarize(written: DefinitionOfKind, wrapper: Wrapper): Summary 
   const name = model.identity.name.toWellFormed();
   return {
     name,
-    ...claimedRoute(model),
+    ...toRoute(model),
     categories: written.kind === 'classic' ? parseCategories(name) : wrapper.categories,
     auth_types: listAuthTypes(model),
     api_types: listApiTypes(model),
@@ -30,10 +30,10 @@ export function summarize(written: DefinitionOfKind, wrapper: Wrapper): Summary 
 }
 
 /**
- * The route an API claims, in one spelling: `/orders`, `orders/` and `/orders/` are one path, and so are two templates
- * that differ only in what they call a parameter.
+ * Claimed route in canonical form: `/orders`, `orders/` and `/orders/` are one path, and templates that differ only in
+ * parameter names are equal.
  */
-function claimedRoute({ identity, listen, customDomain }: Model): Pick<Summary, 'domain' | 'listen_path'> {
+function toRoute({ identity, listen, customDomain }: Model): Pick<Summary, 'domain' | 'listen_path'> {
   const port = listen.port > 0 ? `:${listen.port}` : '';
   if (identity.internal) return { domain: '', listen_path: '' };
   const domain = customDomain.enabled ? normalizeHost(customDomain.name) : '';
@@ -41,7 +41,7 @@ function claimedRoute({ identity, listen, customDomain }: Model): Pick<Summary, 
   // Bare connections need a port of their own: without one they are not served, and claim nothing.
   if (raw && port === '') return { domain: '', listen_path: '' };
   if (listen.protocol === 'tcp') return { domain: port, listen_path: anyConnectionPath };
-  // Whom a secured connection is for is said in its handshake.
+  // TLS services share a port and are told apart by SNI.
   if (listen.protocol === 'tls')
     return { domain: stripParameterNames(domain.toWellFormed()) + port, listen_path: anyConnectionPath };
   if (listen.path === '') return { domain: '', listen_path: '' };
@@ -51,21 +51,21 @@ function claimedRoute({ identity, listen, customDomain }: Model): Pick<Summary, 
   };
 }
 
-/** Stands for the listen path of TCP and TLS services, which have none: no path of HTTP is written like it. */
+/** Stands for the listen path of TCP and TLS services; no HTTP path looks like it. */
 export const anyConnectionPath = '*';
 
 const stripParameterNames = (template: string) => template.replaceAll(/\{[A-Za-z_][\w-]*(?=[:}])/g, '{');
 const canonicalListenPath = (path: string) =>
   stripParameterNames(unescapeNonAscii(normalizeListenPath(path).replace(/(.)\/$/, '$1')));
 
-/** Escaped, letters beyond ASCII take thrice the room in the index. Bytes that are no letters stay escaped. */
+/** Percent-encoding triples the bytes of non-ASCII characters in the index. Invalid UTF-8 stays encoded. */
 const unescapeNonAscii = (path: string) =>
   path.replaceAll(/(?:%[89A-F][0-9A-F])+/g, bytes => {
     const text = Buffer.from(bytes.replaceAll('%', ''), 'hex').toString();
     return text.includes('\ufffd') ? bytes : text;
   });
 
-/** Beyond what the definition's own rules ask: what could not be stored so that it is found again. */
+/** Length limits of the index columns, beyond the rules of the definition. */
 export function checkLengths({ kind, definition }: DefinitionOfKind): ValidationError[] {
   const classic = kind === 'classic';
   const gateway = classic ? undefined : definition['x-gw-api-gateway'];
@@ -90,7 +90,7 @@ export function checkLengths({ kind, definition }: DefinitionOfKind): Validation
 
 const authNames: Partial<Record<AuthMethod, string>> = { token: 'authToken', jwt: 'jwt', oauth: 'oauth', basic: 'ba' };
 
-/** As lists are filtered: the well-known ways in by their name, all others by theirs and by `other`. */
+/** Auth types as list filters name them: common ones by name, others by name and as `other`. */
 function listAuthTypes({ modes, clientCertificates }: Model): string[] {
   if (modes.length === 0 && !clientCertificates.enabled) return ['keyless'];
   const named = modes.flatMap(mode => authNames[mode] ?? [mode, 'other']);
@@ -109,7 +109,7 @@ function listApiTypes({ identity, listen, graphql }: Model): string[] {
   return identity.internal ? [type, 'internal'] : [type];
 }
 
-/** The definition with the ids that are ours to give, as it is kept and read back. */
+/** Sets the ids that the server assigns. */
 export function withIds(
   written: DefinitionOfKind,
   { id, api_id, org_id }: Pick<StoredApi, 'id' | 'api_id' | 'org_id'>,
@@ -122,15 +122,15 @@ export function withIds(
   return { kind: written.kind, definition } as DefinitionOfKind;
 }
 
-export const requestedId = (written: DefinitionOfKind): string =>
+export const readApiId = (written: DefinitionOfKind): string =>
   (written.kind === 'classic' ? written.definition.api_id : written.definition['x-gw-api-gateway'].info.id) ?? '';
 
-export const requestedOrgId = (written: DefinitionOfKind): string =>
+export const readOrgId = (written: DefinitionOfKind): string =>
   (written.kind === 'classic' ? written.definition.org_id : written.definition['x-gw-api-gateway'].info.orgId) ?? '';
 
 type ClassicView = ApiView['api_definition'];
 
-/** The definition in the classic form, in whatever form it was written. */
+/** Classic view of an API in any format. */
 export function toClassicView(api: StoredApi): ClassicView {
   if (api.kind === 'classic') return api.definition as ClassicView;
   const { [carryOverKey.oas]: _document, ...classic } = convertToClassic(api.definition);
@@ -151,7 +151,7 @@ export function toApiView(api: StoredApi): ApiView {
   return { ...view, ...(api.kind === 'streams' ? { is_streams: true } : {}), oas: api.definition };
 }
 
-/** What a compressed list keeps of each definition. */
+/** Members of a definition in a compressed list. */
 const compressedMembers = [
   'api_id',
   'id',

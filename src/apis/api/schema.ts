@@ -1,12 +1,10 @@
 import { z } from 'zod';
 import { freeForm, meaningfulNull, readOnlyMembers } from '#base/members.ts';
 import { publishMembers } from '#base/members-schema.ts';
-import type { ClassicDefinition } from '#definition/classic.ts';
 import { classicSchema } from '#definition/classic.ts';
-import type { OasDefinition } from '#definition/oas.ts';
-import type { StreamsDefinition } from '#definition/streams.ts';
+import type { ClassicDefinition, OasDefinition, StreamsDefinition } from '#definition/wire-types.ts';
 
-/** An API as it is kept: its definition exactly as written, and what stands around it. */
+/** Stored API: the definition exactly as written, and the members around it. */
 interface StoredApiBase {
   /** The database id. */
   readonly id: string;
@@ -28,10 +26,10 @@ export type DefinitionOfKind =
 export type StoredApi = StoredApiBase & DefinitionOfKind;
 export type ApiKind = DefinitionOfKind['kind'];
 
-/** What the interface needs to know of any definition, whatever its form. */
+/** Facts derived from a definition in any format. */
 export interface Summary {
   readonly name: string;
-  /** The route it claims; both empty where it has none of its own. */
+  /** Claimed route; both empty where there is none. */
   readonly domain: string;
   readonly listen_path: string;
   readonly categories: readonly string[];
@@ -49,7 +47,7 @@ const hookReference = z.looseObject({
   hook: freeForm(z.looseObject({})).nullish(),
 });
 
-/** The members around a definition that a caller may write. A list that is left out stays; null empties it. */
+/** Writable members around a definition. An absent list stays as it is; null empties it. */
 const wrapperMembers = {
   hook_references: meaningfulNull(z.array(hookReference).max(1000).nullish()),
   is_site: z.boolean().optional(),
@@ -64,7 +62,7 @@ export interface Wrapper {
   readonly sort_by: number;
   readonly user_owners: readonly string[];
   readonly user_group_owners: readonly string[];
-  /** Kept beside OpenAPI documents; the categories of a classic API are words of its name. */
+  /** Stored for OpenAPI documents; the categories of a classic API are words of its name. */
   readonly categories: readonly string[];
   readonly more: Readonly<Record<string, unknown>>;
 }
@@ -79,7 +77,10 @@ export const emptyWrapper: Wrapper = {
   more: {},
 };
 
-/** Shown in documents only: it is checked by the definition's own rules, which say where a fault is, and kept as it came. */
+/**
+ * Publishes a schema without enforcing it: `checkDefinition` enforces it with a path for each error, and the value is
+ * stored as sent.
+ */
 export const toDocumentedSchema = (shape: z.ZodType) => {
   const { $schema: _dialect, ...schema } = z.toJSONSchema(shape, {
     io: 'input',
@@ -91,7 +92,7 @@ export const toDocumentedSchema = (shape: z.ZodType) => {
 
 export const classicDefinition = toDocumentedSchema(classicSchema);
 
-/** What a caller sends to make or replace a classic API. */
+/** Request body that creates or replaces a classic API. */
 export const ClassicWrite = readOnlyMembers(z.looseObject({ api_definition: classicDefinition, ...wrapperMembers }), [
   'api_model',
   'categories',
@@ -104,14 +105,14 @@ export const ClassicWrite = readOnlyMembers(z.looseObject({ api_definition: clas
 const maxCategoryLength = 200;
 const maxCategories = 200;
 
-/** Categories of a document, as they are written on the wire. */
+/** Categories of a document, as on the wire. */
 export const categoryList = z.array(z.string().max(maxCategoryLength)).max(maxCategories);
 
-/** Blank and repeated labels say nothing. */
+/** Drops blank and repeated categories. */
 export const normalizeCategories = (given: readonly string[]): string[] =>
   [...new Set(given.map(label => label.toWellFormed().trim()))].filter(Boolean);
 
-/** What the operator imports: the same in either form, as lists show it. */
+/** Import by the operator: either format, as lists return it. */
 export const ImportedApi = readOnlyMembers(
   z.looseObject({
     api_definition: freeForm(z.looseObject({})),
@@ -134,7 +135,7 @@ const nonWrapperMembers = [
   'updated_at',
 ];
 
-/** What was sent on top of what was there: silence about a member leaves it as it is, null empties it. */
+/** Merges sent members over stored ones: absent keeps, null empties. */
 export function mergeWrapper(given: WrapperInput, before: Wrapper = emptyWrapper): Wrapper {
   const { hook_references, is_site, sort_by, user_owners, user_group_owners, ...rest } = given;
   const more = Object.fromEntries(Object.entries(rest).filter(([name]) => !nonWrapperMembers.includes(name)));
@@ -151,7 +152,7 @@ export function mergeWrapper(given: WrapperInput, before: Wrapper = emptyWrapper
   };
 }
 
-/** An API as lists and reads show it. */
+/** API as lists and reads return it. */
 export const ApiView = z.looseObject({
   api_model: z.object({}),
   api_definition: z.looseObject({ api_id: z.string(), id: z.string(), org_id: z.string(), is_oas: z.boolean() }),

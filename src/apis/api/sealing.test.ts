@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { sql } from 'kysely';
+import type { JsonObject } from '#base/json-tree.ts';
 import { createDataKey, createVault } from '#base/vault.ts';
 import { facets, features, versionFacets } from '#definition/definition.ts';
 import type { DefinitionFormat, Facet, Row } from '#definition/facet.ts';
@@ -11,26 +12,25 @@ import { emptyWrapper, type StoredApi } from './schema.ts';
 import { sealedPlaceholder } from './sealing.ts';
 import { type ApiStore, createApiStore } from './store.ts';
 
-type Bag = Record<string, unknown>;
 let count = 0;
 const plantedText = () => `planted-${++count}-in-a-definition`;
 
-function plant(root: Bag, path: readonly string[], value: unknown): void {
+function plant(root: JsonObject, path: readonly string[], value: unknown): void {
   const last = path.at(-1)!;
   let at = root;
-  for (const segment of path.slice(0, -1)) at = at[segment] = (at[segment] as Bag | undefined) ?? {};
+  for (const segment of path.slice(0, -1)) at = at[segment] = (at[segment] as JsonObject | undefined) ?? {};
   at[last] = value;
 }
 
 /** Puts a secret of every shape into the place of each marked row. */
-function plantRows(root: Bag, rows: readonly Row[], side: DefinitionFormat): void {
+function plantRows(root: JsonObject, rows: readonly Row[], format: DefinitionFormat): void {
   for (const row of rows)
-    for (const path of row[side]?.paths ?? []) {
+    for (const path of row[format]?.paths ?? []) {
       if (row.secret === 'all') plant(root, expandAnchor(path), plantedShapes());
       else if (row.secret === 'named') plant(root, expandAnchor(path), { api_key: plantedText(), colour: 'red' });
       else if (row.items && hasSecret(row.items.rows)) {
         const item = {};
-        plantRows(item, row.items.rows, side);
+        plantRows(item, row.items.rows, format);
         plant(root, expandAnchor(path), row.items.kind === 'list' ? [item] : { any: item });
       }
     }
@@ -44,23 +44,23 @@ const plantedShapes = () => ({
   pairs: [{ name: 'X-Name', value: plantedText() }],
 });
 
-function definitionWithAll(side: DefinitionFormat): Bag {
-  const root: Bag = {};
+function definitionWithAll(format: DefinitionFormat): JsonObject {
+  const root: JsonObject = {};
   for (const { rows } of [...Object.values(facets), ...Object.values(versionFacets)] as unknown as Facet[])
-    plantRows(root, rows, side);
+    plantRows(root, rows, format);
   for (const feature of Object.values(features)) {
     const rows = feature.entry.rows as readonly Row[];
-    if (feature[side] === null || !hasSecret(rows)) continue;
+    if (feature[format] === null || !hasSecret(rows)) continue;
     const entry = {};
-    plantRows(entry, rows, side);
+    plantRows(entry, rows, format);
     const above =
-      side === 'classic' ? ['version_data', 'versions', '*', 'extended_paths'] : ['middleware', 'operations', '*'];
-    plant(root, [...above, feature[side]], side === 'classic' ? [entry] : entry);
+      format === 'classic' ? ['version_data', 'versions', '*', 'extended_paths'] : ['middleware', 'operations', '*'];
+    plant(root, [...above, feature[format]], format === 'classic' ? [entry] : entry);
   }
-  return side === 'classic' ? root : { openapi: '3.0.3', 'x-gw-api-gateway': root };
+  return format === 'classic' ? root : { openapi: '3.0.3', 'x-gw-api-gateway': root };
 }
 
-const stored = (id: string, kind: StoredApi['kind'], definition: Bag, more: Bag = {}): StoredApi =>
+const stored = (id: string, kind: StoredApi['kind'], definition: JsonObject, more: JsonObject = {}): StoredApi =>
   ({
     ...{ id, org_id: 'org', api_id: `public-${id}`, kind, definition, wrapper: { ...emptyWrapper, more } },
     ...{ created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-01T00:00:00.000Z' },
@@ -74,11 +74,11 @@ withRecords('secrets of definitions at rest', records => {
     apis = createApiStore(records(), vault);
   });
 
-  for (const side of ['classic', 'oas'] as const)
-    test(`every marked field of the ${side} form is sealed in the table and whole in every read`, async () => {
+  for (const format of ['classic', 'oas'] as const)
+    test(`every marked field of the ${format} form is sealed in the table and whole in every read`, async () => {
       const first = count;
-      const definition = definitionWithAll(side);
-      const api = stored(side, side, definition, { webhook: { headers: { 'X-Hook': plantedText() } } });
+      const definition = definitionWithAll(format);
+      const api = stored(format, format, definition, { webhook: { headers: { 'X-Hook': plantedText() } } });
       assert.ok(count - first > 20, `${count - first} secrets`);
       await apis.insert(api);
       const check = async () => {
@@ -89,7 +89,7 @@ withRecords('secrets of definitions at rest', records => {
           await apis.findByApiId(api.api_id),
           (await apis.findByIds('org', [api.api_id]))[0],
           (await apis.all()).find(({ id }) => id === api.id),
-          (await apis.page('org', { name: side }, 'name', { page: 1, size: 10 })).items[0],
+          (await apis.page('org', { name: format }, 'name', { page: 1, size: 10 })).items[0],
         ])
           assert.deepEqual(read, api);
       };
@@ -118,7 +118,7 @@ withRecords('secrets of definitions at rest', records => {
 
   test('the sealed secrets of one row do not open in another, nor in another place', async () => {
     for (const id of ['a', 'b']) await apis.insert(stored(`moved-${id}`, 'classic', { jwt_source: `secret of ${id}` }));
-    const change = async (id: string, turn: (row: Bag) => Bag) => {
+    const change = async (id: string, turn: (row: JsonObject) => JsonObject) => {
       const { body } = await records()
         .db.selectFrom('apis')
         .select('body')
@@ -126,7 +126,7 @@ withRecords('secrets of definitions at rest', records => {
         .executeTakeFirstOrThrow();
       const next = JSON.stringify(turn(JSON.parse(body)));
       await records().db.updateTable('apis').set({ body: next }).where('id', '=', id).execute();
-      return JSON.parse(body) as Bag;
+      return JSON.parse(body) as JsonObject;
     };
     const { sealed } = await change('moved-a', row => ({ ...row, definition: { jwt_source: 'another' } }));
     await change('moved-b', row => ({ ...row, sealed }));

@@ -3,23 +3,23 @@ import type { StoredApi } from './schema.ts';
 import { mapApiSecrets } from './secrets.ts';
 
 /**
- * Encryption at rest of the secrets of one API. A row keeps the definition with a placeholder where each secret belongs, and
- * beside it, in a member no definition has, one ciphertext of all secrets with their paths. Paths, not the look of a text or
- * the definition table, say what is put back: no text of an author is taken for a sealed one, and rows stay readable when a
- * later release marks other fields.
+ * Encryption at rest of the secrets of one API. A row stores the definition with a placeholder in place of each secret
+ * and, in a member no definition has, one ciphertext of all secrets with their paths. Restoring goes by path, not by
+ * the look of a text or the definition table: no text of an author is mistaken for a sealed one, and rows stay readable
+ * when a later release marks other fields.
  */
 export type ApiRow = StoredApi & { readonly sealed?: string };
 
 /**
- * The name of a secret that does not exist: a reader that ignores `sealed`, such as an earlier release, refuses to serve the
- * API instead of running it with an empty or a well-known secret.
+ * Reference to a secret that does not exist: a reader that ignores `sealed`, such as an earlier release, refuses to
+ * serve the API instead of running it with an empty or well-known secret.
  */
 export const sealedPlaceholder = 'secrets://sealed-in-the-database';
 
 type SecretPath = readonly (string | number)[];
 type SealedText = readonly [path: SecretPath, text: string];
 
-/** The database id is part of the purpose: the ciphertext of one row does not open in another. */
+/** Bound to the database id: the ciphertext of one row does not decrypt in another. */
 const purposeOf = (id: string) => `api secrets/${id}`;
 
 export function sealApiSecrets(vault: Vault, api: StoredApi): ApiRow {
@@ -32,7 +32,7 @@ export function sealApiSecrets(vault: Vault, api: StoredApi): ApiRow {
   return { ...api, definition, wrapper, sealed } as ApiRow;
 }
 
-/** Takes over the row and puts its secrets back. A row without sealed secrets is the API itself. */
+/** Restores the secrets into the row, in place. A row without sealed secrets is returned as it is. */
 export function openApiSecrets(vault: Vault, row: ApiRow): StoredApi {
   const { sealed, ...api } = row;
   if (sealed === undefined) return row;
@@ -42,7 +42,7 @@ export function openApiSecrets(vault: Vault, row: ApiRow): StoredApi {
   return api as StoredApi;
 }
 
-/** Unchanged parts are the very same object in both trees, so only the way to a secret is walked. */
+/** Unchanged parts are identical objects in both trees, so only paths to secrets are walked. */
 function collectReplaced(before: unknown, after: unknown, path: SecretPath, texts: SealedText[]): void {
   if (before === after) return;
   if (typeof before === 'string') texts.push([path, before]);
@@ -55,7 +55,7 @@ function collectReplaced(before: unknown, after: unknown, path: SecretPath, text
       collectReplaced(member, (after as Record<string, unknown>)[name], [...path, name], texts);
 }
 
-/** False where the place is not the one the secret was taken from. */
+/** Returns false where the path does not lead to a placeholder. */
 function restoreSecretAt(root: object, path: SecretPath, text: string): boolean {
   let at: unknown = root;
   for (const segment of path.slice(0, -1)) at = memberOf(at, segment);

@@ -6,11 +6,11 @@ import type { DefinitionOfKind, StoredApi, Wrapper } from './schema.ts';
 
 type WithSecrets = DefinitionOfKind & { readonly wrapper: Wrapper };
 
-/** A text that names a secret, or a variable, holds none itself. */
+/** References to secrets and variables are not secrets themselves. */
 const secretReference =
   /^(?:(?:secrets|env|file|vault|consul|kv):\/\/|(?:[A-Za-z]+ )?\$(?:secret_[a-z]+|gw_context|gw_meta)\.[\w.-]+$)/;
 
-/** Turns every secret of an API: those of its definition, and of the webhooks that stand beside it. */
+/** Maps every secret of an API: in its definition, and in the webhooks stored beside it. */
 export function mapApiSecrets<T extends WithSecrets>(api: T, map: MapSecret): T {
   const own: MapSecret = (value, path) => (secretReference.test(value) ? value : map(value, path));
   const definition = mapSecrets<unknown>(api.kind === 'classic' ? 'classic' : 'oas', api.definition, own);
@@ -19,11 +19,11 @@ export function mapApiSecrets<T extends WithSecrets>(api: T, map: MapSecret): T 
   return { ...api, definition, wrapper: { ...wrapper, ...beside } };
 }
 
-/** An API as an actor may read it: who may not write APIs sees that there is a secret, and not which. */
+/** Secret masking: without permission to write APIs, a reader sees a mask in place of each secret. */
 export const maskSecretsFor = (actor: Actor, api: StoredApi): StoredApi =>
   hasPermission(actor, 'apis:write') ? api : mapApiSecrets(api, () => redactedText);
 
-/** Puts stored secrets back where a written API has their mask. A mask in a place that has no secret is refused. */
+/** Restores stored secrets where a written API has their mask. Rejects a mask where no secret is stored. */
 export function restoreSecrets<T extends WithSecrets>(written: T, before?: StoredApi): T {
   const stored = new Map<string, string>();
   if (before && (before.kind === 'classic') === (written.kind === 'classic'))
@@ -31,13 +31,13 @@ export function restoreSecrets<T extends WithSecrets>(written: T, before?: Store
       stored.set(path, value);
       return value;
     });
-  const faults: ValidationError[] = [];
+  const errors: ValidationError[] = [];
   const restored = mapApiSecrets(written, (value, path) => {
     if (value !== redactedText) return value;
     const kept = stored.get(path);
-    if (kept === undefined) faults.push({ path, message: `${redactedText} stands for a secret that is not stored` });
+    if (kept === undefined) errors.push({ path, message: `${redactedText} stands for a secret that is not stored` });
     return kept ?? value;
   });
-  if (faults.length > 0) throw createInvalidProblem(faults);
+  if (errors.length > 0) throw createInvalidProblem(errors);
   return restored;
 }

@@ -16,14 +16,13 @@ import { type ApiRow, openApiSecrets, sealApiSecrets } from './sealing.ts';
 
 export type ApiStore = ReturnType<typeof createApiStore>;
 
-/** What a list may be narrowed by; everything holds together. */
+/** Filter of a list; all conditions must hold. */
 export interface ApiFilter {
   readonly name?: string;
-  /** In any of these. */
   readonly categories?: readonly string[];
   /** Public ids of APIs the caller must not see. */
   readonly hidden?: readonly string[];
-  /** What no column knows. */
+  /** Condition that no column can answer. */
   readonly matches?: (api: StoredApi) => boolean;
 }
 
@@ -37,38 +36,37 @@ export const apiOrders = {
 } as const;
 export type ApiOrder = keyof typeof apiOrders;
 
-/** A route as its columns hold it. */
+/** Claimed route, as in its columns. */
 export interface ClaimedRoute {
   readonly org_id: string;
   readonly domain: string;
   readonly listen_path: string;
 }
 
-/** Which routes of other organisations to compare with a route: those of its own port, or by host and path. */
+/** Candidate routes of other organisations to compare with a route: by port, or by host and path. */
 export type RouteSearch =
   | { readonly port: number }
   | {
-      /** The only domains that can be meant, besides patterns and those with ports; undefined: all of them. */
+      /** Literal domains that can match, beside patterns and hosts with ports; undefined: all domains. */
       readonly domains: readonly string[] | undefined;
       readonly above: readonly string[];
       readonly below: { readonly from: string; readonly to: string };
-      /** The first segment where APIs also answer at their id; empty: any id. */
+      /** First path segment, where APIs are also served at their id; empty: any id. */
       readonly id: string | undefined;
     };
 
-/** A route that has more than these to compare with is taken for overlapping. */
+/** A route with more candidates than this is rejected as overlapping. */
 const maxRoutesCompared = 100_000;
 
-/** Both engines bound the values of one statement. */
+/** Both engines limit the parameters of one statement. */
 const maxIdsPerQuery = 1000;
 
-/** Rows that are read and sealed in one step. */
 const sealBatchRows = 500;
 
-/** The row every writer of APIs changes first, so that one writes at a time and what it checked still holds. */
+/** Row that serves as the write lock: every writer of APIs updates it first, so that what it checked still holds. */
 const writeLockName = 'apis.turn';
 
-/** Secrets inside definitions are sealed in the table and open everywhere else. */
+/** API store. Secrets inside definitions are sealed in the table and in plain text everywhere else. */
 export function createApiStore(records: Records, vault: Vault) {
   const meta = createMetaStore(records);
   const apis = createCollection<'apis', StoredApi>(records, 'apis', toColumns, problem.id_exists, {
@@ -95,18 +93,18 @@ export function createApiStore(records: Records, vault: Vault) {
   }
 
   return {
-    /** By public or database id. */
+    /** Finds by public or database id. */
     async get(orgId: string, ref: string): Promise<StoredApi | undefined> {
       return (await apis.find({ org_id: orgId, api_id: ref })) ?? apis.find({ org_id: orgId, id: ref });
     },
-    /** Whatever its organisation: for the operator and the gateway. */
+    /** In any organisation: for the operator and the gateway. */
     async getAnywhere(ref: string): Promise<StoredApi | undefined> {
-      // Database ids are ours to give, public ids may be chosen: nobody takes an id by choosing it.
+      // Database ids are generated, public ids may be chosen: a chosen id cannot shadow a generated one.
       return (await apis.find({ id: ref })) ?? apis.find({ api_id: ref });
     },
-    /** By public id alone, whatever its organisation. */
+    /** By public id only, in any organisation. */
     findByApiId: (apiId: string) => apis.find({ api_id: apiId }),
-    /** Those of these public ids that exist. */
+    /** The existing ones of these public ids. */
     async findByIds(orgId: string, apiIds: readonly string[]): Promise<StoredApi[]> {
       const found: StoredApi[] = [];
       for (let at = 0; at < apiIds.length; at += maxIdsPerQuery) {
@@ -116,20 +114,20 @@ export function createApiStore(records: Records, vault: Vault) {
       }
       return found;
     },
-    /** Every API of the installation, oldest first: what a gateway serves. */
+    /** All APIs of the installation, oldest first. */
     all: () => apis.all({ order: apiOrders.created_at }),
     count: (orgId: string) => apis.count({ org_id: orgId }),
 
-    /** Waits for other writers of APIs; inside a write, before anything is read. */
-    takeTurn: () => meta.set(writeLockName, ''),
-    /** Both kinds of id are looked up in one place, so neither may be any API's id of either kind. */
+    /** Serializes writers of APIs; call inside a write, before anything is read. */
+    lockForWrite: () => meta.set(writeLockName, ''),
+    /** Lookups accept both kinds of id, so neither may equal an id of either kind of any API. */
     async isTaken({ id, api_id }: Pick<StoredApi, 'id' | 'api_id'>): Promise<boolean> {
       for (const ref of [id, api_id])
         if ((await apis.count({ api_id: ref })) + (await apis.count({ id: ref })) > 0) return true;
       return false;
     },
 
-    /** Whether another API of the organisation already claims the same route. */
+    /** True where another API of the organisation claims the same route. */
     async isClaimed(
       orgId: string,
       { domain, listen_path }: Pick<Summary, 'domain' | 'listen_path'>,
@@ -139,7 +137,7 @@ export function createApiStore(records: Records, vault: Vault) {
       return (await apis.count({ org_id: orgId, domain, listen_path }, query => query.where('id', '!=', id))) > 0;
     },
 
-    /** Routes of other organisations that the search finds; each is found by an index, never by reading definitions. */
+    /** Candidate routes of other organisations; each query uses an index and reads no definitions. */
     async foreignRoutes(orgId: string, search: RouteSearch): Promise<{ routes: ClaimedRoute[]; byId: ClaimedRoute[] }> {
       const read = async (query: RouteQuery): Promise<ClaimedRoute[]> => {
         const rows = await query.limit(maxRoutesCompared + 1).execute();
@@ -151,7 +149,7 @@ export function createApiStore(records: Records, vault: Vault) {
       for (const query of routes) found.push(...(await read(query)));
       return { routes: found, byId: byId ? await read(byId) : [] };
     },
-    /** The APIs that name this one among their versions. */
+    /** APIs that list this one among their versions. */
     async findBases(orgId: string, apiId: string): Promise<StoredApi[]> {
       const filter = (query: Query) => query.where(columnContains('body', JSON.stringify(apiId)));
       const found = await apis.all({ where: { org_id: orgId }, filter, order: ['id'] });
@@ -166,7 +164,7 @@ export function createApiStore(records: Records, vault: Vault) {
       await apis.replace({ id: api.id }, api);
       await indexCategories(api);
     },
-    /** Seals the secrets of rows that an earlier release wrote; inside a write, after `takeTurn`. Gives their number. */
+    /** Seals rows that an earlier release wrote; call inside a write, after `lockForWrite`. Returns their number. */
     async sealPlainRows(): Promise<number> {
       let sealed = 0;
       for (let last: string | undefined = ''; last !== undefined; ) {
@@ -205,7 +203,7 @@ export function createApiStore(records: Records, vault: Vault) {
       return toPage((await apis.all(listing)).filter(filter.matches), asked);
     },
 
-    /** Every public id that is a version of another API of the organisation. */
+    /** Public ids of all versions of other APIs in the organisation. */
     async versionIds(orgId: string): Promise<ReadonlySet<string>> {
       const found = await apis.all({ where: { org_id: orgId }, order: ['id'] });
       return new Set(found.flatMap(({ summary }) => Object.values(summary.versions)));
@@ -254,7 +252,7 @@ const foreignRows = (records: Records, orgId: string) =>
     .where('listen_path', '!=', '');
 type RouteQuery = ReturnType<typeof foreignRows>;
 
-/** The queries behind a comparison of routes, for tests that promise an index too. */
+/** Exported so that tests can assert that the queries use an index. */
 export function foreignRouteQueries(
   records: Records,
   orgId: string,
@@ -265,7 +263,7 @@ export function foreignRouteQueries(
     return { routes: [foreign().where(columnEndsWith('domain', `:${search.port}`))], byId: undefined };
   const { domains, above, below, id } = search;
   const byDomain = () => (domains ? foreign().where('domain', 'in', domains) : foreign());
-  // Patterns, and hosts with a port, which may turn out to be the gateway's own.
+  // Patterns, and hosts with a port that may be the gateway's own.
   const patternsAndPorts = () =>
     foreign().where(eb => eb.or([columnContains('domain', '{'), columnContains('domain', ':')]));
   const routes = [

@@ -20,12 +20,12 @@ type ListedVersion = z.output<typeof ListedVersion>;
 
 export const versionListResponse = z.object({ status: z.string(), apis: z.array(ListedVersion) });
 
-/** The API that this one is a version of. */
+/** Base API of a version. */
 export async function findBase(apis: ApiStore, { org_id, api_id }: StoredApi): Promise<StoredApi | undefined> {
   return (await apis.findBases(org_id, api_id)).find(base => base.api_id !== api_id);
 }
 
-/** An API with its versions, or those it is one of: the base first, then by name. */
+/** Lists an API with its versions, or its siblings: the base first, then by name. */
 export async function listVersions(apis: ApiStore, api: StoredApi, asked: z.output<typeof versionListQuery>) {
   const isBase = Object.keys(api.summary.versions).length > 0;
   const base = isBase ? api : ((await findBase(apis, api)) ?? api);

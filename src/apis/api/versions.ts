@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { problem } from '../problems.ts';
 import type { DefinitionOfKind, StoredApi } from './schema.ts';
 
-/** How a new API becomes a version of another one: parameters of every operation that makes APIs. */
+/** Query parameters that make a new API a version of another one; shared by all operations that create APIs. */
 const booleanText = z.enum(['true', 'false', '1', '0', '']).transform(text => text === 'true' || text === '1');
 const versionName = z.string().max(200).optional();
 
@@ -14,7 +14,7 @@ export const versionQuery = z.object({
 });
 export type VersionOptions = z.output<typeof versionQuery>;
 
-/** What a first version gets where the base says nothing. */
+/** Defaults of a first version. */
 const defaultVersionLocation = { location: 'header', key: 'x-gw-version' };
 const ownName = 'self';
 
@@ -27,7 +27,7 @@ interface VersioningBlock {
   rest: Record<string, unknown>;
 }
 
-/** The base's versioning block, the same for both forms. */
+/** Versioning block of a base, in either format. */
 function readVersioning({ kind, definition }: DefinitionOfKind): VersioningBlock {
   const found = kind === 'classic' ? definition.definition : definition['x-gw-api-gateway'].info.versioning;
   const { versions, ...rest } = found ?? {};
@@ -49,7 +49,7 @@ function withVersioning<T extends DefinitionOfKind>(
   return { ...api, definition: { ...api.definition, 'x-gw-api-gateway': { ...gateway, info } } };
 }
 
-/** The base with one version more. */
+/** Adds a version to a base. */
 export function withVersion(base: StoredApi, childId: string, asked: VersionOptions): StoredApi {
   const { name, location, key, versions, rest, ...block } = readVersioning(base);
   const added = asked.new_version_name;
@@ -69,7 +69,7 @@ export function withVersion(base: StoredApi, childId: string, asked: VersionOpti
   return withVersioning(base, next, { ...versions, [added]: childId });
 }
 
-/** The base without the versions an API served. If one of them was the default, the base is it from now on. */
+/** Removes an API from the versions of a base. Where it was the default, the base becomes the default. */
 export function withoutVersion(base: StoredApi, childId: string): StoredApi {
   const { name, versions, rest, ...block } = readVersioning(base);
   const left = Object.entries(versions).filter(([, id]) => id !== childId);
@@ -78,8 +78,8 @@ export function withoutVersion(base: StoredApi, childId: string): StoredApi {
 }
 
 /**
- * Base and version with their parts changed: the version leads from now on, under the name it had, and the base is one of
- * its versions. Calls that name no version are served by whom they were served before; each keeps its own address.
+ * Swaps base and version: the version becomes the base under its name, and the former base one of its versions.
+ * Requests that name no version keep being served by the same API; each API keeps its address.
  */
 export function swapBase(base: StoredApi, next: StoredApi): { readonly base: StoredApi; readonly version: StoredApi } {
   const { name, versions, rest, ...block } = readVersioning(base);

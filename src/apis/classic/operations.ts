@@ -2,9 +2,9 @@ import { z } from 'zod';
 import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
 import { createdResponse, statusResponse, toCreated, toStatus, toWarningsMember } from '#operations/shapes.ts';
-import { buildApiAddress } from '../api/address.ts';
+import { buildApiAddress } from '../api/api-address.ts';
 import { type ApiServices, addApi, changeApi, checkDefinition, removeApi } from '../api/changes.ts';
-import { requestedId, toApiView } from '../api/rules.ts';
+import { readApiId, toApiView } from '../api/rules.ts';
 import { ApiView, ClassicWrite, mergeWrapper, type StoredApi } from '../api/schema.ts';
 import { maskSecretsFor } from '../api/secrets.ts';
 import type { ApiStore } from '../api/store.ts';
@@ -75,7 +75,7 @@ export const updateApi = operation({
     const written = checkDefinition('classic', body.api_definition, services, place);
     const api = await changeApi(services, actor.orgId, apiId, before => {
       ensureClassic(before, services.settings);
-      const given = requestedId(written);
+      const given = readApiId(written);
       if (given !== '' && given !== before.api_id)
         throw problem.other_id({ detail: { path: `${place}.api_id`, given, wanted: before.api_id } });
       return { ...written, wrapper: mergeWrapper(body, before.wrapper) };
@@ -85,7 +85,7 @@ export const updateApi = operation({
   },
 });
 
-/** A document holds more than a classic definition can say: replacing it that way loses the rest. */
+/** Rejects a classic update of a document, which holds more than a classic definition can express. */
 function ensureClassic({ kind, api_id }: StoredApi, settings: Settings): void {
   if (kind === 'classic' || settings['apis.allow_classic_update_of_oas']) return;
   throw problem.not_classic({ detail: { place: kind, id: api_id } });

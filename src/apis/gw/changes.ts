@@ -1,14 +1,14 @@
 import type { Settings } from '#base/settings.ts';
 import { type ApiServices, type Completeness, changeApi } from '../api/changes.ts';
 import { type OwnerServices, resolveOwner } from '../api/owner.ts';
-import { requestedId, requestedOrgId } from '../api/rules.ts';
+import { readApiId, readOrgId } from '../api/rules.ts';
 import type { DefinitionOfKind, StoredApi } from '../api/schema.ts';
 import type { ApiStore } from '../api/store.ts';
 import { findBase } from '../api/version-list.ts';
 import { problem as apis } from '../problems.ts';
 import { problem } from './problems.ts';
 
-/** What the gateway secret may do, it may do in every organisation. */
+/** The gateway secret is valid for every organisation. */
 export interface GwApiServices extends ApiServices, OwnerServices {}
 
 export interface ReadServices {
@@ -22,11 +22,11 @@ export async function requireApi(store: ApiStore, ref: string): Promise<StoredAp
   return api;
 }
 
-/** Whose an API becomes that is written for the first time. */
+/** Owner of a definition that is written for the first time. */
 export const resolveDefinitionOwner = (services: OwnerServices, written: DefinitionOfKind): Promise<string> =>
-  resolveOwner(services, requestedOrgId(written));
+  resolveOwner(services, readOrgId(written));
 
-/** Replaces a definition by what `next` makes of it. It stays the API it is, and whose it is. */
+/** Replaces a definition. Its id and organisation cannot change. */
 export async function replaceApi(
   services: GwApiServices,
   ref: string,
@@ -42,15 +42,15 @@ export async function replaceApi(
 }
 
 function ensureSameIdentity(written: DefinitionOfKind, before: StoredApi): void {
-  const id = requestedId(written);
+  const id = readApiId(written);
   if (id !== '' && id !== before.api_id) throw problem.other_id();
-  const given = requestedOrgId(written);
+  const given = readOrgId(written);
   const path = written.kind === 'classic' ? 'org_id' : 'x-gw-api-gateway.info.orgId';
   if (given !== '' && given !== before.org_id)
     throw problem.other_organisation({ detail: { path, given, wanted: before.org_id } });
 }
 
-/** Tells of a version which API it is one of. */
+/** Response header that names the base of a version. */
 export async function addBaseHeader(
   header: (name: string, value: string) => void,
   store: ApiStore,

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
+
 import { modifiedResponse, toModified, toWarningsMember } from '#operations/shapes.ts';
-import { problem as people } from '#people/problems.ts';
-import { checkDefinition, putApi, removeApi } from '../api/changes.ts';
+import { checkDefinition, putApi } from '../api/changes.ts';
+
 import { toClassicView } from '../api/rules.ts';
 import { classicDefinition } from '../api/schema.ts';
-import { listVersions, versionListQuery, versionListResponse } from '../api/version-list.ts';
 import { versionQuery } from '../api/versions.ts';
 import { problem as apisProblem, routeProblems } from '../problems.ts';
 import {
@@ -17,25 +17,16 @@ import {
   resolveDefinitionOwner,
 } from './changes.ts';
 import { problem } from './problems.ts';
+import {
+  createProblems,
+  declared,
+  defineDelete,
+  defineListVersions,
+  params,
+  updateProblems,
+} from './shared-operations.ts';
 
-const declared = { surface: 'gateway', noun: 'apis', permission: 'secret' } as const;
-export const params = z.object({ apiId: z.string().describe('The public id or the database id') });
 const classicView = z.looseObject({ api_id: z.string(), id: z.string(), org_id: z.string(), is_oas: z.boolean() });
-
-/** What may be wrong with making an API, in either form. */
-export const createProblems = [
-  people.organisation_unknown,
-  apisProblem.id_exists,
-  apisProblem.other_form,
-  ...routeProblems,
-  apisProblem.version_name_missing,
-  apisProblem.base_name_missing,
-  apisProblem.base_not_found,
-  apisProblem.base_is_self,
-  apisProblem.base_of_other_form,
-  apisProblem.version_exists,
-];
-export const updateProblems = [apisProblem.api_not_found, problem.other_id, problem.other_organisation];
 
 export const listGatewayApis = operation({
   ...declared,
@@ -107,37 +98,15 @@ export const updateGatewayApi = operation({
   },
 });
 
-export const deleteGatewayApi = operation({
-  ...declared,
+export const deleteGatewayApi = defineDelete({
   name: 'deleteGatewayApi',
-  method: 'DELETE',
   path: '/gw/apis/{apiId}',
   about: 'Removes an API in either form, also from the versions of its base and from the policies that grant it.',
-  params,
-  returns: modifiedResponse,
-  problems: [apisProblem.api_not_found],
-  async handle({ params: { apiId }, audit }, services: GwApiServices) {
-    audit(apiId);
-    const { api_id, org_id } = await requireApi(services.apis, apiId);
-    audit(api_id, org_id);
-    await removeApi(services, org_id, api_id);
-    return toModified(api_id, 'deleted');
-  },
 });
 
-export const listGatewayApiVersions = operation({
-  ...declared,
+export const listGatewayApiVersions = defineListVersions({
   name: 'listGatewayApiVersions',
-  method: 'GET',
   path: '/gw/apis/{apiId}/versions',
-  about: 'Lists the versions of an API, or those it is one of: the base first, then by name.',
-  params,
-  query: versionListQuery,
-  returns: versionListResponse,
-  problems: [apisProblem.api_not_found],
-  async handle({ params: { apiId }, query }, { apis }: Pick<ReadServices, 'apis'>) {
-    return listVersions(apis, await requireApi(apis, apiId), query);
-  },
 });
 
 export const gwClassicOperations = [

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { isObject } from '#base/json-tree.ts';
 import type { Settings } from '#base/settings.ts';
+import type { CheckResult } from '#definition/check-result.ts';
 import { extensionName, streamingName } from '#definition/document-members.ts';
+import type { ImportOptions } from '#definition/import-options.ts';
 import { toPublicDocument } from '#definition/oas-export.ts';
-import type { ImportOptions } from '#definition/oas-import.ts';
-import type { CheckResult } from '#definition/validation-error.ts';
 import { createInvalidProblem } from '#operations/validation-error.ts';
-import { buildApiAddress } from '../api/address.ts';
+import { buildApiAddress } from '../api/api-address.ts';
 import { type ApiServices, type CheckedDefinition, checkDefinition } from '../api/changes.ts';
 import type { StoredApi } from '../api/schema.ts';
 import type { ApiStore } from '../api/store.ts';
@@ -23,7 +23,7 @@ export async function requireDocument(apis: ApiStore, ref: string): Promise<Docu
   return api;
 }
 
-/** Swagger 2.0 has another shape throughout: the faults of an OpenAPI 3 check would name members it never has. */
+/** Swagger 2.0 differs throughout: an OpenAPI 3 check would report members it never has. */
 export function rejectSwagger(body: unknown): void {
   if (!isObject(body) || body.openapi !== undefined || body.swagger === undefined) return;
   const version = typeof body.swagger === 'string' ? body.swagger.slice(0, 10) : '2.0';
@@ -32,14 +32,14 @@ export function rejectSwagger(body: unknown): void {
   ]);
 }
 
-/** A document with the gateway's part in it; one that holds streams is held to their rules. */
+/** Checks a document with the gateway's extension; one with streams by the rules of streams. */
 export function checkDocument(body: unknown, services: Pick<ApiServices, 'settings'>): CheckedDefinition {
   rejectSwagger(body);
   if (isObject(body) && body[extensionName] === undefined) throw problem.extension_missing();
   return checkDefinition(isObject(body) && streamingName in body ? 'streams' : 'oas', body, services);
 }
 
-/** The same for what was made of a document and of what the caller asked for beside it. */
+/** Checks a document that an import or a patch built. */
 export function checkBuiltDocument(
   result: CheckResult<unknown>,
   services: Pick<ApiServices, 'settings'>,
@@ -53,7 +53,7 @@ export const modeQuery = z.object({
 });
 export const isPublic = ({ mode }: z.output<typeof modeQuery>): boolean => mode === 'public';
 
-/** The document as it was written, or as those who call the API may see it. */
+/** Document as written, or its public form. */
 export function toDocumentView(api: DocumentApi, asPublic: boolean, settings: Settings): Record<string, unknown> {
   if (!asPublic) return api.definition;
   const isReached = api.summary.listen_path !== '' && !api.summary.api_types.includes('tcp');
@@ -70,7 +70,7 @@ const optionalBoolean = lowerCaseText
   .optional();
 const text = (maxLength: number) => z.string().trim().max(maxLength).optional();
 
-/** What a caller may ask for beside a plain document. */
+/** Import options in the query, beside a plain document. */
 export const configurationQuery = z.object({
   upstreamURL: text(2000).describe('The service behind the API; the first server of the document unless given'),
   listenPath: text(500).describe('Where the gateway answers for it'),
@@ -86,7 +86,7 @@ export const configurationQuery = z.object({
 });
 type ConfigurationQuery = z.output<typeof configurationQuery>;
 
-/** As the rules of documents know it: silence is not a wish. */
+/** Empty texts count as absent. */
 export function toImportOptions({
   authentication,
   securityProcessingMode,

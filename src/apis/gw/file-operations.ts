@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { freeForm } from '#base/members.ts';
+import { definitionSchema } from '#definition/definition-schema.ts';
 import { extensionName } from '#definition/document-members.ts';
 import { exportFileName } from '#definition/oas-export.ts';
 import { importOas } from '#definition/oas-import.ts';
-import { definitionSchema } from '#definition/schema.ts';
 import { operation } from '#operations/operation.ts';
 import { modifiedResponse, toModified, toWarningsMember } from '#operations/shapes.ts';
 import { putApi } from '../api/changes.ts';
@@ -11,7 +11,6 @@ import { resolveOwner } from '../api/owner.ts';
 import { versionQuery } from '../api/versions.ts';
 import { problem as apisProblem } from '../problems.ts';
 import type { GwApiServices, ReadServices } from './changes.ts';
-import { createProblems, params } from './classic-operations.ts';
 import {
   checkBuiltDocument,
   configurationQuery,
@@ -24,8 +23,8 @@ import {
   toImportOptions,
 } from './documents.ts';
 import { problem } from './problems.ts';
+import { createProblems, declared, params } from './shared-operations.ts';
 
-const declared = { surface: 'gateway', noun: 'apis', permission: 'secret' } as const;
 const file = { produces: 'application/octet-stream', query: modeQuery, returns: z.string() } as const;
 const fileText = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
 const contentDisposition = (id: string, asPublic: boolean) => `attachment;filename="${exportFileName(id, asPublic)}"`;

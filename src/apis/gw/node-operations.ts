@@ -4,9 +4,8 @@ import { messageResponse, toOkMessage } from '#operations/shapes.ts';
 import type { DataPlaneControl } from '../api/data-plane.ts';
 import type { ApiStore } from '../api/store.ts';
 import { problem as apisProblem } from '../problems.ts';
-import { requireApi } from './changes.ts';
-import { params } from './classic-operations.ts';
 import { problem } from './problems.ts';
+import { params, requireAuditedApi } from './shared-operations.ts';
 
 export interface NodeServices {
   apis: ApiStore;
@@ -28,7 +27,7 @@ export const reloadGateway = operation({
   async handle({ query: { block } }, { traffic }: Pick<NodeServices, 'traffic'>) {
     const reloaded = traffic.reload();
     if (block === 'true') await reloaded;
-    // Nobody waits for it: the threads look again within a second anyway.
+    // Not awaited: the threads poll for changes every second.
     else reloaded.catch(() => undefined);
     return toOkMessage('');
   },
@@ -48,7 +47,7 @@ export const reloadGatewayGroup = operation({
   },
 });
 
-/** As clients of old expect it, to the letter. */
+/** Member names that existing clients expect, including the misspelling. */
 const Health = z.object({
   throttle_reqests_per_second: z.number(),
   quota_violations_per_second: z.number(),
@@ -94,9 +93,7 @@ export const forgetApiResponses = operation({
   params,
   problems: [apisProblem.api_not_found],
   async handle({ params: { apiId }, audit }, { apis, traffic }: NodeServices) {
-    audit(apiId);
-    const { api_id, org_id } = await requireApi(apis, apiId);
-    audit(api_id, org_id);
+    const { api_id } = await requireAuditedApi(apis, apiId, audit);
     await traffic.purgeResponseCache(api_id);
     return cacheInvalidated;
   },
@@ -121,9 +118,7 @@ export const forgetApiKeySets = operation({
   params,
   problems: [apisProblem.api_not_found],
   async handle({ params: { apiId }, audit }, { apis, traffic }: NodeServices) {
-    audit(apiId);
-    const { api_id, org_id } = await requireApi(apis, apiId);
-    audit(api_id, org_id);
+    const { api_id } = await requireAuditedApi(apis, apiId, audit);
     await traffic.clearJwksCache(api_id);
     return cacheInvalidated;
   },

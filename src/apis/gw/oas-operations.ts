@@ -3,21 +3,14 @@ import { freeForm } from '#base/members.ts';
 import { oasSchema } from '#definition/oas.ts';
 import { patchOas } from '#definition/oas-patch.ts';
 import { operation } from '#operations/operation.ts';
+
 import { modifiedResponse, toModified, toWarningsMember } from '#operations/shapes.ts';
-import { putApi, removeApi } from '../api/changes.ts';
+import { putApi } from '../api/changes.ts';
+
 import { toDocumentedSchema } from '../api/schema.ts';
-import { listVersions, versionListQuery, versionListResponse } from '../api/version-list.ts';
 import { versionQuery } from '../api/versions.ts';
 import { problem as apisProblem, routeProblems } from '../problems.ts';
-import {
-  addBaseHeader,
-  type GwApiServices,
-  type ReadServices,
-  replaceApi,
-  requireApi,
-  resolveDefinitionOwner,
-} from './changes.ts';
-import { createProblems, params, updateProblems } from './classic-operations.ts';
+import { addBaseHeader, type GwApiServices, type ReadServices, replaceApi, resolveDefinitionOwner } from './changes.ts';
 import {
   checkBuiltDocument,
   checkDocument,
@@ -31,8 +24,15 @@ import {
   toImportOptions,
 } from './documents.ts';
 import { problem } from './problems.ts';
+import {
+  createProblems,
+  declared,
+  defineDelete,
+  defineListVersions,
+  params,
+  updateProblems,
+} from './shared-operations.ts';
 
-const declared = { surface: 'gateway', noun: 'apis', permission: 'secret' } as const;
 const body = toDocumentedSchema(oasSchema);
 const documentView = z.looseObject({});
 
@@ -140,37 +140,16 @@ export const patchGatewayDocument = operation({
   },
 });
 
-export const deleteGatewayDocument = operation({
-  ...declared,
+export const deleteGatewayDocument = defineDelete({
   name: 'deleteGatewayDocument',
-  method: 'DELETE',
   path: '/gw/apis/oas/{apiId}',
   about: 'Removes an API written in the OpenAPI form, also from the versions of its base and from policies.',
-  params,
-  returns: modifiedResponse,
-  problems: [apisProblem.api_not_found],
-  async handle({ params: { apiId }, audit }, services: GwApiServices) {
-    audit(apiId);
-    const { api_id, org_id } = await requireApi(services.apis, apiId);
-    audit(api_id, org_id);
-    await removeApi(services, org_id, api_id, ['oas', 'streams']);
-    return toModified(api_id, 'deleted');
-  },
+  kinds: ['oas', 'streams'],
 });
 
-export const listGatewayDocumentVersions = operation({
-  ...declared,
+export const listGatewayDocumentVersions = defineListVersions({
   name: 'listGatewayDocumentVersions',
-  method: 'GET',
   path: '/gw/apis/oas/{apiId}/versions',
-  about: 'Lists the versions of an API, or those it is one of: the base first, then by name.',
-  params,
-  query: versionListQuery,
-  returns: versionListResponse,
-  problems: [apisProblem.api_not_found],
-  async handle({ params: { apiId }, query }, { apis }: Pick<ReadServices, 'apis'>) {
-    return listVersions(apis, await requireApi(apis, apiId), query);
-  },
 });
 
 export const gwOasOperations = [

@@ -4,7 +4,6 @@ import { gwFileOperations } from './file-operations.ts';
 import { gwNodeOperations } from './node-operations.ts';
 import { gwOasOperations } from './oas-operations.ts';
 
-/** What a script does to the APIs of a gateway. */
 export const gwApiOperations = [
   ...gwClassicOperations,
   ...gwOasOperations,

@@ -27,38 +27,38 @@ export const importApis = operation({
   returns: statusResponse.extend({ Errors: z.record(z.string(), z.string()) }),
   problems: [problem.id_exists, ...routeProblems, people.organisation_unknown],
   async handle({ body, audit }, services: ImportServices) {
-    const faults = new Map<string, string | undefined>();
+    const errors = new Map<string, string | undefined>();
     const warnings: string[] = [];
     for (const [at, given] of body.apis.entries()) {
-      const { name, fault, warned = [] } = await attempt(given, `apis[${at}]`, services);
-      faults.set(name, faults.get(name) ?? fault);
+      const { name, error, warned = [] } = await attempt(given, `apis[${at}]`, services);
+      errors.set(name, errors.get(name) ?? error);
       warnings.push(...warned.slice(0, maxWarnings - warnings.length));
     }
-    audit([...faults.keys()].join(',').slice(0, maxAuditCharacters));
-    const stored = Object.fromEntries([...faults].map(([name, fault]) => [name, fault === undefined]));
-    const Errors = Object.fromEntries([...faults].filter(isFaulty));
+    audit([...errors.keys()].join(',').slice(0, maxAuditCharacters));
+    const stored = Object.fromEntries([...errors].map(([name, error]) => [name, error === undefined]));
+    const Errors = Object.fromEntries([...errors].filter(hasError));
     return { ...toStatus('APIs imported', stored), Errors, ...toWarningsMember({ warnings }) };
   },
 });
 
 const maxAuditCharacters = 1000;
 const maxWarnings = 1000;
-const isFaulty = (entry: [string, string | undefined]): entry is [string, string] => entry[1] !== undefined;
+const hasError = (entry: [string, string | undefined]): entry is [string, string] => entry[1] !== undefined;
 
 interface Attempt {
   readonly name: string;
-  readonly fault?: string;
+  readonly error?: string;
   readonly warned?: readonly string[];
 }
 
-/** One API that cannot be stored does not keep out the others; what is wrong on our side does. */
+/** A problem of one API does not stop the others; an internal error does. */
 async function attempt(given: Imported, place: string, services: ImportServices): Promise<Attempt> {
   try {
     return await importApi(given, place, services);
   } catch (error) {
     if (!(error instanceof Problem) || error.status >= 500) throw error;
     const { api_id } = given.api_definition;
-    return { name: isId(api_id) ? api_id : place, fault: error.message };
+    return { name: isId(api_id) ? api_id : place, error: error.message };
   }
 }
 

@@ -3,9 +3,9 @@ import { type Actor, isAdmin } from '#operations/actor.ts';
 import type { Records } from '#storage/records.ts';
 import { problem } from '../problems.ts';
 
-/** Ids of APIs a user must not see. */
+/** APIs hidden from a user. */
 export interface HiddenApis {
-  /** Public ids, as rights, policies and analytics name APIs. */
+  /** Public ids, as access rights, policies and analytics use them. */
   readonly apiIds: readonly string[];
   has(apiId: string): boolean;
 }
@@ -15,8 +15,8 @@ const nothingHidden: HiddenApis = { apiIds: [], has: () => false };
 export type Ownership = ReturnType<typeof createOwnership>;
 
 /**
- * Ownership: an API with owners is visible to them and to administrators only, and so is what belongs to it: keys, policies,
- * analytics. An API without owners is everybody's in its organisation.
+ * Ownership: an API with owners is visible to them and to administrators only, and so are its keys, policies and
+ * analytics. An API without owners is visible to its whole organisation.
  */
 export function createOwnership(records: Records, settings: Settings) {
   async function selectHidden(actor: Actor): Promise<{ id: string; api_id: string }[]> {
@@ -48,7 +48,7 @@ export function createOwnership(records: Records, settings: Settings) {
       const apiIds = new Set(rows.map(row => row.api_id));
       return { apiIds: [...apiIds], has: apiId => apiIds.has(apiId) };
     },
-    /** Refuses a request that names an API, by either of its ids, that its user does not own. */
+    /** Rejects a request that names, by either id, an API its user does not own. */
     async rejectHidden(actor: Actor, refs: readonly string[]): Promise<void> {
       if (refs.length === 0) return;
       const rows = await selectHidden(actor);

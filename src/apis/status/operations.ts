@@ -33,14 +33,14 @@ const declared = {
   returns: ApiStatusBody,
 } as const;
 
-/** What the traffic side says, and what its definition holds without effect. */
+/** Data plane status, with warnings about parts of the definition without effect. */
 async function readStatus(api: StoredApi, { apis, traffic }: StatusServices) {
   const { warnings = [], ...status } = await traffic.status(api.api_id);
   const found = [...warnings, ...listStoredWarnings(api), ...(await listMissingVersions(api, apis))];
   return { api_id: api.api_id, ...status, ...toWarningsMember({ warnings: found }) };
 }
 
-/** Versions whose API does not exist: it may be written later than its base, so that writes do not refuse it. */
+/** Versions whose API does not exist. It may be created after its base, so writes accept it. */
 async function listMissingVersions({ org_id, summary }: StoredApi, apis: ApiStore): Promise<string[]> {
   const versions = Object.entries(summary.versions);
   if (versions.length === 0) return [];

@@ -3,7 +3,7 @@ import { streamsSchema } from '#definition/streams.ts';
 import { operation } from '#operations/operation.ts';
 import { createdResponse, statusResponse, toCreated, toStatus, toWarningsMember } from '#operations/shapes.ts';
 import { type ApiServices, addApi, changeApi, checkDefinition, removeApi } from '../api/changes.ts';
-import { requestedId } from '../api/rules.ts';
+import { readApiId } from '../api/rules.ts';
 import { toDocumentedSchema } from '../api/schema.ts';
 import { maskSecretsFor } from '../api/secrets.ts';
 import type { ApiStore } from '../api/store.ts';
@@ -67,7 +67,7 @@ export const updateStreams = operation({
     const written = checkDefinition('streams', document, services);
     const api = await changeApi(services, actor.orgId, apiId, before => {
       if (before.kind !== 'streams') throw problem.definition_not_found();
-      const given = requestedId(written);
+      const given = readApiId(written);
       if (given !== '' && given !== before.api_id)
         throw problem.other_id({ detail: { path: 'x-gw-api-gateway.info.id', given, wanted: before.api_id } });
       return { ...written, wrapper: before.wrapper };

@@ -94,7 +94,7 @@ onEveryEngine('streams APIs', app => {
     assert.equal((await ask('PUT', `/api/apis/streams/${taken.body.ID}`, document('typed'), update)).status, 415);
   });
 
-  test('faults are told with their path, and nothing is made', async () => {
+  test('errors are told with their path, and nothing is made', async () => {
     const gateway = document('faulty')['x-gw-api-gateway'];
     const streaming = { streams: {} };
     for (const [body, path] of [

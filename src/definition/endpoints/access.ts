@@ -17,7 +17,7 @@ const methodActions = {
         .nullable(),
     )
     .default({}),
-  reads: 'nothing' as const,
+  interpolation: 'nothing' as const,
   classic: 'method_actions',
   oas: null,
   about: 'An older way to name methods: each with no_action, or with a reply of its own.',
@@ -64,8 +64,8 @@ export const mockResponse = feature({
   fields: {
     ignoreCase: { ...ignoreCase, oas: null },
     code: { rule: optionalStatusRule, about: 'The status; 0 for 200.' },
-    body: { rule: textRule, reads: 'nothing', about: 'The body.' },
-    headers: { rule: textMapRule, reads: 'nothing', oas: headerPairs('headers'), about: 'The headers.' },
+    body: { rule: textRule, interpolation: 'nothing', about: 'The body.' },
+    headers: { rule: textMapRule, interpolation: 'nothing', oas: headerPairs('headers'), about: 'The headers.' },
     fromExamples: {
       rule: flagRule,
       classic: null,

@@ -4,17 +4,17 @@ import { negation } from '../field-codecs.ts';
 import { flagRule, textRule } from '../rules.ts';
 
 /**
- * Something that can be said about one endpoint. The classic form keeps a list per feature in each version, every
- * entry with its path and method; the OpenAPI form keeps the features of each operation, by operation id.
+ * Endpoint feature. The classic format has a list per feature in each version, every entry with its path and method;
+ * the OpenAPI format has the features of each operation, by operation id.
  */
 export interface FeatureOptions<T extends Fields> {
   readonly name: string;
   readonly about: string;
-  /** The list in `extended_paths`, or null. */
+  /** List in `extended_paths`, or null. */
   readonly classic: string | null;
-  /** The member of an operation, or null. */
+  /** Member of an operation, or null. */
   readonly oas: string | null;
-  /** The member of the operation is a list of which the first counts. */
+  /** The member is a list of which only the first entry counts. */
   readonly oasList?: true;
   readonly fields: T;
   readonly lens?: Lens;

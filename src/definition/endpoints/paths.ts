@@ -1,28 +1,28 @@
 import type { JsonObject } from '#base/json-tree.ts';
 import { isObject, objectOrEmpty } from '#base/json-tree.ts';
 
-/** The methods an OpenAPI path may have. */
+/** Methods of an OpenAPI path item. */
 export const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const;
 
-/** One operation of an OpenAPI document. */
+/** Operation of an OpenAPI document. */
 export interface OasOperation {
   readonly id: string;
   readonly path: string;
   readonly method: string;
 }
 
-/** The id an operation has where its author gave it none. */
+/** Id of an operation without `operationId`. */
 export const defaultOperationId = (path: string, method: string) => `${path.replace(/^\//, '')}${method.toUpperCase()}`;
 
-/** The id of an operation: its author's, or the one it has without. */
+/** The `operationId`, or the default id. */
 export const operationIdOf = ({ operationId }: JsonObject, path: string, method: string): string =>
   typeof operationId === 'string' && operationId !== '' ? operationId : defaultOperationId(path, method);
 
-/** The paths of a document. Among them may stand extensions, which begin with no slash. */
+/** Path items of a document, without extensions, which do not begin with a slash. */
 export const listPathItems = (paths: unknown): [path: string, item: unknown][] =>
   Object.entries(objectOrEmpty(paths)).filter(([path]) => path.startsWith('/'));
 
-/** All operations, the more particular path first: more segments, then longer text, then by letter. */
+/** All operations, the more specific path first: more segments, then longer text, then alphabetical. */
 export function listOperations(paths: unknown): OasOperation[] {
   const operations: OasOperation[] = [];
   for (const [path, item] of listPathItems(paths).sort(([a], [b]) => compareSpecificity(a, b)))
@@ -42,15 +42,15 @@ export function compareSpecificity(a: string, b: string): number {
   return (
     countSegments(b) - countSegments(a) ||
     bare[1].length - bare[0].length ||
-    // Of two that are equal without their parameters, the one without parameters is the more particular.
+    // Of two equal without their parameters, the one without parameters is more specific.
     (bare[0] === bare[1] ? a.length - b.length : 0) ||
     (a < b ? -1 : a > b ? 1 : 0)
   );
 }
 
 /**
- * The pattern that fits exactly what an OpenAPI path means: outside its parameters every character stands for itself, and
- * does so in a pattern when it is escaped. A segment that is a star alone stands for any, as it does in patterns.
+ * Classic pattern that matches exactly an OpenAPI path: characters outside parameters are percent-encoded where a
+ * pattern gives them a meaning. A segment `*` matches any segment in both.
  */
 export function toClassicPath(path: string): string {
   const parts = path.split(/(\{[^{}]*\})/);
@@ -64,8 +64,8 @@ const percentEncode = (character: string) => `%${character.charCodeAt(0).toStrin
 const literal = /^[A-Za-z0-9._-]*$/;
 
 /**
- * The OpenAPI path of a classic one. A segment that is a pattern becomes a parameter that carries the pattern, since
- * OpenAPI paths have no patterns of their own.
+ * OpenAPI path of a classic pattern. A segment with a pattern becomes a parameter that carries it, since OpenAPI paths
+ * have no patterns.
  */
 export function toOpenApiPath(path: string): { path: string; parameters: JsonObject[] } {
   const parameters: JsonObject[] = [];

@@ -73,8 +73,13 @@ export const validateJson = feature({
   classic: 'validate_json',
   oas: null,
   fields: {
-    schema: { rule: objectRule, reads: 'nothing', about: 'The schema.' },
-    schemaBase64: { rule: textRule, reads: 'nothing', classic: 'schema_b64', about: 'The schema as text in base64.' },
+    schema: { rule: objectRule, interpolation: 'nothing', about: 'The schema.' },
+    schemaBase64: {
+      rule: textRule,
+      interpolation: 'nothing',
+      classic: 'schema_b64',
+      about: 'The schema as text in base64.',
+    },
     errorResponseCode: {
       rule: optionalStatusRule,
       classic: 'error_response_code',
@@ -101,20 +106,26 @@ export const virtualEndpoint = feature({
       oas: null,
       about: 'Whether the source is the script itself, in base64, or a file.',
     },
-    source: { rule: textRule, reads: 'nothing', classic: 'function_source_uri', oas: null, about: 'The script.' },
+    source: {
+      rule: textRule,
+      interpolation: 'nothing',
+      classic: 'function_source_uri',
+      oas: null,
+      about: 'The script.',
+    },
     body: {
       rule: textRule,
-      reads: 'nothing',
+      interpolation: 'nothing',
       classic: null,
       about: 'The script itself in base64; it wins over the file.',
     },
-    file: { rule: textRule, reads: 'nothing', classic: null, oas: 'path', about: 'The file the script is in.' },
+    file: { rule: textRule, interpolation: 'nothing', classic: null, oas: 'path', about: 'The file the script is in.' },
     requireSession: { rule: flagRule, classic: 'use_session', about: 'Hands over the session of the caller.' },
     proxyOnError: { rule: flagRule, classic: 'proxy_on_error', about: 'A failing script lets the call go upstream.' },
   },
   lens: {
-    carries: ['mode', 'source', 'body', 'file'],
-    complete: (values: Values, from: DefinitionFormat) => ({
+    fields: ['mode', 'source', 'body', 'file'],
+    derive: (values: Values, from: DefinitionFormat) => ({
       ...values,
       ...(from === 'oas' ? toClassicSource(values.body, values.file) : toOasSource(values.mode, values.source)),
     }),
@@ -134,7 +145,13 @@ export const goPlugin = feature({
       oas: ['functionName', 'name'],
       about: 'The function called.',
     },
-    file: { rule: textRule, reads: 'nothing', classic: 'plugin_path', oas: 'path', about: 'The file it is in.' },
+    file: {
+      rule: textRule,
+      interpolation: 'nothing',
+      classic: 'plugin_path',
+      oas: 'path',
+      about: 'The file it is in.',
+    },
   },
 });
 

@@ -17,7 +17,7 @@ const headerFields = {
   remove: { rule: textListRule, classic: 'delete_headers', about: 'Headers taken away first.' },
   add: {
     rule: textMapRule,
-    reads: 'variables',
+    interpolation: 'variables',
     classic: 'add_headers',
     oas: headerPairs('add'),
     about: 'Headers set, in place of others.',
@@ -55,7 +55,7 @@ const templateFields = {
   },
   source: {
     rule: textRule,
-    reads: 'variables',
+    interpolation: 'variables',
     classic: 'template_data.template_source',
     oas: null,
     about: 'The template.',
@@ -68,14 +68,14 @@ const templateFields = {
   },
   body: {
     rule: textRule,
-    reads: 'variables',
+    interpolation: 'variables',
     classic: null,
     about: 'The template itself in base64; it wins over the file.',
   },
-  file: { rule: textRule, reads: 'nothing', classic: null, oas: 'path', about: 'The file the template is in.' },
+  file: { rule: textRule, interpolation: 'nothing', classic: null, oas: 'path', about: 'The file the template is in.' },
 } as const;
 
-/** The OpenAPI form has a member for each kind of source, the classic form one source and its kind. */
+/** The OpenAPI format has a member per kind of source, the classic format one source and its kind. */
 function deriveTemplateSource(values: Values, from: DefinitionFormat): Values {
   if (from === 'oas') return { ...values, ...toClassicSource(values.body, values.file), enableSession: true };
   return { ...values, ...toOasSource(values.mode, values.source) };
@@ -86,7 +86,7 @@ export const toClassicSource = (body: unknown, file: unknown) =>
 export const toOasSource = (mode: unknown, source: unknown) =>
   mode === 'file' ? { body: '', file: source } : { body: source, file: '' };
 
-const templateLens = { carries: ['mode', 'source', 'enableSession', 'body', 'file'], complete: deriveTemplateSource };
+const templateLens = { fields: ['mode', 'source', 'enableSession', 'body', 'file'], derive: deriveTemplateSource };
 
 export const transformRequestBody = feature({
   name: 'transformRequestBody',
@@ -106,7 +106,7 @@ export const transformResponseBody = feature({
   lens: templateLens,
 });
 
-const jqFields = { filter: { rule: textRule, reads: 'nothing', about: 'The jq program.' } } as const;
+const jqFields = { filter: { rule: textRule, interpolation: 'nothing', about: 'The jq program.' } } as const;
 
 export const transformJq = feature({
   name: 'transformJq',
@@ -133,7 +133,7 @@ export const urlRewrite = feature({
     pattern: { rule: regexRule, classic: 'match_pattern', about: 'What the path and query must match.' },
     rewriteTo: {
       rule: textRule,
-      reads: 'variables',
+      interpolation: 'variables',
       classic: 'rewrite_to',
       about: 'The new path or address; $1 is the first group.',
     },
@@ -147,10 +147,10 @@ export const persistGraphql = feature({
   classic: 'persist_graphql',
   oas: null,
   fields: {
-    operation: { rule: textRule, reads: 'nothing', about: 'The operation sent.' },
+    operation: { rule: textRule, interpolation: 'nothing', about: 'The operation sent.' },
     variables: {
       rule: z.record(z.string(), z.unknown()).default({}),
-      reads: 'nothing',
+      interpolation: 'nothing',
       about: 'Its variables; $path.NAME is a segment.',
     },
   },

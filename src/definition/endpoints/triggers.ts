@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { regexTextRule } from '../rules.ts';
 
 /**
- * Conditions under which a rewrite goes elsewhere. The classic form groups rules by where they look, each group a map
- * by name; the OpenAPI form has one list. The body has no name, and so at most one rule.
+ * URL rewrite triggers. The classic format groups rules by location, each group a map by name; the OpenAPI format has
+ * one list. The body has no name, and so at most one rule.
  */
 const places = ['query', 'path', 'header', 'sessionMetadata', 'requestContext'] as const;
 const groupOf: Record<string, string> = {
@@ -82,11 +82,11 @@ const readOas = (wire: unknown): Trigger[] =>
     rules: groupRules(rules ?? []),
   }));
 
-/** Rules by where they look, which is all the order they have; of two with one name the later counts. */
+/** Groups rules by location, which is their only order; of two with one name the later wins. */
 function groupRules(rules: readonly Partial<Rule>[]): Rule[] {
   const byPlace = new Map(ruleRule.shape.in.options.map(place => [place as string, new Map<string, Rule>()]));
   for (const { in: place = 'path', name = '', pattern = '', negate = false } of rules) {
-    // The classic form always has a rule for the body; without a pattern it is none.
+    // The classic format always has a rule for the body; without a pattern it means none.
     if (place === 'requestBody' && pattern === '') continue;
     const key = place === 'requestBody' ? '' : name;
     byPlace.get(place)!.set(key, { in: place, name: key, pattern, negate });
@@ -142,8 +142,8 @@ const oasSchema = z
 
 export const triggers = {
   rule: z.array(triggerRule).default([]),
-  reads: 'variables' as const,
-  classic: { path: 'triggers', schema: classicSchema, read: readClassic, write: writeClassic },
-  oas: { path: 'triggers', schema: oasSchema, read: readOas, write: writeOas },
+  interpolation: 'variables' as const,
+  classic: { path: 'triggers', schema: classicSchema, decode: readClassic, encode: writeClassic },
+  oas: { path: 'triggers', schema: oasSchema, decode: readOas, encode: writeOas },
   about: 'Conditions tried in order; the first that holds gives the target.',
 };

@@ -61,10 +61,10 @@ export const authentication = facet({
       about: 'A key is remembered at least until it expires.',
     },
   },
-  lens: { carries: ['sessionLifetimeEnabled'], complete: deriveLifetime },
+  lens: { fields: ['sessionLifetimeEnabled'], derive: deriveLifetime },
 });
 
-/** The classic form has no switch: a lifetime of 0 is off. */
+/** The classic format has no switch: a lifetime of 0 is off. */
 function deriveLifetime(values: Values, from: DefinitionFormat): Values {
   const { sessionLifetimeEnabled: on, sessionLifetimeSeconds: given } = values;
   if (from === 'oas') return { ...values, sessionLifetimeSeconds: on ? given : 0 };
@@ -110,13 +110,13 @@ export const oidc = facet({
     },
     providers: {
       list: {
-        issuer: { rule: textRule, reads: 'secret', about: 'The issuer, whose discovery document is read.' },
+        issuer: { rule: textRule, interpolation: 'secret', about: 'The issuer, whose discovery document is read.' },
         clientToPolicy: {
           rule: textMapRule,
           classic: {
             path: 'client_ids',
-            read: wire => mapKeys(wire, key => Buffer.from(key, 'base64').toString()),
-            write: value => mapKeys(value, key => Buffer.from(key).toString('base64')),
+            decode: wire => mapKeys(wire, key => Buffer.from(key, 'base64').toString()),
+            encode: value => mapKeys(value, key => Buffer.from(key).toString('base64')),
           },
           oas: pairList('clientToPolicyMapping', 'clientId', 'policyId'),
           about: 'Client id to the policy its callers get.',
@@ -146,7 +146,7 @@ export const custom = facet({
       rule: flagRule,
       classic: negation('custom_middleware.auth_check.disabled'),
       oas: 'config.enabled',
-      needs: ['functionName'],
+      requiresAnyOf: ['functionName'],
       about: pluginFields.enabled.about,
     },
     functionName: {
@@ -157,14 +157,14 @@ export const custom = facet({
     },
     path: {
       rule: textRule,
-      reads: 'nothing',
+      interpolation: 'nothing',
       classic: 'custom_middleware.auth_check.path',
       oas: 'config.path',
       about: pluginFields.path.about,
     },
     code: {
       rule: textRule,
-      reads: 'nothing',
+      interpolation: 'nothing',
       classic: 'custom_middleware.auth_check.code',
       oas: 'config.code',
       about: pluginFields.code.about,
@@ -190,7 +190,7 @@ export const idExtractor = facet({
   classic: 'custom_middleware.id_extractor',
   oas: 'server.authentication.custom.config.idExtractor',
   fields: {
-    enabled: { rule: flagRule, classic: negation('disabled'), needs: ['source'], about: 'Looks for it.' },
+    enabled: { rule: flagRule, classic: negation('disabled'), requiresAnyOf: ['source'], about: 'Looks for it.' },
     source: { rule: textRule, classic: 'extract_from', about: 'header, form, body or querystring.' },
     with: { rule: textRule, classic: 'extract_with', about: 'value, regex or xpath.' },
     headerName: {
@@ -226,7 +226,7 @@ export const idExtractor = facet({
   },
 });
 
-/** Where a credential is looked for. The OpenAPI form has these inline, or under `AuthSources`. */
+/** Credential sources. The OpenAPI format has them inline, or under `AuthSources`. */
 export function authSourceFields(classic: string) {
   return {
     label: { rule: textRule, classic: `${classic}.name`, oas: null, about: 'The name of the scheme.' },
@@ -269,7 +269,7 @@ export function authSourceFields(classic: string) {
   } as const;
 }
 
-/** Which scopes of a token give which policies. */
+/** Mapping of token scopes to policies. */
 export function scopeFields(classic: string, older: { claim?: string; map?: string } = {}) {
   return {
     scopeClaimName: {

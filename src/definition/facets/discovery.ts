@@ -1,14 +1,19 @@
 import { negation } from '../field-codecs.ts';
 import { flagRule, secondsRule, textRule } from '../rules.ts';
 
-/** How a registry is asked; the same for targets and for uptime tests. */
+/** Service discovery query; shared by targets and uptime tests. */
 export const discoveryFields = {
   enabled: {
     rule: flagRule,
     classic: 'use_discovery_service',
     about: 'Asks the registry instead of using fixed targets.',
   },
-  queryEndpoint: { rule: textRule, reads: 'secret', classic: 'query_endpoint', about: 'The address asked with GET.' },
+  queryEndpoint: {
+    rule: textRule,
+    interpolation: 'secret',
+    classic: 'query_endpoint',
+    about: 'The address asked with GET.',
+  },
   dataPath: { rule: textRule, classic: 'data_path', about: 'Dotted path to the host inside each item.' },
   useNestedQuery: {
     rule: flagRule,
@@ -28,7 +33,7 @@ export const discoveryFields = {
     rule: flagRule,
     classic: negation('cache_disabled'),
     oas: 'cache.enabled',
-    needs: ['enabled'],
+    requiresAnyOf: ['enabled'],
     about: 'Remembers the answer for the time below; otherwise for the gateway default.',
   },
   cacheSeconds: {

@@ -1,7 +1,7 @@
 import { isObject } from '#base/json-tree.ts';
 import type { FieldCodec } from '../facet.ts';
 
-/** The members of a rule whose names differ between the forms, by the part of the rule they stand in. */
+/** Members of a rule whose names differ between the formats, by the part of the rule. */
 const names: Readonly<Record<string, readonly (readonly [classic: string, oas: string])[]>> = {
   match: [
     ['message_pattern', 'messagePattern'],
@@ -13,11 +13,11 @@ const names: Readonly<Record<string, readonly (readonly [classic: string, oas: s
 
 type NameMapping = (pair: readonly [string, string]) => readonly [from: string, to: string];
 
-/** Rules by status, in the spelling of the classic form. */
+/** Rules by status, in the snake case of the classic format. */
 export const snakeCaseOverrides = (path: string): FieldCodec => ({
   path,
-  read: wire => renameMembers(wire, pair => pair),
-  write: value => renameMembers(value, ([classic, oas]) => [oas, classic]),
+  decode: wire => renameMembers(wire, pair => pair),
+  encode: value => renameMembers(value, ([classic, oas]) => [oas, classic]),
 });
 
 const renameMembers = (rules: unknown, mapping: NameMapping): unknown =>

@@ -1,17 +1,18 @@
 import { z } from 'zod';
+import { isZeroValue, type JsonObject, objectOrEmpty } from '#base/json-tree.ts';
 import { legacyMembers } from '#base/members.ts';
 import { formatShorthand, parseDurationMs } from '../duration.ts';
 import { durationText } from '../field-codecs.ts';
 import { legacyHandlerMembers } from '../legacy-members.ts';
 
 /**
- * The classic form keeps handlers by event, each with a bag of settings; the OpenAPI form keeps one list with the
- * settings inline. The model has the list: one entry per event and handler.
+ * Event handlers. The classic format has handlers by event, each with a settings object; the OpenAPI format one list
+ * with inline settings. The model has the list: one entry per event and handler.
  */
 const handlerRule = z.object({
   enabled: z.boolean(),
   trigger: z.string(),
-  /** `webhook`, `custom` (JavaScript), `log`, or the classic name of a handler only the classic form knows. */
+  /** `webhook`, `custom` (JavaScript), `log`, or the name of a handler that only the classic format has. */
   type: z.string(),
   id: z.string(),
   name: z.string(),
@@ -23,11 +24,10 @@ const handlerRule = z.object({
   functionName: z.string(),
   path: z.string(),
   logPrefix: z.string(),
-  /** Settings neither form names. */
+  /** Settings that neither format declares. */
   rest: z.record(z.string(), z.unknown()),
 });
 export type EventHandler = z.output<typeof handlerRule>;
-type Bag = Record<string, unknown>;
 
 const typeOf = new Map([
   ['eh_web_hook_handler', 'webhook'],
@@ -37,36 +37,33 @@ const typeOf = new Map([
 const nameOf = new Map([...typeOf].map(([name, type]) => [type, name]));
 
 const textOrEmpty = (value: unknown) => (typeof value === 'string' ? value : '');
-const bag = (value: unknown): Bag => (typeof value === 'object' && value !== null ? (value as Bag) : {});
-const omitNames = (value: Bag, names: readonly string[]): Bag =>
+const omitNames = (value: JsonObject, names: readonly string[]): JsonObject =>
   Object.fromEntries(Object.entries(value).filter(([name, given]) => !names.includes(name) && given !== null));
-const omitEmpty = (value: Bag): Bag =>
+const omitEmpty = (value: JsonObject): JsonObject =>
   Object.fromEntries(
-    Object.entries(value).filter(
-      ([, given]) => given !== '' && !(typeof given === 'object' && Object.keys(bag(given)).length === 0),
-    ),
+    Object.entries(value).filter(([, given]) => given !== '' && !(typeof given === 'object' && isZeroValue(given))),
   );
 
 function readClassic(wire: unknown): EventHandler[] {
-  return Object.entries(bag(wire)).flatMap(([trigger, list]) =>
-    (Array.isArray(list) ? list : []).map(entry => fromClassic(trigger, bag(entry))),
+  return Object.entries(objectOrEmpty(wire)).flatMap(([trigger, list]) =>
+    (Array.isArray(list) ? list : []).map(entry => fromClassic(trigger, objectOrEmpty(entry))),
   );
 }
 
-/** What `hook_references` beside a definition add to its handlers: stored webhooks, called as they are at the time. */
+/** Handlers from `hook_references` beside a definition: stored webhooks, resolved when they are called. */
 export const fromHookReferences = (references: readonly unknown[]): EventHandler[] =>
-  references.map(bag).map(({ event_name, event_timeout, hook }) => {
-    const { id, webhook_id, ...inline } = bag(hook);
+  references.map(objectOrEmpty).map(({ event_name, event_timeout, hook }) => {
+    const { id, webhook_id, ...inline } = objectOrEmpty(hook);
     const named = textOrEmpty(id) || textOrEmpty(webhook_id);
     const meta = { ...(named ? { id: named } : inline), event_timeout: event_timeout ?? inline.event_timeout };
     return fromClassic(textOrEmpty(event_name), { handler_name: 'eh_web_hook_handler', handler_meta: meta });
   });
 
-function fromClassic(trigger: string, entry: Bag): EventHandler {
+function fromClassic(trigger: string, entry: JsonObject): EventHandler {
   const handlerName = textOrEmpty(entry.handler_name);
   const type = typeOf.get(handlerName) ?? handlerName;
-  const meta = bag(entry.handler_meta);
-  // A script goes by the name of its function.
+  const meta = objectOrEmpty(entry.handler_meta);
+  // A script is named by its function.
   const script = type === 'custom';
   return {
     enabled: meta.disabled !== true,
@@ -77,7 +74,7 @@ function fromClassic(trigger: string, entry: Bag): EventHandler {
     url: textOrEmpty(meta.target_path),
     method: textOrEmpty(meta.method),
     bodyTemplate: textOrEmpty(meta.template_path),
-    headers: bag(meta.header_map) as Record<string, string>,
+    headers: objectOrEmpty(meta.header_map) as Record<string, string>,
     cooldownSeconds: Math.max(0, Number(meta.event_timeout ?? 0) || 0),
     functionName: textOrEmpty(script ? meta.name : meta.function_name),
     path: textOrEmpty(meta.path),
@@ -86,7 +83,7 @@ function fromClassic(trigger: string, entry: Bag): EventHandler {
   };
 }
 
-function writeClassic(value: unknown): Bag {
+function writeClassic(value: unknown): JsonObject {
   const events = Map.groupBy(value as EventHandler[], ({ trigger }) => trigger);
   return Object.fromEntries(
     [...events].map(([trigger, handlers]) => [
@@ -99,7 +96,7 @@ function writeClassic(value: unknown): Bag {
   );
 }
 
-function toHandlerMeta({ type, enabled, rest, functionName, cooldownSeconds, ...handler }: EventHandler): Bag {
+function toHandlerMeta({ type, enabled, rest, functionName, cooldownSeconds, ...handler }: EventHandler): JsonObject {
   const script = type === 'custom';
   return {
     ...rest,
@@ -136,7 +133,7 @@ const oasNames = [
 ];
 
 function readOas(wire: unknown): EventHandler[] {
-  return (Array.isArray(wire) ? wire : []).map(bag).map(entry => ({
+  return (Array.isArray(wire) ? wire : []).map(objectOrEmpty).map(entry => ({
     enabled: entry.enabled === true,
     trigger: textOrEmpty(entry.trigger),
     type: textOrEmpty(entry.type),
@@ -156,10 +153,12 @@ function readOas(wire: unknown): EventHandler[] {
 
 const headersOf = (value: unknown): Record<string, string> =>
   Object.fromEntries(
-    (Array.isArray(value) ? value : []).map(bag).map(pair => [textOrEmpty(pair.name), textOrEmpty(pair.value)]),
+    (Array.isArray(value) ? value : [])
+      .map(objectOrEmpty)
+      .map(pair => [textOrEmpty(pair.name), textOrEmpty(pair.value)]),
   );
 
-function writeOas(value: unknown): Bag[] {
+function writeOas(value: unknown): JsonObject[] {
   return (value as EventHandler[]).map(handler => {
     const { enabled, trigger, type, rest, cooldownSeconds, headers, name, functionName, ...others } = handler;
     const cooldown =
@@ -225,9 +224,9 @@ const oasSchema = z
 
 export const eventHandlerList = {
   rule: z.array(handlerRule).default([]),
-  reads: ['url', 'headers'],
+  interpolation: ['url', 'headers'],
   secret: 'named' as const,
-  classic: { path: 'events', schema: classicSchema, read: readClassic, write: writeClassic },
-  oas: { path: 'eventHandlers', schema: oasSchema, read: readOas, write: writeOas },
+  classic: { path: 'events', schema: classicSchema, decode: readClassic, encode: writeClassic },
+  oas: { path: 'eventHandlers', schema: oasSchema, decode: readOas, encode: writeOas },
   about: 'One entry for each event and what it sets off: a webhook, a script or a log line.',
 };

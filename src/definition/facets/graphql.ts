@@ -14,8 +14,8 @@ export const graphql = facet({
   about: 'Makes the API a GraphQL one: a checked proxy, a graph over data sources, a subgraph or a supergraph.',
   classic: 'graphql',
   oas: null,
-  // The engine reads the variables of its own configuration.
-  reads: 'nothing',
+  // The GraphQL engine interpolates its own configuration.
+  interpolation: 'nothing',
   fields: {
     enabled: { rule: flagRule, about: 'Every call is GraphQL.' },
     executionMode: {

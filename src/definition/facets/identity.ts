@@ -7,7 +7,7 @@ export const identity = facet({
   about: 'Which API this is, whose it is, and whether it is in service.',
   classic: '',
   oas: 'info',
-  reads: 'nothing',
+  interpolation: 'nothing',
   fields: {
     id: {
       rule: identifierRule,
@@ -24,7 +24,7 @@ export const identity = facet({
     slug: { rule: textRule, oas: null, about: 'A path segment skipped before a version in the URL is looked for.' },
     active: {
       rule: flagRule,
-      classic: { path: 'active', absent: true },
+      classic: { path: 'active', valueWhenAbsent: true },
       oas: 'state.active',
       about:
         'Whether the API takes calls; an inactive one has no route. A classic definition that does not say so is active.',

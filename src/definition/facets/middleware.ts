@@ -90,12 +90,12 @@ export const pluginConfig = facet({
       rule: flagRule,
       classic: negation('custom_middleware_bundle_disabled'),
       oas: 'bundle.enabled',
-      needs: ['bundlePath'],
+      requiresAnyOf: ['bundlePath'],
       about: 'Takes the plugins from a bundle.',
     },
     bundlePath: {
       rule: textRule,
-      reads: 'nothing',
+      interpolation: 'nothing',
       classic: 'custom_middleware_bundle',
       oas: 'bundle.path',
       about: 'The bundle, or several with commas.',
@@ -104,12 +104,12 @@ export const pluginConfig = facet({
       rule: flagRule,
       classic: negation('config_data_disabled'),
       oas: 'data.enabled',
-      needs: ['data'],
+      requiresAnyOf: ['data'],
       about: 'Hands the data below to plugins.',
     },
     data: {
       rule: objectRule,
-      reads: 'nothing',
+      interpolation: 'nothing',
       secret: 'named',
       classic: 'config_data',
       oas: 'data.value',
@@ -170,7 +170,7 @@ export const trafficLogs = facet({
       list: {
         enabled: { rule: flagRule, about: 'Runs it.' },
         functionName: { rule: textRule, about: 'The function.' },
-        path: { rule: textRule, reads: 'nothing', about: 'The file.' },
+        path: { rule: textRule, interpolation: 'nothing', about: 'The file.' },
       },
       classic: null,
       about: 'Code that may change a record before it is written; the first one counts.',
@@ -184,16 +184,16 @@ export const trafficLogs = facet({
     pluginFunction: { rule: textRule, classic: '/analytics_plugin.func_name', oas: null, about: 'The function.' },
     pluginPath: {
       rule: textRule,
-      reads: 'nothing',
+      interpolation: 'nothing',
       classic: '/analytics_plugin.plugin_path',
       oas: null,
       about: 'The file.',
     },
   },
-  lens: { carries: ['plugins', 'pluginEnabled', 'pluginFunction', 'pluginPath'], complete: derivePlugin },
+  lens: { fields: ['plugins', 'pluginEnabled', 'pluginFunction', 'pluginPath'], derive: derivePlugin },
 });
 
-/** The classic form knows one plugin, the OpenAPI form a list of which the first counts. */
+/** The classic format has one plugin, the OpenAPI format a list of which the first counts. */
 function derivePlugin(values: Values, from: DefinitionFormat): Values {
   if (from === 'oas') {
     const [first] = values.plugins as { enabled: boolean; functionName: string; path: string }[];
@@ -230,12 +230,12 @@ export const errorOverrides = facet({
     enabled: {
       rule: flagRule,
       classic: negation('error_overrides_disabled'),
-      needs: ['rules'],
+      requiresAnyOf: ['rules'],
       about: 'Applies them.',
     },
     rules: {
       rule: objectRule,
-      reads: 'nothing',
+      interpolation: 'nothing',
       classic: snakeCaseOverrides('error_overrides'),
       oas: 'value',
       about: 'Status, or class of statuses such as 4xx, to the list of rules tried in order.',

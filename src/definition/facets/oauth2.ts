@@ -11,16 +11,20 @@ const exchangeProvider = {
     rule: textListRule,
     about: 'Whose tokens it takes: an issuer, or `regex:` and a pattern; empty for those nobody else takes.',
   },
-  tokenEndpoint: { rule: textRule, reads: 'secret or variables', about: 'Its address; may name context variables.' },
+  tokenEndpoint: {
+    rule: textRule,
+    interpolation: 'secret or variables',
+    about: 'Its address; may name context variables.',
+  },
   clientMethod: {
     rule: choiceRule('client_secret_basic', 'client_secret_post', 'private_key_jwt'),
     oas: 'clientAuth.method',
     about: 'How the gateway signs in there; client_secret_basic when empty.',
   },
-  clientId: { rule: textRule, reads: 'secret', oas: 'clientAuth.clientId', about: 'Client id there.' },
+  clientId: { rule: textRule, interpolation: 'secret', oas: 'clientAuth.clientId', about: 'Client id there.' },
   clientSecret: {
     rule: textRule,
-    reads: 'secret',
+    interpolation: 'secret',
     secret: 'all',
     oas: 'clientAuth.clientSecret',
     about: 'Client secret there.',
@@ -30,7 +34,12 @@ const exchangeProvider = {
     oas: 'clientAuth.certId',
     about: 'The certificate whose key signs for private_key_jwt.',
   },
-  audience: { rule: textRule, reads: 'secret', oas: 'defaultTarget.audience', about: 'Whom new tokens are for.' },
+  audience: {
+    rule: textRule,
+    interpolation: 'secret',
+    oas: 'defaultTarget.audience',
+    about: 'Whom new tokens are for.',
+  },
   scopes: { rule: textListRule, oas: 'defaultTarget.scopes', about: 'What they may be used for.' },
   timeoutMs: {
     rule: z.number().min(0).default(15_000),
@@ -39,7 +48,7 @@ const exchangeProvider = {
   },
   customParams: {
     rule: textMapRule,
-    reads: 'variables',
+    interpolation: 'variables',
     secret: 'all',
     about: 'Further parameters of the request; may name context variables.',
   },
@@ -124,7 +133,7 @@ export const oauth2 = facet({
   },
 });
 
-/** The same fields where only the OpenAPI form can say them. */
+/** Removes the classic location from fields that only the OpenAPI format has. */
 function oasOnly<T extends Record<string, object>>({ label: _, ...fields }: T & { label: object }) {
   return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, { ...field, classic: null }])) as {
     [K in keyof Omit<T, 'label'>]: Omit<T[K], 'classic'> & { classic: null };

@@ -8,7 +8,7 @@ const providerFields = {
     classic: 'storage_engine',
     about: 'Where it looks; empty for the gateway’s own store.',
   },
-  meta: { rule: objectRule, reads: 'nothing', secret: 'named', about: 'Settings of that store.' },
+  meta: { rule: objectRule, interpolation: 'nothing', secret: 'named', about: 'Settings of that store.' },
 } as const;
 
 export const authProvider = facet({
@@ -36,7 +36,7 @@ export const responseProcessors = facet({
     list: {
       list: {
         name: { rule: textRule, about: 'header_injector, response_body_transform or another built-in.' },
-        options: { rule: anythingRule, reads: 'variables', secret: 'named', about: 'Its settings.' },
+        options: { rule: anythingRule, interpolation: 'variables', secret: 'named', about: 'Its settings.' },
       },
       classic: 'response_processors',
       about: 'The processors.',

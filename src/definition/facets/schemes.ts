@@ -14,8 +14,8 @@ import {
 import { authSourceFields, scopeFields } from './authentication.ts';
 
 /**
- * Ways in that OpenAPI itself can name. In the OpenAPI form each is an entry of `securitySchemes`, and the component
- * of the same name says of which kind it is: `@jwt` stands for the entry whose component is a JWT scheme.
+ * Auth methods that OpenAPI can express. In the OpenAPI format each is an entry of `securitySchemes` whose component of
+ * the same name gives its kind: `@jwt` stands for the entry whose component is a JWT scheme.
  */
 const signatureFields = (classic: string) =>
   ({
@@ -51,7 +51,7 @@ const signatureFields = (classic: string) =>
     },
     signatureSecret: {
       rule: textRule,
-      reads: 'variables',
+      interpolation: 'variables',
       secret: 'all',
       classic: `${classic}.signature.secret`,
       oas: 'signatureValidation.secret',
@@ -71,7 +71,7 @@ const signatureFields = (classic: string) =>
     },
     signatureErrorMessage: {
       rule: textRule,
-      reads: 'nothing',
+      interpolation: 'nothing',
       classic: `${classic}.signature.error_message`,
       oas: 'signatureValidation.errorMessage',
       about: 'Text of a refusal.',
@@ -108,14 +108,14 @@ export const jwt = facet({
     ...authSourceFields('auth_configs.jwt'),
     source: {
       rule: textRule,
-      reads: 'secret',
+      interpolation: 'secret',
       secret: 'all',
       classic: 'jwt_source',
       about: 'The key, in base64, or the address of a key set.',
     },
     keySets: {
       list: {
-        url: { rule: textRule, reads: 'secret', about: 'The address of a key set.' },
+        url: { rule: textRule, interpolation: 'secret', about: 'The address of a key set.' },
         cacheTimeout: {
           rule: z.union([z.string(), z.number()]).default(0),
           classic: 'cache_timeout',
@@ -181,10 +181,10 @@ export const jwt = facet({
       about: 'Claim, by dotted path, to what is asked of it.',
     },
   },
-  lens: { carries: [], complete: deriveClaims },
+  lens: { fields: [], derive: deriveClaims },
 });
 
-/** A single claim and a list of claims are two ways to say one thing; either fills the other. */
+/** A single claim and a list of claims are two notations of one setting; either fills the other. */
 function deriveClaims(values: Values): Values {
   const pairs = [
     ['identityBaseField', 'subjectClaims'],
@@ -254,13 +254,13 @@ export const oauth = facet({
     refreshToken: { rule: flagRule, classic: null, about: 'Issues refresh tokens.' },
     authLoginRedirect: {
       rule: textRule,
-      reads: 'secret',
+      interpolation: 'secret',
       classic: 'oauth_meta.auth_login_redirect',
       about: 'Where a person is sent to sign in.',
     },
     notifySecret: {
       rule: textRule,
-      reads: 'secret',
+      interpolation: 'secret',
       secret: 'all',
       classic: 'notifications.shared_secret',
       oas: 'notifications.sharedSecret',
@@ -268,16 +268,16 @@ export const oauth = facet({
     },
     notifyUrl: {
       rule: textRule,
-      reads: 'secret',
+      interpolation: 'secret',
       classic: 'notifications.oauth_on_keychange_url',
       oas: 'notifications.onKeyChangeUrl',
       about: 'Told of every new token.',
     },
   },
-  lens: { carries: ['refreshToken'], complete: deriveGrants },
+  lens: { fields: ['refreshToken'], derive: deriveGrants },
 });
 
-/** The classic form has the refresh token among the grants. */
+/** The classic format has the refresh token among the grants. */
 function deriveGrants(values: Values, from: DefinitionFormat): Values {
   const grants = values.allowedAccessTypes as string[];
   if (from === 'classic') return { ...values, refreshToken: grants.includes('refresh_token') };
@@ -306,7 +306,7 @@ export const externalOAuth = facet({
         signingMethod: { rule: textRule, ...jwtPaths('signingMethod', 'signing_method'), about: 'hmac, rsa or ecdsa.' },
         source: {
           rule: textRule,
-          reads: 'secret',
+          interpolation: 'secret',
           secret: 'all',
           ...jwtPaths('source', 'source'),
           about: 'The key, or the address of a key set.',
@@ -338,19 +338,19 @@ export const externalOAuth = facet({
         },
         url: {
           rule: textRule,
-          reads: 'secret',
+          interpolation: 'secret',
           ...introspectionPaths('url', 'url'),
           about: 'The introspection address.',
         },
         clientId: {
           rule: textRule,
-          reads: 'secret',
+          interpolation: 'secret',
           ...introspectionPaths('client_id', 'clientId'),
           about: 'Client id there.',
         },
         clientSecret: {
           rule: textRule,
-          reads: 'secret',
+          interpolation: 'secret',
           secret: 'all',
           ...introspectionPaths('client_secret', 'clientSecret'),
           about: 'Client secret there.',
@@ -376,7 +376,7 @@ export const externalOAuth = facet({
   },
 });
 
-/** The older place of key settings, read for the token and JWT modes when they have no settings of their own. */
+/** Older location of key settings, read for token and JWT where they have no settings of their own. */
 export const olderAuth = facet({
   name: 'olderAuth',
   about: 'Key settings from before every mode had its own.',

@@ -45,7 +45,7 @@ export const customDomain = facet({
     enabled: {
       rule: flagRule,
       classic: negation('domain_disabled'),
-      needs: ['name'],
+      requiresAnyOf: ['name'],
       about: 'Answers under that host only.',
     },
     name: { rule: textRule, classic: 'domain', about: 'The host name; may hold {name} or {name:pattern}.' },
@@ -59,7 +59,12 @@ export const gatewayTags = facet({
   classic: '',
   oas: 'server.gatewayTags',
   fields: {
-    enabled: { rule: flagRule, classic: negation('tags_disabled'), needs: ['tags'], about: 'Lets the tags count.' },
+    enabled: {
+      rule: flagRule,
+      classic: negation('tags_disabled'),
+      requiresAnyOf: ['tags'],
+      about: 'Lets the tags count.',
+    },
     tags: { rule: textListRule, about: 'A gateway with one of these loads the API.' },
   },
 });
@@ -103,10 +108,10 @@ export const ipAccess = facet({
       about: 'Switches the block list on.',
     },
   },
-  lens: { carries: ['enabled', 'controlDisabled', 'allowEnabled', 'blockEnabled'], complete: deriveIpAccess },
+  lens: { fields: ['enabled', 'controlDisabled', 'allowEnabled', 'blockEnabled'], derive: deriveIpAccess },
 });
 
-/** The classic form switches each list by itself. A list that is off is left out as long as the other is on. */
+/** The classic format enables each list separately. A disabled list is left out while the other is enabled. */
 function deriveIpAccess(values: Values, from: DefinitionFormat): Values {
   const { enabled, allow, block, controlDisabled, allowEnabled, blockEnabled } = values;
   if (from === 'oas') {

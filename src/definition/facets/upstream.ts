@@ -32,7 +32,7 @@ export const upstream = facet({
   fields: {
     url: {
       rule: textRule,
-      reads: 'secret',
+      interpolation: 'secret',
       classic: 'target_url',
       about: 'The address of the service behind the API.',
     },
@@ -51,21 +51,21 @@ export const upstream = facet({
   },
 });
 
-/** The classic form weighs a target by repeating it. */
+/** The classic format repeats a target to give it weight. */
 const repeatedTargets: FieldCodec = {
   path: 'target_list',
   schema: z.array(z.string()).nullable(),
-  read: wire => {
+  decode: wire => {
     const weights = new Map<string, number>();
     for (const url of wire as string[]) weights.set(url, (weights.get(url) ?? 0) + 1);
     return [...weights].map(([url, weight]) => ({ url, weight }));
   },
-  write: value => (value as { url: string; weight: number }[]).flatMap(({ url, weight }) => Array(weight).fill(url)),
+  encode: value => (value as { url: string; weight: number }[]).flatMap(({ url, weight }) => Array(weight).fill(url)),
 };
 const weightedTargets: FieldCodec = {
   path: 'targets',
   schema: z.array(z.looseObject({ url: z.string(), weight: z.int().min(0).max(1000).optional() })).nullable(),
-  read: wire => (wire as { url: string; weight?: number }[]).map(({ url, weight }) => ({ url, weight: weight ?? 0 })),
+  decode: wire => (wire as { url: string; weight?: number }[]).map(({ url, weight }) => ({ url, weight: weight ?? 0 })),
 };
 
 export const loadBalancing = facet({
@@ -86,7 +86,7 @@ export const loadBalancing = facet({
     },
     targets: {
       rule: z.array(z.object({ url: z.string(), weight: z.int() })).default([]),
-      reads: ['url'],
+      interpolation: ['url'],
       classic: repeatedTargets,
       oas: weightedTargets,
       about: 'The targets and the share of calls each one takes.',
@@ -111,7 +111,7 @@ export const mutualTls = facet({
     enabled: {
       rule: flagRule,
       classic: negation('upstream_certificates_disabled'),
-      needs: ['certificates'],
+      requiresAnyOf: ['certificates'],
       about: 'Shows them.',
     },
     certificates: {
@@ -132,7 +132,7 @@ export const certificatePinning = facet({
     enabled: {
       rule: flagRule,
       classic: negation('certificate_pinning_disabled'),
-      needs: ['publicKeys'],
+      requiresAnyOf: ['publicKeys'],
       about: 'Checks them.',
     },
     publicKeys: {
@@ -150,7 +150,7 @@ export const rateLimit = facet({
   classic: 'global_rate_limit',
   oas: 'upstream.rateLimit',
   fields: {
-    enabled: { rule: flagRule, classic: negation('disabled'), needs: ['rate'], about: 'Counts and refuses.' },
+    enabled: { rule: flagRule, classic: negation('disabled'), requiresAnyOf: ['rate'], about: 'Counts and refuses.' },
     rate: { rule: amountRule, about: 'Calls allowed in one period.' },
     perSeconds: { rule: amountRule, classic: 'per', oas: secondsText('per', 'iso'), about: 'Length of the period.' },
   },
@@ -186,17 +186,17 @@ export const transport = facet({
     proxyEnabled: { rule: flagRule, classic: null, oas: '/upstream.proxy.enabled', about: 'Uses the forward proxy.' },
     proxyUrl: {
       rule: textRule,
-      reads: 'secret',
+      interpolation: 'secret',
       secret: 'all',
       classic: 'proxy_url',
       oas: '/upstream.proxy.url',
       about: 'A forward proxy to reach the upstream through.',
     },
   },
-  lens: { carries: ['proxyEnabled'], complete: deriveProxy },
+  lens: { fields: ['proxyEnabled'], derive: deriveProxy },
 });
 
-/** The classic form has no switch: an address is on. */
+/** The classic format has no switch: an address enables the proxy. */
 function deriveProxy(values: Values, from: DefinitionFormat): Values {
   const { proxyEnabled: on, proxyUrl: url } = values;
   return from === 'oas' ? { ...values, proxyUrl: on ? url : '' } : { ...values, proxyEnabled: url !== '' };
@@ -210,12 +210,22 @@ export const requestSigning = facet({
   fields: {
     enabled: { rule: flagRule, classic: 'is_enabled', about: 'Signs them.' },
     algorithm: { rule: textRule, about: 'hmac-sha1, -sha256, -sha384, -sha512 or rsa-sha256.' },
-    keyId: { rule: textRule, reads: 'secret', classic: 'key_id', about: 'The key id written into the signature.' },
-    secret: { rule: textRule, reads: 'secret', secret: 'all', about: 'The shared secret of the hmac algorithms.' },
+    keyId: {
+      rule: textRule,
+      interpolation: 'secret',
+      classic: 'key_id',
+      about: 'The key id written into the signature.',
+    },
+    secret: {
+      rule: textRule,
+      interpolation: 'secret',
+      secret: 'all',
+      about: 'The shared secret of the hmac algorithms.',
+    },
     certificateId: { rule: textRule, classic: 'certificate_id', about: 'The certificate of rsa-sha256.' },
     headers: {
       rule: textListRule,
-      reads: 'secret',
+      interpolation: 'secret',
       classic: 'header_list',
       about: 'Headers that are signed; empty for all.',
     },
@@ -224,15 +234,20 @@ export const requestSigning = facet({
 });
 
 const oauthClientFields = {
-  clientId: { rule: textRule, reads: 'secret', classic: 'client_id', about: 'Client id at the authorisation server.' },
+  clientId: {
+    rule: textRule,
+    interpolation: 'secret',
+    classic: 'client_id',
+    about: 'Client id at the authorisation server.',
+  },
   clientSecret: {
     rule: textRule,
-    reads: 'secret',
+    interpolation: 'secret',
     secret: 'all',
     classic: 'client_secret',
     about: 'Client secret at the authorisation server.',
   },
-  tokenUrl: { rule: textRule, reads: 'secret', classic: 'token_url', about: 'Where tokens are asked for.' },
+  tokenUrl: { rule: textRule, interpolation: 'secret', classic: 'token_url', about: 'Where tokens are asked for.' },
   method: {
     rule: textRule,
     about: 'How the client is shown: client_secret_basic or client_secret_post.',
@@ -267,14 +282,14 @@ export const upstreamAuth = facet({
     basicEnabled: { rule: flagRule, classic: 'basic_auth.enabled', oas: 'basicAuth.enabled', about: 'By user name.' },
     basicUsername: {
       rule: textRule,
-      reads: 'secret',
+      interpolation: 'secret',
       classic: 'basic_auth.username',
       oas: 'basicAuth.username',
       about: 'User name.',
     },
     basicPassword: {
       rule: textRule,
-      reads: 'secret',
+      interpolation: 'secret',
       secret: 'all',
       classic: 'basic_auth.password',
       oas: 'basicAuth.password',
@@ -310,8 +325,13 @@ const oauthGrantFacet = (fields: typeof oauthClientFields, grant: string) =>
     oas: `upstream.authentication.oauth.${grant === 'upstreamPassword' ? 'password' : 'clientCredentials'}`,
     fields: {
       ...fields,
-      username: { rule: textRule, reads: 'secret', about: 'The user of the password grant.' },
-      password: { rule: textRule, reads: 'secret', secret: 'all', about: 'The password of the password grant.' },
+      username: { rule: textRule, interpolation: 'secret', about: 'The user of the password grant.' },
+      password: {
+        rule: textRule,
+        interpolation: 'secret',
+        secret: 'all',
+        about: 'The password of the password grant.',
+      },
     },
   });
 
@@ -319,7 +339,7 @@ export const upstreamClientCredentials = oauthGrantFacet(oauthClientFields, 'ups
 export const upstreamPassword = oauthGrantFacet(oauthClientFields, 'upstreamPassword');
 
 const checkFields = {
-  url: { rule: textRule, reads: 'secret', about: 'What is called.' },
+  url: { rule: textRule, interpolation: 'secret', about: 'What is called.' },
   protocol: { rule: textRule, oas: null, about: 'tcp or tls; anything else is HTTP.' },
   timeoutMs: {
     rule: countRule,
@@ -328,8 +348,8 @@ const checkFields = {
     about: 'How long an answer may take.',
   },
   method: { rule: textRule, about: 'The method; GET when empty.' },
-  headers: { rule: textMapRule, reads: 'secret', secret: 'all', about: 'Headers sent.' },
-  body: { rule: textRule, reads: 'secret', secret: 'all', about: 'Body sent, in base64.' },
+  headers: { rule: textMapRule, interpolation: 'secret', secret: 'all', about: 'Headers sent.' },
+  body: { rule: textRule, interpolation: 'secret', secret: 'all', about: 'Body sent, in base64.' },
   enableProxyProtocol: {
     rule: flagRule,
     classic: 'enable_proxy_protocol',
@@ -338,7 +358,7 @@ const checkFields = {
   commands: {
     list: {
       name: { rule: textRule, about: 'send or expect.' },
-      message: { rule: textRule, reads: 'secret', secret: 'all', about: 'What is sent or expected.' },
+      message: { rule: textRule, interpolation: 'secret', secret: 'all', about: 'What is sent or expected.' },
     },
     about: 'What is said over a raw connection.',
   },
@@ -350,7 +370,7 @@ export const uptimeTests = facet({
   classic: 'uptime_tests',
   oas: 'upstream.uptimeTests',
   fields: {
-    enabled: { rule: flagRule, classic: negation('disabled'), needs: ['tests'], about: 'Makes them.' },
+    enabled: { rule: flagRule, classic: negation('disabled'), requiresAnyOf: ['tests'], about: 'Makes them.' },
     tests: { list: checkFields, classic: 'check_list', about: 'The calls.' },
     hostDownRetestSeconds: {
       rule: secondsRule,

@@ -4,7 +4,7 @@ import { headerPairs, millisecondsText, negation } from '../field-codecs.ts';
 import { countRule, flagRule, textListRule, textMapRule, textRule } from '../rules.ts';
 
 /**
- * What the classic form says for each version and the OpenAPI form, where a version is an API of its own, says once.
+ * Facets that the classic format has per version and the OpenAPI format, where a version is a separate API, has once.
  * `@version` stands for `version_data.versions.<name>`.
  */
 export const versionSettings = facet({
@@ -15,7 +15,12 @@ export const versionSettings = facet({
   fields: {
     name: { rule: textRule, about: 'The name calls use.' },
     expires: { rule: textRule, about: 'YYYY-MM-DD HH:MM in UTC after which the version is refused.' },
-    overrideTarget: { rule: textRule, reads: 'secret', classic: 'override_target', about: 'An upstream of its own.' },
+    overrideTarget: {
+      rule: textRule,
+      interpolation: 'secret',
+      classic: 'override_target',
+      about: 'An upstream of its own.',
+    },
     useExtendedPaths: {
       rule: flagRule,
       classic: 'use_extended_paths',
@@ -56,13 +61,13 @@ export const requestHeaders = facet({
     enabled: {
       rule: flagRule,
       classic: negation('global_headers_disabled'),
-      needs: ['add', 'remove'],
+      requiresAnyOf: ['add', 'remove'],
       about: 'Changes them.',
     },
     remove: { rule: textListRule, classic: 'global_headers_remove', about: 'Headers taken away first.' },
     add: {
       rule: textMapRule,
-      reads: 'variables',
+      interpolation: 'variables',
       secret: 'all',
       classic: 'global_headers',
       oas: headerPairs('add'),
@@ -80,13 +85,13 @@ export const responseHeaders = facet({
     enabled: {
       rule: flagRule,
       classic: negation('global_response_headers_disabled'),
-      needs: ['add', 'remove'],
+      requiresAnyOf: ['add', 'remove'],
       about: 'Changes them.',
     },
     remove: { rule: textListRule, classic: 'global_response_headers_remove', about: 'Headers taken away first.' },
     add: {
       rule: textMapRule,
-      reads: 'variables',
+      interpolation: 'variables',
       classic: 'global_response_headers',
       oas: headerPairs('add'),
       about: 'Headers set, in place of others.',
@@ -103,7 +108,7 @@ export const requestSizeLimit = facet({
     enabled: {
       rule: flagRule,
       classic: negation('global_size_limit_disabled'),
-      needs: ['bytes'],
+      requiresAnyOf: ['bytes'],
       about: 'Refuses larger ones.',
     },
     bytes: { rule: countRule, classic: 'global_size_limit', oas: 'value', about: 'The most bytes.' },
@@ -119,7 +124,7 @@ export const timeout = facet({
     enabled: {
       rule: flagRule,
       classic: negation('global_enforce_timeout_disabled'),
-      needs: ['ms'],
+      requiresAnyOf: ['ms'],
       about: 'Gives up after it.',
     },
     ms: {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ClassicDefinition } from '#definition/classic.ts';
 import { classicToModel } from '#definition/model.ts';
+import type { ClassicDefinition } from '#definition/wire-types.ts';
 import { makeAuthority } from '../../../tests/support/certificates.ts';
 import { openBench, orgId } from '../../../tests/support/step-harness.ts';
 import { createCertificateCache } from './certificates.ts';

@@ -32,8 +32,8 @@ export function toCredentialSources(sources: CredentialSettings): CredentialSour
 /** Every place in which callers of an API may send a credential. */
 export const listCredentialSources = ({ modes, alternatives, oauth2, ...model }: Model): CredentialSources[] => [
   ...modes.map(mode => toCredentialSources(model[mode])),
-  ...alternatives.flatMap(({ methods: ways }) =>
-    ways.map(({ says }) => toCredentialSources(says as unknown as CredentialSettings)),
+  ...alternatives.flatMap(({ methods }) =>
+    methods.map(({ config }) => toCredentialSources(config as unknown as CredentialSettings)),
   ),
   ...(oauth2.enabled ? [toCredentialSources(oauth2)] : []),
 ];

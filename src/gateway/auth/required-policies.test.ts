@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ClassicDefinition } from '#definition/classic.ts';
 import { classicToModel, oasToModel } from '#definition/model.ts';
+import type { ClassicDefinition } from '#definition/wire-types.ts';
 import { openBench, orgId } from '../../../tests/support/step-harness.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
 import { listReferencedPolicies, prefetchPolicies, requiredPoliciesStep } from './required-policies.ts';

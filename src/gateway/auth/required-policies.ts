@@ -3,7 +3,7 @@ import { ApiCompileError, type Step } from '../pipeline/step.ts';
 import type { KeyCache } from './key-cache.ts';
 
 /** What each way in gives to those it lets in. Tokens and clients may name other policies; those are not the definition's. */
-const policiesByMode: { readonly [Mode in AuthMethod]?: (says: Model[Mode]) => readonly string[] } = {
+const policiesByMode: { readonly [Mode in AuthMethod]?: (config: Model[Mode]) => readonly string[] } = {
   jwt: ({ source, keySets, defaultPolicies, scopeToPolicy }) =>
     source.trim() === '' && keySets.length === 0 ? [] : [...defaultPolicies, ...Object.values(scopeToPolicy)],
   oidc({ providers, scopeToPolicy }) {
@@ -17,8 +17,8 @@ export function listReferencedPolicies(model: Model): string[] {
   const ways =
     model.alternatives.length > 0
       ? model.alternatives.flatMap(it => it.methods)
-      : model.modes.map(mode => ({ mode, says: model[mode] }));
-  const named = ways.flatMap(({ mode, says }) => policiesByMode[mode]?.(says as never) ?? []);
+      : model.modes.map(mode => ({ mode, config: model[mode] }));
+  const named = ways.flatMap(({ mode, config }) => policiesByMode[mode]?.(config as never) ?? []);
   return [...new Set(named)].filter(Boolean);
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { oasToModel } from '#definition/model.ts';
-import type { OasDefinition } from '#definition/oas.ts';
+import type { OasDefinition } from '#definition/wire-types.ts';
 import { createScopeReader, listDocumentScopes, listOperationScopes, readRequiredScopes } from './scopes.ts';
 
 const operation = (operationId: string, ...scopes: string[]) => ({ operationId, security: [{ mine: scopes }] });

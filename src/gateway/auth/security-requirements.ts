@@ -93,12 +93,12 @@ function compileRequirement(
 ): RequestHook[] {
   if (missing !== '') return [call => refuse(call, 'security_scheme_unconfigured', { name: missing })];
   const modes = asked.map(({ mode }) => mode);
-  const requests = asked.map(({ mode, says }) => {
+  const requests = asked.map(({ mode, config }) => {
     const model = {
       ...context.model,
       modes,
       authentication: resolveIdentityProvider(context.model, modes),
-      [mode]: says,
+      [mode]: config,
     };
     return authSteps[mode]?.build({ ...context, model: model as Model })?.request;
   });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readSettings } from '#base/settings.ts';
-import type { ClassicDefinition } from '#definition/classic.ts';
 import { classicToModel } from '#definition/model.ts';
+import type { ClassicDefinition } from '#definition/wire-types.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
 import { createCachePolicy, hasLoopTarget } from './cache-policy.ts';

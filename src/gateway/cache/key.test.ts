@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { array, assert as holds, option, property, string, uniqueArray } from 'fast-check';
-import type { ClassicDefinition } from '#definition/classic.ts';
 import { classicToModel } from '#definition/model.ts';
+import type { ClassicDefinition } from '#definition/wire-types.ts';
 import { noBody } from '../http/body.ts';
 import { HeaderList } from '../http/headers.ts';
 import { Exchange } from '../pipeline/exchange.ts';

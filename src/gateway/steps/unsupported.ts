@@ -1,4 +1,4 @@
-import type { Endpoints } from '#definition/endpoints/lists.ts';
+import type { Endpoints } from '#definition/endpoints/endpoint-lists.ts';
 import type { AuthMethod, Model, VersionModel } from '#definition/model.ts';
 import { ApiCompileError, type Step } from '../pipeline/step.ts';
 

@@ -110,13 +110,13 @@ function resolveRows(rows: readonly Row[], values: Values, where: string, place:
 }
 
 function resolveRow(row: Row, value: unknown, where: string, place: ReferenceVisitor): unknown {
-  const { reads, items } = row;
-  if (reads === 'variables' || reads === 'nothing') return value;
+  const { interpolation, items } = row;
+  if (interpolation === 'variables' || interpolation === 'nothing') return value;
   const put = (text: string) => place.resolve(text, where);
-  if (reads === 'secret') return mapTexts(value, put);
-  if (reads === 'secret or variables')
+  if (interpolation === 'secret') return mapTexts(value, put);
+  if (interpolation === 'secret or variables')
     return mapTexts(value, text => (parseReference(text) === undefined ? text : put(text)));
-  if (Array.isArray(reads)) return resolveMembers(value, reads, put);
+  if (Array.isArray(interpolation)) return resolveMembers(value, interpolation, put);
   const one = (item: unknown) => resolveRows(items!.rows, item as Values, where, place);
   if (items?.kind === 'list') return mapItems(value as readonly unknown[], one);
   if (items) return mapMembers(value as Values, one);

@@ -1,15 +1,15 @@
-import { checkLengths, requestedId, withIds } from '#apis/api/rules.ts';
+import { checkLengths, readApiId, withIds } from '#apis/api/rules.ts';
 import type { DefinitionOfKind } from '#apis/api/schema.ts';
 import type { Clock } from '#base/clock.ts';
 import { createPublicId } from '#base/ids.ts';
 import { problems } from '#base/problems.ts';
 import type { Settings } from '#base/settings.ts';
+import type { CheckResult } from '#definition/check-result.ts';
 import { checkClassic } from '#definition/classic.ts';
 import { streamingName } from '#definition/document-members.ts';
 import type { UnknownMembers } from '#definition/members.ts';
 import { checkOas, isDocument } from '#definition/oas.ts';
 import { checkStreams } from '#definition/streams.ts';
-import type { CheckResult } from '#definition/validation-error.ts';
 import { operation } from '#operations/operation.ts';
 import { toWarningsMember } from '#operations/shapes.ts';
 import { formatValidationError } from '#operations/validation-error.ts';
@@ -56,7 +56,7 @@ export const debugApi = operation({
       (oas ?? undefined) === undefined ? checkedClassic(given, unknownMembers) : checkedOas(given, unknownMembers);
     if (!checked.ok) throw unbuilt(faultLines(checked.errors.map(formatValidationError), services.clock));
     const written = await named(checked.definition, services);
-    audit(requestedId(written));
+    audit(readApiId(written));
     const withinMs = services.settings['debug.timeout_ms'] + patienceMs;
     const { built, ...run } = await services.askTraffic('debug', { written, request, address }, withinMs);
     if (!built) throw unbuilt(run.logs);
@@ -92,7 +92,7 @@ async function named(it: DefinitionOfKind, { defaultOrgId }: DebugTools): Promis
   const id = info ? info.dbId : it.kind === 'classic' ? it.definition.id : '';
   return withIds(it, {
     id: id ?? '',
-    api_id: requestedId(it) || createPublicId(),
+    api_id: readApiId(it) || createPublicId(),
     org_id: org || (await defaultOrgId()),
   });
 }

@@ -1,4 +1,4 @@
-import type { Endpoints } from '#definition/endpoints/lists.ts';
+import type { Endpoints } from '#definition/endpoints/endpoint-lists.ts';
 import type { Model, VersionModel } from '#definition/model.ts';
 
 type Part = Exclude<keyof Model, 'form' | 'versions' | 'modes' | 'document' | 'streams'>;

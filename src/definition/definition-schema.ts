@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { publishMembers } from '#base/members-schema.ts';
 import { classicSchema } from './classic.ts';
 import { oasSchema } from './oas.ts';
-import type { ReferenceRow } from './rows.ts';
-import { listReferenceRows } from './rows.ts';
+import type { ReferenceRow } from './reference-rows.ts';
+import { listReferenceRows } from './reference-rows.ts';
 import { streamsSchema } from './streams.ts';
 import { anyName } from './wire-schema.ts';
 
-/** The published JSON Schemas (draft 2020-12), each member with what it means. Made once, on first use. */
+/** Published JSON Schemas (draft 2020-12) with descriptions. Built once, on first use. */
 export type JsonSchema = Record<string, unknown>;
 export type SchemaName = 'classic' | 'oas' | 'streams';
 
@@ -36,14 +36,14 @@ export function definitionSchema(name: SchemaName): JsonSchema {
   return schema;
 }
 
-/** A member at the top of the form has no neighbours to explain it, and so brings the meaning of its facet along. */
+/** A member at the top level has no siblings to explain it, so its description includes that of its facet. */
 function describeRow({ about, facetAbout, classic, opposite }: ReferenceRow, name: SchemaName): string {
   if (name !== 'classic') return about;
   const meaning = classic?.includes('.') ? about : `${facetAbout} ${about}`;
   return opposite === 'classic' ? `The opposite of: ${meaning}` : meaning;
 }
 
-/** Writes the meaning of a member into its place. */
+/** Sets the description of the member at a path. */
 function setDescription(schema: JsonSchema, path: string, about: string): void {
   let at: JsonSchema | undefined = schema;
   for (const segment of path.split('.')) {
@@ -51,7 +51,7 @@ function setDescription(schema: JsonSchema, path: string, about: string): void {
     at = at && stepInto(at, name);
     if (at && segment.endsWith('[]')) at = schemaWith(at, 'items')?.items as JsonSchema | undefined;
   }
-  // Of two ways to one place the first has said it.
+  // Several rows may share a path: the first one describes it.
   if (at) at.description ??= about;
 }
 
@@ -62,7 +62,7 @@ function stepInto(schema: JsonSchema, name: string): JsonSchema | undefined {
   return properties?.[name];
 }
 
-/** A member that may be null is a choice between null and what it is. */
+/** A nullable member is an `anyOf` of null and its schema. */
 function schemaWith(schema: JsonSchema, member: string): JsonSchema | undefined {
   if (typeof schema[member] === 'object') return schema;
   const choices = Array.isArray(schema.anyOf) ? (schema.anyOf as JsonSchema[]) : [];

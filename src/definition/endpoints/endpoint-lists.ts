@@ -6,17 +6,17 @@ import { readFacet } from '../read-fields.ts';
 import type { Feature, FeatureEntry } from './feature.ts';
 import { listOperations, toClassicPath } from './paths.ts';
 
-/** The endpoint lists of one version: what the gateway matches calls against, whichever form it was written in. */
+/** Endpoint lists of one version, as the gateway matches requests against them, in either format. */
 export type Endpoints = {
   -readonly [K in keyof typeof features]: (typeof features)[K] extends Feature<infer F> ? EndpointEntry<F>[] : never;
 };
-/** The operation id is known where the form is OpenAPI's. */
+/** The operation id is present in the OpenAPI format. */
 type EndpointEntry<F extends Fields> = FeatureEntry<F> & { operationId?: string };
 
 const cachedMethods = ['GET', 'HEAD', 'OPTIONS'];
 export const accessLists: readonly string[] = ['ignored', 'black_list', 'white_list'];
 
-/** The lists of a classic version with the older ways of writing them put into today's. */
+/** Normalizes the lists of a classic version, including older notations. */
 export function normalizeLists(version: JsonObject): Record<string, JsonObject[]> {
   if (isLegacy(version)) return readLegacyLists(objectOrEmpty(version.paths));
   const given = objectOrEmpty(version.extended_paths);
@@ -30,10 +30,10 @@ export function normalizeLists(version: JsonObject): Record<string, JsonObject[]
   return lists;
 }
 
-/** Whether only the oldest lists count. */
+/** True where only the oldest lists, `paths`, count. */
 export const isLegacy = (version: JsonObject) => version.use_extended_paths !== true && isObject(version.paths);
 
-/** Lists of bare paths, for any method. */
+/** Lists of plain paths, for any method. */
 function readLegacyLists(paths: JsonObject): Record<string, JsonObject[]> {
   return Object.fromEntries(
     accessLists.map(name => [name, arrayOrEmpty(paths[name]).map(path => ({ path, method: '' }))]),
@@ -41,9 +41,8 @@ function readLegacyLists(paths: JsonObject): Record<string, JsonObject[]> {
 }
 
 /**
- * An entry that names its methods one by one is that many entries; a method with a reply of its own is a mock as well. It
- * stays in its list: an allow list of replies alone still closes every other endpoint. In a block list the reply stands in
- * place of the refusal.
+ * Expands `method_actions` into one entry per method; a method with a reply is a mock as well. It stays in its list: an
+ * allow list of replies alone still closes every other endpoint. In a block list the reply replaces the rejection.
  */
 function splitByMethod(entry: JsonObject, list: string, mocks: JsonObject[]): JsonObject[] {
   const { method_actions, ...rest } = entry;
@@ -80,7 +79,7 @@ export function readOasEndpoints(extension: JsonObject, paths: unknown): Endpoin
   );
 }
 
-/** What an operation says of a feature. */
+/** Settings of a feature in an operation. */
 export function findFeatureMember(
   feature: Pick<Feature, 'oas' | 'oasList'>,
   operation: JsonObject,
@@ -90,7 +89,7 @@ export function findFeatureMember(
   return isObject(one) ? one : undefined;
 }
 
-/** The path as the classic form wrote it, where OpenAPI could not. */
+/** Original classic path, where OpenAPI could not express it. */
 export function findOriginalPath(operation: JsonObject): string | undefined {
   const { path } = objectOrEmpty(operation['x-gw-classic']);
   return typeof path === 'string' ? path : undefined;

@@ -1,3 +1,3 @@
-/** The order is the one in which several ways in are gone through. */
+/** Auth methods, in the order they run where several are enabled. */
 export const authMethods = ['oauth', 'externalOAuth', 'basic', 'hmac', 'jwt', 'oidc', 'custom', 'token'] as const;
 export type AuthMethod = (typeof authMethods)[number];

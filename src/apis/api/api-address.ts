@@ -2,7 +2,7 @@ import type { Settings } from '#base/settings.ts';
 import { toModel } from './rules.ts';
 import type { StoredApi } from './schema.ts';
 
-/** Where callers reach the gateway: as the operator says, or as its listener is set. */
+/** Public base URL of the gateway: the setting `gateway.url`, or built from its listener. */
 export function gatewayUrl(settings: Settings): URL {
   const configured = URL.parse(settings['gateway.url']);
   if (configured) return configured;
@@ -14,7 +14,7 @@ export function gatewayUrl(settings: Settings): URL {
   );
 }
 
-/** Where the gateway answers for an API: its own domain and port where it has them, the gateway's otherwise. */
+/** Public address of an API: its own domain and port where it has them, the gateway's otherwise. */
 export function buildApiAddress(api: StoredApi, settings: Settings) {
   const { listen, customDomain } = toModel(api);
   const { protocol, hostname, port, pathname } = gatewayUrl(settings);

@@ -2,19 +2,19 @@ import type { JsonObject } from '#base/json-tree.ts';
 import { arrayOrEmpty, deleteAt, getAt, isObject, isZeroValue, objectOrEmpty, setAt } from '#base/json-tree.ts';
 import { convertItem } from '../convert-block.ts';
 import { features } from '../definition.ts';
+import { accessLists, findFeatureMember, findOriginalPath, isLegacy, normalizeLists } from './endpoint-lists.ts';
 import type { Feature } from './feature.ts';
-import { accessLists, findFeatureMember, findOriginalPath, isLegacy, normalizeLists } from './lists.ts';
 import { defaultOperationId, listOperations, toClassicPath, toOpenApiPath } from './paths.ts';
 
-/** Between lists of endpoints in a version and features of operations in a document. */
+/** Endpoint conversion between lists of a classic version and operations of a document. */
 const sharedFeatures = (Object.values(features) as unknown as Feature[]).filter(({ classic, oas }) => classic && oas);
 const anyMethod = ['GET', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'HEAD', 'PATCH', 'TRACE'];
 const featureRows = (feature: Feature) => feature.entry.rows.filter(({ name }) => name !== 'path' && name !== 'method');
 
 /**
- * Gives the entries of a classic version to the operations of the document, which grows the operations it lacks.
- * Returns what is left of the version: an entry whose operation already has that feature stays behind, since only the
- * first one counts and OpenAPI has room for no second.
+ * Adds the entries of a classic version to the operations of the document, declaring operations it lacks. Returns the
+ * remainder of the version: an entry whose operation already has the feature stays there, since only the first entry
+ * counts and OpenAPI has room for one.
  */
 export function convertEndpointsToOas(version: JsonObject, document: JsonObject, operations: JsonObject): JsonObject {
   const rest = structuredClone(version);
@@ -35,13 +35,13 @@ export function convertEndpointsToOas(version: JsonObject, document: JsonObject,
   return rest;
 }
 
-/** Lists that did not count must not begin to when the version comes home. */
+/** Keeps lists without effect from taking effect when the version is converted back. */
 function setAsideUnusedLists(version: JsonObject): void {
   if (version.extended_paths !== undefined) version['x-gw-unused-extended-paths'] = version.extended_paths;
   delete version.extended_paths;
 }
 
-/** A document on which operations are declared, with the id of each by its classic path and method. */
+/** Operation ids of a document, by classic path and method. */
 interface OperationIndex {
   readonly document: JsonObject;
   readonly operations: JsonObject;
@@ -60,7 +60,7 @@ function addToOperations(feature: Feature, entry: JsonObject, index: OperationIn
   const { path, method, ...settings } = entry;
   if (typeof path !== 'string' || path === '') return false;
   const member = convertItem(featureRows(feature), 'classic', 'oas', settings, feature.lens);
-  // Only in the access lists does a missing method stand for all of them.
+  // Only access lists read a missing method as every method.
   const named = method || !accessLists.includes(feature.classic!) ? [String(method).toUpperCase()] : anyMethod;
   if (!named.every(one => anyMethod.includes(one))) return false;
   const free = named.flatMap(one => {
@@ -72,14 +72,14 @@ function addToOperations(feature: Feature, entry: JsonObject, index: OperationIn
   return free.length > 0;
 }
 
-/** A list of which the first counts keeps the others with the first. */
+/** Key for the further entries of a list of which only the first counts. */
 const otherEntriesKey = 'x-gw-others';
 const toMemberList = ({ [otherEntriesKey]: more, ...first }: JsonObject): JsonObject[] => [
   first,
   ...(arrayOrEmpty(more) as JsonObject[]),
 ];
 
-/** What the document says of one operation, made if it says nothing yet; undefined where it has no room for one. */
+/** Gets or declares an operation; undefined where the document has no free path for it. */
 function getOrDeclareOperation(
   { document, operations, ids }: OperationIndex,
   pattern: string,
@@ -99,7 +99,7 @@ function getOrDeclareOperation(
   return operation;
 }
 
-/** Two classic patterns may have one OpenAPI path; its last parameter is renamed until the path is free. */
+/** Several classic patterns may map to one OpenAPI path; its last parameter is renamed until the path is free. */
 function freePath(document: JsonObject, path: string, method: string): string | undefined {
   let free = path;
   while (getAt(document.paths, [free, method.toLowerCase()]) !== undefined) {
@@ -122,8 +122,8 @@ function declareOperation(document: JsonObject, path: string, method: string, pa
 }
 
 /**
- * Gives the features of operations to the lists of a classic version, the more particular path first. `rest` is what
- * is left of the gateway's part and loses what was carried over.
+ * Adds the features of operations to the lists of a classic version, the more specific path first. Removes what it
+ * converts from `rest`, the remainder of the gateway extension.
  */
 export function convertEndpointsToClassic(
   paths: unknown,
@@ -150,7 +150,7 @@ export function convertEndpointsToClassic(
     }
     deleteAt(rest, ['middleware', 'operations', id, 'x-gw-classic', 'path']);
   }
-  // What came home in the bag had lost to an entry before it, and still does.
+  // Carried-over entries were shadowed by an earlier entry, and still are.
   for (const [name, list] of Object.entries(lists))
     setAt(version, ['extended_paths', name], [...list, ...arrayOrEmpty(getAt(version, ['extended_paths', name]))]);
 }

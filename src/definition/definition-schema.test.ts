@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { facets, features, versionFacets } from './definition.ts';
-import { listReferenceRows } from './rows.ts';
-import { definitionSchema } from './schema.ts';
+import { definitionSchema } from './definition-schema.ts';
+import { listReferenceRows } from './reference-rows.ts';
 
 const at = (schema: unknown, ...path: string[]): Record<string, unknown> =>
   path.reduce<unknown>((value, name) => {

@@ -1,20 +1,15 @@
 import type { z } from 'zod';
 import { formatMemberPath } from '#base/members.ts';
-
-/** What is wrong with a definition, and where: `proxy.target_list[2]`. */
-export interface Fault {
-  readonly path: string;
-  readonly message: string;
-}
+import type { ValidationError } from '#operations/validation-error.ts';
 
 export type CheckResult<T> =
-  | { readonly ok: true; readonly definition: T; readonly warnings?: readonly Fault[] }
-  | { readonly ok: false; readonly errors: Fault[] };
+  | { readonly ok: true; readonly definition: T; readonly warnings?: readonly ValidationError[] }
+  | { readonly ok: false; readonly errors: ValidationError[] };
 
-/** Enough to mend a definition by; a hostile one could have millions. */
+/** Bounds the errors of a hostile definition. */
 export const maxValidationErrors = 200;
 
-export function fromZodError(error: z.ZodError): Fault[] {
+export function fromZodError(error: z.ZodError): ValidationError[] {
   return error.issues
     .slice(0, maxValidationErrors)
     .map(issue => ({ path: formatMemberPath(issue.path), message: formatIssue(issue) }));
@@ -33,7 +28,7 @@ const typeNames: Record<string, string> = {
 export function formatIssue(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case 'invalid_type':
-      // The library tells a missing member from a wrong one only in its own sentence.
+      // Zod distinguishes a missing member only in its message.
       if (issue.path.length > 0 && issue.message.endsWith('received undefined')) return 'is required';
       return issue.message.startsWith('must be')
         ? issue.message

@@ -3,23 +3,23 @@ import { facets, features, versionFacets } from './definition.ts';
 import type { DefinitionFormat, Facet, Fields, Row } from './facet.ts';
 import { anyName, expandAnchor } from './wire-schema.ts';
 
-/** One line of the reference: a field, where it stands in both forms, what it may be and what it means. */
+/** Row of the definition reference: a field, its location in both formats, its rule and its meaning. */
 export interface ReferenceRow {
   readonly facet: string;
-  /** What the facet as a whole is about. */
+  /** Description of the facet. */
   readonly facetAbout: string;
   readonly field: string;
-  /** Null where the form cannot say it. */
+  /** Null where the format cannot express it. */
   readonly classic: string | null;
   readonly oas: string | null;
-  /** The form whose member holds the opposite of the field, such as `tags_disabled`. */
+  /** Format whose member is the negation of the field, such as `tags_disabled`. */
   readonly opposite: DefinitionFormat | null;
   readonly rule: string;
   readonly default: unknown;
   readonly about: string;
 }
 
-/** The whole table, facet by facet, the entries of lists below their list. */
+/** All rows, facet by facet, the entries of lists below their list. */
 export function listReferenceRows(): ReferenceRow[] {
   const ofFacets = [...Object.values(facets), ...Object.values(versionFacets)].flatMap(facet =>
     buildLines((facet as unknown as Facet<Fields>).rows, facet, { classic: '', oas: '' }),
@@ -66,7 +66,7 @@ const buildLine = (row: Row, facet: Named, above: ParentPaths, prefix: string): 
   field: `${prefix}${row.name}`,
   classic: formatPath(row, 'classic', above),
   oas: formatPath(row, 'oas', above),
-  opposite: row.defaultValue === false ? (formats.find(format => row[format]?.write(true) === false) ?? null) : null,
+  opposite: row.defaultValue === false ? (formats.find(format => row[format]?.encode(true) === false) ?? null) : null,
   rule: describeRowRule(row),
   default: row.defaultValue,
   about: row.about,
@@ -82,7 +82,7 @@ function describeRowRule(row: Row): string {
   return describeRule(row.rule!);
 }
 
-/** A rule in a few words. */
+/** Describes a rule in a few words. */
 export function describeRule(rule: z.ZodType): string {
   if (rule instanceof z.ZodDefault) return describeRule(rule.unwrap() as z.ZodType);
   if (rule instanceof z.ZodArray) return `list of ${describeRule(rule.element as z.ZodType)}`;
