@@ -32,7 +32,7 @@ export const lenientBool = z.union(
 );
 
 /** Bounded text. */
-export const boundedText = (maxLength = 255) => z.string().max(maxLength);
+export const textUpTo = (maxLength = 255) => z.string().max(maxLength);
 export const nonEmptyText = (maxLength = 255) => z.string().trim().min(1, 'must not be empty').max(maxLength);
 
 /** Absent and `null` are equal in a request. */

@@ -40,7 +40,7 @@ export interface KeyTools {
 
 export type IssuedKey = ReturnType<typeof keyEnvelope>;
 
-export interface IssueOptions {
+export interface IssueKeyOptions {
   /** Name of a custom key or basic-auth user; without one the id is random. */
   readonly name?: string | undefined;
   readonly kind?: KeyKind;
@@ -91,7 +91,7 @@ export async function issueKey(
   tools: KeyTools,
   orgId: string,
   key: Key,
-  { name, kind = 'token' }: IssueOptions = {},
+  { name, kind = 'token' }: IssueKeyOptions = {},
 ): Promise<IssuedKey> {
   const keyId = name === undefined ? await createKeyId(tools, orgId, key) : buildKeyId(orgId, name, tools.settings);
   return createKeyWithId(tools, { orgId, keyId, kind }, key);

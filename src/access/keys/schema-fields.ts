@@ -14,15 +14,15 @@ export type FullObject<Table extends WireMembers> = {
   [Name in keyof Table]: NonNullable<z.infer<Table[Name]['rule']>>;
 } & Record<string, unknown>;
 
-export const textRule = z.string();
-export const flagRule = z.boolean();
+export const wireText = z.string();
+export const wireFlag = z.boolean();
 
 /** Bound of numbers: sums with timestamps stay safe integers. */
 const maxMagnitude = 1e15;
 const tooLargeMessage = `must be at most ${maxMagnitude}`;
 const tooSmallMessage = `must be at least -${maxMagnitude}`;
-export const intRule = z.int().min(-maxMagnitude, tooSmallMessage).max(maxMagnitude, tooLargeMessage);
-export const numberRule = z.number().min(-maxMagnitude, tooSmallMessage).max(maxMagnitude, tooLargeMessage);
+export const wireInt = z.int().min(-maxMagnitude, tooSmallMessage).max(maxMagnitude, tooLargeMessage);
+export const wireNumber = z.number().min(-maxMagnitude, tooSmallMessage).max(maxMagnitude, tooLargeMessage);
 
 /** Exports of other gateways hold null for unset lists, maps and objects. */
 export const nullableList = <Item extends z.ZodType>(item: Item) => z.array(item).nullable();
@@ -38,7 +38,7 @@ export function wireMember<Rule extends z.ZodType>(
 }
 
 /** Object schema: every member optional, undeclared members preserved. */
-export function objectRule<Table extends WireMembers>(table: Table) {
+export function wireObject<Table extends WireMembers>(table: Table) {
   const shape = Object.fromEntries(
     Object.entries(table).map(([name, { rule, about }]) => [name, rule.optional().describe(about)]),
   );

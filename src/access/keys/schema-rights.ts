@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { legacyMembers } from '#base/members.ts';
-import { flagRule, intRule, nullableList, nullableObject, numberRule, textRule } from './schema-fields.ts';
+import { nullableList, nullableObject, wireFlag, wireInt, wireNumber, wireText } from './schema-fields.ts';
 
 /** Schemas shared by keys and policies: limits and access rights. */
 
@@ -9,7 +9,7 @@ const positiveInt = z.int().min(1, 'must be at least 1');
 /** Bounds hold for the members sent, also with smoothing disabled. */
 export const Smoothing = z.looseObject({
   delay: positiveInt.optional().describe('Seconds to hold off between two smoothing events.'),
-  enabled: flagRule.optional().describe('Turns smoothing on.'),
+  enabled: wireFlag.optional().describe('Turns smoothing on.'),
   step: positiveInt.optional().describe('How much one smoothing event raises or lowers the allowance.'),
   threshold: positiveInt
     .optional()
@@ -30,59 +30,59 @@ export const noSmoothing = { delay: 1, enabled: false, step: 1, threshold: 1, tr
 export const ApiLimit = legacyMembers(
   z
     .looseObject({
-      rate: numberRule,
-      per: numberRule,
+      rate: wireNumber,
+      per: wireNumber,
       smoothing: Smoothing.nullable(),
-      throttle_interval: numberRule,
-      throttle_retry_limit: intRule,
-      max_query_depth: intRule,
-      quota_max: intRule,
-      quota_renews: intRule,
-      quota_remaining: intRule,
-      quota_renewal_rate: intRule,
+      throttle_interval: wireNumber,
+      throttle_retry_limit: wireInt,
+      max_query_depth: wireInt,
+      quota_max: wireInt,
+      quota_renews: wireInt,
+      quota_remaining: wireInt,
+      quota_renewal_rate: wireInt,
     })
     .partial(),
   ['set_by_policy'],
 );
 export type ApiLimit = z.infer<typeof ApiLimit>;
 
-export const AllowedUrl = z.looseObject({ url: textRule, methods: nullableList(textRule) }).partial();
+export const AllowedUrl = z.looseObject({ url: wireText, methods: nullableList(wireText) }).partial();
 export type AllowedUrl = z.infer<typeof AllowedUrl>;
 
-export const GraphqlType = z.looseObject({ name: textRule, fields: nullableList(textRule) }).partial();
+export const GraphqlType = z.looseObject({ name: wireText, fields: nullableList(wireText) }).partial();
 export type GraphqlType = z.infer<typeof GraphqlType>;
 
 export const FieldAccess = z
-  .looseObject({ type_name: textRule, field_name: textRule, limits: nullableObject({ max_query_depth: intRule }) })
+  .looseObject({ type_name: wireText, field_name: wireText, limits: nullableObject({ max_query_depth: wireInt }) })
   .partial();
 export type FieldAccess = z.infer<typeof FieldAccess>;
 
-const RateLimitOf = nullableObject({ rate: numberRule, per: numberRule, smoothing: Smoothing.nullable() });
+const RateLimitOf = nullableObject({ rate: wireNumber, per: wireNumber, smoothing: Smoothing.nullable() });
 
-export const EndpointMethodLimit = z.looseObject({ name: textRule, limit: RateLimitOf }).partial();
-export const EndpointLimits = z.looseObject({ path: textRule, methods: nullableList(EndpointMethodLimit) }).partial();
+export const EndpointMethodLimit = z.looseObject({ name: wireText, limit: RateLimitOf }).partial();
+export const EndpointLimits = z.looseObject({ path: wireText, methods: nullableList(EndpointMethodLimit) }).partial();
 export type EndpointLimits = z.infer<typeof EndpointLimits>;
 
-const AccessRules = nullableObject({ allowed: nullableList(textRule), blocked: nullableList(textRule) });
-const JsonRpcMethod = z.looseObject({ name: textRule, limit: RateLimitOf }).partial();
+const AccessRules = nullableObject({ allowed: nullableList(wireText), blocked: nullableList(wireText) });
+const JsonRpcMethod = z.looseObject({ name: wireText, limit: RateLimitOf }).partial();
 
 /** Access right of one API; the map key is the API id. */
 export const AccessRight = z
   .looseObject({
-    api_id: textRule,
-    api_name: textRule,
-    versions: nullableList(textRule),
+    api_id: wireText,
+    api_name: wireText,
+    versions: nullableList(wireText),
     allowed_urls: nullableList(AllowedUrl),
     limit: ApiLimit.nullable(),
-    allowance_scope: textRule,
+    allowance_scope: wireText,
     endpoints: nullableList(EndpointLimits),
     restricted_types: nullableList(GraphqlType),
     allowed_types: nullableList(GraphqlType),
     field_access_rights: nullableList(FieldAccess),
-    disable_introspection: flagRule,
+    disable_introspection: wireFlag,
     json_rpc_methods: nullableList(JsonRpcMethod),
     json_rpc_methods_access_rights: AccessRules,
-    mcp_primitives: nullableList(z.looseObject({ type: textRule, name: textRule }).partial()),
+    mcp_primitives: nullableList(z.looseObject({ type: wireText, name: wireText }).partial()),
     mcp_access_rights: nullableObject({ tools: AccessRules, resources: AccessRules, prompts: AccessRules }),
   })
   .partial();

@@ -21,12 +21,12 @@ export interface ConsentRequest {
 }
 
 /** Authorization response for the client (RFC 6749, 4.1.2 and 4.2.2), or an error of 4.1.2.1. */
-export type ConsentResult =
+export type GrantConsentResult =
   | { readonly granted: Readonly<Record<string, unknown>> }
   | { readonly error: string; readonly description: string };
 
 /** Issues a code or a token. The OAuth provider of the API does; supplied where the product is wired. */
-export type GrantConsent = (request: ConsentRequest) => Promise<ConsentResult>;
+export type GrantConsent = (request: ConsentRequest) => Promise<GrantConsentResult>;
 
 export interface ConsentTools {
   findApi: FindApi;

@@ -12,21 +12,21 @@ import {
 import {
   type FullObject,
   fillZeros,
-  flagRule,
-  intRule,
   nullableList,
   nullableMap,
-  numberRule,
-  objectRule,
-  textRule,
+  wireFlag,
+  wireInt,
   wireMember,
+  wireNumber,
+  wireObject,
+  wireText,
 } from '../keys/schema-fields.ts';
 
 const parts = ['acl', 'complexity', 'quota', 'rate_limit'] as const;
 const noPartitions = { acl: false, complexity: false, per_api: false, quota: false, rate_limit: false };
 
 export const Partitions = z
-  .looseObject({ acl: flagRule, complexity: flagRule, per_api: flagRule, quota: flagRule, rate_limit: flagRule })
+  .looseObject({ acl: wireFlag, complexity: wireFlag, per_api: wireFlag, quota: wireFlag, rate_limit: wireFlag })
   .partial()
   .refine(given => !given.per_api || !parts.some(part => given[part]), {
     path: ['per_api'],
@@ -45,7 +45,7 @@ const flagsOf: Record<PolicyState, { active: boolean; is_inactive: boolean }> = 
 };
 
 const idMessage = 'may hold letters, digits, ".", "_", "-" and "~" only';
-const publicId = textRule.regex(/^[A-Za-z0-9._~-]*$/, idMessage);
+const publicId = wireText.regex(/^[A-Za-z0-9._~-]*$/, idMessage);
 const RightOfArray = AccessRight.extend({ api_id: z.string().min(1, 'must name an API') });
 
 /** Members of every response, in wire order. */
@@ -58,28 +58,28 @@ const policyMembers = {
     [],
     'The same rights as a list; may be sent instead of the map.',
   ),
-  active: wireMember(flagRule, true, 'Whether new keys may use the policy. Follows from state.'),
-  auth_type: wireMember(textRule, 'other', 'How the APIs of the policy know their callers.'),
-  auth_types: wireMember(nullableList(textRule), [], 'The same, where the APIs agree on several ways.'),
-  date_created: wireMember(textRule, zeroTime, 'When the policy was made; set by the server.'),
-  graphql_enabled: wireMember(flagRule, false, 'Whether the policy is about GraphQL APIs.'),
-  hmac_enabled: wireMember(flagRule, false, 'Lets keys of this policy sign their requests.'),
-  is_inactive: wireMember(flagRule, false, 'Refuses all keys of the policy. Follows from state.'),
-  key_expires_in: wireMember(intRule, 0, 'Seconds a key made with this policy lives; 0 is for ever.'),
-  last_updated: wireMember(textRule, '0', 'Unix time of the last change, as text; set by the server.'),
-  max_query_depth: wireMember(intRule, 0, 'Deepest GraphQL query allowed; 0 or less is any.'),
+  active: wireMember(wireFlag, true, 'Whether new keys may use the policy. Follows from state.'),
+  auth_type: wireMember(wireText, 'other', 'How the APIs of the policy know their callers.'),
+  auth_types: wireMember(nullableList(wireText), [], 'The same, where the APIs agree on several ways.'),
+  date_created: wireMember(wireText, zeroTime, 'When the policy was made; set by the server.'),
+  graphql_enabled: wireMember(wireFlag, false, 'Whether the policy is about GraphQL APIs.'),
+  hmac_enabled: wireMember(wireFlag, false, 'Lets keys of this policy sign their requests.'),
+  is_inactive: wireMember(wireFlag, false, 'Refuses all keys of the policy. Follows from state.'),
+  key_expires_in: wireMember(wireInt, 0, 'Seconds a key made with this policy lives; 0 is for ever.'),
+  last_updated: wireMember(wireText, '0', 'Unix time of the last change, as text; set by the server.'),
+  max_query_depth: wireMember(wireInt, 0, 'Deepest GraphQL query allowed; 0 or less is any.'),
   meta_data: wireMember(nullableMap(z.unknown()), {}, 'Data merged into the meta data of keys.'),
-  name: wireMember(textRule, '', 'A name for people.'),
-  org_id: wireMember(textRule, '', 'Organisation that owns the policy.'),
+  name: wireMember(wireText, '', 'A name for people.'),
+  org_id: wireMember(wireText, '', 'Organisation that owns the policy.'),
   partitions: wireMember(
     Partitions.nullable(),
     noPartitions,
     'Which parts of a key the policy governs; none chosen is all.',
   ),
-  per: wireMember(numberRule, 0, 'Seconds of the rate window.'),
-  quota_max: wireMember(intRule, 0, 'Requests per quota period; -1 is any number.'),
-  quota_renewal_rate: wireMember(intRule, 0, 'Seconds of the quota period; -1 never renews.'),
-  rate: wireMember(numberRule, 0, 'Requests allowed in each rate window; below 0 is any number.'),
+  per: wireMember(wireNumber, 0, 'Seconds of the rate window.'),
+  quota_max: wireMember(wireInt, 0, 'Requests per quota period; -1 is any number.'),
+  quota_renewal_rate: wireMember(wireInt, 0, 'Seconds of the quota period; -1 never renews.'),
+  rate: wireMember(wireNumber, 0, 'Requests allowed in each rate window; below 0 is any number.'),
   smoothing: wireMember(
     Smoothing.nullable(),
     noSmoothing,
@@ -90,27 +90,27 @@ const policyMembers = {
     'active',
     'active: keys work. draft: keys work, none can be made. deny: keys are refused.',
   ),
-  tags: wireMember(nullableList(textRule), [], 'Tags added to the analytics of keys.'),
-  throttle_interval: wireMember(numberRule, 0, 'Seconds between two tries of a request held back.'),
-  throttle_retry_limit: wireMember(intRule, 0, 'Tries of a request held back; -1 refuses at once.'),
+  tags: wireMember(nullableList(wireText), [], 'Tags added to the analytics of keys.'),
+  throttle_interval: wireMember(wireNumber, 0, 'Seconds between two tries of a request held back.'),
+  throttle_retry_limit: wireMember(wireInt, 0, 'Tries of a request held back; -1 refuses at once.'),
 };
 
 /** Members present only where set. */
 const optionalMembers = {
-  enable_http_signature_validation: wireMember(flagRule, false, 'Lets keys of this policy sign with a certificate.'),
+  enable_http_signature_validation: wireMember(wireFlag, false, 'Lets keys of this policy sign with a certificate.'),
   post_expiry_action: wireMember(
     z.enum(['', 'retain', 'delete']),
     '',
     'What becomes of a key’s record once it expired.',
   ),
-  post_expiry_grace_period: wireMember(intRule, 0, 'Seconds an expired record is retained; -1 is for ever.'),
+  post_expiry_grace_period: wireMember(wireInt, 0, 'Seconds an expired record is retained; -1 is for ever.'),
 };
 
 /**
  * A policy as callers send it: everything may be left out. Scripts write members of keys into policies, and exports carry
  * names of earlier versions: legacy members.
  */
-export const Policy = legacyMembers(objectRule({ ...policyMembers, ...optionalMembers }), [
+export const Policy = legacyMembers(wireObject({ ...policyMembers, ...optionalMembers }), [
   'allowance',
   'expires',
   'graphql_access_rights',
@@ -122,7 +122,7 @@ export const Policy = legacyMembers(objectRule({ ...policyMembers, ...optionalMe
 export type Policy = z.infer<typeof Policy>;
 
 /** The same where the settings allow ids of any characters. */
-export const PolicyOfAnyId = Policy.extend({ _id: textRule.optional(), id: textRule.optional() });
+export const PolicyOfAnyId = Policy.extend({ _id: wireText.optional(), id: wireText.optional() });
 
 /** A policy in responses. */
 export type FullPolicy = FullObject<typeof policyMembers>;

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { readOnlyMembers } from '#base/members.ts';
 import {
-  boundedText,
   formatOptionalTime,
   intBetween,
   lenientBool,
   lenientInt,
   nonEmptyText,
   optionalMember,
+  textUpTo,
 } from '../shapes.ts';
 
 /** App of a developer: requests access and holds credentials. */
@@ -15,7 +15,7 @@ const visibility = z.enum(['personal', 'team', 'organisation']);
 
 const writable = {
   Description: optionalMember(z.string().max(10_000)),
-  RedirectURLs: optionalMember(boundedText(10_000)),
+  RedirectURLs: optionalMember(textUpTo(10_000)),
   Visibility: optionalMember(visibility),
 };
 const readOnly = ['ID', 'CreatedAt', 'UpdatedAt', 'AccessRequests'];

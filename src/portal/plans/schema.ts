@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { readOnlyMembers } from '#base/members.ts';
 import {
-  boundedText,
   chosenCid,
   formatOptionalTime,
   intBetween,
@@ -10,6 +9,7 @@ import {
   nonEmptyText,
   optionalMember,
   replaceableReferences,
+  textUpTo,
 } from '../shapes.ts';
 
 /** Plan: the limits of access to products; one limits policy of its provider. */
@@ -18,11 +18,11 @@ const seconds = intBetween(-1, 10_000_000_000);
 
 const writable = {
   CID: optionalMember(chosenCid),
-  DisplayName: optionalMember(boundedText()),
+  DisplayName: optionalMember(textUpTo()),
   Description: optionalMember(z.string().max(100_000)),
   AutoApproveAccessRequests: optionalMember(lenientBool),
   Catalogues: replaceableReferences,
-  JWTScope: optionalMember(boundedText(1000)),
+  JWTScope: optionalMember(textUpTo(1000)),
   KeyExpiresIn: optionalMember(intBetween(0, 10_000_000_000)),
   MetaData: optionalMember(
     z.record(z.string().min(1).max(255), z.union([z.string().max(10_000), z.number(), z.boolean()])),

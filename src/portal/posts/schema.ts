@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { meaningfulNull, readOnlyMembers } from '#base/members.ts';
-import { boundedText, formatOptionalTime, lenientBool, nonEmptyText, references } from '../shapes.ts';
+import { formatOptionalTime, lenientBool, nonEmptyText, references, textUpTo } from '../shapes.ts';
 
 /**
  * Blog post. Content and MarkdownContent are stored as sent and sanitised on
@@ -15,7 +15,7 @@ const maxLabels = 50;
 const labels = meaningfulNull(references.max(maxLabels).nullable().optional());
 
 const optional = {
-  Lede: boundedText(5000).nullish(),
+  Lede: textUpTo(5000).nullish(),
   Categories: labels,
   Tags: labels,
   MarkdownEnabled: lenientBool.nullish(),

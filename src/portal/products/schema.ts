@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { meaningfulNull, readOnlyMembers } from '#base/members.ts';
 import {
-  boundedText,
   chosenCid,
   formatOptionalTime,
   lenientBool,
@@ -9,20 +8,21 @@ import {
   nonEmptyText,
   optionalMember,
   replaceableReferences,
+  textUpTo,
 } from '../shapes.ts';
 
 /** Product: APIs, or documentation alone, published together; one access policy of its provider. */
 const longText = z.string().max(1_000_000);
 
 const ApiDetailWrite = readOnlyMembers(
-  z.object({ APIID: nonEmptyText(), Description: optionalMember(longText), OASUrl: optionalMember(boundedText(2048)) }),
+  z.object({ APIID: nonEmptyText(), Description: optionalMember(longText), OASUrl: optionalMember(textUpTo(2048)) }),
   ['Name', 'APIType', 'ListenPath', 'TargetURL', 'Status'],
 );
 const SpecWrite = readOnlyMembers(
   z.object({
     SpecAlias: nonEmptyText(),
-    OASUrl: optionalMember(boundedText(2048)),
-    Name: optionalMember(boundedText()),
+    OASUrl: optionalMember(textUpTo(2048)),
+    Name: optionalMember(textUpTo()),
   }),
   ['ID', 'CID'],
 );
@@ -39,10 +39,10 @@ const writable = {
   Content: optionalMember(longText),
   DCREnabled: optionalMember(lenientBool),
   Description: optionalMember(longText),
-  DisplayName: optionalMember(boundedText()),
+  DisplayName: optionalMember(textUpTo()),
   Feature: optionalMember(lenientBool),
   Path: optionalMember(path),
-  Scopes: optionalMember(boundedText(10_000)),
+  Scopes: optionalMember(textUpTo(10_000)),
   Tags: meaningfulNull(z.array(nonEmptyText()).max(100).nullable().optional()),
 };
 const readOnly = [

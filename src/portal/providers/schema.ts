@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { parseUniqueJson } from '#base/json.ts';
 import { checkMembers, formatUnknownMember, freeForm, readOnlyMembers } from '#base/members.ts';
 import { Problem } from '#base/problems.ts';
-import { boundedText, chosenCid, formatOptionalTime, lenientBool, nonEmptyText, optionalMember } from '../shapes.ts';
+import { chosenCid, formatOptionalTime, lenientBool, nonEmptyText, optionalMember, textUpTo } from '../shapes.ts';
 
 /** Provider: a connection to one control plane. */
 export const providerType = 'gw-pro';
@@ -17,14 +17,14 @@ const httpUrl = z
   .refine(text => !URL.parse(text)?.username && !URL.parse(text)?.password, 'may not hold a user name or password');
 
 const tagList = z.union([
-  z.array(boundedText(255)).max(100),
-  boundedText(10_000).transform(text => text.split(',').map(tag => tag.trim())),
+  z.array(textUpTo(255)).max(100),
+  textUpTo(10_000).transform(text => text.split(',').map(tag => tag.trim())),
 ]);
 
 const metaDataMembers = z.object({
   URL: optionalMember(httpUrl),
-  Secret: optionalMember(boundedText(4096)),
-  OrgID: optionalMember(boundedText(64)),
+  Secret: optionalMember(textUpTo(4096)),
+  OrgID: optionalMember(textUpTo(64)),
   Gateway: optionalMember(httpUrl),
   PoliciesTags: optionalMember(tagList),
   InsecureSkipVerify: optionalMember(lenientBool),

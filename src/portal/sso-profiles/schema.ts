@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Json } from '#base/json.ts';
-import { boundedText, lenientBool, nonEmptyText } from '../shapes.ts';
+import { lenientBool, nonEmptyText, textUpTo } from '../shapes.ts';
 import { maskSecrets } from './secrets.ts';
 
 /** SSO profiles: sign-in to the portal through an identity provider. */
@@ -31,16 +31,16 @@ const groupMapping = z.record(
 );
 
 const texts = {
-  OrgID: boundedText().nullish(),
-  MatchedPolicyID: boundedText().nullish(),
-  CustomEmailField: boundedText().nullish(),
-  CustomUserIDField: boundedText().nullish(),
-  ProviderConstraintsDomain: boundedText().nullish(),
-  ProviderConstraintsGroup: boundedText().nullish(),
-  ReturnURL: boundedText(2048).nullish(),
-  DefaultUserGroupID: boundedText().nullish(),
-  CustomUserGroupField: boundedText().nullish(),
-  UserGroupSeparator: boundedText().nullish(),
+  OrgID: textUpTo().nullish(),
+  MatchedPolicyID: textUpTo().nullish(),
+  CustomEmailField: textUpTo().nullish(),
+  CustomUserIDField: textUpTo().nullish(),
+  ProviderConstraintsDomain: textUpTo().nullish(),
+  ProviderConstraintsGroup: textUpTo().nullish(),
+  ReturnURL: textUpTo(2048).nullish(),
+  DefaultUserGroupID: textUpTo().nullish(),
+  CustomUserGroupField: textUpTo().nullish(),
+  UserGroupSeparator: textUpTo().nullish(),
 };
 
 export const ProfileWrite = z.object({

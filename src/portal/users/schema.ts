@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { readOnlyMembers } from '#base/members.ts';
-import { boundedText, chosenCid, lenientBool, lenientInt, optionalMember, references } from '../shapes.ts';
+import { chosenCid, lenientBool, lenientInt, optionalMember, references, textUpTo } from '../shapes.ts';
 
 /** Portal user: an app developer, or an administrator of all organisations. */
 export const userRoles = ['super-admin', 'provider-admin', 'consumer-admin', 'consumer-team-member'] as const;
@@ -15,8 +15,8 @@ const writable = z.object({
     .toLowerCase()
     .max(254)
     .pipe(z.email({ error: 'must be an e-mail address' })),
-  First: optionalMember(boundedText(100)),
-  Last: optionalMember(boundedText(100)),
+  First: optionalMember(textUpTo(100)),
+  Last: optionalMember(textUpTo(100)),
   Active: optionalMember(lenientBool),
   OrganisationID: optionalMember(lenientInt),
   Role: optionalMember(z.enum(userRoles)),
