@@ -210,14 +210,14 @@ export async function openBench(flags: Partial<Record<SettingName, string>> = {}
         headers: answer?.headers ?? new HeaderList(),
         events,
         call,
-        skipped: api.served[0]!.chain.names.request.filter(name => !guards.has(name)),
+        skipped: api.versionRuntimes[0]!.chain.names.request.filter(name => !guards.has(name)),
       };
     },
 
     /** Asks a path the API answers itself. */
     async ask(api: Api, sent: Sent) {
       const call = exchangeOf(api, sent, time.nowMs);
-      const given = await api.routes.get(call.innerPath)!(call, () => undefined);
+      const given = await api.builtInRoutes.get(call.innerPath)!(call, () => undefined);
       const body = given.body.bytes?.toString() ?? '';
       return { status: given.status, headers: given.headers, body };
     },
@@ -269,7 +269,7 @@ const definitionOf = (more: object) =>
   }) as unknown as ClassicDefinition;
 
 /** What the named steps of its first version do with a request, in their order. */
-export function stepsOf({ served }: Api, names: ReadonlySet<string>) {
+export function stepsOf({ versionRuntimes: served }: Api, names: ReadonlySet<string>) {
   const { chain } = served[0]!;
   return chain.request.filter((_run, at) => names.has(chain.names.request[at]!));
 }

@@ -182,6 +182,6 @@ describe('basic authentication from the body', () => {
   }
 
   test('without both expressions the API is not served', async () => {
-    assert.match((await reading({ body_user_regexp: '' })).unserved, /needs an expression for both/);
+    assert.match((await reading({ body_user_regexp: '' })).unavailableReason, /needs an expression for both/);
   });
 });

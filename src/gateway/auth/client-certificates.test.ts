@@ -72,7 +72,10 @@ describe('lists of client certificates', () => {
 
   test('an API whose list names a certificate that is not there is not served', async () => {
     const missing = orgId + '0'.repeat(64);
-    const { unserved } = await bench.compile({ use_mutual_tls_auth: true, client_certificates: [missing] });
+    const { unavailableReason: unserved } = await bench.compile({
+      use_mutual_tls_auth: true,
+      client_certificates: [missing],
+    });
     assert.equal(unserved, `the client certificate ${missing} is not in the store`);
   });
 });

@@ -246,7 +246,7 @@ describe('JSON Web Tokens, one source for everybody', () => {
       [{ jwt_signing_method: 'rot13' }, /does not know the signing method rot13/],
       [{ jwt_source: '***' }, /neither an address nor base64/],
     ] as const)
-      assert.match((await compile(more)).unserved, reason);
+      assert.match((await compile(more)).unavailableReason, reason);
   });
 
   test('binary shared secrets work', async () => {

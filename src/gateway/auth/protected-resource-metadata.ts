@@ -1,7 +1,7 @@
 import type { Model } from '#definition/model.ts';
 import { validateResourceMetadata } from '#definition/oauth2-validation.ts';
 import { createJsonResponse, createResponse } from '../http/response.ts';
-import type { Route, RouteContext } from '../routing/built-in-routes.ts';
+import type { BuiltInRoute, BuiltInRouteContext } from '../routing/built-in-routes.ts';
 import { listDocumentScopes } from './scopes.ts';
 
 const defaultPath = '.well-known/oauth-protected-resource';
@@ -39,7 +39,7 @@ export function buildResourceMetadata({
 }
 
 /** Serves it, to everybody: whoever asks has no token yet (RFC 9728). */
-export function createMetadataRoutes({ model }: RouteContext): [path: string, route: Route][] {
+export function createMetadataRoutes({ model }: BuiltInRouteContext): [path: string, route: BuiltInRoute][] {
   const metadata = buildResourceMetadata(model);
   if (metadata?.fault !== '') return [];
   const { path, resource, servers, scopes } = metadata;
@@ -49,7 +49,7 @@ export function createMetadataRoutes({ model }: RouteContext): [path: string, ro
     ...(scopes && { scopes_supported: scopes }),
     bearer_methods_supported: ['header'],
   };
-  const route: Route = ({ method }) =>
+  const route: BuiltInRoute = ({ method }) =>
     method === 'GET' || method === 'HEAD'
       ? createJsonResponse(200, document)
       : createResponse(405, { Allow: 'GET, HEAD' });

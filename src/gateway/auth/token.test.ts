@@ -197,9 +197,9 @@ describe('signatures beside the key', () => {
   });
 
   test('without a secret the API is not served', async () => {
-    assert.equal((await apiWith({ secret: '' })).unserved, 'signature validation has no secret');
+    assert.equal((await apiWith({ secret: '' })).unavailableReason, 'signature validation has no secret');
     const named = await apiWith({ secret: '$secret_conf.nobody' });
-    assert.equal(named.unserved, 'the secret $secret_conf.nobody is missing');
+    assert.equal(named.unavailableReason, 'the secret $secret_conf.nobody is missing');
   });
 });
 

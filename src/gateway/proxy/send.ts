@@ -85,7 +85,7 @@ export function createSender({ settings }: Pick<StepServices, 'settings'>, pools
   }
 
   const send: Send = (call, api, address, writer, orgId) => {
-    const connection = api.links(address);
+    const connection = api.connectionOptionsFor(address);
     const request: UpstreamRequest = { call, api, address, writer, connection, orgId };
     if (call.upgrade !== '') return dispatchRequest(context, request, undefined);
     const pool = pools.get(address.origin, connection, address.http2);
@@ -103,8 +103,8 @@ function dispatchRequest(
 ): void {
   const { pools, events, defaultTimeoutMs, bufferingTimeouts, closeTimeoutMs } = context;
   const { call, api, address, writer, connection, orgId } = request;
-  const host = api.keepsHost ? (call.headers.get('host') ?? address.host) : address.host;
-  const path = buildUpstreamPath(call, address, api.strips, api.keepsSlash);
+  const host = api.preservesHost ? (call.headers.get('host') ?? address.host) : address.host;
+  const path = buildUpstreamPath(call, address, api.stripsListenPath, api.preservesTrailingSlash);
   const headers = buildUpstreamHeaders(call, host);
   const method = call.upstreamMethod ?? call.method;
   const { body, enforcedTimeout } = call;

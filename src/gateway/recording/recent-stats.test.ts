@@ -10,7 +10,7 @@ const model = classicToModel({ name: 'one' });
 /** Every call of one that was changed meanwhile. */
 function called(errorCode = '', upstreamMs = 0, id = 'a') {
   const made = { id, orgId: '', name: id, listenPath: '/', model };
-  return { api: { ...made, recorded: new RecordedApi(made) } as Api, errorCode, upstreamMs };
+  return { api: { ...made, analytics: new RecordedApi(made) } as Api, errorCode, upstreamMs };
 }
 const nothing = { calls: 0, rateRefused: 0, quotaRefused: 0, keyRefused: 0, upstreamCalls: 0, upstreamMs: 0 };
 

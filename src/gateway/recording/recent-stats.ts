@@ -70,7 +70,7 @@ export function vitalsOf(clock: Clock, most = apisKept) {
   let watched = new Watched();
 
   /** An API that was changed goes on where it was. */
-  function met({ id, recorded }: Api): number {
+  function met({ id, analytics: recorded }: Api): number {
     if (watched.places.size >= most && !watched.places.has(id)) watched = new Watched();
     recorded.watched = watched;
     recorded.watchedAt = watched.placeOf(id);
@@ -80,7 +80,7 @@ export function vitalsOf(clock: Clock, most = apisKept) {
   return {
     count({ api, errorCode, upstreamMs }: Pick<Exchange, 'api' | 'errorCode' | 'upstreamMs'>): void {
       if (!api) return;
-      const { recorded } = api;
+      const { analytics: recorded } = api;
       const place = recorded.watched === watched ? recorded.watchedAt : met(api);
       const number = Math.floor(clock.now() / slotMs);
       const row = place * rowLength;

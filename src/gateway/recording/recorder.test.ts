@@ -38,7 +38,7 @@ function api(definition: Record<string, unknown> = {}): Api {
     ...definition,
   });
   const made = { id: 'orders', orgId: 'org', name: 'Orders', listenPath: '/orders/', model };
-  return { ...made, recorded: new RecordedApi(made) } as Api;
+  return { ...made, analytics: new RecordedApi(made) } as Api;
 }
 
 function call(given: Partial<Exchange> = {}, headers: string[] = []): Exchange {

@@ -63,7 +63,7 @@ export function createRecorder({ settings, post, redact, capacity = recordsHeld 
     const status = call.response?.status ?? (call.status || refusals.client_disconnected.status);
     const refusal =
       call.errorCode || (complete ? '' : call.isClientDisconnected ? 'client_disconnected' : 'upstream_failed');
-    const api = call.api?.recorded;
+    const api = call.api?.analytics;
     measures.count(api, status, totalMs, call.upstreamMs, refusal);
     if (!enabled || !api?.tracked || !call.isRecorded || isIgnored?.(call.clientAddress)) return;
     if (rows.count >= batchRows) sendBatch();

@@ -21,7 +21,7 @@ export function servedStatus(
   const reason = unservedReason(api);
   const warnings = [
     ...(api?.model.events.handlers.flatMap(handlerWarning) ?? []),
-    ...(api?.routed ? overlapWarnings(api, [...apis.values()], held, router.isPrefix) : []),
+    ...(api?.isRouted ? overlapWarnings(api, [...apis.values()], held, router.isPrefix) : []),
   ];
   return { served: reason === '', reason, ...(warnings.length > 0 && { warnings }) };
 }
@@ -37,15 +37,15 @@ function unservedReason(api: ReturnType<Snapshot['apis']['get']>): string {
   if (!api) return 'the gateway could not load it; its log says why';
   const { active, internal } = api.model.identity;
   if (!active) return 'it is not active';
-  if (api.unserved) return api.unserved;
-  if (internal || api.routed || api.passage) return '';
+  if (api.unavailableReason) return api.unavailableReason;
+  if (internal || api.isRouted || api.tcpService) return '';
   return api.model.listen.path.trim() === '' ? 'it has no listen path' : 'it is not reachable on this gateway';
 }
 
 /** Route overlap of organisations, from before it was refused. Whose the other route is, is not said. */
 function overlapWarnings(api: Api, apis: readonly Api[], held: ReservedHosts, prefix: boolean): string[] {
   const others = apis.filter(
-    other => other.routed && other.orgId !== api.orgId && routesOverlap(held, api, other, prefix),
+    other => other.isRouted && other.orgId !== api.orgId && routesOverlap(held, api, other, prefix),
   );
   const older = others.some(other => isOlder(other, api));
   const newer = others.some(other => isOlder(api, other));

@@ -12,8 +12,8 @@ describe('APIs that were stored before a rule was made', () => {
   test('an address that cannot be read is told, and has no place in the routes', async () => {
     for (const address of [{ proxy: { listen_path: '/a/{x:(}' } }, { domain: '{x:(a)\\1}.test' }]) {
       const api = await bench.compile({ use_keyless: true, active: true, ...address });
-      assert.match(api.unserved, /^its address cannot be read: \{x:.* is not a regular expression/);
-      assert.equal(api.routed, false);
+      assert.match(api.unavailableReason, /^its address cannot be read: \{x:.* is not a regular expression/);
+      assert.equal(api.isRouted, false);
     }
   });
 
@@ -24,7 +24,7 @@ describe('APIs that were stored before a rule was made', () => {
       version_data: { not_versioned: false, default_version: 'v1', versions: { v1: { name: 'v1' } } },
     });
     assert.equal(
-      api.unserved,
+      api.unavailableReason,
       'the pattern of versions in URLs cannot be read: it would take too long: it repeats too much',
     );
   });

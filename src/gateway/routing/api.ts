@@ -17,10 +17,10 @@ import { RecordedApi } from '../recording/api-analytics.ts';
 import { createOptionsAccess } from '../steps/options-access.ts';
 import { createContextNameCheck } from '../variables/context-names.ts';
 import { resolveReferences } from '../variables/references.ts';
-import { type Route, routesOf } from './built-in-routes.ts';
+import { type BuiltInRoute, createBuiltInRoutes } from './built-in-routes.ts';
 import { type ApiIdentity, serverIdentityOf } from './sni.ts';
 import { isRaw, type Passage, passageOf } from './tcp-proxy.ts';
-import { type Served, type VersionChoice, versionChoice } from './versions.ts';
+import { createVersionSelector, type VersionRuntime, type VersionSelector } from './versions.ts';
 
 /** An API as traffic meets it: everything that can be decided beforehand has been. */
 export interface Api {
@@ -34,71 +34,79 @@ export interface Api {
   /** Empty, or why the secrets inside its definition cannot be opened. */
   readonly unopened: string;
   /** Empty, or why its calls get 503. */
-  readonly unserved: string;
+  readonly unavailableReason: string;
   readonly host: string;
   /** A port of its own; 0 for the gateway's. */
   readonly port: number;
   /** What it shows callers over TLS for its own domain. */
-  readonly serverIdentity: ApiIdentity | undefined;
+  readonly sniIdentity: ApiIdentity | undefined;
   readonly listenPath: string;
-  readonly routed: boolean;
+  readonly isRouted: boolean;
   /** OPTIONS calls go to the upstream past every step. */
-  readonly passesOptions: boolean;
+  readonly forwardsOptions: boolean;
   /** Whether callers send their key in this header, by its lower-case name. */
-  readonly readsKeyFrom: (name: string) => boolean;
+  readonly isKeyHeader: (name: string) => boolean;
   /** What it answers itself, by the path below the listen path. */
-  readonly routes: ReadonlyMap<string, Route>;
-  readonly versions: VersionChoice;
+  readonly builtInRoutes: ReadonlyMap<string, BuiltInRoute>;
+  readonly versionSelector: VersionSelector;
   /** The only version there is to choose; undefined where calls have a say in it. */
-  readonly only: Served | undefined;
+  readonly onlyVersion: VersionRuntime | undefined;
   /** All versions inside the definition. */
-  readonly served: readonly Served[];
+  readonly versionRuntimes: readonly VersionRuntime[];
   /** How its upstreams are connected to. */
-  readonly links: ConnectionOptionsFor;
+  readonly connectionOptionsFor: ConnectionOptionsFor;
   /** How upstreams are asked: below the listen path, with its final slash, under the caller's host. */
-  readonly strips: boolean;
-  readonly keepsSlash: boolean;
-  readonly keepsHost: boolean;
+  readonly stripsListenPath: boolean;
+  readonly preservesTrailingSlash: boolean;
+  readonly preservesHost: boolean;
   /** Set for a service of bare connections, which has nothing of the above but links. */
-  readonly passage: Passage | undefined;
-  readonly recorded: RecordedApi;
+  readonly tcpService: Passage | undefined;
+  readonly analytics: RecordedApi;
 }
 
 /** What a definition does not say of its API. */
-export type StoredFacts = Pick<Api, 'createdAt' | 'unopened'>;
-const unstored: StoredFacts = { createdAt: '', unopened: '' };
+export type StoredApiFacts = Pick<Api, 'createdAt' | 'unopened'>;
+const noStoredFacts: StoredApiFacts = { createdAt: '', unopened: '' };
 
-export function compileApi(given: Model, thread: StepServices, { createdAt, unopened } = unstored): Api {
-  const { orgId: owner } = given.identity;
-  const policy = thread.addressPolicies.withNetworks(thread.grants.of(owner).networks);
-  const secrets = thread.secrets.forOrganisation(owner);
-  const { model, missing } = resolveReferences(given, secrets);
-  const own = { secrets, isContextName: createContextNameCheck(model) };
-  const services: StepServices = { ...thread, ...(policy.key === '' ? {} : thread.networkFor(policy)), ...own };
+export function compileApi(
+  definitionModel: Model,
+  threadServices: StepServices,
+  { createdAt, unopened } = noStoredFacts,
+): Api {
+  const { orgId: ownerOrgId } = definitionModel.identity;
+  const policy = threadServices.addressPolicies.withNetworks(threadServices.grants.of(ownerOrgId).networks);
+  const secrets = threadServices.secrets.forOrganisation(ownerOrgId);
+  const { model, missing: missingReferences } = resolveReferences(definitionModel, secrets);
+  const apiServices = { secrets, isContextName: createContextNameCheck(model) };
+  const services: StepServices = {
+    ...threadServices,
+    ...(policy.key === '' ? {} : threadServices.networkFor(policy)),
+    ...apiServices,
+  };
   const { identity, listen, customDomain } = model;
   const { id, databaseId, orgId, name } = identity;
-  const plainLink = createDefaultConnection(policy);
-  const isHere = isOfSegment(model, services.settings['gateway.segments']);
+  const defaultConnection = createDefaultConnection(policy);
+  const isInSegment = matchesSegments(model, services.settings['gateway.segments']);
   const host = customDomain.enabled ? normalizeHost(customDomain.name) : '';
   const listenPath = normalizeListenPath(listen.path);
   // What calls cannot be compared with has no place in the routes, where it would keep out all others.
-  const unreadable = findPathTemplateError(listenPath, '/') ?? findPathTemplateError(host, '');
+  const addressError = findPathTemplateError(listenPath, '/') ?? findPathTemplateError(host, '');
   // Every member is there from the beginning: objects of one shape are read faster than those that grow.
   const base: Api = {
-    unserved: '',
-    routes: routesOf({ model, services }),
-    versions: noVersions,
-    only: undefined,
-    passesOptions: passesOptions(model),
-    links: () => plainLink,
-    readsKeyFrom: readsKeyFromOf(model),
-    strips: listen.strip,
-    keepsSlash: model.upstream.preserveTrailingSlash,
-    keepsHost: model.upstream.preserveHostHeader,
-    recorded: new RecordedApi({ id, orgId, name, listenPath, model }),
-    served: [],
-    serverIdentity: undefined,
-    passage: undefined,
+    unavailableReason: '',
+    builtInRoutes: createBuiltInRoutes({ model, services }),
+    versionSelector: unavailableSelector,
+    onlyVersion: undefined,
+    forwardsOptions: forwardsOptions(model),
+    connectionOptionsFor: () => defaultConnection,
+    isKeyHeader: createKeyHeaderCheck(model),
+    stripsListenPath: listen.strip,
+    preservesTrailingSlash: model.upstream.preserveTrailingSlash,
+    preservesHost: model.upstream.preserveHostHeader,
+    analytics: new RecordedApi({ id, orgId, name, listenPath, model }),
+    versionRuntimes: [],
+    sniIdentity: undefined,
+    tcpService: undefined,
     id,
     databaseId,
     orgId,
@@ -109,67 +117,67 @@ export function compileApi(given: Model, thread: StepServices, { createdAt, unop
     host,
     port: listenPortOf(model, services.settings),
     listenPath,
-    routed:
+    isRouted:
       identity.active &&
       !identity.internal &&
       !isRaw(model) &&
       listen.path !== '' &&
       !/\s/.test(listen.path) &&
-      unreadable === undefined &&
-      isHere,
+      addressError === undefined &&
+      isInSegment,
   };
   try {
     if (unopened !== '') throw new ApiCompileError(unopened);
-    if (missing !== '') throw new ApiCompileError(missing);
-    if (unreadable !== undefined) throw new ApiCompileError(`its address cannot be read: ${unreadable}`);
+    if (missingReferences !== '') throw new ApiCompileError(missingReferences);
+    if (addressError !== undefined) throw new ApiCompileError(`its address cannot be read: ${addressError}`);
     const passage = passageOf(model, services);
     validateListenPort(model, services.settings);
-    const served = passage ? [] : servedOf(model, services);
-    const versions = versionChoice(model, served, services.settings['gateway.version_header']);
+    const served = passage ? [] : buildVersionRuntimes(model, services);
+    const versions = createVersionSelector(model, served, services.settings['gateway.version_header']);
     return {
       ...base,
-      versions,
-      only: versions.only,
-      served,
-      links: createConnectionOptions(model, services.certificates, policy),
-      serverIdentity: serverIdentityOf(model, services.certificates),
-      passage: isHere ? passage : undefined,
+      versionSelector: versions,
+      onlyVersion: versions.only,
+      versionRuntimes: served,
+      connectionOptionsFor: createConnectionOptions(model, services.certificates, policy),
+      sniIdentity: serverIdentityOf(model, services.certificates),
+      tcpService: isInSegment ? passage : undefined,
     };
   } catch (error) {
     if (!(error instanceof ApiCompileError)) throw error;
-    return { ...base, unserved: secrets.redact(error.message) };
+    return { ...base, unavailableReason: secrets.redact(error.message) };
   }
 }
 
 /** Shared by the many that read keys from no header of ours. */
-const readsNone = () => false;
+const hasNoKeyHeader = () => false;
 
-function readsKeyFromOf(model: Model): (name: string) => boolean {
+function createKeyHeaderCheck(model: Model): (name: string) => boolean {
   const headers = listCredentialSources(model).map(({ header }) => header.toLowerCase());
-  return headers.some(isGatewayCredential) ? name => headers.includes(name) : readsNone;
+  return headers.some(isGatewayCredential) ? name => headers.includes(name) : hasNoKeyHeader;
 }
 
 /** Nobody asks an API that is not served for its versions. */
-const noVersions: VersionChoice = {
-  choose() {
+const unavailableSelector: VersionSelector = {
+  select() {
     throw new Error('an API that is not served has no versions');
   },
 };
 
-const passesOptions = ({ cors }: Model): boolean => cors.enabled && cors.optionsPassthrough;
+const forwardsOptions = ({ cors }: Model): boolean => cors.enabled && cors.optionsPassthrough;
 
-function servedOf(model: Model, services: StepServices): Served[] {
-  const targets = createLoadBalancers(model, services);
+function buildVersionRuntimes(model: Model, services: StepServices): VersionRuntime[] {
+  const loadBalancers = createLoadBalancers(model, services);
   return model.versions.map(version => ({
     kind: 'own',
     version,
     chain: buildChain({ model, version, services }),
-    optionsAccess: passesOptions(model) ? createOptionsAccess({ model, version, services }) : undefined,
-    target: targets.get(version.key)!,
-    fixed: targets.get(version.key)!.single,
+    optionsAccess: forwardsOptions(model) ? createOptionsAccess({ model, version, services }) : undefined,
+    loadBalancer: loadBalancers.get(version.key)!,
+    fixedAddress: loadBalancers.get(version.key)!.single,
   }));
 }
 
 /** A gateway without segments takes everything; one with segments only what names one of them. */
-const isOfSegment = ({ gatewayTags }: Model, segments: readonly string[]) =>
+const matchesSegments = ({ gatewayTags }: Model, segments: readonly string[]) =>
   segments.length === 0 || (gatewayTags.enabled && gatewayTags.tags.some(tag => segments.includes(tag)));

@@ -10,31 +10,31 @@ import { type CorsPolicy, createCorsPolicy } from '../steps/cors-policy.ts';
 import { batchRoutes } from './batch/route.ts';
 
 /** What an API answers itself below its listen path, before its chain and whatever version is asked for. */
-export type Route = (call: Exchange, inside: Inside) => MaybePromise<GatewayResponse>;
+export type BuiltInRoute = (call: Exchange, inside: DispatchRequest) => MaybePromise<GatewayResponse>;
 
 /** Takes a call that was made here through the gateway, as if it had come from outside. */
-export type Inside = RequestHandler['handle'];
+export type DispatchRequest = RequestHandler['handle'];
 
-export interface RouteContext {
+export interface BuiltInRouteContext {
   readonly model: Model;
   readonly services: StepServices;
 }
 
 /** Most APIs have none: they share the empty list. */
-export const noRoutes: ReadonlyMap<string, Route> = new Map();
+export const noBuiltInRoutes: ReadonlyMap<string, BuiltInRoute> = new Map();
 
 /** By the path below the listen path. */
-export function routesOf(context: RouteContext): ReadonlyMap<string, Route> {
+export function createBuiltInRoutes(context: BuiltInRouteContext): ReadonlyMap<string, BuiltInRoute> {
   const cors = createCorsPolicy(context);
   const routes = [...createOauthRoutes(context), ...batchRoutes(context), ...createMetadataRoutes(context)];
-  if (routes.length === 0) return noRoutes;
-  return new Map(cors ? routes.map(([path, route]) => [path, forPages(cors, route)]) : routes);
+  if (routes.length === 0) return noBuiltInRoutes;
+  return new Map(cors ? routes.map(([path, route]) => [path, withCors(cors, route)]) : routes);
 }
 
 /** Pages of other origins come here too. */
-const forPages =
-  (cors: CorsPolicy, route: Route): Route =>
-  (call, inside) => {
+const withCors =
+  (cors: CorsPolicy, route: BuiltInRoute): BuiltInRoute =>
+  (call, dispatch) => {
     cors.addHeaders(call);
-    return call.method === 'OPTIONS' ? cors.respondToOptions(call) : route(call, inside);
+    return call.method === 'OPTIONS' ? cors.respondToOptions(call) : route(call, dispatch);
   };

@@ -25,9 +25,9 @@ import { deliverCaptures, type ProxyEvents } from '../proxy/proxy-request.ts';
 import { createSender, noHealthyHostResponse } from '../proxy/send.ts';
 import { createOverridesByApi } from '../steps/error-overrides/overrides.ts';
 import type { Api } from './api.ts';
-import { noRoutes, type Route } from './built-in-routes.ts';
-import { foundById, inService, type Snapshot } from './snapshot.ts';
-import type { Chosen, Served } from './versions.ts';
+import { type BuiltInRoute, noBuiltInRoutes } from './built-in-routes.ts';
+import { findApiById, onlyIfActive, type Snapshot } from './snapshot.ts';
+import type { VersionRuntime, VersionSelection } from './versions.ts';
 
 export interface EngineOptions {
   readonly snapshot: () => Snapshot;
@@ -41,17 +41,17 @@ export interface EngineOptions {
 
 /** Takes a call through its API: route, version, steps, upstream, steps back. */
 export function createEngine(options: EngineOptions): RequestHandler {
-  const { snapshot, services, pools, record: write, onUpstreamFailure } = options;
-  const loopsAllowed = services.settings['gateway.max_loops'];
-  const worded = createErrorMessageOverrides(services.settings);
-  const overridden = createOverridesByApi(services);
-  const bodyBytes = services.settings['gateway.max_request_body_bytes'];
-  const parameters = services.settings['gateway.path_parameters'];
-  const idPaths = services.settings['gateway.api_id_paths'];
-  const receiver: ProxyEvents = {
+  const { snapshot, services, pools, record: recordExchange, onUpstreamFailure } = options;
+  const maxLoops = services.settings['gateway.max_loops'];
+  const applyMessageOverrides = createErrorMessageOverrides(services.settings);
+  const findOverrides = createOverridesByApi(services);
+  const maxBodyBytes = services.settings['gateway.max_request_body_bytes'];
+  const matrixParameters = services.settings['gateway.path_parameters'];
+  const allowsIdPaths = services.settings['gateway.api_id_paths'];
+  const proxyEvents: ProxyEvents = {
     maxResponseBytes: services.settings['gateway.max_response_body_bytes'] || Number.POSITIVE_INFINITY,
     onHead(call, response) {
-      withAnswerHeaders(call, response);
+      addExtraHeaders(call, response);
       call.response = response;
       call.status = response.status;
       if (call.chain === undefined) return;
@@ -61,207 +61,228 @@ export function createEngine(options: EngineOptions): RequestHandler {
     maxBufferedBytes: services.settings['gateway.max_buffered_body_bytes'],
     buffersResponse: (call, response) => call.chain !== undefined && buffersResponse(call.chain, call, response),
     bodyCaptures: (call, response) => call.chain && collectBodyCaptures(call.chain, call, response),
-    onEnd: (call, complete) => record(call, complete),
+    onEnd: (call, complete) => finish(call, complete),
     onFailure(call, writer, code, error) {
       if (call.chain) notifyUpstreamResult(call.chain, call, { status: 0, failure: code });
       if (code !== 'client_disconnected')
         services.log.warn({ api: call.api?.id, code, reason: error.message }, 'upstream failed');
       onUpstreamFailure?.(call, code, error.message);
-      deliver(call, writer, refusalFor(call, code));
+      writeLocalReply(call, writer, buildRefusal(call, code));
     },
   };
 
-  function record(call: Exchange, complete: boolean): void {
+  function finish(call: Exchange, complete: boolean): void {
     if (call.chain) notifyFinished(call.chain, call);
-    write(call, complete);
+    recordExchange(call, complete);
   }
 
-  const sendUpstream = createSender(services, pools, receiver);
+  const sendUpstream = createSender(services, pools, proxyEvents);
 
   /** Error boundary: a throw that no step accounts for fails its call, never the thread. */
   function handle(call: Exchange, writer: ResponseWriter): void {
     try {
-      enterRoute(call, writer);
+      routeRequest(call, writer);
     } catch (error) {
-      breakOff(call, writer, error);
+      failExchange(call, writer, error);
     }
   }
 
-  function enterRoute(call: Exchange, writer: ResponseWriter): void {
-    if (bodyBytes > 0 && exceedsBodyLimit(call, bodyBytes)) return deliver(call, writer, bodyTooLargeResponse(call));
+  function routeRequest(call: Exchange, writer: ResponseWriter): void {
+    if (maxBodyBytes > 0 && exceedsBodyLimit(call, maxBodyBytes))
+      return writeLocalReply(call, writer, bodyTooLargeResponse(call));
     const current = snapshot();
     const router = call.peer.port ? current.ports.get(call.peer.port) : current.router;
-    const found = router?.find(call.host, call.path, current.guard) ?? (idPaths ? foundById(current, call) : undefined);
-    if (!found || (call.restrictedToApiId !== '' && found.value.id !== call.restrictedToApiId))
-      return deliver(call, writer, refuseAsText(call, 'route_unknown'));
-    if (parameters !== 'pass' && hasMatrixParameters(call.path)) {
-      const plainly = router?.find(call.host, stripMatrixParameters(call.path), current.guard);
-      if (parameters === 'refuse' || (plainly && plainly.value !== found.value))
-        return deliver(call, writer, refuse(call, 'path_ambiguous'));
+    const match =
+      router?.find(call.host, call.path, current.guard) ?? (allowsIdPaths ? findApiById(current, call) : undefined);
+    if (!match || (call.restrictedToApiId !== '' && match.value.id !== call.restrictedToApiId))
+      return writeLocalReply(call, writer, refuseAsText(call, 'route_unknown'));
+    if (matrixParameters !== 'pass' && hasMatrixParameters(call.path)) {
+      const matchWithoutParameters = router?.find(call.host, stripMatrixParameters(call.path), current.guard);
+      if (matrixParameters === 'refuse' || (matchWithoutParameters && matchWithoutParameters.value !== match.value))
+        return writeLocalReply(call, writer, refuse(call, 'path_ambiguous'));
       call.isPathAmbiguous = true;
     }
-    call.listenPath = found.listenPath;
-    call.innerPath = belowListenPath(call.path, found.listenPath);
-    call.pathParameters = found.parameters;
-    enter(call, found.value, writer, current);
+    call.listenPath = match.listenPath;
+    call.innerPath = stripListenPath(call.path, match.listenPath);
+    call.pathParameters = match.parameters;
+    dispatchToApi(call, match.value, writer, current);
   }
 
-  function enter(call: Exchange, api: Api, writer: ResponseWriter, current: Snapshot): void {
+  function dispatchToApi(call: Exchange, api: Api, writer: ResponseWriter, current: Snapshot): void {
     // Each API decides for itself who may call: what another one found out does not count here.
-    if (call.api !== api) forgetCaller(call);
+    if (call.api !== api) clearIdentity(call);
     call.skipsAuth = false;
     call.enforcedTimeout = undefined;
     call.sign = undefined;
     call.api = api;
-    if (api.unserved) return deliver(call, writer, refuse(call, 'api_unavailable'));
-    const route = api.routes === noRoutes ? undefined : api.routes.get(call.innerPath);
-    if (route) return answeredBy(call, writer, route);
-    const chosen = api.only ?? api.versions.choose(call);
-    if (chosen.kind === 'refused') return refusedByVersion(call, writer, chosen);
-    if (chosen.kind === 'other') return enterVersion(call, chosen.apiId, chosen.isDefault, writer, current);
-    if (call.headers.hasGatewayCredentials) removeGatewayCredentials(call.headers, api.readsKeyFrom);
-    if (api.passesOptions && call.method === 'OPTIONS') return passOptions(call, api, chosen, writer, current);
-    call.chain = chosen.chain;
-    walk(call, api, chosen, writer, current);
+    if (api.unavailableReason) return writeLocalReply(call, writer, refuse(call, 'api_unavailable'));
+    const route = api.builtInRoutes === noBuiltInRoutes ? undefined : api.builtInRoutes.get(call.innerPath);
+    if (route) return runBuiltInRoute(call, writer, route);
+    const selection = api.onlyVersion ?? api.versionSelector.select(call);
+    if (selection.kind === 'refused') return rejectVersion(call, writer, selection);
+    if (selection.kind === 'other')
+      return dispatchToVersion(call, selection.apiId, selection.isDefault, writer, current);
+    if (call.headers.hasGatewayCredentials) removeGatewayCredentials(call.headers, api.isKeyHeader);
+    if (api.forwardsOptions && call.method === 'OPTIONS') return forwardOptions(call, api, selection, writer, current);
+    call.chain = selection.chain;
+    runRequestPhase(call, api, selection, writer, current);
   }
 
-  function passOptions(call: Exchange, api: Api, served: Served, writer: ResponseWriter, current: Snapshot): void {
-    Promise.try(() => served.optionsAccess?.(call)).then(
-      refused => (refused ? deliver(call, writer, refused) : forward(call, api, served, writer, current)),
-      error => failed(call, writer, error),
+  function forwardOptions(
+    call: Exchange,
+    api: Api,
+    runtime: VersionRuntime,
+    writer: ResponseWriter,
+    current: Snapshot,
+  ): void {
+    Promise.try(() => runtime.optionsAccess?.(call)).then(
+      refused =>
+        refused ? writeLocalReply(call, writer, refused) : chooseUpstream(call, api, runtime, writer, current),
+      error => handleError(call, writer, error),
     );
   }
 
   /** A path the API answers itself: no chain, no upstream, and nothing of it in the traffic logs, where it would be read. */
-  function answeredBy(call: Exchange, writer: ResponseWriter, route: Route): void {
+  function runBuiltInRoute(call: Exchange, writer: ResponseWriter, route: BuiltInRoute): void {
     call.isRecorded = false;
     Promise.resolve(route(call, handle)).then(
-      response => deliver(call, writer, response),
-      error => failed(call, writer, error),
+      response => writeLocalReply(call, writer, response),
+      error => handleError(call, writer, error),
     );
   }
 
   /** Another API serves this version: its whole chain runs, below the base's listen path. */
-  function enterVersion(
+  function dispatchToVersion(
     call: Exchange,
     apiId: string,
     isDefault: boolean,
     writer: ResponseWriter,
     current: Snapshot,
   ): void {
-    const child = inService(current.apis.get(apiId));
+    const child = onlyIfActive(current.apis.get(apiId));
     // A definition may name any id: only APIs of its own organisation are versions of it.
     if (!child || child.orgId !== call.api!.orgId)
-      return deliver(call, writer, refuse(call, isDefault ? 'version_default_unavailable' : 'version_api_unknown'));
-    if (++call.versionHops > loopsAllowed)
-      return deliver(call, writer, refuse(call, 'loop_too_deep', { limit: loopsAllowed }));
+      return writeLocalReply(
+        call,
+        writer,
+        refuse(call, isDefault ? 'version_default_unavailable' : 'version_api_unknown'),
+      );
+    if (++call.versionHops > maxLoops)
+      return writeLocalReply(call, writer, refuse(call, 'loop_too_deep', { limit: maxLoops }));
     // The base takes its listen path off, and that of the child was never in the path.
     call.pathWithoutVersion = call.innerPath;
-    enter(call, child, writer, current);
+    dispatchToApi(call, child, writer, current);
   }
 
-  function passedOn(call: Exchange, writer: ResponseWriter): boolean {
+  function countLoop(call: Exchange, writer: ResponseWriter): boolean {
     call.loopCount++;
-    const limit = call.maxLoops || loopsAllowed;
+    const limit = call.maxLoops || maxLoops;
     if (call.loopCount <= limit) return true;
-    deliver(call, writer, refuse(call, 'loop_too_deep', { limit }));
+    writeLocalReply(call, writer, refuse(call, 'loop_too_deep', { limit }));
     return false;
   }
 
-  function refusedByVersion(
+  function rejectVersion(
     call: Exchange,
     writer: ResponseWriter,
-    chosen: Extract<Chosen, { kind: 'refused' }>,
+    selection: Extract<VersionSelection, { kind: 'refused' }>,
   ): void {
     const { event, message } = refusals[call.errorCode as RefusalCode];
-    if (event && !chosen.isSilent)
+    if (event && !selection.isSilent)
       services.emitEvent(event, call, 'Attempted access to disallowed version / path.', { key: '', reason: message });
-    deliver(call, writer, chosen.answer);
+    writeLocalReply(call, writer, selection.response);
   }
 
-  function walk(call: Exchange, api: Api, served: Served, writer: ResponseWriter, current: Snapshot): void {
-    let outcome: ReturnType<typeof runRequestSteps>;
-    try {
-      outcome = runRequestSteps(served.chain, call);
-    } catch (error) {
-      return failed(call, writer, error);
-    }
-    if (outcome instanceof Promise) {
-      outcome.then(
-        response => (response ? answered(call, writer, response) : forward(call, api, served, writer, current)),
-        error => failed(call, writer, error),
-      );
-    } else if (outcome) answered(call, writer, outcome);
-    else forward(call, api, served, writer, current);
-  }
-
-  function answered(call: Exchange, writer: ResponseWriter, response: GatewayResponse): void {
-    try {
-      if (response.isGatewayError || response.skipsResponseSteps) return deliver(call, writer, response);
-      withAnswerHeaders(call, response);
-      const waiting = runResponseSteps(call.chain!, call, response);
-      if (waiting instanceof Promise)
-        waiting.then(() => delivered(call, writer, response)).catch(error => breakOff(call, writer, error));
-      else delivered(call, writer, response);
-    } catch (error) {
-      breakOff(call, writer, error);
-    }
-  }
-
-  function delivered(call: Exchange, writer: ResponseWriter, response: GatewayResponse): void {
-    const copies = collectBodyCaptures(call.chain!, call, response);
-    send(call, writer, response);
-    if (copies) deliverCaptures(copies, response.body.bytes ?? Buffer.alloc(0));
-  }
-
-  function failed(call: Exchange, writer: ResponseWriter, error: unknown): void {
-    const { code } = error as { code?: string };
-    if (code === bodyProblem.too_large.code) return deliver(call, writer, bodyTooLargeResponse(call));
-    if (code === bodyProblem.too_slow.code) return deliver(call, writer, refuse(call, 'body_too_slow'));
-    const fault = toDatabaseProblem(error);
-    if (fault) {
-      // Who the caller is cannot be looked up: nobody is let in, and where the database is stays between us.
-      services.log.warn({ api: call.api?.id, reason: fault.message }, 'a call needs the database');
-      return deliver(call, writer, refuse(call, 'database_unavailable'));
-    }
-    if (error instanceof Problem && (error.status < 500 || error.status === 503)) {
-      call.errorCode = error.code;
-      return deliver(call, writer, refusalResponse(call, error.status, error.message));
-    }
-    services.log.error({ err: error, api: call.api?.id }, 'a step failed');
-    deliver(call, writer, refuse(call, 'internal'));
-  }
-
-  /** The same boundary for what happens outside the steps, some of it in a callback of a promise. */
-  function breakOff(call: Exchange, writer: ResponseWriter, error: unknown): void {
-    if (!call.response) return failed(call, writer, error);
-    services.log.error({ err: error, api: call.api?.id }, 'a response failed');
-    writer.abort();
-    record(call, false);
-  }
-
-  function forward(
+  function runRequestPhase(
     call: Exchange,
     api: Api,
-    { fixed, target }: Served,
+    runtime: VersionRuntime,
     writer: ResponseWriter,
     current: Snapshot,
   ): void {
-    let address: ReturnType<Served['target']['next']>;
+    let outcome: ReturnType<typeof runRequestSteps>;
+    try {
+      outcome = runRequestSteps(runtime.chain, call);
+    } catch (error) {
+      return handleError(call, writer, error);
+    }
+    if (outcome instanceof Promise) {
+      outcome.then(
+        response =>
+          response ? runResponsePhase(call, writer, response) : chooseUpstream(call, api, runtime, writer, current),
+        error => handleError(call, writer, error),
+      );
+    } else if (outcome) runResponsePhase(call, writer, outcome);
+    else chooseUpstream(call, api, runtime, writer, current);
+  }
+
+  function runResponsePhase(call: Exchange, writer: ResponseWriter, response: GatewayResponse): void {
+    try {
+      if (response.isGatewayError || response.skipsResponseSteps) return writeLocalReply(call, writer, response);
+      addExtraHeaders(call, response);
+      const pending = runResponseSteps(call.chain!, call, response);
+      if (pending instanceof Promise)
+        pending.then(() => writeWithCaptures(call, writer, response)).catch(error => failExchange(call, writer, error));
+      else writeWithCaptures(call, writer, response);
+    } catch (error) {
+      failExchange(call, writer, error);
+    }
+  }
+
+  function writeWithCaptures(call: Exchange, writer: ResponseWriter, response: GatewayResponse): void {
+    const captures = collectBodyCaptures(call.chain!, call, response);
+    writeResponse(call, writer, response);
+    if (captures) deliverCaptures(captures, response.body.bytes ?? Buffer.alloc(0));
+  }
+
+  function handleError(call: Exchange, writer: ResponseWriter, error: unknown): void {
+    const { code } = error as { code?: string };
+    if (code === bodyProblem.too_large.code) return writeLocalReply(call, writer, bodyTooLargeResponse(call));
+    if (code === bodyProblem.too_slow.code) return writeLocalReply(call, writer, refuse(call, 'body_too_slow'));
+    const databaseProblem = toDatabaseProblem(error);
+    if (databaseProblem) {
+      // Who the caller is cannot be looked up: nobody is let in, and where the database is stays between us.
+      services.log.warn({ api: call.api?.id, reason: databaseProblem.message }, 'a call needs the database');
+      return writeLocalReply(call, writer, refuse(call, 'database_unavailable'));
+    }
+    if (error instanceof Problem && (error.status < 500 || error.status === 503)) {
+      call.errorCode = error.code;
+      return writeLocalReply(call, writer, refusalResponse(call, error.status, error.message));
+    }
+    services.log.error({ err: error, api: call.api?.id }, 'a step failed');
+    writeLocalReply(call, writer, refuse(call, 'internal'));
+  }
+
+  /** The same boundary for what happens outside the steps, some of it in a callback of a promise. */
+  function failExchange(call: Exchange, writer: ResponseWriter, error: unknown): void {
+    if (!call.response) return handleError(call, writer, error);
+    services.log.error({ err: error, api: call.api?.id }, 'a response failed');
+    writer.abort();
+    finish(call, false);
+  }
+
+  function chooseUpstream(
+    call: Exchange,
+    api: Api,
+    { fixedAddress: fixed, loadBalancer: target }: VersionRuntime,
+    writer: ResponseWriter,
+    current: Snapshot,
+  ): void {
+    let address: ReturnType<VersionRuntime['loadBalancer']['next']>;
     try {
       address = call.rewrittenTarget?.address ?? fixed ?? target.next();
     } catch (error) {
-      return failed(call, writer, error);
+      return handleError(call, writer, error);
     }
     if (address instanceof Promise)
       address.then(
-        found => sent(call, api, found, writer, current),
-        error => failed(call, writer, error),
+        chosen => proxy(call, api, chosen, writer, current),
+        error => handleError(call, writer, error),
       );
-    else sent(call, api, address, writer, current);
+    else proxy(call, api, address, writer, current);
   }
 
-  function sent(
+  function proxy(
     call: Exchange,
     api: Api,
     to: UpstreamAddress | undefined,
@@ -269,49 +290,49 @@ export function createEngine(options: EngineOptions): RequestHandler {
     current: Snapshot,
   ): void {
     try {
-      if (!to) deliver(call, writer, noHealthyHostResponse(call));
-      else if (to.loop) loop(call, to, writer, current);
+      if (!to) writeLocalReply(call, writer, noHealthyHostResponse(call));
+      else if (to.loop) loopToApi(call, to, writer, current);
       else {
         const sending = sendUpstream(call, api, to, writer, current.hasTenants ? api.orgId : '');
-        if (sending) sending.catch(error => breakOff(call, writer, error));
+        if (sending) sending.catch(error => failExchange(call, writer, error));
       }
     } catch (error) {
-      breakOff(call, writer, error);
+      failExchange(call, writer, error);
     }
   }
 
   /** `gw://name/path`: another API of this gateway, or the same one again, without leaving the process. */
-  function loop(call: Exchange, address: UpstreamAddress, writer: ResponseWriter, current: Snapshot): void {
-    const target = address.loop === 'self' ? call.api : current.byName(call.api!.orgId, address.loop);
+  function loopToApi(call: Exchange, address: UpstreamAddress, writer: ResponseWriter, current: Snapshot): void {
+    const target = address.loop === 'self' ? call.api : current.findByName(call.api!.orgId, address.loop);
     if (!target)
-      return deliver(
+      return writeLocalReply(
         call,
         writer,
         refuse(call, call.rewrittenTarget?.address ? 'rewrite_loop_unknown' : 'loop_unknown'),
       );
-    controlled(call, address);
-    if (!passedOn(call, writer)) return;
+    applyLoopControls(call, address);
+    if (!countLoop(call, writer)) return;
     call.innerPath = buildUpstreamPath(call, { ...address, query: '' }, true, false).split('?', 1)[0]!;
     call.path = target.listenPath.replace(/\/$/, '') + call.innerPath;
-    call.isPathAmbiguous ||= parameters === 'check' && hasMatrixParameters(call.path);
+    call.isPathAmbiguous ||= matrixParameters === 'check' && hasMatrixParameters(call.path);
     call.listenPath = target.listenPath;
     call.pathWithoutVersion = '';
     call.rewrittenTarget = undefined;
     call.upstreamHost = '';
-    enter(call, target, writer, current);
+    dispatchToApi(call, target, writer, current);
   }
 
   /** An answer that no step has seen on its way out. */
-  function deliver(call: Exchange, writer: ResponseWriter, response: GatewayResponse): void {
-    withAnswerHeaders(call, response);
-    send(call, writer, response);
+  function writeLocalReply(call: Exchange, writer: ResponseWriter, response: GatewayResponse): void {
+    addExtraHeaders(call, response);
+    writeResponse(call, writer, response);
   }
 
-  function send(call: Exchange, writer: ResponseWriter, response: GatewayResponse): void {
-    if (call.isClientDisconnected) return record(call, false);
+  function writeResponse(call: Exchange, writer: ResponseWriter, response: GatewayResponse): void {
+    if (call.isClientDisconnected) return finish(call, false);
     if (response.isGatewayError) {
-      worded(call, response);
-      overridden(call.api)?.overrideRefusal(call, response);
+      applyMessageOverrides(call, response);
+      findOverrides(call.api)?.overrideRefusal(call, response);
       const grpcType = readGrpcType(call.receivedMethod, call.headers);
       if (grpcType !== undefined) return refuseGrpc(call, writer, response, grpcType);
     }
@@ -324,7 +345,7 @@ export function createEngine(options: EngineOptions): RequestHandler {
     call.responseBytes = bytes?.length ?? 0;
     writer.writeHead(response.status, response.headers.flat);
     writer.end(call.receivedMethod === 'HEAD' ? undefined : bytes);
-    record(call, true);
+    finish(call, true);
   }
 
   /** Trailers-Only refusal. Analytics keep the HTTP status, so that errors are counted as errors. */
@@ -336,7 +357,7 @@ export function createEngine(options: EngineOptions): RequestHandler {
     call.status = response.status;
     writer.writeHead(grpcHttpStatus, response.headers.flat);
     writer.end();
-    record(call, true);
+    finish(call, true);
   }
 
   return { handle };
@@ -345,14 +366,14 @@ export function createEngine(options: EngineOptions): RequestHandler {
 /** Seconds after which a client may try again that found no place at an upstream. */
 const busyRetrySeconds = 1;
 
-function refusalFor(call: Exchange, code: RefusalCode): GatewayResponse {
+function buildRefusal(call: Exchange, code: RefusalCode): GatewayResponse {
   if (code === 'body_too_large') return bodyTooLargeResponse(call);
-  const refused = refuse(call, code);
-  if (code === 'upstream_busy') refused.headers.append('Retry-After', String(busyRetrySeconds));
-  return refused;
+  const refusal = refuse(call, code);
+  if (code === 'upstream_busy') refusal.headers.append('Retry-After', String(busyRetrySeconds));
+  return refusal;
 }
 
-function forgetCaller(call: Exchange): void {
+function clearIdentity(call: Exchange): void {
   if (call.keyId !== '') call.previousKeyIds += `${call.keyId.length}:${call.keyId}`;
   call.keyId = '';
   call.counterOwner = '';
@@ -365,7 +386,7 @@ function forgetCaller(call: Exchange): void {
 }
 
 /** The first limit a call is given holds for the rest of it. */
-function controlled(call: Exchange, { controls }: UpstreamAddress): void {
+function applyLoopControls(call: Exchange, { controls }: UpstreamAddress): void {
   call.method = call.upstreamMethod ?? call.method;
   call.upstreamMethod = undefined;
   if (!controls) return;
@@ -376,11 +397,11 @@ function controlled(call: Exchange, { controls }: UpstreamAddress): void {
 }
 
 /** Begins with a slash, also where listen paths match in the middle of a segment. */
-function belowListenPath(path: string, listenPath: string): string {
+function stripListenPath(path: string, listenPath: string): string {
   const rest = path.slice(listenPath.endsWith('/') ? listenPath.length - 1 : listenPath.length);
   return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
-function withAnswerHeaders(call: Exchange, response: GatewayResponse): void {
+function addExtraHeaders(call: Exchange, response: GatewayResponse): void {
   if (call.extraResponseHeaders) response.headers.flat.push(...call.extraResponseHeaders);
 }

@@ -64,7 +64,7 @@ export function snapshotLoader({ store, services, onChanges }: LoaderOptions) {
     const apis = read.flatMap(({ model, ...facts }) =>
       attempt(model.identity.id, () => compileApi(model, services, facts)),
     );
-    for (const { id, orgId, unserved } of apis)
+    for (const { id, orgId, unavailableReason: unserved } of apis)
       if (unserved !== '') services.log.warn({ api: id, org: orgId, reason: unserved }, 'API not served');
     return apis;
   }

@@ -6,7 +6,7 @@ import { literalHostSuffix } from '#definition/route-overlap.ts';
  * the path, not the number of APIs. A router never changes: `changed` gives a new one
  * that shares what is the same.
  */
-export interface Found<T> {
+export interface RouteMatch<T> {
   readonly value: T;
   /** How much of the path the listen path took. */
   readonly listenPath: string;
@@ -106,7 +106,7 @@ export class Router<T> {
   }
 
   /** `host` is lower-case, without port and final dot; `path` is canonical. APIs with a host of their own come first. */
-  find(host: string, path: string, guard?: RouteGuard<T>): Found<T> | undefined {
+  find(host: string, path: string, guard?: RouteGuard<T>): RouteMatch<T> | undefined {
     const own = this.#hosts.get(host);
     const named: Admits<T> = guard && (value => guard.admits(value, this, host, path, true));
     const found = own && host !== '' ? this.#below(own, path, named) : undefined;
@@ -128,12 +128,12 @@ export class Router<T> {
     }
   }
 
-  #anyHost(path: string, admits: Admits<T>): Found<T> | undefined {
+  #anyHost(path: string, admits: Admits<T>): RouteMatch<T> | undefined {
     const root = this.#hosts.get('');
     return root && this.#below(root, path, admits);
   }
 
-  #openHost(host: string, path: string, admits: Admits<T>): Found<T> | undefined {
+  #openHost(host: string, path: string, admits: Admits<T>): RouteMatch<T> | undefined {
     if (this.#openHosts.size === 0) return undefined;
     for (let dot = host.indexOf('.'); dot >= 0; dot = host.indexOf('.', dot + 1)) {
       const found = this.#openHostAmong(this.#openHosts.get(host.slice(dot)), host, path, admits);
@@ -142,7 +142,12 @@ export class Router<T> {
     return this.#openHostAmong(this.#openHosts.get(''), host, path, admits);
   }
 
-  #openHostAmong(open: readonly OpenHost[] = [], host: string, path: string, admits: Admits<T>): Found<T> | undefined {
+  #openHostAmong(
+    open: readonly OpenHost[] = [],
+    host: string,
+    path: string,
+    admits: Admits<T>,
+  ): RouteMatch<T> | undefined {
     for (const { host: name, pattern } of open) {
       const values = pattern.match(host);
       const found = values && this.#below(this.#hosts.get(name)!, path, admits);
@@ -151,7 +156,7 @@ export class Router<T> {
     return undefined;
   }
 
-  #below(root: Node<T>, path: string, admits: Admits<T>): Found<T> | undefined {
+  #below(root: Node<T>, path: string, admits: Admits<T>): RouteMatch<T> | undefined {
     return deepest(root, path, 0, this.#rules.prefix, admits, undefined);
   }
 }
@@ -240,7 +245,7 @@ function deepest<T>(
   prefix: boolean,
   admits: Admits<T>,
   given: Record<string, string> | undefined,
-): Found<T> | undefined {
+): RouteMatch<T> | undefined {
   if (node.fixed !== noFixed || node.open !== noOpen) {
     const end = path.indexOf('/', at + 1);
     const next = end < 0 ? path.length : end;
@@ -264,7 +269,7 @@ function deeper<T>(
   prefix: boolean,
   admits: Admits<T>,
   given: Record<string, string> | undefined,
-): Found<T> | undefined {
+): RouteMatch<T> | undefined {
   const child = node.fixed.get(segment);
   return (
     (child && deepest(child, path, next, prefix, admits, given)) ??
@@ -282,7 +287,7 @@ function deepestOpen<T>(
   admits: Admits<T>,
   given: Record<string, string> | undefined,
 ) {
-  let longest: Found<T> | undefined;
+  let longest: RouteMatch<T> | undefined;
   for (const { pattern, node: child } of node.open) {
     const values = pattern.match(segment);
     const found = values && deepest(child, path, next, prefix, admits, { ...given, ...named(pattern.names, values) });
@@ -306,7 +311,7 @@ function byPrefix<T>(
   segment: string,
   admits: Admits<T>,
   given: Record<string, string> | undefined,
-): Found<T> | undefined {
+): RouteMatch<T> | undefined {
   for (let length = segment.length - 1; length > 0; length--) {
     const child = node.fixed.get(segment.slice(0, length));
     if (child?.here !== undefined && (!admits || admits(child.here)))

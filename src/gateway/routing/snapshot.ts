@@ -3,7 +3,7 @@ import type { Exchange } from '../pipeline/exchange.ts';
 import type { Api } from './api.ts';
 import { createRouteGuard, reachesHost } from './route-guard.ts';
 import { byAge, RouteIndex } from './route-index.ts';
-import { type Found, type RouteChange, type RouteGuard, Router, type RouterRules } from './router.ts';
+import { type RouteChange, type RouteGuard, type RouteMatch, Router, type RouterRules } from './router.ts';
 
 /** What traffic is answered from: one revision, which never changes. The next one is built beside it and takes its place. */
 export interface Snapshot {
@@ -18,7 +18,7 @@ export interface Snapshot {
   /** Whether APIs of more than one organisation are served. */
   readonly hasTenants: boolean;
   /** By id, database id, or name as loops write it; within one organisation. */
-  byName(orgId: string, name: string): Api | undefined;
+  findByName(orgId: string, name: string): Api | undefined;
 }
 
 /** As `gw://` addresses write it: lower-case, without categories, anything but letters and digits turned to `-`. */
@@ -37,11 +37,12 @@ export function emptySnapshot(rules: RouterRules): Snapshot {
 }
 
 /** An API by its id as the first segment of a path. Only for paths no API has as its own, so that none is taken away. */
-export function foundById({ apis, held }: Snapshot, { host, path, peer }: Exchange): Found<Api> | undefined {
+export function findApiById({ apis, held }: Snapshot, { host, path, peer }: Exchange): RouteMatch<Api> | undefined {
   const end = path.indexOf('/', 1);
   const id = path.slice(1, end < 0 ? undefined : end);
   const value = apis.get(id);
-  if (!value?.routed || value.port !== (peer.port ?? 0) || (value.host !== '' && value.host !== host)) return undefined;
+  if (!value?.isRouted || value.port !== (peer.port ?? 0) || (value.host !== '' && value.host !== host))
+    return undefined;
   if (value.host === '' && !reachesHost(held, value.orgId, host)) return undefined;
   return { value, listenPath: `/${id}`, parameters: undefined };
 }
@@ -70,15 +71,15 @@ function snapshotOf(revision: number, routers: Routers, apis: ReadonlyMap<string
     held,
     hasTenants: index !== undefined,
     guard: createRouteGuard(index?.contested ?? noneContested, held),
-    byName(orgId, name) {
+    findByName(orgId, name) {
       const direct = apis.get(name);
-      if (direct?.orgId === orgId) return inService(direct);
+      if (direct?.orgId === orgId) return onlyIfActive(direct);
       const ids =
         names.get(`${orgId}/${name}`) ??
         names.get(`${orgId}/${loopName(name)}`) ??
         names.get(shortLoopKey(orgId, name)) ??
         [];
-      return ids.map(id => inService(apis.get(id))).find(api => api !== undefined);
+      return ids.map(id => onlyIfActive(apis.get(id))).find(api => api !== undefined);
     },
   };
   booksOf.set(snapshot, books);
@@ -88,7 +89,7 @@ function snapshotOf(revision: number, routers: Routers, apis: ReadonlyMap<string
 const noneContested: ReadonlySet<string> = new Set();
 
 /** What is switched off is switched off for calls from inside as well. */
-export const inService = (api: Api | undefined): Api | undefined => (api?.model.identity.active ? api : undefined);
+export const onlyIfActive = (api: Api | undefined): Api | undefined => (api?.model.identity.active ? api : undefined);
 
 /** A database id could be the name of another API. */
 const namesOf = ({ orgId, databaseId, name }: Api) =>
@@ -132,7 +133,7 @@ export function nextSnapshot(
   return snapshotOf(revision, changedRouters(last, routes), apis, { names, places, index, held });
 }
 
-const isRouted = ({ routed }: Api) => routed;
+const isRouted = ({ isRouted: routed }: Api) => routed;
 const placeOf = ({ port, host, listenPath }: Api) => `${port} ${host} ${listenPath}`;
 
 /** Of several in one place the organisation that was there first answers, with its newest. */

@@ -101,7 +101,7 @@ function namesOf(apis: readonly Api[], held: ReservedHosts, operator: Operator):
     if (identity) fixed.set(host, identity);
   }
   const open = apis.flatMap(api =>
-    api.serverIdentity && api.host.includes('{') ? [{ api, identity: api.serverIdentity }] : [],
+    api.sniIdentity && api.host.includes('{') ? [{ api, identity: api.sniIdentity }] : [],
   );
   return { held, fixed, open, owners, asksCallers: apis.some(({ model }) => wantsCertificate(model)) };
 }
@@ -114,7 +114,7 @@ function identityFor(
   { isOperator }: Operator,
 ): ApiIdentity | undefined {
   const of = (isTheirs: (orgId: string) => boolean) =>
-    sharers.find(({ orgId, serverIdentity }) => serverIdentity && isTheirs(orgId))?.serverIdentity;
+    sharers.find(({ orgId, sniIdentity: serverIdentity }) => serverIdentity && isTheirs(orgId))?.sniIdentity;
   const holders = held.ownersOf(host);
   if (holders) return of(orgId => holders.has(orgId)) ?? of(isOperator);
   return of(orgId => orgId === sharers[0]!.orgId);

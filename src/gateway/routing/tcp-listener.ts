@@ -27,7 +27,7 @@ export function createRawListener(options: RawListenerOptions): Listener {
     socket.once('close', () => open.delete(socket));
     socket.on('error', () => socket.destroy());
     const begin = () => (door ? door(socket) : pass(socket, '', options));
-    if (services().some(api => api.passage?.saysOrigin)) withoutOrigin(socket, options.connectMs, begin);
+    if (services().some(api => api.tcpService?.saysOrigin)) withoutOrigin(socket, options.connectMs, begin);
     else begin();
   });
   server.maxConnections = connections;
@@ -52,12 +52,12 @@ export function createRawListener(options: RawListenerOptions): Listener {
 function pass(caller: Socket, serverName: string, { services, connectMs, onFault }: RawListenerOptions): void {
   caller.on('error', () => caller.destroy());
   const api = passageFor(services(), serverName);
-  if (!api?.passage || api.unserved) {
+  if (!api?.tcpService || api.unavailableReason) {
     caller.destroy();
     return;
   }
   caller.pause();
-  reached(api.passage, api, connectMs).then(
+  reached(api.tcpService, api, connectMs).then(
     upstream => {
       upstream.on('error', () => upstream.destroy());
       if (caller.destroyed) upstream.destroy();
@@ -76,7 +76,11 @@ async function reached(passage: Passage, api: Api, withinMs: number): Promise<So
   return opened(target, api, withinMs);
 }
 
-function opened({ host, port, isSecure }: PassageTarget, { links }: Api, withinMs: number): Promise<Socket> {
+function opened(
+  { host, port, isSecure }: PassageTarget,
+  { connectionOptionsFor: links }: Api,
+  withinMs: number,
+): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const connection = links({ origin: `https://${host.includes(':') ? `[${host}]` : host}:${port}` });
     const refused = refuseHost(connection.policy, host, port);

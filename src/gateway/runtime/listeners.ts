@@ -63,7 +63,7 @@ export function createListeners(options: ListenersOptions) {
   function wanted(): Map<number, Speech> {
     const ports = new Map<number, Speech>();
     for (const [port, apis] of passages(snapshot()))
-      ports.set(port, apis.some(api => api.passage!.isSecure) ? 'tls' : 'tcp');
+      ports.set(port, apis.some(api => api.tcpService!.isSecure) ? 'tls' : 'tcp');
     for (const [port, router] of snapshot().ports)
       ports.set(port, router.values().some(api => isTlsPort(api.model, settings)) ? 'https' : 'http');
     return new Map([...ports].slice(0, portsAtOnce));
@@ -134,7 +134,9 @@ const known = new WeakMap<Snapshot['apis'], ReadonlyMap<number, readonly Api[]>>
 function passages({ apis }: Snapshot): ReadonlyMap<number, readonly Api[]> {
   let found = known.get(apis);
   if (!found) {
-    const all = [...apis.values()].filter(({ passage, model }) => passage !== undefined && model.identity.active);
+    const all = [...apis.values()].filter(
+      ({ tcpService: passage, model }) => passage !== undefined && model.identity.active,
+    );
     all.sort(byAge);
     found = Map.groupBy(all, ({ model }) => model.listen.port);
     known.set(apis, found);

@@ -27,12 +27,12 @@ describe('unsupported features', () => {
   for (const [what, definition] of Object.entries(asking)) {
     test(`a definition with ${what} is not served and its status says why`, async () => {
       const api = await bench.compile(definition);
-      assert.equal(api.unserved, `the gateway does not offer ${what}`);
-      assert.equal(api.served.length, 0);
+      assert.equal(api.unavailableReason, `the gateway does not offer ${what}`);
+      assert.equal(api.versionRuntimes.length, 0);
     });
   }
 
   test('a disabled unsupported feature does not keep the API from being served', async () => {
-    assert.equal((await bench.compile(list('virtual', { disabled: true }))).unserved, '');
+    assert.equal((await bench.compile(list('virtual', { disabled: true }))).unavailableReason, '');
   });
 });

@@ -89,7 +89,7 @@ export function uptime({ services, outbound, snapshot, tested }: UptimeOptions):
     const found = await discovered(api.model, services.networkFor(policy).serviceDiscovery);
     const all = [...tests, ...found]
       .slice(0, testsEach)
-      .flatMap(check => hostTest(check, { outbound, links: api.links }) ?? []);
+      .flatMap(check => hostTest(check, { outbound, links: api.connectionOptionsFor }) ?? []);
     const results = new Map<HostTest, TestResult>();
     const waiting = [...all];
     const lane = async () => {
@@ -117,7 +117,7 @@ function testedIn({ apis }: Snapshot): readonly Api[] {
   let found = testedApis.get(apis);
   if (!found) {
     found = [...apis.values()].filter(
-      ({ model, unserved }) => model.identity.active && !unserved && hasUptimeTests(model),
+      ({ model, unavailableReason: unserved }) => model.identity.active && !unserved && hasUptimeTests(model),
     );
     testedApis.set(apis, found);
   }

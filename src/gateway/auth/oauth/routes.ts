@@ -3,7 +3,7 @@ import { bodyFromBytes, noBody } from '../../http/body.ts';
 import { HeaderList } from '../../http/headers.ts';
 import { GatewayResponse } from '../../http/response.ts';
 import type { Exchange } from '../../pipeline/exchange.ts';
-import type { Route, RouteContext } from '../../routing/built-in-routes.ts';
+import type { BuiltInRoute, BuiltInRouteContext } from '../../routing/built-in-routes.ts';
 import { toProviderSettings } from './provider-settings.ts';
 import { createErrorResponse, createStatusResponse } from './responses.ts';
 import type { OauthResponse, OauthRoute, Parameters } from './schema.ts';
@@ -26,7 +26,7 @@ const endpoints: readonly OauthEndpoint[] = [
 const maxFormBytes = 65_536;
 const rpcTimeoutMs = 15_000;
 
-export function createOauthRoutes({ model, services }: RouteContext): [path: string, route: Route][] {
+export function createOauthRoutes({ model, services }: BuiltInRouteContext): [path: string, route: BuiltInRoute][] {
   const { identity } = model;
   const settings = toProviderSettings(model);
   if (!settings) return [];
@@ -54,11 +54,11 @@ export function createOauthRoutes({ model, services }: RouteContext): [path: str
   }
 
   return endpoints.flatMap(place => {
-    const route: Route = call => handle(call, place);
+    const route: BuiltInRoute = call => handle(call, place);
     return [
       [place.path, route],
       [`${place.path}/`, route],
-    ] as [string, Route][];
+    ] as [string, BuiltInRoute][];
   });
 }
 

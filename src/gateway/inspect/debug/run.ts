@@ -37,7 +37,8 @@ export async function runDebug(asked: DebugAsked, { services, pools, snapshot }:
       trace.note({ level: 'error', type: 'request', msg });
       return { built: false, message: 'error', response: '', logs: trace.text() };
     }
-    if (api.unserved) trace.note({ level: 'error', type: 'request', msg: `The API is not served: ${api.unserved}` });
+    if (api.unavailableReason)
+      trace.note({ level: 'error', type: 'request', msg: `The API is not served: ${api.unavailableReason}` });
     const world = isolatedSnapshot(snapshot(), api, own.services, trace);
     const run = await answered(asked, own.services, pools, world, api, trace);
     const masked = secretMask(services);

@@ -87,9 +87,9 @@ export function isolatedSnapshot(current: Snapshot, own: Api, services: StepServ
     hasTenants: current.hasTenants,
     held: current.held,
     apis,
-    byName: (orgId, name) =>
+    findByName: (orgId, name) =>
       orgId === own.orgId && (ownNames.has(name) || ownNames.has(loopName(name)))
         ? own
-        : copied(current.byName(orgId, name)),
+        : copied(current.findByName(orgId, name)),
   };
 }

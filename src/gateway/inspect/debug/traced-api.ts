@@ -4,7 +4,7 @@ import type { Exchange } from '../../pipeline/exchange.ts';
 import { refusals } from '../../pipeline/refusals.ts';
 import type { MaybePromise } from '../../pipeline/step.ts';
 import type { Api } from '../../routing/api.ts';
-import type { Served, VersionChoice } from '../../routing/versions.ts';
+import type { VersionRuntime, VersionSelector } from '../../routing/versions.ts';
 import { stepSettings } from './step-settings.ts';
 import { type Identity, type Line, milliseconds, type Trace } from './trace.ts';
 
@@ -13,17 +13,22 @@ import { type Identity, type Line, milliseconds, type Trace } from './trace.ts';
  * on the path of traffic knows of tests.
  */
 export function tracedApi(api: Api, trace: Trace): Api {
-  const traced = new Map(api.served.map(it => [it, { ...it, chain: tracedChain(it, api, trace) }]));
-  return { ...api, versions: tracedVersions(api, traced, trace), only: undefined, served: [...traced.values()] };
+  const traced = new Map(api.versionRuntimes.map(it => [it, { ...it, chain: tracedChain(it, api, trace) }]));
+  return {
+    ...api,
+    versionSelector: tracedVersions(api, traced, trace),
+    onlyVersion: undefined,
+    versionRuntimes: [...traced.values()],
+  };
 }
 
-function tracedVersions(api: Api, traced: ReadonlyMap<Served, Served>, trace: Trace): VersionChoice {
+function tracedVersions(api: Api, traced: ReadonlyMap<VersionRuntime, VersionRuntime>, trace: Trace): VersionSelector {
   return {
-    choose(call) {
+    select(call) {
       const begun = performance.now();
-      const chosen = api.versions.choose(call);
+      const chosen = api.versionSelector.select(call);
       const line = { type: 'request', mw: 'version', took_ms: milliseconds(begun) } as const;
-      if (chosen.kind === 'refused') trace.note({ ...line, ...refusalOf(call, chosen.answer) }, api);
+      if (chosen.kind === 'refused') trace.note({ ...line, ...refusalOf(call, chosen.response) }, api);
       else if (chosen.kind === 'other')
         trace.note({ ...line, level: 'info', msg: `version ${call.versionName} is served by ${chosen.apiId}` }, api);
       else {
@@ -36,7 +41,7 @@ function tracedVersions(api: Api, traced: ReadonlyMap<Served, Served>, trace: Tr
   };
 }
 
-function tracedChain({ chain, version }: Served, of: Api, trace: Trace): Chain {
+function tracedChain({ chain, version }: VersionRuntime, of: Api, trace: Trace): Chain {
   const { names } = chain;
   const told = (mw: string) => {
     const settings = stepSettings(mw, of.model, version);

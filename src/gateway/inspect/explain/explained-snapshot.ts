@@ -13,8 +13,11 @@ export function explainedSnapshot(current: Snapshot, call: Exchange, trace: Trac
   const traced = (api: Api): Api => {
     const found = known.get(api);
     if (found) return found;
-    if (api.unserved !== '')
-      trace.note({ level: 'error', type: 'request', mw: 'api', msg: `The API is not served: ${api.unserved}` }, api);
+    if (api.unavailableReason !== '')
+      trace.note(
+        { level: 'error', type: 'request', mw: 'api', msg: `The API is not served: ${api.unavailableReason}` },
+        api,
+      );
     const made = tracedApi(api, trace);
     known.set(api, made);
     return made;
@@ -33,8 +36,8 @@ export function explainedSnapshot(current: Snapshot, call: Exchange, trace: Trac
     held: current.held,
     hasTenants: current.hasTenants,
     apis: new TracedApis(current.apis, traced),
-    byName(orgId, name) {
-      const named = current.byName(orgId, name);
+    findByName(orgId, name) {
+      const named = current.findByName(orgId, name);
       return named && traced(named);
     },
   };

@@ -1,11 +1,11 @@
 import type { Exchange } from '../../pipeline/exchange.ts';
-import { foundById, type Snapshot } from '../../routing/snapshot.ts';
+import { findApiById, type Snapshot } from '../../routing/snapshot.ts';
 import type { Trace } from '../debug/trace.ts';
 
 /** Says why no route was found, and names the listen path that was probably meant. Only for holders of the gateway secret. */
 export function noteRoute(call: Exchange, current: Snapshot, trace: Trace, idPaths: boolean): void {
   const router = call.peer.port ? current.ports.get(call.peer.port) : current.router;
-  if (router?.find(call.host, call.path, current.guard) || (idPaths && foundById(current, call))) return;
+  if (router?.find(call.host, call.path, current.guard) || (idPaths && findApiById(current, call))) return;
   const near = findNear(call, current);
   const msg = `no API listens at ${call.path}${near === '' ? '' : `; there is one at ${near}`}`;
   trace.note({ level: 'info', type: 'request', mw: 'route', msg, code: 404, refusal: 'route_unknown' });
@@ -19,7 +19,7 @@ function findNear({ host, path, peer }: Exchange, current: Snapshot): string {
   if (found) return found.value.listenPath;
   const wanted = `${path.toLowerCase()}/`;
   for (const api of current.apis.values()) {
-    if (!api.routed) continue;
+    if (!api.isRouted) continue;
     const listens = api.listenPath.toLowerCase();
     if (!wanted.startsWith(listens.endsWith('/') ? listens : `${listens}/`) || listens === '/') continue;
     const onHost = api.host === '' || api.host === host ? '' : ` of the host ${api.host}`;

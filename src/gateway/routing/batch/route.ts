@@ -7,7 +7,7 @@ import type { Exchange } from '../../pipeline/exchange.ts';
 import { refusals, refuse } from '../../pipeline/refusals.ts';
 import { createClientClaims } from '../../server/client-claims.ts';
 import { type ArrivalOptions, badHeadAnswer } from '../../server/create-exchange.ts';
-import type { Inside, Route, RouteContext } from '../built-in-routes.ts';
+import type { BuiltInRoute, BuiltInRouteContext, DispatchRequest } from '../built-in-routes.ts';
 import { type Kept, memorySink, type Room } from './memory-writer.ts';
 import { Batch, callOf, type Part } from './parts.ts';
 
@@ -24,7 +24,7 @@ interface Result {
   readonly body: string;
 }
 
-export function batchRoutes({ model, services }: RouteContext): [path: string, route: Route][] {
+export function batchRoutes({ model, services }: BuiltInRouteContext): [path: string, route: BuiltInRoute][] {
   if (!model.batch.enabled) return [];
   const { settings, clock } = services;
   const bytes = settings['gateway.max_batch_bytes'];
@@ -39,7 +39,7 @@ export function batchRoutes({ model, services }: RouteContext): [path: string, r
     limits: { headers: settings['gateway.max_headers'] },
   };
 
-  async function batch(whole: Exchange, inside: Inside): Promise<GatewayResponse> {
+  async function batch(whole: Exchange, inside: DispatchRequest): Promise<GatewayResponse> {
     if (whole.method !== 'POST') return createResponse(200);
     // A batch that comes inside of another, or comes round again, could go on for ever.
     if (whole.restrictedToApiId !== '' || whole.loopCount > 0) return refuse(whole, 'batch_nested');
@@ -83,7 +83,7 @@ export function batchRoutes({ model, services }: RouteContext): [path: string, r
     return results;
   }
 
-  function one(part: Part, whole: Exchange, inside: Inside, room: Room): Running {
+  function one(part: Part, whole: Exchange, inside: DispatchRequest, room: Room): Running {
     const call = callOf(part, whole, options);
     if ('fault' in call) {
       const { headers, body } = badHeadAnswer(call);

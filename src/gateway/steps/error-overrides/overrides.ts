@@ -66,7 +66,7 @@ export function createOverridesByApi(services: OverrideServices): (api: Api | un
   const cache = new WeakMap<Model, { readonly overrides: ErrorOverrides | undefined }>();
   return api => {
     if (!api) return general;
-    const { model, unserved } = api;
+    const { model, unavailableReason: unserved } = api;
     // The rules themselves may be why the API cannot be compiled.
     const entry = cache.get(model) ?? {
       overrides: unserved ? general : createErrorOverrides(model.errorOverrides, services),
