@@ -12,6 +12,15 @@ export const problem = problems('apis', {
     status: 409,
     message: 'The route {path}{where} lies inside, in front of or across one that is taken: choose another listen path',
   },
+  reference_not_owned: {
+    status: 403,
+    message: '{path}: names an API that you do not own: ask one of its owners or an administrator',
+  },
+  reference_open: {
+    status: 403,
+    message: '{path}: the request decides which API is meant, and it could be one that you do not own: write its id',
+  },
+  name_taken: { status: 409, message: 'The name {name} is taken: choose another name' },
   too_many_routes: { status: 409, message: 'The route spans more than {most} others: choose another listen path' },
   domain_not_granted: { status: 403, message: 'The domain {domain} is not granted to this organisation' },
   path_not_granted: { status: 403, message: 'The listen path {path} is outside of those granted to this organisation' },
@@ -30,6 +39,9 @@ export const problem = problems('apis', {
   not_its_version: { status: 400, message: 'The second API is not a version of the first' },
   version_exists: { status: 409, message: 'new_version_name: the API already has a version {name}' },
 });
+
+/** Problems with APIs that the actor does not own, of every dashboard operation that writes APIs. */
+export const ownershipProblems = [problem.reference_not_owned, problem.reference_open, problem.name_taken];
 
 /** Problems with routes, of every operation that writes APIs. */
 export const routeProblems = [

@@ -6,6 +6,7 @@ import { type Clock, systemClock } from '#base/clock.ts';
 import { createPublicId } from '#base/ids.ts';
 import { createLog } from '#base/log.ts';
 import { readSettings, type SettingName } from '#base/settings.ts';
+import type { Actor } from '#operations/actor.ts';
 import type { SurfaceName } from '#operations/surfaces.ts';
 import { surfaces } from '#operations/surfaces.ts';
 import type { InstallationCredentials } from '#people/installation/bootstrap.ts';
@@ -39,6 +40,9 @@ export interface Answer {
   /** The parsed JSON, whatever its shape; undefined when it is none. */
   readonly body: ReturnType<typeof JSON.parse>;
 }
+
+/** Who writes where a test calls the product's own functions: the gateway secret, which no owner stops. */
+export const operatorActor: Actor = { surface: 'gateway', id: '', name: 'gateway secret', orgId: '', permissions: {} };
 
 export const engines = ['sqlite', 'postgres'] as const;
 export type EngineName = (typeof engines)[number];

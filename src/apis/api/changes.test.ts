@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Records } from '#storage/records.ts';
-import { type Answer, onEveryEngine } from '../../../tests/support/app.ts';
+import { type Answer, onEveryEngine, operatorActor } from '../../../tests/support/app.ts';
 import { addApi, checkDefinition } from './changes.ts';
 
 /** Whether somebody waits for what the transaction under way holds; on SQLite everybody waits for the one connection. */
@@ -21,7 +21,7 @@ onEveryEngine('changes of APIs', app => {
     const written = checkDefinition('classic', definition, services);
     let second: Promise<Answer> | undefined;
     await records.write(async () => {
-      await addApi(services, { orgId: app().credentials.organisation_id, written });
+      await addApi(services, { actor: operatorActor, orgId: app().credentials.organisation_id, written });
       let settled = false;
       second = app().ask('POST', '/api/apis', { body: { api_definition: definition } });
       second.finally(() => {
@@ -42,7 +42,7 @@ onEveryEngine('changes of APIs', app => {
       { name: 'half #half', api_id: 'half', proxy: { listen_path: '/half/', target_url: 'http://127.0.0.1:9/' } },
       services,
     );
-    await assert.rejects(addApi(failing, { orgId, written }), /on purpose/);
+    await assert.rejects(addApi(failing, { actor: operatorActor, orgId, written }), /on purpose/);
     assert.equal(await services.apis.get(orgId, 'half'), undefined);
     assert.equal((await services.apis.categoryMembers(orgId)).get('half'), undefined);
     assert.equal(await records.revision(), before);

@@ -2,19 +2,24 @@ import { type Clock, formatIsoTime } from '#base/clock.ts';
 import { createDatabaseId, createPublicId } from '#base/ids.ts';
 import type { ProblemFactory } from '#base/problems.ts';
 import type { Settings } from '#base/settings.ts';
+import type { ApiReference } from '#definition/api-references.ts';
 import type { CheckResult } from '#definition/check-result.ts';
 import { checkClassic } from '#definition/classic.ts';
+import { loopName } from '#definition/loop-name.ts';
 import type { UnknownMembers } from '#definition/members.ts';
 import { checkOas } from '#definition/oas.ts';
 import { findMissingParts, type MissingPart } from '#definition/required-parts.ts';
 import { checkStreams } from '#definition/streams.ts';
+import type { Actor } from '#operations/actor.ts';
 import type { WithWarnings } from '#operations/shapes.ts';
 import { createInvalidProblem, formatValidationError, type ValidationError } from '#operations/validation-error.ts';
 import type { GrantStore } from '#people/organisations/grant-store.ts';
 import type { Records } from '#storage/records.ts';
+import type { HiddenApi, Ownership } from '../owners/store.ts';
 import { problem } from '../problems.ts';
+import { ensureNameFree, ensureReferencesAllowed } from './ownership-check.ts';
 import { ensureRouteAllowed } from './route-check.ts';
-import { checkLengths, readApiId, summarize, toModel, withIds } from './rules.ts';
+import { checkLengths, findReferences, readApiId, summarize, toModel, withIds } from './rules.ts';
 import { type ApiKind, type DefinitionOfKind, emptyWrapper, type StoredApi, type Wrapper } from './schema.ts';
 import { restoreSecrets } from './secrets.ts';
 import type { ApiStore } from './store.ts';
@@ -26,6 +31,7 @@ export interface ApiServices {
   clock: Clock;
   settings: Settings;
   grants: GrantStore;
+  ownership: Ownership;
   /** Removes a deleted API from everything that grants access to it. */
   onApiDeleted: (orgId: string, apiId: string) => Promise<void>;
   /** Notifies the modules that grant access of a new API, or of changed auth methods. */
@@ -41,11 +47,12 @@ const checks: Record<ApiKind, (value: unknown, unknownMembers: UnknownMembers) =
 /** Checked definition, with warnings about members that have no effect. */
 export type CheckedDefinition<K extends ApiKind = ApiKind> = Extract<DefinitionOfKind, { kind: K }> &
   WithWarnings &
-  Completeness;
+  Findings;
 
-/** Required parts that are absent. They may still be optional, depending on what else is stored. */
-export interface Completeness {
+/** Findings of a check. Whether they reject the write depends on what else is stored, and on the actor. */
+export interface Findings {
   readonly missing?: readonly MissingPart[];
+  readonly references?: readonly ApiReference[];
 }
 
 /** Checks a definition. Throws every error, each with its path below `prefix`. */
@@ -62,8 +69,15 @@ export function checkDefinition<K extends ApiKind>(
   const written = { kind, definition, warnings: lines } as unknown as CheckedDefinition<K>;
   const errors = checkLengths(written);
   if (errors.length > 0) throw createInvalidProblem(errors.map(error => withPrefix(prefix, error)));
-  const missing = findMissingParts(toModel(written)).map(part => ({ ...part, ...withPrefix(prefix, part) }));
-  return { ...written, missing };
+  const below = <T extends { readonly path: string }>(finding: T): T => ({
+    ...finding,
+    path: joinPaths(prefix, finding.path),
+  });
+  return {
+    ...written,
+    missing: findMissingParts(toModel(written)).map(below),
+    references: findReferences(written).map(below),
+  };
 }
 
 /** Warnings for a stored definition: errors and warnings a write would give today. Older releases accepted more. */
@@ -72,14 +86,17 @@ export function listStoredWarnings({ kind, definition }: StoredApi): string[] {
   return (checked.ok ? (checked.warnings ?? []) : checked.errors).map(formatValidationError);
 }
 
+const joinPaths = (prefix: string, path: string): string =>
+  [prefix, path].filter(Boolean).join(path.startsWith('[') ? '' : '.');
 const withPrefix = (prefix: string, { path, message }: ValidationError): ValidationError => ({
-  path: [prefix, path].filter(Boolean).join(path.startsWith('[') ? '' : '.'),
+  path: joinPaths(prefix, path),
   message,
 });
 
 export interface NewApi {
+  readonly actor: Actor;
   readonly orgId: string;
-  readonly written: DefinitionOfKind & Completeness;
+  readonly written: DefinitionOfKind & Findings;
   readonly wrapper?: Wrapper;
   /** An import keeps it; generated otherwise. */
   readonly id?: string;
@@ -87,7 +104,7 @@ export interface NewApi {
 }
 
 /** Stores a new API, optionally as a version of another one. */
-export function addApi(services: ApiServices, { orgId, written, wrapper = emptyWrapper, id, version }: NewApi) {
+export function addApi(services: ApiServices, { actor, orgId, written, wrapper = emptyWrapper, id, version }: NewApi) {
   restoreSecrets({ ...written, wrapper });
   const { records, apis, clock } = services;
   const now = formatIsoTime(clock.now());
@@ -98,7 +115,10 @@ export function addApi(services: ApiServices, { orgId, written, wrapper = emptyW
     if (await apis.isTaken(api)) throw problem.id_exists();
     await services.grants.checkObjectLimit(orgId, 'max_apis', apis.count);
     await ensureComplete(services, api, written.missing, Boolean(version?.base_api_id));
-    await ensurePathFree(services, api);
+    const hidden = await services.ownership.hiddenApis(actor);
+    ensureReferencesAllowed(written.references, hidden);
+    ensureNameFree(api, hidden);
+    await ensurePathFree(services, api, hidden);
     if (version?.base_api_id) await addVersion(services, api, version);
     await apis.insert(api);
     await services.onApiChanged(orgId, api.api_id);
@@ -115,13 +135,13 @@ export interface PutApi {
 /** Upsert by the id in the definition. An API of another organisation or in the other format is never replaced. */
 export function putApi(services: ApiServices, given: NewApi): Promise<PutApi> {
   const { records, apis } = services;
-  const { orgId, written, version } = given;
+  const { actor, orgId, written, version } = given;
   return records.write(async () => {
     await apis.lockForWrite();
     const before = await apis.findByApiId(readApiId(written));
     if (!before) return { api: await addApi(services, given), action: 'added' as const };
     if (before.org_id !== orgId) throw problem.id_exists();
-    const api = await changeApi(services, orgId, before.api_id, ({ kind, wrapper }) => {
+    const api = await changeApi(services, { actor, orgId, ref: before.api_id }, ({ kind, wrapper }) => {
       if ((kind === 'classic') !== (written.kind === 'classic')) throw problem.other_form();
       return { ...written, wrapper };
     });
@@ -130,12 +150,18 @@ export function putApi(services: ApiServices, given: NewApi): Promise<PutApi> {
   });
 }
 
+/** An API to change, by either of its ids, and the actor who changes it. */
+export interface ChangedApi {
+  readonly actor: Actor;
+  readonly orgId: string;
+  readonly ref: string;
+}
+
 /** Read-modify-write of an API in one transaction. */
 export function changeApi(
   services: ApiServices,
-  orgId: string,
-  ref: string,
-  change: (api: StoredApi) => DefinitionOfKind & Completeness & { readonly wrapper: Wrapper },
+  { actor, orgId, ref }: ChangedApi,
+  change: (api: StoredApi) => DefinitionOfKind & Findings & { readonly wrapper: Wrapper },
   missing: ProblemFactory = problem.definition_not_found,
 ): Promise<StoredApi> {
   const { records, apis, clock } = services;
@@ -143,16 +169,18 @@ export function changeApi(
     await apis.lockForWrite();
     const before = await apis.get(orgId, ref);
     if (!before) throw missing();
-    const { wrapper, missing: lacking, ...written } = restoreSecrets(change(before), before);
+    const hidden = await services.ownership.hiddenApis(actor);
+    if (hidden.some(it => it.id === before.id)) throw problem.api_not_owned();
+    const { wrapper, missing: lacking, references, ...written } = restoreSecrets(change(before), before);
+    ensureReferencesAllowed(references, hidden, before);
     await ensureComplete(services, before, lacking);
     const { id, api_id, org_id, created_at } = before;
     const names = { id, api_id, org_id };
     const updated_at = formatIsoTime(clock.now());
     const next = withSummary({ ...withIds(written, names), ...names, wrapper, created_at, updated_at });
-    const moved =
-      next.summary.domain !== before.summary.domain || next.summary.listen_path !== before.summary.listen_path;
-    if (moved) await ensurePathFree(services, next);
-    else if (becomesActive(before, next)) await ensureRouteAllowed(services, next);
+    if (loopName(next.summary.name) !== loopName(before.summary.name)) ensureNameFree(next, hidden);
+    if (isMoved(before, next)) await ensurePathFree(services, next, hidden);
+    else if (becomesActive(before, next)) await ensureRouteAllowed(services, next, hidden);
     await apis.replace(next);
     if (String(next.summary.auth_types) !== String(before.summary.auth_types))
       await services.onApiChanged(orgId, api_id);
@@ -219,13 +247,16 @@ async function ensureComplete(
   if (errors.length > 0) throw createInvalidProblem(errors);
 }
 
-async function ensurePathFree(services: ApiServices, api: StoredApi): Promise<void> {
-  await ensureRouteAllowed(services, api);
+async function ensurePathFree(services: ApiServices, api: StoredApi, hidden: readonly HiddenApi[]): Promise<void> {
+  await ensureRouteAllowed(services, api, hidden);
   const { id, org_id, summary } = api;
   if (services.settings['apis.allow_duplicate_paths'] || !(await services.apis.isClaimed(org_id, summary, id))) return;
   const where = summary.domain ? ` on ${summary.domain}` : '';
   throw problem.path_exists({ detail: { path: summary.listen_path, where } });
 }
+
+const isMoved = ({ summary: before }: StoredApi, { summary: next }: StoredApi): boolean =>
+  next.domain !== before.domain || next.listen_path !== before.listen_path;
 
 /** A route stored before overlap checks existed keeps working, but cannot be activated again. */
 const becomesActive = (before: DefinitionOfKind, next: DefinitionOfKind): boolean =>

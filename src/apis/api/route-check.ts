@@ -3,6 +3,7 @@ import type { Settings } from '#base/settings.ts';
 import { isLiteralHost, pathsOverlap, splitListenPath } from '#definition/route-overlap.ts';
 import type { GrantStore } from '#people/organisations/grant-store.ts';
 import { hasHostOverlap, isHostGranted, type ReservedHosts } from '#people/organisations/reserved-hosts.ts';
+import type { HiddenApi } from '../owners/store.ts';
 import { problem } from '../problems.ts';
 import { anyConnectionPath } from './rules.ts';
 import type { StoredApi } from './schema.ts';
@@ -36,16 +37,20 @@ function parseRoute({ org_id, domain, listen_path }: ClaimedRoute, settings: Set
 }
 
 /**
- * Tenant isolation of routes: rejects a route outside the grants of its organisation, and one that overlaps a route of
- * another organisation. Runs inside the write, after `lockForWrite`, so that no other writer interferes.
+ * Route isolation: rejects a route outside the grants of its organisation, and one that overlaps a route of another
+ * organisation or of a hidden API. Runs inside the write, after `lockForWrite`, so that no other writer interferes.
  */
-export async function ensureRouteAllowed(services: RouteCheckServices, { org_id, summary }: StoredApi): Promise<void> {
+export async function ensureRouteAllowed(
+  services: RouteCheckServices,
+  { org_id, summary }: StoredApi,
+  hidden: readonly HiddenApi[],
+): Promise<void> {
   if (summary.listen_path === '') return;
   const route = parseRoute({ org_id, ...summary }, services.settings);
   if (!route) return;
   const held = await services.grants.readReservedHosts();
   await ensureRouteGranted(services, route, held);
-  if (await overlapsOtherOrganisation(services, route, held))
+  if (overlapsHidden(services, route, held, hidden) || (await overlapsOtherOrganisation(services, route, held)))
     throw problem.route_taken({ detail: { path: summary.listen_path, where: formatHost(route) } });
 }
 
@@ -65,23 +70,46 @@ async function overlapsOtherOrganisation(
   route: Route,
   held: ReservedHosts,
 ): Promise<boolean> {
-  const prefix = settings['gateway.listen_path_match'] === 'prefix';
-  const search = buildRouteSearch(route, prefix, settings['gateway.api_id_paths']);
+  const search = buildRouteSearch(route, isPrefixMatch(settings), settings['gateway.api_id_paths']);
   const { routes, byId } = await apis.foreignRoutes(route.orgId, search);
+  const overlaps = createOverlap(route, settings, held);
+  return routes.some(overlaps.byPath) || byId.some(overlaps.byId);
+}
+
+function overlapsHidden(
+  { settings }: RouteCheckServices,
+  route: Route,
+  held: ReservedHosts,
+  hidden: readonly HiddenApi[],
+): boolean {
+  const overlaps = createOverlap(route, settings, held);
+  const prefix = isPrefixMatch(settings);
+  const atId = ({ api_id }: HiddenApi) =>
+    settings['gateway.api_id_paths'] && pathsOverlap(route.segments, [api_id], prefix);
+  return hidden
+    .filter(({ listen_path }) => listen_path !== '')
+    .some(api => overlaps.byPath(api) || (atId(api) && overlaps.byId(api)));
+}
+
+const isPrefixMatch = (settings: Settings) => settings['gateway.listen_path_match'] === 'prefix';
+
+/** Whether a request for `route` could be for the path of another one, or for the id of its API. */
+function createOverlap(route: Route, settings: Settings, held: ReservedHosts) {
+  const prefix = isPrefixMatch(settings);
   const meets = (other: Route) => other.port === route.port && hasHostOverlap(held, route, other);
-  return (
-    routes.some(row => {
+  return {
+    byPath(row: ClaimedRoute): boolean {
       const other = parseRoute(row, settings);
       if (!other) return false;
       // A port has one protocol, so an API that shares it would decide the protocol of the others.
       if (route.port !== 0) return other.port === route.port;
       return meets(other) && pathsOverlap(route.segments, other.segments, prefix);
-    }) ||
-    byId.some(row => {
+    },
+    byId(row: ClaimedRoute): boolean {
       const other = parseRoute(row, settings);
       return other !== undefined && meets(other);
-    })
-  );
+    },
+  };
 }
 
 /** Candidate routes: prefixes, routes below, and templates whose parameters may match. */

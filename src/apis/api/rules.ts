@@ -1,4 +1,5 @@
 import { maxUrlCharacters } from '#base/http-client/target.ts';
+import { type ApiReference, findLoopReferences } from '#definition/api-references.ts';
 import { parseCategories } from '#definition/categories.ts';
 import { convertToClassic } from '#definition/convert.ts';
 import { carryOverKey } from '#definition/convert-block.ts';
@@ -86,6 +87,16 @@ export function checkLengths({ kind, definition }: DefinitionOfKind): Validation
   return places.flatMap(([path, value, most]) =>
     (value ?? '').length > most ? [{ path, message: `must be at most ${most} characters` }] : [],
   );
+}
+
+/** References to other APIs: `gw://` addresses and versions. */
+export function findReferences(written: DefinitionOfKind): ApiReference[] {
+  const path = written.kind === 'classic' ? 'definition.versions' : 'x-gw-api-gateway.info.versioning.versions';
+  const versions = Object.entries(toModel(written).versioning.versions);
+  return [
+    ...findLoopReferences(written.definition),
+    ...versions.map(([version, name]) => ({ path: `${path}.${version}`, name, isOpen: false, isVersion: true })),
+  ];
 }
 
 const authNames: Partial<Record<AuthMethod, string>> = { token: 'authToken', jwt: 'jwt', oauth: 'oauth', basic: 'ba' };

@@ -9,7 +9,7 @@ import { ApiView, ClassicWrite, mergeWrapper, type StoredApi } from '../api/sche
 import { maskSecretsFor } from '../api/secrets.ts';
 import type { ApiStore } from '../api/store.ts';
 import { versionQuery } from '../api/versions.ts';
-import { problem, routeProblems } from '../problems.ts';
+import { ownershipProblems, problem, routeProblems } from '../problems.ts';
 
 const params = z.object({ apiId: z.string().describe('The public id or the database id') });
 const declared = { surface: 'dashboard', noun: 'apis' } as const;
@@ -28,6 +28,7 @@ export const createApi = operation({
   problems: [
     problem.id_exists,
     ...routeProblems,
+    ...ownershipProblems,
     problem.version_name_missing,
     problem.base_name_missing,
     problem.base_not_found,
@@ -36,7 +37,13 @@ export const createApi = operation({
   ],
   async handle({ actor, query, body, audit }, services: ApiServices) {
     const written = checkDefinition('classic', body.api_definition, services, place);
-    const api = await addApi(services, { orgId: actor.orgId, written, wrapper: mergeWrapper(body), version: query });
+    const api = await addApi(services, {
+      actor,
+      orgId: actor.orgId,
+      written,
+      wrapper: mergeWrapper(body),
+      version: query,
+    });
     audit(api.api_id);
     return { ...toCreated('API created', api.id, api.api_id), ...toWarningsMember(written) };
   },
@@ -69,11 +76,17 @@ export const updateApi = operation({
   params,
   body: ClassicWrite,
   returns: statusResponse,
-  problems: [problem.definition_not_found, problem.other_id, problem.not_classic, ...routeProblems],
+  problems: [
+    problem.definition_not_found,
+    problem.other_id,
+    problem.not_classic,
+    ...routeProblems,
+    ...ownershipProblems,
+  ],
   async handle({ actor, params: { apiId }, body, audit }, services: ApiServices) {
     audit(apiId);
     const written = checkDefinition('classic', body.api_definition, services, place);
-    const api = await changeApi(services, actor.orgId, apiId, before => {
+    const api = await changeApi(services, { actor, orgId: actor.orgId, ref: apiId }, before => {
       ensureClassic(before, services.settings);
       const given = readApiId(written);
       if (given !== '' && given !== before.api_id)

@@ -1,5 +1,5 @@
 import type { Settings } from '#base/settings.ts';
-import { type ApiServices, type Completeness, changeApi } from '../api/changes.ts';
+import { type ApiServices, type ChangedApi, changeApi, type Findings } from '../api/changes.ts';
 import { type OwnerServices, resolveOwner } from '../api/owner.ts';
 import { readApiId, readOrgId } from '../api/rules.ts';
 import type { DefinitionOfKind, StoredApi } from '../api/schema.ts';
@@ -29,8 +29,8 @@ export const resolveDefinitionOwner = (services: OwnerServices, written: Definit
 /** Replaces a definition. Its id and organisation cannot change. */
 export async function replaceApi(
   services: GwApiServices,
-  ref: string,
-  next: (before: StoredApi) => DefinitionOfKind & Completeness,
+  { actor, ref }: Pick<ChangedApi, 'actor' | 'ref'>,
+  next: (before: StoredApi) => DefinitionOfKind & Findings,
 ) {
   const { api_id, org_id } = await requireApi(services.apis, ref);
   const change = (before: StoredApi) => {
@@ -38,7 +38,7 @@ export async function replaceApi(
     ensureSameIdentity(written, before);
     return { ...written, wrapper: before.wrapper };
   };
-  return changeApi(services, org_id, api_id, change, apis.api_not_found);
+  return changeApi(services, { actor, orgId: org_id, ref: api_id }, change, apis.api_not_found);
 }
 
 function ensureSameIdentity(written: DefinitionOfKind, before: StoredApi): void {

@@ -51,10 +51,10 @@ export const createGatewayApi = operation({
   body: classicDefinition,
   returns: modifiedResponse,
   problems: createProblems,
-  async handle({ query, body, audit }, services: GwApiServices) {
+  async handle({ actor, query, body, audit }, services: GwApiServices) {
     const written = checkDefinition('classic', body, services);
     const orgId = await resolveDefinitionOwner(services, written);
-    const { api, action } = await putApi(services, { orgId, written, version: query });
+    const { api, action } = await putApi(services, { actor, orgId, written, version: query });
     audit(api.api_id, orgId);
     return { ...toModified(api.api_id, action), ...toWarningsMember(written) };
   },
@@ -86,10 +86,10 @@ export const updateGatewayApi = operation({
   body: classicDefinition,
   returns: modifiedResponse,
   problems: [...updateProblems, problem.classic_only, ...routeProblems],
-  async handle({ params: { apiId }, body, audit }, services: GwApiServices) {
+  async handle({ actor, params: { apiId }, body, audit }, services: GwApiServices) {
     audit(apiId);
     const written = checkDefinition('classic', body, services);
-    const api = await replaceApi(services, apiId, ({ kind }) => {
+    const api = await replaceApi(services, { actor, ref: apiId }, ({ kind }) => {
       if (kind !== 'classic') throw problem.classic_only();
       return written;
     });

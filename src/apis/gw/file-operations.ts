@@ -46,7 +46,7 @@ export const importGatewayDocument = operation({
   accepts: 'document',
   returns: modifiedResponse,
   problems: [problem.extension_present, ...createProblems],
-  async handle({ query, body, audit }, services: GwApiServices) {
+  async handle({ actor, query, body, audit }, services: GwApiServices) {
     rejectSwagger(body);
     if (extensionName in body) throw problem.extension_present();
     const written = checkBuiltDocument(
@@ -54,7 +54,7 @@ export const importGatewayDocument = operation({
       services,
     );
     const orgId = await resolveOwner(services, query.org_id ?? '');
-    const { api, action } = await putApi(services, { orgId, written, version: query });
+    const { api, action } = await putApi(services, { actor, orgId, written, version: query });
     audit(api.api_id, orgId);
     return { ...toModified(api.api_id, action), ...toWarningsMember(written) };
   },

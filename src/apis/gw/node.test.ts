@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { request } from 'undici';
 import { createPublicId } from '#base/ids.ts';
-import { onEveryEngine, startApp } from '../../../tests/support/app.ts';
+import { onEveryEngine, operatorActor, startApp } from '../../../tests/support/app.ts';
 import { jwkOf, mint, type Publisher, rsaPair, startPublisher } from '../../../tests/support/tokens.ts';
 import { eventually, openApi, publish, settled } from '../../../tests/support/traffic.ts';
 import { startUpstream, type Upstream } from '../../../tests/support/upstream.ts';
@@ -68,7 +68,8 @@ onEveryEngine(
       // Older installations stored what a write refuses today: it is loaded and reported.
       const { tools: services } = app().application.installation;
       const orgId = app().credentials.organisation_id;
-      await changeApi(services, orgId, api_id, ({ wrapper }) => ({ kind: 'classic', definition: pathless, wrapper }));
+      const target = { actor: operatorActor, orgId, ref: api_id };
+      await changeApi(services, target, ({ wrapper }) => ({ kind: 'classic', definition: pathless, wrapper }));
       assert.deepEqual(await told('GET', `/gw/apis/${api_id}/status`), unserved('it has no listen path'));
       assert.deepEqual(await status({ ...pathless, internal: true }), served);
       const { accessKey } = await app().stranger();

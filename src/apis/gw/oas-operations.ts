@@ -62,10 +62,10 @@ export const createGatewayDocument = operation({
   accepts: 'document',
   returns: modifiedResponse,
   problems: [problem.extension_missing, ...createProblems],
-  async handle({ query, body: given, audit }, services: GwApiServices) {
+  async handle({ actor, query, body: given, audit }, services: GwApiServices) {
     const written = checkDocument(given, services);
     const orgId = await resolveDefinitionOwner(services, written);
-    const { api, action } = await putApi(services, { orgId, written, version: query });
+    const { api, action } = await putApi(services, { actor, orgId, written, version: query });
     audit(api.api_id, orgId);
     return { ...toModified(api.api_id, action), ...toWarningsMember(written) };
   },
@@ -99,10 +99,10 @@ export const updateGatewayDocument = operation({
   accepts: 'document',
   returns: modifiedResponse,
   problems: [problem.extension_missing, problem.oas_for_classic, ...updateProblems, ...routeProblems],
-  async handle({ params: { apiId }, body: given, audit }, services: GwApiServices) {
+  async handle({ actor, params: { apiId }, body: given, audit }, services: GwApiServices) {
     audit(apiId);
     const written = checkDocument(given, services);
-    const api = await replaceApi(services, apiId, before => {
+    const api = await replaceApi(services, { actor, ref: apiId }, before => {
       if (!isDocumentApi(before)) throw problem.oas_for_classic();
       return written;
     });
@@ -124,12 +124,12 @@ export const patchGatewayDocument = operation({
   accepts: 'document',
   returns: modifiedResponse,
   problems: [problem.oas_for_classic, ...updateProblems, ...routeProblems],
-  async handle({ params: { apiId }, query, body: given, audit }, services: GwApiServices) {
+  async handle({ actor, params: { apiId }, query, body: given, audit }, services: GwApiServices) {
     audit(apiId);
     rejectSwagger(given);
     const options = toImportOptions(query);
     let warned: ReturnType<typeof toWarningsMember> = {};
-    const api = await replaceApi(services, apiId, before => {
+    const api = await replaceApi(services, { actor, ref: apiId }, before => {
       if (!isDocumentApi(before)) throw problem.oas_for_classic();
       const written = checkBuiltDocument(patchOas(before.definition, given, options), services);
       warned = toWarningsMember(written);

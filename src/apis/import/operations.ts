@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { readOnlyMembers } from '#base/members.ts';
 import { Problem } from '#base/problems.ts';
 import { streamingName } from '#definition/document-members.ts';
+import type { Actor } from '#operations/actor.ts';
 import { operation } from '#operations/operation.ts';
 import { statusResponse, toStatus, toWarningsMember } from '#operations/shapes.ts';
 import { problem as people } from '#people/problems.ts';
@@ -26,11 +27,11 @@ export const importApis = operation({
   body: readOnlyMembers(z.object({ apis: z.array(ImportedApi).min(1).max(10_000) }), ['pages']),
   returns: statusResponse.extend({ Errors: z.record(z.string(), z.string()) }),
   problems: [problem.id_exists, ...routeProblems, people.organisation_unknown],
-  async handle({ body, audit }, services: ImportServices) {
+  async handle({ actor, body, audit }, services: ImportServices) {
     const errors = new Map<string, string | undefined>();
     const warnings: string[] = [];
     for (const [at, given] of body.apis.entries()) {
-      const { name, error, warned = [] } = await attempt(given, `apis[${at}]`, services);
+      const { name, error, warned = [] } = await attempt({ actor, given, path: `apis[${at}]` }, services);
       errors.set(name, errors.get(name) ?? error);
       warnings.push(...warned.slice(0, maxWarnings - warnings.length));
     }
@@ -45,6 +46,13 @@ const maxAuditCharacters = 1000;
 const maxWarnings = 1000;
 const hasError = (entry: [string, string | undefined]): entry is [string, string] => entry[1] !== undefined;
 
+interface ImportEntry {
+  readonly actor: Actor;
+  readonly given: Imported;
+  /** Its path in the body. */
+  readonly path: string;
+}
+
 interface Attempt {
   readonly name: string;
   readonly error?: string;
@@ -52,28 +60,28 @@ interface Attempt {
 }
 
 /** A problem of one API does not stop the others; an internal error does. */
-async function attempt(given: Imported, place: string, services: ImportServices): Promise<Attempt> {
+async function attempt(entry: ImportEntry, services: ImportServices): Promise<Attempt> {
   try {
-    return await importApi(given, place, services);
+    return await importApi(entry, services);
   } catch (error) {
     if (!(error instanceof Problem) || error.status >= 500) throw error;
-    const { api_id } = given.api_definition;
-    return { name: isId(api_id) ? api_id : place, error: error.message };
+    const { api_id } = entry.given.api_definition;
+    return { name: isId(api_id) ? api_id : entry.path, error: error.message };
   }
 }
 
 const isId = (value: unknown): value is string => typeof value === 'string' && /^[A-Za-z0-9_-]{1,64}$/.test(value);
 
-async function importApi(given: Imported, place: string, services: ImportServices): Promise<Attempt> {
+async function importApi({ actor, given, path }: ImportEntry, services: ImportServices): Promise<Attempt> {
   const { api_definition: definition, oas, categories } = given;
   const { id, org_id } = definition;
   const orgId = await resolveOwner(services, typeof org_id === 'string' ? org_id : '');
   const streams = given.is_streams === true || (oas && streamingName in oas);
   const written = oas
-    ? checkDefinition(streams ? 'streams' : 'oas', oas, services, `${place}.oas`)
-    : checkDefinition('classic', definition, services, `${place}.api_definition`);
+    ? checkDefinition(streams ? 'streams' : 'oas', oas, services, `${path}.oas`)
+    : checkDefinition('classic', definition, services, `${path}.api_definition`);
   const wrapper = { ...mergeWrapper(given), categories: oas ? normalizeCategories(categories ?? []) : [] };
-  const { api_id } = await addApi(services, { orgId, written, wrapper, ...(isId(id) ? { id } : {}) });
+  const { api_id } = await addApi(services, { actor, orgId, written, wrapper, ...(isId(id) ? { id } : {}) });
   return { name: api_id, warned: written.warnings };
 }
 

@@ -42,7 +42,7 @@ export const updateApiAccess = operation({
     audit(apiId);
     const owners = { user_owners: body.userIds ?? [], user_group_owners: body.userGroupIds ?? [] };
     const withOwners = (api: StoredApi) => ({ ...api, wrapper: { ...api.wrapper, ...owners } });
-    await changeApi(services, actor.orgId, apiId, withOwners, problem.api_not_found);
+    await changeApi(services, { actor, orgId: actor.orgId, ref: apiId }, withOwners, problem.api_not_found);
     return toStatus('API access updated');
   },
 });

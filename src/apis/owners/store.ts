@@ -10,6 +10,16 @@ export interface HiddenApis {
   has(apiId: string): boolean;
 }
 
+/** An API that a user does not own: what it is found by, and its route as the columns hold it. */
+export interface HiddenApi {
+  readonly id: string;
+  readonly api_id: string;
+  readonly name: string;
+  readonly org_id: string;
+  readonly domain: string;
+  readonly listen_path: string;
+}
+
 const nothingHidden: HiddenApis = { apiIds: [], has: () => false };
 
 export type Ownership = ReturnType<typeof createOwnership>;
@@ -19,7 +29,7 @@ export type Ownership = ReturnType<typeof createOwnership>;
  * analytics. An API without owners is visible to its whole organisation.
  */
 export function createOwnership(records: Records, settings: Settings) {
-  async function selectHidden(actor: Actor): Promise<{ id: string; api_id: string }[]> {
+  async function selectHidden(actor: Actor): Promise<HiddenApi[]> {
     if (actor.surface !== 'dashboard' || isAdmin(actor) || !settings['apis.owners_only']) return [];
     const own = records.db
       .selectFrom('api_owners')
@@ -34,7 +44,7 @@ export function createOwnership(records: Records, settings: Settings) {
     return records.db
       .selectFrom('api_owners')
       .innerJoin('apis', 'apis.id', 'api_owners.api')
-      .select(['apis.id', 'apis.api_id'])
+      .select(['apis.id', 'apis.api_id', 'apis.name', 'apis.org_id', 'apis.domain', 'apis.listen_path'])
       .distinct()
       .where('api_owners.org_id', '=', actor.orgId)
       .where('api_owners.api', 'not in', own)
@@ -42,6 +52,8 @@ export function createOwnership(records: Records, settings: Settings) {
   }
 
   return {
+    /** Everything a write of this user must stay clear of; empty for administrators and the operator's surfaces. */
+    hiddenApis: selectHidden,
     async findHidden(actor: Actor): Promise<HiddenApis> {
       const rows = await selectHidden(actor);
       if (rows.length === 0) return nothingHidden;

@@ -7,7 +7,7 @@ import { readApiId } from '../api/rules.ts';
 import { toDocumentedSchema } from '../api/schema.ts';
 import { maskSecretsFor } from '../api/secrets.ts';
 import type { ApiStore } from '../api/store.ts';
-import { problem, routeProblems } from '../problems.ts';
+import { ownershipProblems, problem, routeProblems } from '../problems.ts';
 
 const params = z.object({ apiId: z.string().describe('The public id or the database id') });
 const declared = { surface: 'dashboard', noun: 'streams' } as const;
@@ -24,10 +24,10 @@ export const createStreams = operation({
   body,
   accepts,
   returns: createdResponse,
-  problems: [problem.id_exists, ...routeProblems],
+  problems: [problem.id_exists, ...routeProblems, ...ownershipProblems],
   async handle({ actor, body: document, audit }, services: ApiServices) {
     const written = checkDefinition('streams', document, services);
-    const api = await addApi(services, { orgId: actor.orgId, written });
+    const api = await addApi(services, { actor, orgId: actor.orgId, written });
     audit(api.api_id);
     return { ...toCreated('API created', api.id, api.api_id), ...toWarningsMember(written) };
   },
@@ -61,11 +61,11 @@ export const updateStreams = operation({
   body,
   accepts,
   returns: statusResponse,
-  problems: [problem.definition_not_found, problem.other_id, ...routeProblems],
+  problems: [problem.definition_not_found, problem.other_id, ...routeProblems, ...ownershipProblems],
   async handle({ actor, params: { apiId }, body: document, audit }, services: ApiServices) {
     audit(apiId);
     const written = checkDefinition('streams', document, services);
-    const api = await changeApi(services, actor.orgId, apiId, before => {
+    const api = await changeApi(services, { actor, orgId: actor.orgId, ref: apiId }, before => {
       if (before.kind !== 'streams') throw problem.definition_not_found();
       const given = readApiId(written);
       if (given !== '' && given !== before.api_id)

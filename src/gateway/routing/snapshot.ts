@@ -1,3 +1,4 @@
+import { loopName, shortLoopName } from '#definition/loop-name.ts';
 import { noReservedHosts, type ReservedHosts } from '#people/organisations/reserved-hosts.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { Api } from './api.ts';
@@ -21,16 +22,8 @@ export interface Snapshot {
   findByName(orgId: string, name: string): Api | undefined;
 }
 
-/** As `gw://` addresses write it: lower-case, without categories, anything but letters and digits turned to `-`. */
-export const loopName = (name: string): string =>
-  name
-    .replaceAll(/\s#\S+/g, '')
-    .trim()
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]/g, '-');
-
-/** The same name with each run of `-` as one: `Orders & Returns` is reached as `gw://orders-returns` too, by no exact name. */
-const shortLoopKey = (orgId: string, name: string): string => `${orgId}//${loopName(name).replaceAll(/-+/g, '-')}`;
+/** The short name, where no exact one is meant. */
+const shortLoopKey = (orgId: string, name: string): string => `${orgId}//${shortLoopName(name)}`;
 
 export function emptySnapshot(rules: RouterRules): Snapshot {
   return snapshotOf(0, { router: new Router<Api>(rules), ports: new Map() }, new Map(), emptyBooks);

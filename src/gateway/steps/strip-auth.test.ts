@@ -51,8 +51,8 @@ describe('strip_auth_data', () => {
     const api = await bench.compile({ ...definition, strip_auth_data: true });
     const { call } = await bench.send(api, {
       ...sent(),
-      change(it) {
-        it.skipsAuth = true;
+      change(exchange) {
+        exchange.skipsAuth = true;
       },
     });
     assert.equal(call.headers.has('x-key'), false);
@@ -67,8 +67,8 @@ describe('strip_auth_data', () => {
     });
     const { call } = await bench.send(api, {
       headers: { ...sent().headers, Authorization: 'x' },
-      change(it) {
-        it.skipsAuth = true;
+      change(exchange) {
+        exchange.skipsAuth = true;
       },
     });
     assert.deepEqual([call.headers.has('x-key'), call.headers.has('authorization')], [false, false]);
