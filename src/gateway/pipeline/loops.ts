@@ -1,3 +1,5 @@
+import type { Exchange } from './exchange.ts';
+
 /**
  * Parameters of a `gw://` URL that control the internal redirect and are not forwarded. Of the query only what the URL
  * contains is kept; the query of the client is dropped.
@@ -27,4 +29,15 @@ export function parseLoopControls(query: string): LoopControls {
     limit: Number.isInteger(limit) && limit > 0 ? Math.min(limit, maxLoopLimit) : 0,
     checksLimits: parameters.get('check_limits') === 'true',
   };
+}
+
+/** The first limit a call is given holds for the rest of it. */
+export function applyLoopControls(call: Exchange, controls: LoopControls | undefined): void {
+  call.method = call.upstreamMethod ?? call.method;
+  call.upstreamMethod = undefined;
+  if (!controls) return;
+  call.query = controls.query;
+  if (controls.method) call.method = controls.method;
+  if (call.maxLoops === 0) call.maxLoops = controls.limit;
+  call.checkLimitsInLoop = controls.checksLimits;
 }

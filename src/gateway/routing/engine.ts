@@ -16,6 +16,7 @@ import {
 } from '../pipeline/chain.ts';
 import { createErrorMessageOverrides } from '../pipeline/error-message-overrides.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
+import { applyLoopControls } from '../pipeline/loops.ts';
 import { type RefusalCode, refusalResponse, refusals, refuse, refuseAsText } from '../pipeline/refusals.ts';
 import type { RequestHandler, ResponseWriter } from '../pipeline/response-writer.ts';
 import type { StepServices } from '../pipeline/step-services.ts';
@@ -310,7 +311,7 @@ export function createEngine(options: EngineOptions): RequestHandler {
         writer,
         refuse(call, call.rewrittenTarget?.address ? 'rewrite_loop_unknown' : 'loop_unknown'),
       );
-    applyLoopControls(call, address);
+    applyLoopControls(call, address.controls);
     if (!countLoop(call, writer)) return;
     call.innerPath = buildUpstreamPath(call, { ...address, query: '' }, true, false).split('?', 1)[0]!;
     call.path = target.listenPath.replace(/\/$/, '') + call.innerPath;
@@ -383,17 +384,6 @@ function clearIdentity(call: Exchange): void {
   call.matchedAlternative = -1;
   call.verifiedToken = undefined;
   call.bearerToken = '';
-}
-
-/** The first limit a call is given holds for the rest of it. */
-function applyLoopControls(call: Exchange, { controls }: UpstreamAddress): void {
-  call.method = call.upstreamMethod ?? call.method;
-  call.upstreamMethod = undefined;
-  if (!controls) return;
-  call.query = controls.query;
-  if (controls.method) call.method = controls.method;
-  if (call.maxLoops === 0) call.maxLoops = controls.limit;
-  call.checkLimitsInLoop = controls.checksLimits;
 }
 
 /** Begins with a slash, also where listen paths match in the middle of a segment. */
