@@ -22,7 +22,7 @@ import { readSettings, type SettingName } from '#base/settings.ts';
 import { createDataKey, createVault } from '#base/vault.ts';
 import { classicToModel } from '#definition/model.ts';
 import type { ClassicDefinition } from '#definition/wire-types.ts';
-import { createCertificateCache } from '#gateway/auth/certificates.ts';
+import { createCertificateCache } from '#gateway/auth/certificate-cache.ts';
 import { createKeyCache } from '#gateway/auth/key-cache.ts';
 import { createOauthProvider } from '#gateway/auth/oauth/provider.ts';
 import { createAccessStore } from '#gateway/auth/store.ts';

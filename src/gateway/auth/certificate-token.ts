@@ -2,7 +2,7 @@ import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
 import type { MaybePromise, StepContext, StepResult } from '../pipeline/step.ts';
 import { deny, providesSession, setIdentity } from './auth-result.ts';
-import { parsePeerCertificate, type StoredCertificate } from './certificates.ts';
+import { parsePeerCertificate, type StoredCertificate } from './certificate-cache.ts';
 import type { CachedKey } from './key-cache.ts';
 
 /** The client certificate is the key: the id of the key is made of its fingerprint. */

@@ -1,6 +1,6 @@
 import { refuse } from '../pipeline/refusals.ts';
 import { ApiCompileError, type Step } from '../pipeline/step.ts';
-import { isIssuedBy, type PeerCertificate, parsePeerCertificate } from './certificates.ts';
+import { isIssuedBy, type PeerCertificate, parsePeerCertificate } from './certificate-cache.ts';
 
 /** Callers show one of the listed certificates, or one that a listed authority signed. */
 export const clientCertificatesStep: Step = {

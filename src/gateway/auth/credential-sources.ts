@@ -1,5 +1,5 @@
 import type { Model } from '#definition/model.ts';
-import type { HeaderList } from '../http/headers.ts';
+import { readCookie } from '../http/cookies.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 
 /** Where a definition says a credential is looked for. */
@@ -41,7 +41,7 @@ export const listCredentialSources = ({ modes, alternatives, oauth2, ...model }:
 /** As it was sent; empty where it was not. A query parameter wins over the header, a cookie over both. */
 export function readCredential({ header, query, cookie }: CredentialSources, call: Exchange): string {
   if (cookie !== '') {
-    const value = cookieValue(call.headers, cookie);
+    const value = readCookie(call.headers, cookie);
     if (value !== '') return value;
   }
   if (query !== '') {
@@ -90,25 +90,4 @@ function decodeQueryText(text: string): string {
     // Not an escape after all: the text is what it is.
     return text;
   }
-}
-
-const cookiesIn = (headers: HeaderList) => headers.all('cookie').flatMap(line => line.split(';'));
-const cookieName = (cookie: string) => cookie.split('=', 1)[0]!.trim();
-
-export function cookieValue(headers: HeaderList, name: string): string {
-  const found = cookiesIn(headers).find(cookie => cookieName(cookie) === name && cookie.includes('='));
-  if (found === undefined) return '';
-  return found
-    .slice(found.indexOf('=') + 1)
-    .trim()
-    .replace(/^"(.*)"$/, '$1');
-}
-
-export function removeCookie(headers: HeaderList, name: string): void {
-  const all = cookiesIn(headers);
-  const kept = all.filter(cookie => cookieName(cookie) !== name);
-  if (kept.length === all.length) return;
-  headers.remove('cookie');
-  const text = kept.map(cookie => cookie.trim()).filter(Boolean);
-  if (text.length > 0) headers.append('Cookie', text.join('; '));
 }

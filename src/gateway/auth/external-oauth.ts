@@ -6,7 +6,7 @@ import { isAuthenticated, setIdentity } from './auth-result.ts';
 import { readCredential, stripBearer, toCredentialSources } from './credential-sources.ts';
 import { applyKeyPolicies, isRefused, keyIdOfIdentity } from './derived-session.ts';
 import { createIntrospector, isIntrospectionFailure } from './introspection.ts';
-import { createSharedSigners } from './jwt-source.ts';
+import { createSharedSigners } from './jwt-signers.ts';
 import {
   createJwtVerifier,
   findTimeFault,
@@ -18,7 +18,7 @@ import {
   type TimeFault,
   type TokenFault,
   type VerifiedJwt,
-} from './jwt-token.ts';
+} from './jwt-verifier.ts';
 import type { CachedKey } from './key-cache.ts';
 
 /** Callers send a token that another server issued. */

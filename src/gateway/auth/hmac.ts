@@ -4,7 +4,7 @@ import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
 import type { MaybePromise, Step, StepContext, StepResult } from '../pipeline/step.ts';
 import { deny, providesSession, setIdentity } from './auth-result.ts';
-import type { StoredCertificate } from './certificates.ts';
+import type { StoredCertificate } from './certificate-cache.ts';
 import { readCredential, toCredentialSources } from './credential-sources.ts';
 import { buildSigningString, type HttpSignature, parseSignatureHeader, readSignatureDate } from './http-signature.ts';
 import type { CachedKey } from './key-cache.ts';

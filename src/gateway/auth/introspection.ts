@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Lru } from '#base/lru.ts';
 import type { MaybePromise } from '../pipeline/step.ts';
 import type { StepServices } from '../pipeline/step-services.ts';
-import type { JwtMembers } from './jwt-token.ts';
+import type { JwtMembers } from './jwt-verifier.ts';
 
 /** What the server that issued a token says of it: who holds it, or why it is worth nothing. */
 export type IntrospectionResult = JwtMembers | 'failed' | 'inactive' | 'expired';

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Model } from '#definition/model.ts';
 import type { RefusalCode } from '../pipeline/refusals.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
-import { type JwtMembers, readClaim, readScopeClaims } from './jwt-token.ts';
+import { type JwtMembers, readClaim, readScopeClaims } from './jwt-verifier.ts';
 
 /** What the claims of a token say of its holder. Nothing here touches anything. */
 type Jwt = Model['jwt'];

@@ -14,7 +14,7 @@ import {
   readScopes,
   selectPolicies,
 } from './jwt-claims.ts';
-import { createKeySigners, createSharedSigners, type KeySigner } from './jwt-source.ts';
+import { createKeySigners, createSharedSigners, type KeySigner } from './jwt-signers.ts';
 import {
   createJwtVerifier,
   findTimeFault,
@@ -25,7 +25,7 @@ import {
   type TimeFault,
   type TokenFault,
   type VerifiedJwt,
-} from './jwt-token.ts';
+} from './jwt-verifier.ts';
 import type { CachedKey } from './key-cache.ts';
 
 /** Callers send a JSON Web Token. */

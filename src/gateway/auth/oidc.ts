@@ -16,7 +16,7 @@ import {
   type ParsedJwt,
   type TokenFault,
   type VerifiedJwt,
-} from './jwt-token.ts';
+} from './jwt-verifier.ts';
 import type { CachedKey } from './key-cache.ts';
 
 /** Providers sign with keys they publish; what is published is never a shared secret. */

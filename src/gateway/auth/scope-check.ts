@@ -7,7 +7,7 @@ import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
 import { ApiCompileError, type Step, type StepContext } from '../pipeline/step.ts';
 import { deny } from './auth-result.ts';
-import { createBearerChallenge } from './bearer.ts';
+import { createBearerChallenge } from './bearer-token.ts';
 import {
   createScopeReader,
   listOperationScopes,

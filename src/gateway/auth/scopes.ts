@@ -1,7 +1,7 @@
 import { arrayOrEmpty, isObject, type JsonObject, objectOrEmpty } from '#base/json-tree.ts';
 import { listOperations, toClassicPath } from '#definition/endpoints/paths.ts';
 import type { Model, VersionModel } from '#definition/model.ts';
-import { type JwtMembers, readClaim } from './jwt-token.ts';
+import { type JwtMembers, readClaim } from './jwt-verifier.ts';
 
 /** Lists of scopes of which one has to be held in full; none: nothing is asked for. */
 export type ScopeAlternatives = readonly (readonly string[])[];

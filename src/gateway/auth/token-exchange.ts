@@ -1,14 +1,15 @@
 import { decodeJwt, errors } from 'jose';
 import { compileRegex } from '#base/regex.ts';
 import { issuerRegexPrefix, validateOauth2 } from '#definition/oauth2-validation.ts';
+import { removeCookie } from '../http/cookies.ts';
 import { createEndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { ApiCompileError, type Step, type StepContext, type StepResult } from '../pipeline/step.ts';
 import { deny } from './auth-result.ts';
-import { getBearerSources } from './bearer.ts';
-import { removeCookie, removeQueryParameter } from './credential-sources.ts';
-import { createTokenExchanger, type ExchangeResult } from './exchanged-tokens.ts';
+import { getBearerSources } from './bearer-token.ts';
+import { removeQueryParameter } from './credential-sources.ts';
 import type { ExchangeProvider, ExchangeTarget } from './token-exchange-request.ts';
+import { createTokenExchanger, type ExchangeResult } from './token-exchanger.ts';
 
 interface ProviderExchanger {
   readonly provider: ExchangeProvider;

@@ -8,7 +8,7 @@ import type { MainThreadRpc, StepServices } from '../pipeline/step-services.ts';
 import { createRpcClient, type RpcRequest } from '../pipeline/thread-rpc.ts';
 import { createJwksCache } from './jwks.ts';
 import type { KeyCache } from './key-cache.ts';
-import { createOauthTokenCache } from './oauth/tokens.ts';
+import { createOauthTokenCache } from './oauth/token-cache.ts';
 import type { AccessStore } from './store.ts';
 
 export interface TokenServicesOptions {

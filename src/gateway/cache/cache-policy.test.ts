@@ -20,14 +20,14 @@ function modelOf(cache: object, lists: object = {}, more: object = {}) {
 
 function planOf(cache: object, lists?: object) {
   const model = modelOf(cache, lists);
-  const plan = createCachePolicy(model, model.versions[0]!, settings);
-  return plan && ((method: string, path: string) => plan.rulesFor({ method, innerPath: path, path } as Exchange));
+  const policy = createCachePolicy(model, model.versions[0]!, settings);
+  return policy && ((method: string, path: string) => policy.rulesFor({ method, innerPath: path, path } as Exchange));
 }
 
 const on = { enable_cache: true, cache_timeout: 60, cache_all_safe_requests: true };
 const entry = { path: '/a', method: 'GET' };
 
-test('a definition that has nothing kept has no plan', () => {
+test('a definition that caches nothing has no cache policy', () => {
   assert.equal(planOf({ ...on, enable_cache: false }, { advance_cache_config: [{ ...entry, timeout: 5 }] }), undefined);
   assert.equal(planOf({ ...on, cache_all_safe_requests: false }), undefined);
   assert.equal(planOf({ ...on, cache_timeout: 0 }), undefined);
@@ -39,7 +39,7 @@ test('a definition that has nothing kept has no plan', () => {
   );
 });
 
-test('what an endpoint says counts in place of what the API says, and the rest is the API’s', () => {
+test('endpoint cache settings override those of the API, unset ones fall back to it', () => {
   const rules = planOf(
     { ...on, cache_response_codes: [200], cache_all_safe_requests: false },
     {
@@ -51,7 +51,7 @@ test('what an endpoint says counts in place of what the API says, and the rest i
   )!;
   assert.deepEqual([rules('GET', '/a')?.ttlMs, [...rules('GET', '/a')!.statuses!]], [60_000, [200]]);
   assert.deepEqual([rules('POST', '/b')?.ttlMs, [...rules('POST', '/b')!.statuses!]], [5000, [404]]);
-  assert.ok(rules('POST', '/b')?.pattern?.matcher('axxb').find());
+  assert.ok(rules('POST', '/b')?.bodyPattern?.matcher('axxb').find());
   for (const [method, path] of [
     ['POST', '/a'],
     ['GET', '/b'],
@@ -60,7 +60,7 @@ test('what an endpoint says counts in place of what the API says, and the rest i
     assert.equal(rules(method, path), undefined, `${method} ${path}`);
 });
 
-test('an endpoint without a time of its own is kept where the upstream may say it', () => {
+test('an endpoint without a TTL is cached where the upstream may give one', () => {
   const rules = planOf(
     { ...on, cache_timeout: 0, enable_upstream_cache_control: true },
     { advance_cache_config: [entry] },
@@ -71,12 +71,12 @@ test('an endpoint without a time of its own is kept where the upstream may say i
   assert.equal(named('GET', '/a')?.ttlHeader, 'x-keep');
 });
 
-test('a pattern that cannot be run, or would run long over bodies, keeps the API from being served', () => {
+test('an invalid or too complex body pattern makes the API unavailable', () => {
   for (const cache_key_regex of ['(?=a)', '(', '(?:a{1,100}){1,10}b'])
     assert.throws(() => planOf(on, { advance_cache_config: [{ ...entry, cache_key_regex }] }), ApiCompileError);
 });
 
-test('an API that may hand its calls to another keeps nothing itself', () => {
+test('an API with a gw:// target caches nothing itself', () => {
   const goesRound = (proxy: object) => {
     const model = modelOf(on, {}, { proxy });
     return hasLoopTarget(model, model.versions[0]!);

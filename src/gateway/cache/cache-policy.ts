@@ -4,28 +4,28 @@ import { type BoundedRegex, compileBoundedRegex } from '../pipeline/bounded-rege
 import { createEndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 
-/** What is kept of the answers to a call, and for how long. */
+/** Which responses to a request are stored, and for how long. */
 export interface CacheRules {
   readonly ttlMs: number;
-  /** Undefined: any. */
+  /** Cacheable statuses; undefined: any. */
   readonly statuses: ReadonlySet<number> | undefined;
-  /** The part of the body that makes calls different; undefined: all of it. */
-  readonly pattern: BoundedRegex | undefined;
-  /** The header in which the upstream says how long, where it has the say. */
+  /** Selects the part of the request body for the cache key; undefined: the whole body. */
+  readonly bodyPattern: BoundedRegex | undefined;
+  /** The response header with the TTL, where the upstream controls it. */
   readonly ttlHeader: string | undefined;
 }
 
 export interface CachePolicy {
-  /** Undefined for calls whose answers are not kept. */
+  /** Undefined for requests whose responses are not stored. */
   rulesFor(call: Exchange): CacheRules | undefined;
 }
 
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 const defaultTtlHeader = 'x-gw-cache-action-set-ttl';
-/** A body is searched while others wait: the pattern must be a small one. */
+/** The pattern runs over whole bodies on the event loop: it must be a small one. */
 const maxBodyPatternInstructions = 500;
 
-/** Undefined for a definition that has nothing kept. */
+/** Undefined where the definition caches nothing. */
 export function createCachePolicy(model: Model, version: VersionModel, settings: Settings): CachePolicy | undefined {
   const { cache } = model;
   if (!cache.enabled) return undefined;
@@ -37,7 +37,7 @@ export function createCachePolicy(model: Model, version: VersionModel, settings:
     ...common,
     ttlMs: Math.max(0, cache.timeout) * 1000,
     statuses: toStatusSet(cache.cacheResponseCodes),
-    pattern: undefined,
+    bodyPattern: undefined,
   };
   const cachesAnything = ({ ttlMs }: CacheRules) => ttlMs > 0 || usesUpstreamTtl;
   const endpoints = version.endpoints.cache.map(({ path, method, timeout, cacheResponseCodes, cacheByRegex }) => ({
@@ -47,7 +47,7 @@ export function createCachePolicy(model: Model, version: VersionModel, settings:
       ...common,
       ttlMs: timeout > 0 ? timeout * 1000 : apiRules.ttlMs,
       statuses: toStatusSet(cacheResponseCodes) ?? apiRules.statuses,
-      pattern: cacheByRegex === '' ? undefined : compileBodyPattern(cacheByRegex),
+      bodyPattern: cacheByRegex === '' ? undefined : compileBodyPattern(cacheByRegex),
     },
   }));
   const matcher = createEndpointMatcher(endpoints, { model, version, settings });
@@ -62,7 +62,7 @@ export function createCachePolicy(model: Model, version: VersionModel, settings:
   };
 }
 
-/** Whether calls may be handed to another API instead of an upstream. */
+/** True where requests may loop to another API instead of an upstream. */
 export const hasLoopTarget = ({ upstream, loadBalancing }: Model, { version }: VersionModel): boolean =>
   [upstream.url, version.overrideTarget, ...loadBalancing.targets.map(({ url }) => url)].some(it => /^gw:/i.test(it));
 

@@ -1,10 +1,10 @@
 import type { HeaderList } from '../http/headers.ts';
 
-/** Characters of such headers that are taken into a name; a call that brings more is not answered from the cache. */
+/** Of identifying headers in a cache key; a request with more is not cached. */
 const maxClientHeaderChars = 8192;
 
 /**
- * Request headers that do not say who calls: negotiation (upstreams that heed it say `Vary`), conditions, hints about the
+ * Request headers that do not identify the client: negotiation (upstreams that heed it say `Vary`), conditions, hints about the
  * client, tracing, framing, and what is in every cache key already. Every other header may be a credential.
  */
 const nonIdentifyingHeaders: ReadonlySet<string> = new Set([
@@ -40,7 +40,7 @@ const nonIdentifyingHeaders: ReadonlySet<string> = new Set([
     'http2-settings',
     'proxy-connection',
   ],
-  // Taken from a trusted proxy only: the address of the caller is in every key.
+  // Believed from a trusted proxy only, and then the client address is in the cache key.
   ...['via', 'forwarded', 'x-forwarded-for', 'x-real-ip', 'x-client-ip', 'true-client-ip', 'x-cluster-client-ip'],
   // In every cache key as they are.
   ...['host', 'authorization', 'cookie', 'x-forwarded-proto', 'x-forwarded-host', 'x-forwarded-port'],
@@ -48,8 +48,8 @@ const nonIdentifyingHeaders: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Caller headers: every header of a call without a key that is not known to be harmless, as one text; empty where there is
- * none. Undefined where they are too long to be part of a name.
+ * Serializes the headers that may identify a client without a key, for the cache key; empty where there are none. Undefined
+ * where they are too long.
  */
 export function serializeClientHeaders({ flat }: HeaderList): string | undefined {
   let text = '';
@@ -65,7 +65,7 @@ export function serializeClientHeaders({ flat }: HeaderList): string | undefined
 
 const methodOverrideHeaders = ['x-http-method-override', 'x-http-method', 'x-method-override'] as const;
 
-/** Whether an upstream may take the call for one with another method, one that changes something perhaps. */
+/** True where an upstream may handle the request as another method, possibly an unsafe one. */
 export function hasMethodOverride(headers: HeaderList): boolean {
   for (const name of methodOverrideHeaders) if (headers.has(name)) return true;
   return false;

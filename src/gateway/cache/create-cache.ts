@@ -14,15 +14,12 @@ export interface CacheOptions {
 
 const invalidationChannel = 'response-dropped';
 
-/** Where a thread keeps answers: in Redis with all others, or in its share of this process's memory. */
+/** The response cache of a thread: in Redis where there is one, else the thread's share of `cache.max_memory_bytes`. */
 export async function createCache({ settings, shared, clock }: CacheOptions): Promise<ResponseCache> {
   if (shared.blobs) return createRedisCache({ blobs: shared.blobs, clock });
-  const bytes = Math.floor(settings['cache.max_memory_bytes'] / threadCount(settings));
-  const memory = createMemoryCache({
-    maxBytes: bytes,
-    clock,
-    onInvalidate: key => void shared.publish(invalidationChannel, key),
-  });
+  const maxBytes = Math.floor(settings['cache.max_memory_bytes'] / threadCount(settings));
+  const onInvalidate = (key: string) => void shared.publish(invalidationChannel, key);
+  const memory = createMemoryCache({ maxBytes, clock, onInvalidate });
   await shared.subscribe(invalidationChannel, memory.receiveInvalidation);
   return memory;
 }

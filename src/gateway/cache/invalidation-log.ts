@@ -1,32 +1,30 @@
-/** Names that were dropped and whose answers may still be on their way. */
 const defaultMaxInvalidations = 10_000;
 
 /**
- * Remembers, by number, when names were dropped, so that no answer that was asked for before is kept after it, and nobody
- * who asks after it is given one.
+ * Versioned invalidations. A response fetched before its key was invalidated must not be stored afterwards, nor joined by
+ * a later request.
  */
 export function createInvalidationLog(maxInvalidations = defaultMaxInvalidations) {
   const versions = new Map<string, number>();
   let current = 0;
-  /** What became of names dropped up to this number is no longer known. */
+  /** Invalidations up to this version are evicted: their keys are unknown. */
   let evictedUpTo = 0;
 
   return {
     add(key: string): void {
       versions.delete(key);
       versions.set(key, ++current);
-      for (const [oldest, number] of versions) {
+      for (const [oldest, version] of versions) {
         if (versions.size <= maxInvalidations) break;
         versions.delete(oldest);
-        evictedUpTo = number;
+        evictedUpTo = version;
       }
     },
-    /** How many were dropped so far. */
-    seen: (): number => current,
-    /** Whether the name was dropped since so many were; in doubt it was. */
-    isInvalidatedSince: (key: string, currentVersion: number): boolean =>
-      currentVersion < evictedUpTo || currentVersion < (versions.get(key) ?? 0),
-    /** Another one after each time the name is dropped. */
+    currentVersion: (): number => current,
+    /** Also true where the answer is evicted. */
+    isInvalidatedSince: (key: string, version: number): boolean =>
+      version < evictedUpTo || version < (versions.get(key) ?? 0),
+    /** The version of the key's last invalidation; 0 where there is none. */
     versionOf: (key: string): number => versions.get(key) ?? 0,
   };
 }

@@ -1,90 +1,102 @@
 import type { Clock } from '#base/clock.ts';
-import { estimateBytes, type StoredItem } from './entry.ts';
+import { estimateBytes, type StoredItem } from './cache-entry.ts';
 import { createInvalidationLog } from './invalidation-log.ts';
 import type { ResponseCache } from './response-cache.ts';
 
 export interface MemoryCacheOptions {
-  /** The most it takes; what was not asked for the longest goes first. */
+  /** Estimated size of all items; the least recently used are evicted first. */
   readonly maxBytes: number;
   readonly clock: Clock;
-  /** Tells the other threads that an answer is no longer true. */
+  /** Invalidates the key in the other threads. */
   readonly onInvalidate?: (key: string) => void;
 }
 
 interface Slot {
   readonly apiId: string;
-  readonly kept: StoredItem;
+  readonly item: StoredItem;
   readonly bytes: number;
 }
 
 export interface MemoryCache extends ResponseCache {
-  /** Drops what another thread dropped. */
+  /** Invalidates a key that another thread invalidated. */
   receiveInvalidation(key: string): void;
   readonly usedBytes: number;
 }
 
-/** Answers in the memory of one thread. A map holds its entries in the order they were put in: the oldest is the first. */
-export function createMemoryCache({ maxBytes: most, clock, onInvalidate: onDrop }: MemoryCacheOptions): MemoryCache {
+/** Slots in the order of their last use: a map iterates in insertion order, so the first is the least recent. */
+function createSlots(maxBytes: number) {
   const slots = new Map<string, Slot>();
-  /** APIs whose answers were forgotten, and single answers that were dropped. */
-  const purges = createInvalidationLog();
-  const invalidations = createInvalidationLog();
-  let used = 0;
+  let usedBytes = 0;
 
-  function isInvalidated(apiId: string, key: string, era: string): boolean {
-    const [forgotten, dropped] = era.split('.').map(Number) as [number, number];
-    return purges.isInvalidatedSince(apiId, forgotten) || invalidations.isInvalidatedSince(key, dropped);
-  }
-
-  function take(key: string): Slot | undefined {
+  function remove(key: string): Slot | undefined {
     const slot = slots.get(key);
-    if (slot && slots.delete(key)) used -= slot.bytes;
+    if (slot && slots.delete(key)) usedBytes -= slot.bytes;
     return slot;
   }
 
-  function put(key: string, slot: Slot): void {
-    slots.set(key, slot);
-    used += slot.bytes;
+  return {
+    remove,
+    insert(key: string, slot: Slot): void {
+      slots.set(key, slot);
+      usedBytes += slot.bytes;
+      for (const leastRecent of slots.keys()) {
+        if (usedBytes <= maxBytes) break;
+        remove(leastRecent);
+      }
+    },
+    removeApi(apiId: string): void {
+      for (const [key, slot] of slots) if (slot.apiId === apiId) remove(key);
+    },
+    getUsedBytes: (): number => usedBytes,
+  };
+}
+
+/** Response cache in the memory of one thread, LRU by size. */
+export function createMemoryCache({ maxBytes, clock, onInvalidate }: MemoryCacheOptions): MemoryCache {
+  const slots = createSlots(maxBytes);
+  /** By API. */
+  const purges = createInvalidationLog();
+  /** By cache key. */
+  const invalidations = createInvalidationLog();
+
+  function isInvalidated(apiId: string, key: string, writeToken: string): boolean {
+    const [purgeVersion, keyVersion] = writeToken.split('.').map(Number) as [number, number];
+    return purges.isInvalidatedSince(apiId, purgeVersion) || invalidations.isInvalidatedSince(key, keyVersion);
   }
 
-  function drop(key: string): void {
-    take(key);
+  function invalidate(key: string): void {
+    slots.remove(key);
     invalidations.add(key);
   }
 
   return {
     find(apiId, key) {
-      const slot = take(key);
-      const isFresh = slot !== undefined && slot.kept.expiresAtMs > clock.now();
-      if (isFresh) put(key, slot);
+      const slot = slots.remove(key);
+      const isFresh = slot !== undefined && slot.item.expiresAtMs > clock.now();
+      if (isFresh) slots.insert(key, slot);
       return {
-        kept: isFresh ? slot.kept : undefined,
-        era: `${purges.seen()}.${invalidations.seen()}`,
-        turn: `${purges.versionOf(apiId)}.${invalidations.versionOf(key)}`,
+        item: isFresh ? slot.item : undefined,
+        writeToken: `${purges.currentVersion()}.${invalidations.currentVersion()}`,
+        generation: `${purges.versionOf(apiId)}.${invalidations.versionOf(key)}`,
       };
     },
-    put(apiId, key, kept, era) {
-      if (isInvalidated(apiId, key, era)) return;
-      take(key);
-      const bytes = estimateBytes(kept) + key.length;
-      if (bytes > most) return;
-      put(key, { apiId, kept, bytes });
-      for (const oldest of slots.keys()) {
-        if (used <= most) break;
-        take(oldest);
-      }
+    put(apiId, key, item, writeToken) {
+      if (isInvalidated(apiId, key, writeToken)) return;
+      slots.remove(key);
+      const bytes = estimateBytes(item) + key.length;
+      if (bytes <= maxBytes) slots.insert(key, { apiId, item, bytes });
     },
     delete(_apiId, key) {
-      drop(key);
-      onDrop?.(key);
+      invalidate(key);
+      onInvalidate?.(key);
     },
     async purgeApi(apiId) {
       purges.add(apiId);
-      for (const [key, slot] of slots) if (slot.apiId === apiId) take(key);
+      slots.removeApi(apiId);
     },
-    receiveInvalidation: drop,
+    receiveInvalidation: invalidate,
     get usedBytes() {
-      return used;
+      return slots.getUsedBytes();
     },
   };
 }

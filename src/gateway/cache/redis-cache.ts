@@ -1,7 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import { createPublicId } from '#base/ids.ts';
 import type { Blobs } from '#storage/shared/shared.ts';
-import { decodeItem, encodeItem } from './entry.ts';
+import { decodeItem, encodeItem } from './cache-entry.ts';
 import { createInvalidationLog } from './invalidation-log.ts';
 import type { ResponseCache } from './response-cache.ts';
 
@@ -10,32 +10,35 @@ export interface RedisCacheOptions {
   readonly clock: Clock;
 }
 
-/** Answers where all gateways find them. While that place is away nothing is kept, and calls go on to their upstreams. */
+/** Response cache in Redis, shared by all gateways. While Redis is unavailable every lookup is a miss. */
 export function createRedisCache({ blobs, clock }: RedisCacheOptions): ResponseCache {
   const invalidations = createInvalidationLog();
-  const generationKey = (apiId: string) => `era:${apiId}`;
-  const itemKey = (apiId: string, key: string) => `kept:${apiId}:${key}`;
+  const toGenerationKey = (apiId: string) => `era:${apiId}`;
+  const toItemKey = (apiId: string, key: string) => `kept:${apiId}:${key}`;
   return {
     async find(apiId, key) {
-      const seen = invalidations.seen();
-      const turn = invalidations.versionOf(key);
-      const found = await blobs.read([generationKey(apiId), itemKey(apiId, key)]);
-      if (!found) return { kept: undefined, era: undefined, turn: `.${turn}` };
-      const ofApi = found[0]?.toString() ?? '';
-      const kept = found[1] && decodeItem(found[1], ofApi);
-      const isFresh = kept !== undefined && kept.expiresAtMs > clock.now();
-      return { kept: isFresh ? kept : undefined, era: `${ofApi}.${seen}`, turn: `${ofApi}.${turn}` };
+      const version = invalidations.currentVersion();
+      const keyVersion = invalidations.versionOf(key);
+      const blob = await blobs.read([toGenerationKey(apiId), toItemKey(apiId, key)]);
+      if (!blob) return { item: undefined, writeToken: undefined, generation: `.${keyVersion}` };
+      const apiGeneration = blob[0]?.toString() ?? '';
+      const item = blob[1] && decodeItem(blob[1], apiGeneration);
+      return {
+        item: item !== undefined && item.expiresAtMs > clock.now() ? item : undefined,
+        writeToken: `${apiGeneration}.${version}`,
+        generation: `${apiGeneration}.${keyVersion}`,
+      };
     },
-    put(apiId, key, kept, era) {
-      const [ofApi = '', seen] = era.split('.');
-      if (invalidations.isInvalidatedSince(key, Number(seen))) return;
-      blobs.write(itemKey(apiId, key), encodeItem(kept, ofApi), kept.expiresAtMs - clock.now());
+    put(apiId, key, item, writeToken) {
+      const [apiGeneration = '', version] = writeToken.split('.');
+      if (invalidations.isInvalidatedSince(key, Number(version))) return;
+      blobs.write(toItemKey(apiId, key), encodeItem(item, apiGeneration), item.expiresAtMs - clock.now());
     },
     delete(apiId, key) {
       invalidations.add(key);
-      blobs.remove(itemKey(apiId, key));
+      blobs.remove(toItemKey(apiId, key));
     },
-    // Another era makes all that was written before worthless at once, and whatever is still being written too.
-    purgeApi: apiId => blobs.writePermanently(generationKey(apiId), Buffer.from(createPublicId())),
+    // A new generation invalidates every item of the API at once, also those that are still being written.
+    purgeApi: apiId => blobs.writePermanently(toGenerationKey(apiId), Buffer.from(createPublicId())),
   };
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { bodyFromBytes, noBody } from '../http/body.ts';
 import { HeaderList } from '../http/headers.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import type { CacheEntry } from './entry.ts';
+import type { CacheEntry } from './cache-entry.ts';
 import { computeAge, isCacheableRequest, isFreshEnough, parseRequestCacheControl } from './request-cache-control.ts';
 
 const headersOf = (headers: Record<string, string>) => new HeaderList(Object.entries(headers).flat());
@@ -27,32 +27,32 @@ const rows: [title: string, ordinary: boolean, call: Exchange][] = [
   ['a GET with a body', false, call({}, { body })],
   ['a DELETE with a body', false, call({}, { method: 'DELETE', receivedMethod: 'DELETE', body })],
   ['a part', false, call({ Range: 'bytes=0-1' })],
-  ['a part of what is known', false, call({ 'If-Range': '"a"' })],
-  ['a condition on how things are', false, call({ 'If-Match': '"a"' })],
-  ['a condition on since when', false, call({ 'If-Unmodified-Since': 'now' })],
+  ['If-Range', false, call({ 'If-Range': '"a"' })],
+  ['If-Match', false, call({ 'If-Match': '"a"' })],
+  ['If-Unmodified-Since', false, call({ 'If-Unmodified-Since': 'now' })],
   ['no-store', false, call({ 'Cache-Control': 'no-store' })],
-  ['no-cache, which is for others to decide', true, call({ 'Cache-Control': 'no-cache', Pragma: 'no-cache' })],
+  ['no-cache, which the lookup decides', true, call({ 'Cache-Control': 'no-cache', Pragma: 'no-cache' })],
   ['If-None-Match', true, call({ 'If-None-Match': '"a"' })],
   ['an upgrade', false, call({}, { upgrade: 'websocket' })],
   ['gRPC', false, call({ 'Content-Type': 'application/grpc' }, { method: 'POST', receivedMethod: 'POST' })],
-  ['a HEAD that goes round as a GET', false, call({}, { receivedMethod: 'HEAD' })],
-  ['a GET that goes round as a HEAD', false, call({}, { method: 'HEAD' })],
+  ['a HEAD that loops as a GET', false, call({}, { receivedMethod: 'HEAD' })],
+  ['a GET that loops as a HEAD', false, call({}, { method: 'HEAD' })],
   ['a GET that is sent as a POST', true, call({}, { upstreamMethod: 'POST' })],
   ['a GET that is sent as a HEAD', false, call({}, { upstreamMethod: 'HEAD' })],
-  ['a call for another API', false, call({}, { rewrittenTarget: { address: { loop: 'self' } } })],
-  ['a call for another address', true, call({}, { rewrittenTarget: { address: { loop: '' } } })],
+  ['a rewrite to another API', false, call({}, { rewrittenTarget: { address: { loop: 'self' } } })],
+  ['a rewrite to another address', true, call({}, { rewrittenTarget: { address: { loop: '' } } })],
 ];
 
 for (const [title, ordinary, given] of rows)
-  test(`${ordinary ? 'may be' : 'never is'} answered from what is kept: ${title}`, () => {
+  test(`${ordinary ? 'cacheable' : 'not cacheable'} request: ${title}`, () => {
     assert.equal(isCacheableRequest(given), ordinary);
   });
 
-test('callers who are listened to take what is young and fresh enough for them', () => {
+test('request directives: max-age, min-fresh and no-cache decide which entries are fresh enough', () => {
   const entry = { storedAtMs: 10_000, ageSeconds: 3, expiresAtMs: 40_000 } as CacheEntry;
   const nowMs = 20_900;
   assert.equal(computeAge(entry, nowMs), 13);
-  assert.equal(computeAge(entry, 5000), 3, 'a clock that was set back makes nothing younger than it was');
+  assert.equal(computeAge(entry, 5000), 3, 'a clock that was set back does not lower the age');
   const rows: [good: boolean, headers: Record<string, string>][] = [
     [true, {}],
     [false, { 'Cache-Control': 'no-cache' }],

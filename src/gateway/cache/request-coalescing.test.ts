@@ -4,60 +4,60 @@ import { createCoalescer, type InFlight } from './request-coalescing.ts';
 
 const time = { ms: 0 };
 const clock = { now: () => time.ms };
-const open = (more: { waitMs?: number; mostWaiting?: number } = {}) =>
+const open = (more: { waitTimeoutMs?: number; maxWaiters?: number } = {}) =>
   createCoalescer<string>({ clock, waitTimeoutMs: 60_000, maxWaiters: 100, ...more });
-const first = (boarded: unknown): InFlight<string> => {
-  assert.ok(boarded && !(boarded instanceof Promise), 'the first goes');
-  return boarded as InFlight<string>;
+const first = (joined: unknown): InFlight<string> => {
+  assert.ok(joined && !(joined instanceof Promise), 'the first goes');
+  return joined as InFlight<string>;
 };
 
-test('one goes, the others get what it brings, and the next one goes again', async () => {
-  const flying = open();
-  const flight = first(flying.join('a'));
-  const waiting = [flying.join('a'), flying.join('a')];
-  first(flying.join('b'));
+test('coalescing: one request goes upstream, its waiters get the result, the next request goes upstream again', async () => {
+  const coalescer = open();
+  const flight = first(coalescer.join('a'));
+  const waiting = [coalescer.join('a'), coalescer.join('a')];
+  first(coalescer.join('b'));
   flight.resolve('brought');
   assert.deepEqual(await Promise.all(waiting), ['brought', 'brought']);
-  first(flying.join('a')).resolve(undefined);
+  first(coalescer.join('a')).resolve(undefined);
   flight.resolve('too late');
   assert.deepEqual(await Promise.all(waiting), ['brought', 'brought']);
 });
 
-test('nobody waits for ever: after a while they go on by themselves, and somebody else goes first', async () => {
-  const flying = open({ waitMs: 1 });
-  const flight = first(flying.join('a'));
+test('coalescing: after the wait timeout waiters go upstream and a new request takes the lead', async () => {
+  const coalescer = open({ waitTimeoutMs: 1 });
+  const flight = first(coalescer.join('a'));
   // The timer of a wait keeps no process alive; here somebody must.
   const alive = setInterval(() => undefined, 1000);
-  assert.equal(await flying.join('a'), undefined);
+  assert.equal(await coalescer.join('a'), undefined);
   clearInterval(alive);
-  const next = first(flying.join('a'));
+  const next = first(coalescer.join('a'));
   flight.resolve('late');
-  assert.ok(flying.join('a') instanceof Promise, 'the late one does not end the flight of another');
+  assert.ok(coalescer.join('a') instanceof Promise, 'the late one does not end the flight of another');
   next.resolve(undefined);
 });
 
-test('only so many wait for one', () => {
-  const flying = open({ mostWaiting: 2 });
-  first(flying.join('a'));
-  assert.ok(flying.join('a') instanceof Promise);
-  assert.ok(flying.join('a') instanceof Promise);
-  assert.equal(flying.join('a'), undefined);
+test('coalescing: requests beyond the maximum of waiters go upstream', () => {
+  const coalescer = open({ maxWaiters: 2 });
+  first(coalescer.join('a'));
+  assert.ok(coalescer.join('a') instanceof Promise);
+  assert.ok(coalescer.join('a') instanceof Promise);
+  assert.equal(coalescer.join('a'), undefined);
 });
 
-test('where answers are not kept nobody waits for one, for a while', () => {
-  const flying = open();
-  flying.markUncacheable('a');
-  assert.equal(flying.join('a'), undefined);
-  flying.clearUncacheable('a');
-  first(flying.join('a')).resolve(undefined);
-  flying.markUncacheable('a');
+test('coalescing: requests for an uncacheable key do not wait until its mark expires', () => {
+  const coalescer = open();
+  coalescer.markUncacheable('a');
+  assert.equal(coalescer.join('a'), undefined);
+  coalescer.clearUncacheable('a');
+  first(coalescer.join('a')).resolve(undefined);
+  coalescer.markUncacheable('a');
   time.ms += 10_000;
-  first(flying.join('a'));
+  first(coalescer.join('a'));
 });
 
-test('what is remembered is bounded', () => {
-  const flying = open();
-  for (let n = 0; n <= 1000; n++) flying.markUncacheable(`n${n}`);
-  first(flying.join('n0'));
-  assert.equal(flying.join('n1'), undefined);
+test('coalescing: the number of uncacheable keys is bounded', () => {
+  const coalescer = open();
+  for (let n = 0; n <= 1000; n++) coalescer.markUncacheable(`n${n}`);
+  first(coalescer.join('n0'));
+  assert.equal(coalescer.join('n1'), undefined);
 });

@@ -1,19 +1,20 @@
 import type { Clock } from '#base/clock.ts';
 
-/** One call to the upstream that others wait for. */
+/** The upstream request that others wait for. */
 export interface InFlight<T> {
+  /** Undefined where there is no result for the waiters. */
   resolve(value: T | undefined): void;
 }
 
 export interface CoalescerOptions {
   readonly clock: Clock;
-  /** Longer than this nobody waits for another's call. */
+  /** After it every waiter goes upstream itself. */
   readonly waitTimeoutMs: number;
-  /** How many wait for one; the rest go on by themselves. */
+  /** Per in-flight request; the rest go upstream themselves. */
   readonly maxWaiters: number;
 }
 
-/** How long it is remembered that answers of a name are not kept, so that nobody waits for one in vain. */
+/** A key whose responses are not cacheable is not coalesced for this long: its waiters would wait in vain. */
 const uncacheableTtlMs = 10_000;
 const maxUncacheableKeys = 1000;
 
@@ -24,48 +25,48 @@ interface InFlightRequest<T> extends InFlight<T> {
 }
 
 /**
- * Lets one of many calls that ask for the same go to the upstream, and the others wait for what it brings. What it
- * brings may be of no use to them: then they go on by themselves.
+ * Request coalescing: one upstream request per cache key; the rest wait for its result. Where the result is not cacheable,
+ * each waiter goes upstream itself.
  */
-export function createCoalescer<T>({ clock, waitTimeoutMs: waitMs, maxWaiters: mostWaiting }: CoalescerOptions) {
+export function createCoalescer<T>({ clock, waitTimeoutMs, maxWaiters }: CoalescerOptions) {
   const inFlight = new Map<string, InFlightRequest<T>>();
+  /** The time until which a key is not coalesced. */
   const uncacheable = new Map<string, number>();
 
   function start(key: string): InFlight<T> {
     const { promise, resolve } = Promise.withResolvers<T | undefined>();
-    const flight: InFlightRequest<T> = {
+    const request: InFlightRequest<T> = {
       waiters: 0,
       result: promise,
       timer: undefined,
       resolve(value) {
-        clearTimeout(flight.timer);
-        if (inFlight.get(key) === flight) inFlight.delete(key);
+        clearTimeout(request.timer);
+        if (inFlight.get(key) === request) inFlight.delete(key);
         resolve(value);
       },
     };
-    inFlight.set(key, flight);
-    return flight;
+    inFlight.set(key, request);
+    return request;
   }
 
-  function waitFor(flight: InFlightRequest<T>): Promise<T | undefined> {
-    flight.timer ??= setTimeout(() => flight.resolve(undefined), waitMs).unref();
-    flight.waiters++;
-    return flight.result;
+  function waitFor(request: InFlightRequest<T>): Promise<T | undefined> {
+    request.timer ??= setTimeout(() => request.resolve(undefined), waitTimeoutMs).unref();
+    request.waiters++;
+    return request.result;
   }
 
   return {
-    /** A flight for whoever goes first, a promise for those who wait, nothing for those who go alone. */
+    /** In-flight handle for the first request, a promise for its waiters, undefined for those that go alone. */
     join(key: string): InFlight<T> | Promise<T | undefined> | undefined {
       const untilMs = uncacheable.get(key);
       if (untilMs !== undefined) {
         if (untilMs > clock.now()) return undefined;
         uncacheable.delete(key);
       }
-      const flight = inFlight.get(key);
-      if (!flight) return start(key);
-      return flight.waiters < mostWaiting ? waitFor(flight) : undefined;
+      const request = inFlight.get(key);
+      if (!request) return start(key);
+      return request.waiters < maxWaiters ? waitFor(request) : undefined;
     },
-    /** Answers of this name are not kept, as it seems. */
     markUncacheable(key: string): void {
       uncacheable.delete(key);
       uncacheable.set(key, clock.now() + uncacheableTtlMs);

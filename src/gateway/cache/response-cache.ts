@@ -1,20 +1,20 @@
 import type { MaybePromise } from '../pipeline/step.ts';
-import type { StoredItem } from './entry.ts';
+import type { StoredItem } from './cache-entry.ts';
 
 export interface CacheLookup {
-  readonly kept: StoredItem | undefined;
-  /** Goes with what is kept in answer to this look: it tells what was forgotten since. Undefined: keep nothing. */
-  readonly era: string | undefined;
-  /** Calls of one turn may share an answer; another begins when what was known is forgotten. */
-  readonly turn: string;
+  readonly item: StoredItem | undefined;
+  /** Passed to `put`: it tells which invalidations happened since this lookup. Undefined: store nothing. */
+  readonly writeToken: string | undefined;
+  /** Part of the coalescing key: a request after an invalidation does not join one from before it. */
+  readonly generation: string;
 }
 
-/** Where answers are kept. Nothing here fails a call: what cannot be had is not there. */
+/** Stored responses. A failure of the store is a miss, never a failed request. */
 export interface ResponseCache {
   find(apiId: string, key: string): MaybePromise<CacheLookup>;
-  /** Never waits. */
-  put(apiId: string, key: string, kept: StoredItem, era: string): void;
+  /** Returns at once; the write may still be under way. */
+  put(apiId: string, key: string, item: StoredItem, writeToken: string): void;
   delete(apiId: string, key: string): void;
-  /** Forgets all answers of an API, those that are still on their way included. Rejects when it cannot be sure. */
+  /** Invalidates all responses of an API, in-flight ones included. Rejects when that is not certain. */
   purgeApi(apiId: string): Promise<void>;
 }

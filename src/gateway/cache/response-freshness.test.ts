@@ -9,7 +9,7 @@ import { computeTtlMs, parseAge, parseVary, selectStoredHeaders } from './respon
 
 const nowMs = Date.UTC(2030, 0, 1, 12);
 const at = (seconds: number) => new Date(nowMs + seconds * 1000).toUTCString();
-const plain: CacheRules = { ttlMs: 60_000, statuses: undefined, pattern: undefined, ttlHeader: undefined };
+const plain: CacheRules = { ttlMs: 60_000, statuses: undefined, bodyPattern: undefined, ttlHeader: undefined };
 const listed: CacheRules = { ...plain, statuses: new Set([200, 404]) };
 const decided: CacheRules = { ...listed, ttlHeader: 'x-gw-cache-action-set-ttl' };
 
@@ -29,15 +29,15 @@ type Row = [
 ];
 
 const rows: readonly Row[] = [
-  ['nothing said: the time of the definition', 60, {}],
+  ['no directive: the TTL of the definition', 60, {}],
   ['any status where none is listed', 60, {}, 500],
   ['a status that is listed', 60, {}, 404, listed],
   ['a status that is not', 0, {}, 500, listed],
-  ['a part of an answer', 0, {}, 206],
-  ['a part of an answer, even where it is listed', 0, {}, 206, { ...plain, statuses: new Set([206]) }],
-  ['a part that calls itself whole', 0, { 'Content-Range': 'bytes 0-1/9' }],
+  ['a partial response', 0, {}, 206],
+  ['a partial response, even where its status is listed', 0, {}, 206, { ...plain, statuses: new Set([206]) }],
+  ['a 200 response with Content-Range', 0, { 'Content-Range': 'bytes 0-1/9' }],
   ['no news', 0, {}, 304],
-  ['a part that cannot be had', 0, {}, 416],
+  ['an unsatisfiable range', 0, {}, 416],
   ['no-store', 0, { 'Cache-Control': 'no-store' }],
   ['private', 0, { 'Cache-Control': 'private' }],
   ['private for one header', 0, { 'Cache-Control': 'max-age=9, private="X-User"' }],
@@ -50,15 +50,15 @@ const rows: readonly Row[] = [
   ['a shorter max-age', 10, { 'Cache-Control': 'max-age=10' }],
   ['a longer max-age', 60, { 'Cache-Control': 'max-age=600' }],
   ['max-age=0', 0, { 'Cache-Control': 'max-age=0' }],
-  ['an unreadable max-age', 0, { 'Cache-Control': 'max-age=soon' }],
+  ['a malformed max-age', 0, { 'Cache-Control': 'max-age=soon' }],
   ['a negative max-age', 0, { 'Cache-Control': 'max-age=-5' }],
   ['a max-age in quotes', 10, { 'Cache-Control': 'max-age="10"' }],
-  ['max-age said twice: the shorter', 5, { 'Cache-Control': 'max-age=10, max-age=5' }],
+  ['max-age repeated: the shorter', 5, { 'Cache-Control': 'max-age=10, max-age=5' }],
   ['s-maxage wins over max-age', 20, { 'Cache-Control': 'max-age=5, s-maxage=20' }],
   ['s-maxage=0 too', 0, { 'Cache-Control': 'max-age=50, s-maxage=0' }],
   ['a huge max-age', 60, { 'Cache-Control': `max-age=${'9'.repeat(30)}` }],
-  ['an age that came with it', 7, { 'Cache-Control': 'max-age=10', Age: '3' }],
-  ['an age beyond its time', 0, { 'Cache-Control': 'max-age=10', Age: '11' }],
+  ['an Age header', 7, { 'Cache-Control': 'max-age=10', Age: '3' }],
+  ['an Age beyond max-age', 0, { 'Cache-Control': 'max-age=10', Age: '11' }],
   ['Expires', 30, { Expires: at(30) }],
   ['Expires, counted from Date', 20, { Expires: at(30), Date: at(10) }],
   ['Expires in the past', 0, { Expires: at(-1) }],
@@ -68,43 +68,73 @@ const rows: readonly Row[] = [
   ['Vary: *', 0, { Vary: '*' }],
   ['Vary: * among others', 0, { Vary: ['Accept', 'Origin, *'] }],
   ['Vary', 60, { Vary: 'Accept' }],
-  ['more Vary than anybody needs', 0, { Vary: Array.from({ length: 17 }, (_, n) => `X-${n}`).join(',') }],
+  ['too many Vary names', 0, { Vary: Array.from({ length: 17 }, (_, n) => `X-${n}`).join(',') }],
   ['Set-Cookie', 0, { 'Set-Cookie': 'a=b' }],
   ['Set-Cookie that is public', 0, { 'Set-Cookie': 'a=b', 'Cache-Control': 'public' }],
   ['events', 0, { 'Content-Type': 'text/event-stream; charset=utf-8' }],
   ['parts that replace each other', 0, { 'Content-Type': 'multipart/x-mixed-replace; boundary=a' }],
   ['gRPC', 0, { 'Content-Type': 'application/grpc+proto' }],
-  ['no time in the definition', 0, {}, 200, { ...plain, ttlMs: 0 }],
-  ['a header that nobody asked for', 60, { 'x-gw-cache-action-set-ttl': '5' }],
-  ['the upstream decides and says nothing', 0, {}, 200, decided],
-  ['the upstream decides and says nothing but how long', 0, { 'x-gw-cache-action-set-ttl': '5' }, 200, decided],
-  ['the upstream asks', 60, { 'x-gw-cache-action-set': '1' }, 200, decided],
-  ['the upstream asks with nothing', 0, { 'x-gw-cache-action-set': ' ' }, 200, decided],
-  ['the upstream asks, of a status that is not listed', 60, { 'x-gw-cache-action-set': '1' }, 500, decided],
-  ['and says how long', 5, { 'x-gw-cache-action-set': '1', 'X-Gw-Cache-Action-Set-TTL': ' 5 ' }, 200, decided],
+  ['no TTL in the definition', 0, {}, 200, { ...plain, ttlMs: 0 }],
+  ['a TTL header while the definition decides', 60, { 'x-gw-cache-action-set-ttl': '5' }],
+  ['the upstream decides and sends no header', 0, {}, 200, decided],
+  ['the upstream decides and sends the TTL header alone', 0, { 'x-gw-cache-action-set-ttl': '5' }, 200, decided],
+  ['the upstream requests storage', 60, { 'x-gw-cache-action-set': '1' }, 200, decided],
+  ['the upstream requests storage with an empty header', 0, { 'x-gw-cache-action-set': ' ' }, 200, decided],
+  ['the upstream requests storage of a status that is not listed', 60, { 'x-gw-cache-action-set': '1' }, 500, decided],
   [
-    'longer than the definition',
+    'the upstream requests storage with a TTL',
+    5,
+    { 'x-gw-cache-action-set': '1', 'X-Gw-Cache-Action-Set-TTL': ' 5 ' },
+    200,
+    decided,
+  ],
+  [
+    'the upstream requests a TTL longer than that of the definition',
     600,
     { 'x-gw-cache-action-set': '1', 'x-gw-cache-action-set-ttl': '600' },
     200,
     decided,
   ],
-  ['no time at all', 0, { 'x-gw-cache-action-set': '1', 'x-gw-cache-action-set-ttl': '0' }, 200, decided],
-  ['less than no time', 0, { 'x-gw-cache-action-set': '1', 'x-gw-cache-action-set-ttl': '-1' }, 200, decided],
-  ['what cannot be read', 60, { 'x-gw-cache-action-set': '1', 'x-gw-cache-action-set-ttl': 'long' }, 200, decided],
-  ['a header of its own', 7, { 'x-gw-cache-action-set': '1', 'X-Ttl': '7' }, 200, { ...decided, ttlHeader: 'x-ttl' }],
+  [
+    'the upstream requests a TTL of 0',
+    0,
+    { 'x-gw-cache-action-set': '1', 'x-gw-cache-action-set-ttl': '0' },
+    200,
+    decided,
+  ],
+  [
+    'the upstream requests a negative TTL',
+    0,
+    { 'x-gw-cache-action-set': '1', 'x-gw-cache-action-set-ttl': '-1' },
+    200,
+    decided,
+  ],
+  [
+    'the upstream requests a malformed TTL',
+    60,
+    { 'x-gw-cache-action-set': '1', 'x-gw-cache-action-set-ttl': 'long' },
+    200,
+    decided,
+  ],
+  [
+    'the TTL header has another name',
+    7,
+    { 'x-gw-cache-action-set': '1', 'X-Ttl': '7' },
+    200,
+    { ...decided, ttlHeader: 'x-ttl' },
+  ],
   ['a cookie, on request', 60, { 'x-gw-cache-action-set': '1', 'Set-Cookie': 'a=b' }, 200, decided],
   ['no-store stays no-store', 0, { 'x-gw-cache-action-set': '1', 'Cache-Control': 'no-store' }, 200, decided],
   ['private stays private', 0, { 'x-gw-cache-action-set': '1', 'Cache-Control': 'private' }, 200, decided],
-  ['a part stays a part', 0, { 'x-gw-cache-action-set': '1' }, 206, decided],
+  ['a partial response, on request', 0, { 'x-gw-cache-action-set': '1' }, 206, decided],
 ];
 
 for (const [title, seconds, headers, status = 200, rules = plain] of rows)
-  test(`kept for ${seconds} seconds: ${title}`, () => {
+  test(`TTL ${seconds} s: ${title}`, () => {
     assert.equal(computeTtlMs(rules, given(status, headers), nowMs), seconds * 1000);
   });
 
-test('what answers differ by is told by Vary, and by an encoding', () => {
+test('Vary names come from Vary and from a content encoding', () => {
   const of = (headers: Record<string, string | string[]>) => parseVary(given(200, headers).headers);
   assert.deepEqual(of({}), []);
   assert.deepEqual(of({ Vary: ['Origin, ACCEPT', 'accept,, '] }), ['accept', 'origin']);
@@ -112,7 +142,7 @@ test('what answers differ by is told by Vary, and by an encoding', () => {
   assert.equal(of({ Vary: 'a, *' }), undefined);
 });
 
-test('an age that cannot be read is none', () => {
+test('a malformed Age counts as 0', () => {
   for (const [age, seconds] of [
     ['5', 5],
     [' 7 ', 7],
@@ -122,7 +152,7 @@ test('an age that cannot be read is none', () => {
     assert.equal(parseAge(given(200, { Age: age }).headers), seconds);
 });
 
-test('what belongs to one call is not kept, and what the gateway adds is kept once for each time it was said', () => {
+test('stored headers leave out those of one response, and one occurrence for each that the gateway adds', () => {
   const call = { extraResponseHeaders: ['Vary', 'Origin', 'X-Expires', 'soon'] } as Exchange;
   const headers = {
     Vary: ['Origin', 'Origin', 'Accept'],

@@ -13,7 +13,7 @@ const versioned = (extended_paths: object) => ({
   },
 });
 
-test('all callers together have the rate of the API, with or without keys', async () => {
+test('API rate limit: all clients share it, with or without keys', async () => {
   const { api, heard, clock } = limitsBench();
   const { statuses, call } = api({ global_rate_limit: { rate: 3, per: 10 } });
   const session = keySession({});
@@ -29,7 +29,7 @@ test('all callers together have the rate of the API, with or without keys', asyn
   assert.deepEqual(await open.statuses(undefined, 2), [200, 429]);
 });
 
-test('what is switched off, or has no rate or period, is no limit', async () => {
+test('API rate limit: none applies where it is disabled or has no rate or period', async () => {
   const { api } = limitsBench();
   const limits = [
     { rate: 1, per: 10, disabled: true },
@@ -42,7 +42,7 @@ test('what is switched off, or has no rate or period, is no limit', async () => 
   assert.deepEqual(await skipped.statuses(undefined, 2), [200, 200]);
 });
 
-test('an endpoint has its own rate in place of the API’s', async () => {
+test('endpoint rate limit: replaces that of the API', async () => {
   const { api, heard } = limitsBench();
   const { statuses } = api({
     use_keyless: true,
@@ -63,7 +63,7 @@ test('an endpoint has its own rate in place of the API’s', async () => {
   assert.deepEqual(await statuses(undefined, 1, { path: '/off' }), [429]);
 });
 
-test('the OpenAPI form says the same of the API and of its operations', async () => {
+test('API rate limit: the OpenAPI format sets it for the API and for operations', async () => {
   const { oas } = limitsBench();
   const { statuses } = oas({
     openapi: '3.0.3',
@@ -80,7 +80,7 @@ test('the OpenAPI form says the same of the API and of its operations', async ()
   assert.deepEqual(await statuses(undefined, 3, { path: '/' }), [200, 200, 429]);
 });
 
-test('a call refused by the API has used rate and quota of its key', async () => {
+test('API rate limit: a refused request counts against rate and quota of its key', async () => {
   const { api } = limitsBench();
   const session = keySession({ rate: 3, per: 60, quota_max: 2, quota_renewal_rate: 60 });
   const { statuses } = api({ global_rate_limit: { rate: 1, per: 1 } });

@@ -1,12 +1,12 @@
 import type { CounterResult, Window } from '#storage/shared/shared.ts';
 import { createEndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
+import { skipsLimits } from '../pipeline/loops.ts';
 import type { Step, StepContext, StepResult } from '../pipeline/step.ts';
-import { skipsLimits } from './loops.ts';
-import { createRateCounter, type RateCounter, toLimitState } from './rate.ts';
+import { createRateCounter, type RateCounter, toLimitState } from './rate-counter.ts';
 import { createTooManyRequests } from './rate-limit-headers.ts';
 
-/** How many calls the API, or one of its endpoints, takes from all callers together. */
+/** Rate limit of an API or one of its endpoints, over all clients. */
 export const apiLimitsStep: Step = {
   name: 'api-limits',
   build(context) {
@@ -45,7 +45,7 @@ interface Limit {
   readonly window: Window;
 }
 
-/** Without a rate or a period there is no limit. */
+/** A limit needs a rate and a period. */
 const isSet = ({ rate, perSeconds }: { rate: number; perSeconds: number }) => rate > 0 && perSeconds > 0;
 
 function compileApiLimit({ model: { identity, rateLimit } }: StepContext, rates: RateCounter): Limit | undefined {

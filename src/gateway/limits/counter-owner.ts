@@ -4,10 +4,10 @@ import type { Session } from '#access/keys/session.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { formatValue } from '../variables/format-value.ts';
 
-/** Texts longer than this name a counter by their hash. */
+/** A longer text names its counter by its hash. */
 const maxPatternOwnerChars = 128;
 
-/** Whose counters a call is counted in: those of its key, or those that its pattern names. */
+/** The owner of the counters of a request: its key, or the text its counter pattern expands to. */
 export function resolveCounterOwner(call: Exchange, session: Session): string {
   const text = session.counterPattern === undefined ? '' : expandPattern(session.counterPattern, call, session);
   return text === '' ? call.counterOwner : patternOwner(session.orgId, hashWhenLong(text));
@@ -18,7 +18,7 @@ const hashWhenLong = (text: string) =>
 
 const variablePattern = /\$gw_(context|meta)\.([\w.-]+)/g;
 
-/** The pattern with its variables filled in. What is unknown is empty. */
+/** Replaces variables by their values; an unknown one is empty. */
 const expandPattern = (pattern: string, call: Exchange, session: Session): string =>
   pattern.replaceAll(variablePattern, (_whole, from: string, name: string) =>
     formatValue((from === 'meta' ? session.metaData : call.context)?.[name]),

@@ -10,7 +10,7 @@ const text = (response: GatewayResponse) => response.body.bytes?.toString();
 const passed = (count: number) => Array<number>(count).fill(200);
 const refused = (count: number, status = 429) => Array<number>(count).fill(status);
 
-test('a window lets through the rate, opens with the first call and ends its period later', async () => {
+test('fixed window: opens with the first request, allows the rate, ends after its period', async () => {
   const { api, clock } = limitsBench();
   const session = keySession({ rate: 3, per: 10 });
   clock.ms += 7000;
@@ -22,7 +22,7 @@ test('a window lets through the rate, opens with the first call and ends its per
   assert.deepEqual(await statuses(session, 4), [...passed(3), ...refused(1)]);
 });
 
-test('windows by the clock end in step with it, whenever the first call came', async () => {
+test('clock window: ends at multiples of its period, whenever the first request came', async () => {
   const { api, clock } = limitsBench({ settings: { 'limits.rate_algorithm': 'fixed' } });
   const session = keySession({ rate: 2, per: 10 });
   clock.ms += 7000;
@@ -32,7 +32,7 @@ test('windows by the clock end in step with it, whenever the first call came', a
   assert.deepEqual(await statuses(session, 3), [...passed(2), ...refused(1)]);
 });
 
-test('over the time just past, whoever goes on hammering stays out', async () => {
+test('sliding window: refused requests count, so a client that does not back off stays refused', async () => {
   const { api, clock } = limitsBench({ settings: { 'limits.rate_algorithm': 'sliding' } });
   const session = keySession({ rate: 2, per: 10 });
   const { statuses } = api();
@@ -45,7 +45,7 @@ test('over the time just past, whoever goes on hammering stays out', async () =>
   assert.deepEqual(await statuses(session, 3), [...passed(2), ...refused(1)]);
 });
 
-test('a rate below one is one call in a longer time; without rate or period nothing is counted', async () => {
+test('rate below one: one request in a longer period; no limit without rate or period', async () => {
   const { api, clock } = limitsBench();
   const slow = keySession({ rate: 0.5, per: 10 });
   assert.deepEqual(await api().statuses(slow, 2), [200, 429]);
@@ -57,7 +57,7 @@ test('a rate below one is one call in a longer time; without rate or period noth
     assert.deepEqual(await api().statuses(keySession(key), 20, { keyId: 'free' }), passed(20));
 });
 
-test('a refusal for the rate has its text, says when to come back, and is told to handlers', async () => {
+test('rate limit exceeded: 429 with its message, Retry-After and an event', async () => {
   const { api, clock, heard } = limitsBench();
   const session = keySession({ rate: 1, per: 10 });
   await api().call(session);
@@ -70,7 +70,7 @@ test('a refusal for the rate has its text, says when to come back, and is told t
   assert.deepEqual(heard, [{ event: 'RatelimitExceeded', message: 'Rate Limit Exceeded', key: 'hash of key' }]);
 });
 
-test('a quota that is used up is a 403 until its period, which began with the first call, is over', async () => {
+test('quota exceeded: 403 until the period, which started with the first request, ends', async () => {
   const { api, clock, heard } = limitsBench();
   const session = keySession({ quota_max: 3, quota_renewal_rate: 3600 });
   const { statuses, call } = api();
@@ -87,7 +87,7 @@ test('a quota that is used up is a 403 until its period, which began with the fi
   assert.deepEqual(await statuses(session, 4), [...passed(3), ...refused(1, 403)]);
 });
 
-test('a quota without a renewal stays used up', async () => {
+test('quota without renewal: stays exceeded', async () => {
   const { api, clock } = limitsBench();
   for (const quota_renewal_rate of [0, -1]) {
     const session = keySession({ quota_max: 2, quota_renewal_rate });
@@ -98,7 +98,7 @@ test('a quota without a renewal stays used up', async () => {
   }
 });
 
-test('a blocked call is counted, so a quota raised by fewer stays blocked', async () => {
+test('quota exceeded: refused requests count, so a smaller raise of the quota stays exceeded', async () => {
   const { api } = limitsBench();
   const sized = (quota_max: number) => keySession({ quota_max, quota_renewal_rate: 3600 });
   assert.deepEqual(await api().statuses(sized(2), 5), [...passed(2), ...refused(3, 403)]);
@@ -106,7 +106,7 @@ test('a blocked call is counted, so a quota raised by fewer stays blocked', asyn
   assert.deepEqual(await api().statuses(sized(8), 3), [...passed(2), 403]);
 });
 
-test('a call stopped by the rate does not touch the quota', async () => {
+test('rate limit exceeded: the request does not count against the quota', async () => {
   const { api, clock } = limitsBench();
   const session = keySession({ rate: 1, per: 1, quota_max: 3, quota_renewal_rate: 3600 });
   for (let n = 0; n < 3; n++) {
@@ -116,7 +116,7 @@ test('a call stopped by the rate does not touch the quota', async () => {
   assert.deepEqual(await api().statuses(session, 1), [403]);
 });
 
-test('limits of the key are shared by its APIs; limits of a right count for their API alone', async () => {
+test('key limits: APIs share those of the key, those of an access right are per API', async () => {
   const { api } = limitsBench();
   const rights = (limit: ApiLimit = {}) => ({ api: { limit }, other: { limit } });
   const shared = keySession({ quota_max: 3, quota_renewal_rate: 60, rate: 100, per: 60, access_rights: rights() });
@@ -129,7 +129,7 @@ test('limits of the key are shared by its APIs; limits of a right count for thei
   assert.deepEqual(await other.statuses(apart, 4, { keyId: 'apart' }), [200, 200, 403, 429]);
 });
 
-test('limits from several policies count by policy, those of a policy for each API by API', async () => {
+test('policy limits: counted per policy, and per API where the policy says so', async () => {
   const policy = (id: string, apis: string[], more = {}) => ({
     id,
     org_id: orgId,
@@ -162,7 +162,7 @@ test('limits from several policies count by policy, those of a policy for each A
     assert.deepEqual(await it!.statuses(session, expected.length, { keyId: 'per api' }), expected);
 });
 
-test('an endpoint of a key has its own rate in place of the key’s, and its own counter', async () => {
+test('endpoint limit of a key: replaces the rate of the key, with its own counter', async () => {
   const endpoints = [
     { path: '/reports/{id}', methods: [{ name: 'GET', limit: { rate: 1, per: 60 } }] },
     { path: '/broken/[', methods: [{ name: 'GET', limit: { rate: 1, per: 60 } }] },
@@ -179,7 +179,7 @@ test('an endpoint of a key has its own rate in place of the key’s, and its own
   assert.deepEqual(await statuses(session, 3, { path: '/broken/[' }), [200, 200, 429]);
 });
 
-test('an API may count no rates, no quotas, or neither', async () => {
+test('API settings disable rate limits, quotas, or both', async () => {
   const { api } = limitsBench();
   const session = keySession({ rate: 2, per: 60, quota_max: 3, quota_renewal_rate: 60 });
   assert.deepEqual(await api({ disable_quota: true }).statuses(session, 5, { keyId: 'a' }), [
@@ -194,7 +194,7 @@ test('an API may count no rates, no quotas, or neither', async () => {
   assert.deepEqual(await neither.statuses(session, 5, { keyId: 'c' }), passed(5));
 });
 
-test('keys that name one pattern share their counters, within their organisation', async () => {
+test('counter pattern: keys with the same text share counters within their organisation', async () => {
   const patterned = (rate_limit_pattern: string, more = {}) =>
     keySession({ rate: 2, per: 60, meta_data: { rate_limit_pattern, team: 'blue' }, ...more });
   const { api } = limitsBench();
@@ -212,7 +212,7 @@ test('keys that name one pattern share their counters, within their organisation
   }
 });
 
-test('a pattern cannot be made to name the counters of a key or of another scope', async () => {
+test('counter pattern: cannot name counters of a key or of another scope', async () => {
   const { api } = limitsBench();
   const plain = keySession({ rate: 1, per: 60 });
   assert.deepEqual(await api().statuses(plain, 1, { keyId: 'victim' }), [200]);
@@ -224,7 +224,7 @@ test('a pattern cannot be made to name the counters of a key or of another scope
     );
 });
 
-test('a loop is not counted unless it asks for it; an open endpoint is not counted', async () => {
+test('key limits: a loop counts only with check_limits, an endpoint without auth never', async () => {
   const { api } = limitsBench();
   const session = keySession({ rate: 1, per: 60, quota_max: 1, quota_renewal_rate: 60 });
   const { statuses } = api({ global_rate_limit: { rate: 1, per: 60 } });
@@ -241,7 +241,7 @@ test('a loop is not counted unless it asks for it; an open endpoint is not count
   assert.deepEqual(await api().statuses(session, 5, open), passed(5));
 });
 
-test('an engine that answers later decides the same', async () => {
+test('key limits: asynchronous counters give the same results', async () => {
   const { api } = limitsBench({
     counters: local => ({
       take: async (...asked) => local.take(...asked),
@@ -256,7 +256,7 @@ test('an engine that answers later decides the same', async () => {
   assert.deepEqual(given.map(it => it.status).sort(), [200, 200, 403, 403, ...refused(6)]);
 });
 
-test('later steps can write what is left into headers and bodies', async () => {
+test('context variables: later steps can use the limits in headers and bodies', async () => {
   const { api, clock } = limitsBench();
   const session = keySession({ rate: 4, per: 60, quota_max: 2, quota_renewal_rate: 3600 });
   const { exchange, walk } = api();
@@ -273,7 +273,7 @@ test('later steps can write what is left into headers and bodies', async () => {
   });
 });
 
-test('the variables of the rate are there for a key without a quota, and those of the quota without a rate', async () => {
+test('context variables: those of rate and quota are set independently', async () => {
   const { api, clock } = limitsBench();
   const contextOf = async (key: Key, keyId: string) => {
     const { exchange, walk } = api();
@@ -294,7 +294,7 @@ test('the variables of the rate are there for a key without a quota, and those o
   });
 });
 
-test('a share of the quota that was asked for is told once, by the call that reaches it', async () => {
+test('quota monitor: a threshold emits one event, from the request that reaches it', async () => {
   const { api, heard, clock } = limitsBench({
     settings: { 'limits.monitor_keys': 'true', 'limits.monitor_percent': '50' },
   });

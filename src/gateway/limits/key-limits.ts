@@ -2,17 +2,17 @@ import { quotaCounter } from '#access/keys/counters.ts';
 import { findRight, type Session } from '#access/keys/session.ts';
 import type { CounterResult, Window } from '#storage/shared/shared.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
+import { skipsLimits } from '../pipeline/loops.ts';
 import { refuse } from '../pipeline/refusals.ts';
 import type { MaybePromise, Step, StepContext, StepResult } from '../pipeline/step.ts';
 import { resolveCounterOwner } from './counter-owner.ts';
-import { skipsLimits } from './loops.ts';
-import { createQuotaMonitor } from './monitor.ts';
-import { createLimitPlans, type LimitPlan } from './plan.ts';
-import { createRateCounter, toLimitState } from './rate.ts';
+import { createLimitPlans, type LimitPlan } from './limit-plan.ts';
+import { createQuotaMonitor } from './quota-monitor.ts';
+import { createRateCounter, toLimitState } from './rate-counter.ts';
 import { createRateGuard } from './rate-guard.ts';
 import { toResetUnixSeconds } from './rate-limit-headers.ts';
 
-/** Rate and quota of the key a call came with. Whoever is over the rate does not touch the quota. */
+/** Rate limit and quota of a key. A request above the rate does not count against the quota. */
 export const keyLimitsStep: Step = {
   name: 'key-limits',
   build(context) {
@@ -67,7 +67,7 @@ function createQuotaCheck({ services }: StepContext) {
   };
 }
 
-/** Later steps may write what is left into headers and bodies. */
+/** Sets the context variables of the limits, for headers and templates of later steps. */
 function setLimitVariables({ context, rate, quota }: Exchange): undefined {
   if (!context) return;
   if (rate) {

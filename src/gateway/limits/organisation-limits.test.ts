@@ -9,7 +9,7 @@ const on = { 'limits.organisations': 'true' } as const;
 const open = (api_id: string) => ({ api_id, use_keyless: true });
 const bench = (organisation: Key, settings = {}) => limitsBench({ settings: { ...on, ...settings }, organisation });
 
-test('all APIs of an organisation share its rate', async () => {
+test('organisation rate limit: all its APIs share it', async () => {
   const { api, heard, clock } = bench({ rate: 3, per: 10 });
   assert.deepEqual(await api(open('one')).statuses(undefined, 2), [200, 200]);
   assert.deepEqual(await api(open('two')).statuses(undefined, 1), [200]);
@@ -24,7 +24,7 @@ test('all APIs of an organisation share its rate', async () => {
   assert.deepEqual(await api(open('one')).statuses(undefined, 1), [200]);
 });
 
-test('of the rate of the key and that of the grants the tighter one holds', async () => {
+test('organisation rate limit: the tighter one of key and grants applies', async () => {
   const grants = { rate: 2, per: 10 };
   const statuses = (organisation: Key, settings = {}) =>
     limitsBench({ settings: { ...on, ...settings }, organisation, grants })
@@ -36,7 +36,7 @@ test('of the rate of the key and that of the grants the tighter one holds', asyn
   assert.deepEqual(await statuses({ rate: 1, per: 10 }, { 'limits.organisations': 'false' }), [200, 200, 403, 403]);
 });
 
-test('a granted rate is shared by all APIs, fires the event, and opens again after its time', async () => {
+test('granted rate: all APIs share it, it emits an event and resets after its period', async () => {
   const { api, heard, clock } = limitsBench({ grants: { rate: 2, per: 10 } });
   assert.deepEqual(await api(open('one')).statuses(undefined, 1), [200]);
   assert.deepEqual(await api(open('two')).statuses(undefined, 2), [200, 403]);
@@ -47,7 +47,7 @@ test('a granted rate is shared by all APIs, fires the event, and opens again aft
   assert.deepEqual(await api(open('one')).statuses(undefined, 1), [200]);
 });
 
-test('all APIs of an organisation share its quota', async () => {
+test('organisation quota: all its APIs share it', async () => {
   const { api, heard } = bench({ quota_max: 2, quota_renewal_rate: 60 });
   assert.deepEqual(await api(open('one')).statuses(undefined, 1), [200]);
   assert.deepEqual(await api(open('two')).statuses(undefined, 2), [200, 403]);
@@ -60,7 +60,7 @@ test('all APIs of an organisation share its quota', async () => {
   });
 });
 
-test('an organisation that is switched off is refused', async () => {
+test('inactive organisation: its requests are refused', async () => {
   const { api, heard } = bench({ is_inactive: true });
   const response = await api(open('one')).call(undefined);
   assert.equal(response.status, 403);
@@ -69,7 +69,7 @@ test('an organisation that is switched off is refused', async () => {
   assert.deepEqual(heard, []);
 });
 
-test('nothing is counted for loops, for organisations without limits, or unless a setting asks for it', async () => {
+test('organisation limits: not counted for loops, without limits, or with the setting off', async () => {
   const looping = { with: (call: { loopCount: number }) => void call.loopCount++ };
   const limited = bench({ rate: 1, per: 10 });
   assert.deepEqual(await limited.api(open('one')).statuses(undefined, 3, looping), [200, 200, 200]);
@@ -79,7 +79,7 @@ test('nothing is counted for loops, for organisations without limits, or unless 
   assert.deepEqual(await off.api(open('one')).statuses(undefined, 3), [200, 200, 200]);
 });
 
-test('shares of the quota of an organisation are told too', async () => {
+test('quota monitor: emits events for organisations too', async () => {
   const { api, heard } = bench(
     { quota_max: 4, quota_renewal_rate: 60, monitor: { trigger_limits: [75] } },
     { 'limits.monitor_organisations': 'true' },

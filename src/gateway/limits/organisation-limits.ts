@@ -3,16 +3,16 @@ import type { Session } from '#access/keys/session.ts';
 import type { CounterResult, Window } from '#storage/shared/shared.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
+import { skipsLimits } from '../pipeline/loops.ts';
 import { type RefusalCode, refusals, refuse } from '../pipeline/refusals.ts';
 import type { MaybePromise, Step, StepResult } from '../pipeline/step.ts';
 import type { StepServices } from '../pipeline/step-services.ts';
-import { skipsLimits } from './loops.ts';
-import { createQuotaMonitor, type MonitoredQuota } from './monitor.ts';
-import { createRateCounter } from './rate.ts';
+import { createQuotaMonitor, type MonitoredQuota } from './quota-monitor.ts';
+import { createRateCounter } from './rate-counter.ts';
 
 /**
- * Organisation rate limit and quota: what all calls to its APIs may use together. The rate of its grants is the operator's
- * and holds always; the limits of its key count beside it where the setting asks for them, so that the tighter one decides.
+ * Organisation rate limit and quota, over all requests to its APIs. The rate of its grants is the operator's and applies
+ * always; the limits of its key apply as well where `limits.organisations` is on, so the tighter one decides.
  */
 export const organisationLimitsStep: Step = {
   name: 'organisation-limits',
@@ -44,7 +44,7 @@ function createKeyCheck(services: StepServices, orgId: string): LimitCheck {
   };
 }
 
-/** The rate of the grants has a counter of its own: what one of the two limits refuses, the other has not to know. */
+/** Counter scope of the grants' rate: a request refused by one limit must not change the state of the other. */
 const grantScope = 'grant';
 
 function createGrantCheck(services: StepServices, orgId: string): LimitCheck | undefined {

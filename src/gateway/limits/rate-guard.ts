@@ -4,13 +4,13 @@ import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
 import type { MaybePromise, StepResult } from '../pipeline/step.ts';
 import type { StepServices } from '../pipeline/step-services.ts';
-import type { RatePlan } from './plan.ts';
-import { type RateCounter, toLimitState } from './rate.ts';
+import type { RatePlan } from './limit-plan.ts';
+import { type RateCounter, toLimitState } from './rate-counter.ts';
 import { createTooManyRequests } from './rate-limit-headers.ts';
 import { createSmoothing } from './smoothing.ts';
 import { createThrottleQueue, type ThrottleQueue } from './throttle-queue.ts';
 
-/** One for the thread: what is held is held by all APIs together. */
+/** One queue per thread, shared by all APIs: `limits.max_throttled_requests` bounds their throttled requests together. */
 const queues = new WeakMap<object, ThrottleQueue>();
 
 function getQueue({ settings }: Pick<StepServices, 'settings'>): ThrottleQueue {
@@ -22,7 +22,7 @@ function getQueue({ settings }: Pick<StepServices, 'settings'>): ThrottleQueue {
   return queue;
 }
 
-/** Lets a call pass while its key is below the rate; where the key says so, a call above it waits for its turn. */
+/** Rate limit of a key. Above the rate a request is throttled where the key says so, else refused. */
 export function createRateGuard(services: StepServices, rates: RateCounter) {
   const { clock, settings, emitEvent } = services;
   const rejectTooManyRequests = createTooManyRequests(services);
@@ -37,7 +37,7 @@ export function createRateGuard(services: StepServices, rates: RateCounter) {
     return rates.take(name, { ...window, limit }, clock.now());
   }
 
-  /** Whether the call passes; otherwise handlers hear of it. */
+  /** Records the state of the limit, emits an event above it; true where the request is allowed. */
   function recordResult(call: Exchange, { window }: RatePlan, taken: CounterResult): boolean {
     call.rate = toLimitState(window, taken);
     if (!taken.allowed) emitEvent('RatelimitExceeded', call, 'Rate Limit Exceeded', { key: call.keyHash });

@@ -9,7 +9,7 @@ const shown = ({ headers }: GatewayResponse) =>
   ['limit', 'remaining', 'reset'].map(name => headers.all(`x-ratelimit-${name}`).join());
 const session = keySession({ rate: 2, per: 10, quota_max: 5, quota_renewal_rate: 3600 });
 
-test('callers are told their quota; the upstream’s own words are replaced', async () => {
+test('X-RateLimit headers: carry the quota and replace those of the upstream', async () => {
   const { api, clock } = limitsBench();
   const reset = String(clock.ms / 1000 + 3600);
   assert.deepEqual(shown(await api().call(session)), ['5', '4', reset]);
@@ -17,7 +17,7 @@ test('callers are told their quota; the upstream’s own words are replaced', as
   assert.deepEqual(shown(await api().call(session)), ['5', '3', reset]);
 });
 
-test('a call without a quota is told of none, and the upstream’s own words stay; a quota that never renews has no reset', async () => {
+test('X-RateLimit headers: without a quota those of the upstream stay; without renewal reset is 0', async () => {
   const { api } = limitsBench();
   const theirs = ['of the upstream', '', ''];
   assert.deepEqual(shown(await api().call(keySession({ rate: 2, per: 10 }))), theirs);
@@ -25,7 +25,7 @@ test('a call without a quota is told of none, and the upstream’s own words sta
   assert.deepEqual(shown(await api().call(keySession({ quota_max: 5, quota_renewal_rate: -1 }))), ['5', '4', '0']);
 });
 
-test('by setting they are told their rate, on refusals too; on open APIs that of the API', async () => {
+test('response_headers rate: carry the rate, on 429 too; on keyless APIs that of the API', async () => {
   const { api, clock } = limitsBench({ settings: { 'limits.response_headers': 'rate' } });
   const reset = String(clock.ms / 1000 + 10);
   assert.deepEqual(shown(await api().call(session)), ['2', '1', reset]);
@@ -37,19 +37,19 @@ test('by setting they are told their rate, on refusals too; on open APIs that of
   assert.deepEqual(shown(await open.call(undefined)), ['3', '2', reset]);
 });
 
-test('by setting a call without a quota is told zeros, as by other gateways', async () => {
+test('response_headers quota_or_zero: zeros without a quota', async () => {
   const { api, clock } = limitsBench({ settings: { 'limits.response_headers': 'quota_or_zero' } });
   assert.deepEqual(shown(await api().call(keySession({ rate: 2, per: 10 }))), ['0', '0', '0']);
   assert.deepEqual(shown(await api({ use_keyless: true }).call(undefined)), ['0', '0', '0']);
   assert.deepEqual(shown(await api().call(session, { keyId: 'quota' })), ['5', '4', String(clock.ms / 1000 + 3600)]);
 });
 
-test('by setting they are told nothing, and then the upstream’s words stay', async () => {
+test('response_headers none: sets nothing, those of the upstream stay', async () => {
   const { api } = limitsBench({ settings: { 'limits.response_headers': 'none' } });
   assert.deepEqual(shown(await api().call(session)), ['of the upstream', '', '']);
 });
 
-test('by setting the standard’s own fields say it too', async () => {
+test('ietf_headers: RateLimit and RateLimit-Policy are set too', async () => {
   const { api } = limitsBench({ settings: { 'limits.ietf_headers': 'true' } });
   const response = await api().call(session);
   assert.equal(response.headers.get('ratelimit-policy'), '"rate";q=2;w=10, "quota";q=5;w=3600');

@@ -5,13 +5,13 @@ import type { Exchange } from '../pipeline/exchange.ts';
 import { type RefusalCode, refuse } from '../pipeline/refusals.ts';
 import type { Step } from '../pipeline/step.ts';
 import type { StepServices } from '../pipeline/step-services.ts';
-import type { LimitState } from './rate.ts';
+import type { LimitState } from './rate-counter.ts';
 
-/** What callers are told of their limits. */
+/** The `X-RateLimit-*` and `RateLimit` response headers. */
 export interface RateLimitHeaders {
-  /** On every answer that is not a refusal. */
+  /** For every response that is not an error of the gateway. */
   addToResponse(call: Exchange, headers: HeaderList): void;
-  /** On a refusal for too many calls. */
+  /** For a 429 response. */
   addToError(call: Exchange, headers: HeaderList): void;
 }
 
@@ -31,7 +31,7 @@ export function createRateLimitHeaders(settings: Settings): RateLimitHeaders {
   };
 }
 
-/** Replaces what the upstream says of limits of its own. Without a limit there is nothing to say: clients obey `0` left. */
+/** Replaces headers of the upstream. Without a limit it sets none: clients would stop at 0 remaining. */
 function setHeaders(headers: HeaderList, counted: LimitState | undefined): void {
   if (!counted) return;
   headers.set('X-RateLimit-Limit', String(counted.limit));
@@ -41,11 +41,11 @@ function setHeaders(headers: HeaderList, counted: LimitState | undefined): void 
 
 const noLimit: LimitState = { limit: 0, remaining: 0, resetsAtMs: Number.POSITIVE_INFINITY, periodMs: 0 };
 
-/** As the reference does: without a quota all three are 0. */
+/** `quota_or_zero`: without a quota all three headers are 0. */
 const setHeadersOrZero = (headers: HeaderList, counted: LimitState | undefined): void =>
   setHeaders(headers, counted ?? noLimit);
 
-/** The second in which it begins anew; 0 for never. */
+/** Unix time of the reset, rounded up; 0 for never. */
 export const toResetUnixSeconds = ({ resetsAtMs }: Pick<LimitState, 'resetsAtMs'>): number =>
   resetsAtMs === Number.POSITIVE_INFINITY ? 0 : Math.ceil(resetsAtMs / 1000);
 
@@ -68,7 +68,7 @@ function formatPolicy(name: string, counted: LimitState | undefined) {
 
 const computeSecondsUntil = (atMs: number, nowMs: number) => Math.max(0, Math.ceil((atMs - nowMs) / 1000));
 
-/** Refuses for too many calls, and says when to come back. */
+/** Refuses with 429 and `Retry-After`. */
 export function createTooManyRequests({ settings, clock }: Pick<StepServices, 'settings' | 'clock'>) {
   const { addToError: refusal } = createRateLimitHeaders(settings);
   return (call: Exchange, code: RefusalCode, { resetsAtMs }: Pick<LimitState, 'resetsAtMs'>): GatewayResponse => {

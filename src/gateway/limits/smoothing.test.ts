@@ -8,7 +8,7 @@ after(closeBenches);
 
 const window = (limit: number) => ({ limit, periodMs: 60_000 });
 
-test('the worked example: from 600, up at 550 to 700, down at 450 to 500, otherwise nothing', () => {
+test('smoothing: the documented example, from 600 up to 700 at 550, down to 500 at 450', () => {
   const plan = compileSmoothing(window(1000), { threshold: 400, step: 100, delaySeconds: 30, trigger: 0.5 });
   assert.equal(computeNextAllowance(plan, 600, 550), 700);
   assert.equal(computeNextAllowance(plan, 600, 549), 600);
@@ -16,7 +16,7 @@ test('the worked example: from 600, up at 550 to 700, down at 450 to 500, otherw
   assert.equal(computeNextAllowance(plan, 600, 450), 500);
 });
 
-test('the allowance never leaves what is between threshold and rate', () => {
+test('smoothing: the allowance stays between threshold and rate', () => {
   const plan = compileSmoothing(window(650), { threshold: 400, step: 100, delaySeconds: 1, trigger: 0.5 });
   assert.equal(computeNextAllowance(plan, 600, 600), 650);
   assert.equal(computeNextAllowance(plan, 650, 650), 650);
@@ -26,7 +26,7 @@ test('the allowance never leaves what is between threshold and rate', () => {
   assert.equal(compileSmoothing(window(10), { threshold: 400, step: 1, delaySeconds: 1, trigger: 0 }).threshold, 10);
 });
 
-test('a trigger of 0 means at the allowance itself, and hundredths are exact', () => {
+test('smoothing: a trigger of 0 is at the allowance itself, and hundredths are exact', () => {
   const at = (trigger: number) =>
     compileSmoothing(window(1000), { threshold: 400, step: 100, delaySeconds: 1, trigger });
   assert.equal(computeNextAllowance(at(0), 600, 599), 600);
@@ -45,7 +45,7 @@ const down = { event: 'RateLimitSmoothingDown', message: 'Rate limit decreased w
 const isSmoothing = (it: { event: string }) => it.event.startsWith('RateLimitSmoothing');
 
 for (const algorithm of ['window', 'sliding', 'fixed']) {
-  test(`allowance begins at the threshold and rises by a step in each hold-off (${algorithm})`, async () => {
+  test(`smoothing: the allowance starts at the threshold and rises one step per hold-off (${algorithm})`, async () => {
     const { api, clock, heard } = limitsBench({ settings: { 'limits.rate_algorithm': algorithm } });
     const session = keySession(key);
     const { statuses } = api();
@@ -63,7 +63,7 @@ for (const algorithm of ['window', 'sliding', 'fixed']) {
   });
 }
 
-test('the allowance falls when calls stay below it, and begins again after silence', async () => {
+test('smoothing: the allowance falls while usage is low and restarts after inactivity', async () => {
   const { api, clock, heard } = limitsBench();
   const session = keySession({ ...key, per: 15 });
   const { statuses } = api();
@@ -82,7 +82,7 @@ test('the allowance falls when calls stay below it, and begins again after silen
   assert.deepEqual(told(), []);
 });
 
-test('an allowance in use lives on, however long nothing moves it', async () => {
+test('smoothing: an allowance in use does not expire', async () => {
   const { api, clock, heard } = limitsBench();
   const session = keySession({ rate: 4, per: 1, smoothing: { ...key.smoothing, trigger: 1.5 } });
   const { statuses } = api();
@@ -97,7 +97,7 @@ test('an allowance in use lives on, however long nothing moves it', async () => 
   assert.deepEqual(heard.filter(isSmoothing), []);
 });
 
-test('many calls at once move it by one step only', async () => {
+test('smoothing: concurrent requests move the allowance by one step', async () => {
   const { api, clock, heard } = limitsBench({
     counters: local => ({
       take: async (...asked) => local.take(...asked),

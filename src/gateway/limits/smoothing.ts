@@ -4,22 +4,22 @@ import type { CounterResult, Counters, Window } from '#storage/shared/shared.ts'
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { MaybePromise } from '../pipeline/step.ts';
 import type { StepServices } from '../pipeline/step-services.ts';
-import type { RateCounter } from './rate.ts';
+import type { RateCounter } from './rate-counter.ts';
 
 /**
- * The allowance of a smoothed rate: it begins at the threshold and moves by one step at a time, at most once in each
- * hold-off, while calls near it or stay well below it. All threads and machines share it, in two counters: one holds how
- * far it is above the threshold, the other lets it change once in a hold-off.
+ * Rate limit smoothing: the allowance starts at the threshold and moves by one step, at most once per hold-off, while usage
+ * is near it or well below it. All threads and gateways share it in two counters: one holds the distance from the threshold,
+ * the other permits one change per hold-off.
  *
- * The first counts in units of `scale`; what is below a unit only says that it is in use. Without traffic for twice the
- * hold-off it ends, and the next call begins at the threshold again.
+ * The distance counts in units of `scale`; a count below one unit only marks the allowance as in use. Without traffic for
+ * twice the hold-off it expires, and the next request starts at the threshold.
  */
 export interface SmoothingPlan {
   readonly window: Window;
   readonly threshold: number;
   readonly step: number;
   readonly margin: number;
-  /** How the allowance is kept. */
+  /** The window of the distance counter. */
   readonly allowanceWindow: Window;
   readonly holdOff: Window;
 }
@@ -44,15 +44,15 @@ export function compileSmoothing(
 
 type Tools = Pick<StepServices, 'counters' | 'clock' | 'emitEvent'>;
 
-/** Gives the allowance in force for a call, after moving it if that is due. */
+/** Resolves the current allowance, after moving it where that is due. */
 export function createSmoothing({ counters, clock, emitEvent }: Tools, rates: RateCounter) {
   function resolveAllowance(call: Exchange, rate: string, plan: SmoothingPlan): MaybePromise<number> {
     const nowMs = clock.now();
     const used = rates.peek(rate, plan.window, nowMs);
-    const kept = counters.peek(allowanceCounter(rate), plan.allowanceWindow, nowMs);
-    if (used instanceof Promise || kept instanceof Promise)
-      return Promise.all([used, kept]).then(([before, now]) => adjust(call, rate, plan, before.used, now));
-    return adjust(call, rate, plan, used.used, kept);
+    const distance = counters.peek(allowanceCounter(rate), plan.allowanceWindow, nowMs);
+    if (used instanceof Promise || distance instanceof Promise)
+      return Promise.all([used, distance]).then(([before, now]) => adjust(call, rate, plan, before.used, now));
+    return adjust(call, rate, plan, used.used, distance);
   }
 
   function adjust(
@@ -60,15 +60,16 @@ export function createSmoothing({ counters, clock, emitEvent }: Tools, rates: Ra
     rate: string,
     plan: SmoothingPlan,
     used: number,
-    kept: CounterResult,
+    distance: CounterResult,
   ): MaybePromise<number> {
-    const current = readAllowance(plan, kept);
-    if (kept.used === 0) return start(rate, plan, current);
+    const current = readAllowance(plan, distance);
+    if (distance.used === 0) return start(rate, plan, current);
     const next = computeNextAllowance(plan, current, used);
-    if (next === current) return extend(counters, clock.now(), rate, plan, kept, current);
-    const turn = counters.take(holdOffCounter(rate), plan.holdOff, clock.now());
-    if (turn instanceof Promise) return turn.then(it => (it.allowed ? move(call, rate, plan, current, next) : current));
-    return turn.allowed ? move(call, rate, plan, current, next) : current;
+    if (next === current) return extend(counters, clock.now(), rate, plan, distance, current);
+    const permit = counters.take(holdOffCounter(rate), plan.holdOff, clock.now());
+    if (permit instanceof Promise)
+      return permit.then(it => (it.allowed ? move(call, rate, plan, current, next) : current));
+    return permit.allowed ? move(call, rate, plan, current, next) : current;
   }
 
   function start(rate: string, plan: SmoothingPlan, current: number): MaybePromise<number> {
@@ -99,7 +100,7 @@ export function createSmoothing({ counters, clock, emitEvent }: Tools, rates: Ra
   return { allowance: resolveAllowance };
 }
 
-/** While calls come the allowance lives on. Whoever else renews it at the same moment does no harm. */
+/** Extends the expiry of the allowance in the second half of its window. Concurrent extensions are harmless. */
 function extend(
   counters: Counters,
   nowMs: number,
@@ -112,14 +113,14 @@ function extend(
   return whenDone([counters.take(allowanceCounter(rate), window, nowMs)], current);
 }
 
-/** The value, once what leads to it is done. */
+/** The value, once the writes are done. */
 const whenDone = (doing: readonly MaybePromise<CounterResult>[], value: number): MaybePromise<number> =>
   doing.some(it => it instanceof Promise) ? Promise.all(doing).then(() => value) : value;
 
 const readAllowance = ({ threshold, window }: SmoothingPlan, { used }: CounterResult): number =>
   Math.min(threshold + Math.floor(used / scale), window.limit);
 
-/** `used` is what was counted before this call. */
+/** `used` is the count before this request. */
 export function computeNextAllowance(
   { threshold, step, margin, window }: SmoothingPlan,
   current: number,

@@ -10,7 +10,7 @@ const throttled = { rate: 1, per: 60, throttle_interval: 0.005, throttle_retry_l
 const isOpen = async (waiting: Promise<unknown>) => (await Promise.race([waiting, Promise.resolve('open')])) === 'open';
 
 for (const algorithm of ['window', 'sliding']) {
-  test(`a call over the rate waits, and goes on when there is room; it counts once (${algorithm})`, async () => {
+  test(`throttling: a request above the rate waits until it is allowed and counts once (${algorithm})`, async () => {
     const { api, clock, heard } = limitsBench({ settings: { 'limits.rate_algorithm': algorithm } });
     const session = keySession({ ...throttled, quota_max: 3, quota_renewal_rate: 3600 });
     const { call, statuses } = api();
@@ -31,7 +31,7 @@ for (const algorithm of ['window', 'sliding']) {
   });
 }
 
-test('after its retries a call is refused; each failed try is told', async () => {
+test('throttling: after its retries a request is refused; each failed attempt emits an event', async () => {
   const { api, events } = limitsBench();
   const session = keySession({ ...throttled, throttle_interval: 0.001, throttle_retry_limit: 3 });
   const { call, statuses } = api();
@@ -42,13 +42,13 @@ test('after its retries a call is refused; each failed try is told', async () =>
   assert.deepEqual(events(), Array(4).fill('RatelimitExceeded'));
 });
 
-test('the throttle of a right wins over the key’s; none refuses at once', async () => {
+test('throttling: settings of the access right override those of the key; without any a request is refused at once', async () => {
   const limit = { rate: 1, per: 60, throttle_retry_limit: -1 };
   const session = keySession({ ...throttled, access_rights: { api: { limit } } });
   assert.deepEqual(await limitsBench().api().statuses(session, 2), [200, 429]);
 });
 
-test('a caller who leaves is no longer held, and makes room', async () => {
+test('throttling: a disconnected client frees its place', async () => {
   const { api } = limitsBench({ settings: { 'limits.max_throttled_requests': '1' } });
   const session = keySession(throttled);
   const { exchange, walk, call, statuses } = api();
@@ -69,7 +69,7 @@ test('a caller who leaves is no longer held, and makes room', async () => {
   await waiting;
 });
 
-test('limits.max_throttled_requests bounds the calls of all APIs together: one held for one API leaves no room for another', async () => {
+test('throttling: limits.max_throttled_requests bounds the throttled requests of all APIs together', async () => {
   const { api } = limitsBench({ settings: { 'limits.max_throttled_requests': '1' } });
   const session = keySession({ ...throttled, access_rights: { one: {}, other: {} } });
   const [one, other] = [api({ api_id: 'one' }), api({ api_id: 'other' })];
@@ -93,7 +93,7 @@ test('limits.max_throttled_requests bounds the calls of all APIs together: one h
   await waiting;
 });
 
-test('no call is held longer than the gateway allows', async () => {
+test('throttling: no request waits longer than limits.max_throttle_seconds', async () => {
   const { api, clock, heard } = limitsBench({ settings: { 'limits.max_throttle_seconds': '30' } });
   const { call, statuses } = api();
   const session = keySession({ ...throttled, per: 3600 });

@@ -1,11 +1,11 @@
 import type { Exchange } from '../pipeline/exchange.ts';
 
-/** Calls of this thread that wait for their turn. */
+/** Throttled requests of this thread. */
 export interface ThrottleQueue {
-  /** Makes room for a call; false when too many wait already. Whoever got room gives it back with `leave`. */
+  /** Takes a place; false when the queue is full. A place is freed by `leave`. */
   tryEnter(): boolean;
   leave(): void;
-  /** Resolves after the pause, or at once when the caller leaves; false when they did. */
+  /** Resolves to true after the delay, to false as soon as the client disconnects. */
   wait(call: Exchange, ms: number): Promise<boolean>;
 }
 

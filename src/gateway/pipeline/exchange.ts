@@ -2,7 +2,7 @@ import type { Session } from '#access/keys/session.ts';
 import type { Body } from '../http/body.ts';
 import type { HeaderList } from '../http/headers.ts';
 import type { GatewayResponse } from '../http/response.ts';
-import type { LimitState } from '../limits/rate.ts';
+import type { LimitState } from '../limits/rate-counter.ts';
 import type { UpstreamAddress } from '../proxy/load-balancer.ts';
 import type { RequestSigner } from '../proxy/signer.ts';
 import type { TimeoutQueue } from '../proxy/timeout-queue.ts';

@@ -41,3 +41,6 @@ export function applyLoopControls(call: Exchange, controls: LoopControls | undef
   if (call.maxLoops === 0) call.maxLoops = controls.limit;
   call.checkLimitsInLoop = controls.checksLimits;
 }
+
+/** A loop is counted against limits once, when it enters the gateway, unless its address has `check_limits=true`. */
+export const skipsLimits = ({ loopCount, checkLimitsInLoop }: Exchange): boolean => loopCount > 0 && !checkLimitsInLoop;

@@ -3,7 +3,7 @@ import type { SecureVersion, TLSSocket } from 'node:tls';
 import type { AddressPolicy } from '#base/address-policy.ts';
 import { Lru } from '#base/lru.ts';
 import type { Model } from '#definition/model.ts';
-import type { CertificateCache, StoredCertificate } from '../auth/certificates.ts';
+import type { CertificateCache, StoredCertificate } from '../auth/certificate-cache.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
 import { toOpenSslCiphers } from './ciphers.ts';
 import { findByHostPattern, normalizeHostPatterns } from './host-patterns.ts';

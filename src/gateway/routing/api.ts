@@ -16,7 +16,7 @@ import { createLoadBalancers } from '../proxy/load-balancer.ts';
 import { RecordedApi } from '../recording/api-analytics.ts';
 import { createOptionsAccess } from '../steps/options-access.ts';
 import { createContextNameCheck } from '../variables/context-names.ts';
-import { resolveReferences } from '../variables/references.ts';
+import { resolveReferences } from '../variables/secret-references.ts';
 import { type BuiltInRoute, createBuiltInRoutes } from './built-in-routes.ts';
 import { type ApiIdentity, serverIdentityOf } from './sni.ts';
 import { isRaw, type Passage, passageOf } from './tcp-proxy.ts';

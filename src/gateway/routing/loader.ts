@@ -2,7 +2,7 @@ import { policyChangeName } from '#access/policies/topic.ts';
 import type { StoredApi } from '#apis/api/schema.ts';
 import { fromHookReferences } from '#definition/facets/event-handlers.ts';
 import { classicToModel, type Model, oasToModel } from '#definition/model.ts';
-import { listReferencedCertificates } from '../auth/certificates.ts';
+import { listReferencedCertificates } from '../auth/certificate-cache.ts';
 import { listReferencedPolicies, prefetchPolicies } from '../auth/required-policies.ts';
 import type { StepServices } from '../pipeline/step-services.ts';
 import type { StoredGrants } from '../pipeline/tenant-grants.ts';

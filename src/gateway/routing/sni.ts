@@ -1,7 +1,7 @@
 import type { Model } from '#definition/model.ts';
 import { isLiteralHost } from '#definition/route-overlap.ts';
 import type { ReservedHosts } from '#people/organisations/reserved-hosts.ts';
-import type { CertificateCache, StoredCertificate } from '../auth/certificates.ts';
+import type { CertificateCache, StoredCertificate } from '../auth/certificate-cache.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
 import type { TenantGrants } from '../pipeline/tenant-grants.ts';
 import type { ServerIdentity } from '../server/tls-acceptor.ts';

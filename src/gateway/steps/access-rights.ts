@@ -3,7 +3,7 @@ import { refuse } from '../pipeline/refusals.ts';
 import type { Step } from '../pipeline/step.ts';
 import { hasOwnVersions } from '../routing/versions.ts';
 
-/** The key may call this API, and this version of it. */
+/** Access rights: the key has a right on this API and this version. */
 export const accessRightsStep: Step = {
   name: 'access-rights',
   build({ model }) {

@@ -3,7 +3,7 @@ import { deny } from '../auth/auth-result.ts';
 import { refuse } from '../pipeline/refusals.ts';
 import type { Step } from '../pipeline/step.ts';
 
-/** Whoever called is known by now, and the key in their hands is in force. */
+/** Key state: the request has a session whose key is active and not expired. */
 export const keyStateStep: Step = {
   name: 'key-state',
   build({ model, services }) {

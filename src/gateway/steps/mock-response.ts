@@ -6,7 +6,6 @@ import { createEndpointMatcher, type EndpointMatcher } from '../pipeline/endpoin
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
 import { ApiCompileError, type Step, type StepContext } from '../pipeline/step.ts';
-import { compileOpenApiDocument, rejectUnreadable } from '../validation/document.ts';
 import { negotiateMediaType } from '../validation/media-types.ts';
 import {
   buildMockResponses,
@@ -14,7 +13,8 @@ import {
   findMockResponse,
   type MockResponses,
 } from '../validation/mock-responses.ts';
-import { createOperationMatcher, type FindOperation } from '../validation/operations.ts';
+import { compileOpenApiDocument, rejectUnreadable } from '../validation/openapi-document.ts';
+import { createOperationMatcher, type FindOperation } from '../validation/operation-matcher.ts';
 
 type Entry = StepContext['version']['endpoints']['mockResponse'][number];
 type MockHandler = (call: Exchange) => GatewayResponse;
@@ -68,7 +68,7 @@ function findInDocument(context: StepContext): ((call: Exchange) => MockHandler 
   });
   return call => {
     const found = find?.(call);
-    return found === undefined || found === 'unfit' ? undefined : found.made;
+    return found === undefined || found === 'unfit' ? undefined : found.compiled;
   };
 }
 

@@ -1,5 +1,5 @@
 import { basicAuthStep } from '../auth/basic.ts';
-import { bearerTokenStep } from '../auth/bearer.ts';
+import { bearerTokenStep } from '../auth/bearer-token.ts';
 import { externalOAuthStep } from '../auth/external-oauth.ts';
 import { hmacStep } from '../auth/hmac.ts';
 import { jwtStep } from '../auth/jwt.ts';

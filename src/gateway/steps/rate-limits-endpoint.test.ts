@@ -8,7 +8,7 @@ after(closeBenches);
 const body = (response: GatewayResponse) => JSON.parse(String(response.body.bytes ?? '{}'));
 const asked = { path: '/gw/rate-limits/' };
 
-test('a key is told its limits without using them up', async () => {
+test('GET /gw/rate-limits: returns the limits of the key without counting', async () => {
   const { api, clock } = limitsBench();
   const session = keySession({ rate: 2, per: 10, quota_max: 5, quota_renewal_rate: 3600 });
   const { call, statuses } = api();
@@ -25,7 +25,7 @@ test('a key is told its limits without using them up', async () => {
   }
 });
 
-test('what is not limited is 0, and other paths and methods are the API’s own', async () => {
+test('GET /gw/rate-limits: 0 without a limit; other paths and methods go to the upstream', async () => {
   const { api } = limitsBench();
   const session = keySession({});
   assert.deepEqual(body(await api().call(session, asked)), {

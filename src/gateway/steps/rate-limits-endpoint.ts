@@ -9,7 +9,7 @@ import type { Step } from '../pipeline/step.ts';
 
 const path = '/gw/rate-limits';
 
-/** `GET {listen_path}/gw/rate-limits/` tells callers the limits of their key, without counting. */
+/** `GET {listen_path}/gw/rate-limits/` returns the limits of the key without counting. */
 export const rateLimitsEndpointStep: Step = {
   name: 'rate-limits-endpoint',
   build({ model, services }) {

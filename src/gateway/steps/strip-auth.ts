@@ -1,4 +1,5 @@
-import { listCredentialSources, removeCookie, removeQueryParameter } from '../auth/credential-sources.ts';
+import { listCredentialSources, removeQueryParameter } from '../auth/credential-sources.ts';
+import { removeCookie } from '../http/cookies.ts';
 import type { Step } from '../pipeline/step.ts';
 
 /** Removes credentials before forwarding, on open endpoints too. */

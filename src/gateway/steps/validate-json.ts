@@ -12,7 +12,7 @@ import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
 import { ApiCompileError, type Step } from '../pipeline/step.ts';
 
-/** Bodies of the classic form are checked against a schema of their endpoint, whatever they say they are. */
+/** JSON Schema validation of request bodies (classic `validate_json`), whatever their content type. */
 export const validateJsonStep: Step = {
   name: 'validate-json',
   build({ model, version, services }) {
@@ -71,7 +71,7 @@ function compileSchema(path: string, schema: Json | undefined): Validate | undef
   }
 }
 
-/** The form in which schemas are kept; they count where they are not there in the clear. */
+/** The base64 form of a schema, used where the plain one is absent. */
 function decodeSchema(path: string, base64: string): Json | undefined {
   if (base64 === '') return undefined;
   const read = parseJsonBody(Buffer.from(base64, 'base64'));

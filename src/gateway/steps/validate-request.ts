@@ -5,16 +5,16 @@ import type { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
 import type { Step } from '../pipeline/step.ts';
-import { type BodyValidator, compileBodyValidator } from '../validation/bodies.ts';
-import { compileOpenApiDocument, rejectUnreadable } from '../validation/document.ts';
-import { type Candidate, createOperationMatcher } from '../validation/operations.ts';
+import { type BodyValidator, compileBodyValidator } from '../validation/body-validator.ts';
+import { compileOpenApiDocument, rejectUnreadable } from '../validation/openapi-document.ts';
+import { type Candidate, createOperationMatcher } from '../validation/operation-matcher.ts';
+import { parseCookiePairs, parseQueryPairs } from '../validation/parameter-styles.ts';
 import {
   collectParameters,
   compileParameterValidator,
   type ParameterSources,
   type ParameterValidator,
-} from '../validation/parameters.ts';
-import { cookiesOf, parseQueryPairs } from '../validation/styles.ts';
+} from '../validation/parameter-validator.ts';
 
 interface RequestValidators {
   readonly status: number;
@@ -22,7 +22,7 @@ interface RequestValidators {
   readonly body: BodyValidator | undefined;
 }
 
-/** Calls are checked against what the OpenAPI document says of their operation. */
+/** Request validation against the operation of the OpenAPI document. */
 export const validateRequestStep: Step = {
   name: 'validate-request',
   build(context) {
@@ -45,15 +45,15 @@ export const validateRequestStep: Step = {
     const maxBodyBytes = services.settings['gateway.max_buffered_body_bytes'];
     return {
       request(call) {
-        const found = find(call);
-        if (found === undefined) return undefined;
-        if (found === 'unfit')
+        const candidate = find(call);
+        if (candidate === undefined) return undefined;
+        if (candidate === 'unfit')
           return refuse(call, 'request_invalid', { detail: "path parameter doesn't match any endpoint" });
-        const { made } = found;
-        if (!made) return undefined;
-        if (!made.body || call.body.stream === undefined)
-          return validate(call, found, made, call.body.bytes ?? noBytes);
-        return call.body.read(maxBodyBytes).then(bytes => validate(call, found, made, bytes));
+        const { compiled: validators } = candidate;
+        if (!validators) return undefined;
+        if (!validators.body || call.body.stream === undefined)
+          return validate(call, candidate, validators, call.body.bytes ?? noBytes);
+        return call.body.read(maxBodyBytes).then(bytes => validate(call, candidate, validators, bytes));
       },
     };
   },
@@ -61,15 +61,15 @@ export const validateRequestStep: Step = {
 
 function validate(
   call: Exchange,
-  found: Candidate<RequestValidators>,
-  made: RequestValidators,
+  candidate: Candidate<RequestValidators>,
+  validators: RequestValidators,
   bytes: Buffer,
 ): GatewayResponse | undefined {
   const run = new ValidationRun();
   try {
-    const places = readSources(call, found);
-    for (const check of made.parameters) check(places, run);
-    made.body?.(bytes, call.headers, run);
+    const sources = readSources(call, candidate);
+    for (const check of validators.parameters) check(sources, run);
+    validators.body?.(bytes, call.headers, run);
   } catch (error) {
     if (!(error instanceof BudgetExceeded)) throw error;
     run.path.length = 0;
@@ -78,7 +78,7 @@ function validate(
   }
   if (run.violations.length === 0) return undefined;
   const refused = refuse(call, 'request_invalid', { detail: formatViolations(run.violations, 'call') });
-  refused.status = made.status;
+  refused.status = validators.status;
   return refused;
 }
 
@@ -86,5 +86,5 @@ const readSources = (call: Exchange, { values }: Candidate<RequestValidators>): 
   path: values(call.innerPath),
   query: parseQueryPairs(call.query),
   headers: call.headers,
-  cookies: cookiesOf(call.headers.all('cookie').join('; ')),
+  cookies: parseCookiePairs(call.headers),
 });

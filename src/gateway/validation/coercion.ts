@@ -1,17 +1,17 @@
 import { type SchemaCheck, ValidationRun } from '#languages/json-schema/run.ts';
-import type { OpenApiDocument } from './document.ts';
+import type { OpenApiDocument } from './openapi-document.ts';
 import { readSchemaInfo, type SchemaInfo } from './schema-info.ts';
 
-/** What stood in an address, a header or a form: a text, several, or texts by name. */
+/** A serialized parameter or form value: a text, a list, or texts by name. */
 export type SerializedValue = string | readonly string[] | Readonly<Record<string, string | readonly string[]>>;
 
-/** Makes the value that a schema means of what was written; what fits nothing stays text, and the schema says so. */
+/** Coerces texts to the types of a schema. A text that fits no type stays a string and then fails validation. */
 export interface Coercion {
   readonly info: SchemaInfo;
   coerce(written: SerializedValue): unknown;
 }
 
-/** Lists and objects hold plain values here: no style writes anything deeper. */
+/** Arrays and objects hold primitives: no parameter style serializes deeper values. */
 export function compileCoercion(schema: unknown, document: OpenApiDocument, depth = 0): Coercion {
   const facts = readSchemaInfo(schema, document);
   const coercePrimitive = compilePrimitive(facts.types, document.compileSchema(schema));
@@ -29,7 +29,7 @@ export function compileCoercion(schema: unknown, document: OpenApiDocument, dept
         return facts.types.has('array') && depth > 0 ? coerceItems([written]) : coercePrimitive(written);
       if (Array.isArray(written)) return coerceItems(written);
       const entries = Object.entries(written as Record<string, string | readonly string[]>);
-      // A member may be called anything: `fromEntries` never touches what the object is.
+      // A member may be named `__proto__`: `fromEntries` defines it as an own property.
       return Object.fromEntries(
         entries.map(([name, it]) => [name, (members.get(name) ?? additional)?.coerce(it) ?? it]),
       );
@@ -38,7 +38,7 @@ export function compileCoercion(schema: unknown, document: OpenApiDocument, dept
 }
 
 const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-/** Trying one reading of a short text. */
+/** Steps of the trial validation of one reading. */
 const maxTrialSteps = 10_000;
 
 function compilePrimitive(types: ReadonlySet<string>, check: SchemaCheck): (text: string) => unknown {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '#base/json-tree.ts';
 import { ValidationRun } from '#languages/json-schema/run.ts';
-import { compileOpenApiDocument } from './document.ts';
 import { generateExample } from './examples.ts';
+import { compileOpenApiDocument } from './openapi-document.ts';
 
 const made = (schema: unknown, schemas: JsonObject = {}) =>
   generateExample(schema, compileOpenApiDocument({ openapi: '3.0.3', components: { schemas } }));
@@ -41,14 +41,14 @@ const table: readonly [unknown, unknown][] = [
   [{ type: 'integer', minimum: 5, multipleOf: 4 }, 8],
 ];
 
-test('each kind of schema has its example, always the same', () => {
+test('examples: every kind of schema has a deterministic example', () => {
   for (const [schema, expected] of table) {
     assert.deepEqual(made(schema), expected, JSON.stringify(schema));
     assert.deepEqual(made(schema), made(schema));
   }
 });
 
-test('what is made fits the schema it is made for', () => {
+test('examples: a generated value is valid for its schema', () => {
   for (const [schema] of table.filter(([it]) => it !== undefined)) {
     const document = compileOpenApiDocument({ openapi: '3.1.0' });
     if (JSON.stringify(schema).includes('"exclusiveMinimum":true')) continue;
@@ -59,7 +59,7 @@ test('what is made fits the schema it is made for', () => {
   }
 });
 
-test('schemas that hold themselves end', () => {
+test('examples: recursive schemas terminate', () => {
   const schemas = {
     Node: { type: 'object', properties: { name: { type: 'string' }, next: { $ref: '#/components/schemas/Node' } } },
   };
@@ -73,7 +73,7 @@ test('schemas that hold themselves end', () => {
   assert.ok(levels > 1 && levels < 20, String(levels));
 });
 
-test('an example has a size that can be sent, however much its schema branches', () => {
+test('examples: the size is bounded, however much the schema branches', () => {
   const all = Array.from({ length: 20 }, (_, at) => [`m${at}`, { $ref: '#/components/schemas/Wide' }]);
   const text = JSON.stringify(
     made({ $ref: '#/components/schemas/Wide' }, { Wide: { type: 'object', properties: Object.fromEntries(all) } }),

@@ -1,13 +1,13 @@
 import type { Json } from '#base/json.ts';
 import { arrayOrEmpty, isObject, type JsonObject, objectOrEmpty } from '#base/json-tree.ts';
-import type { OpenApiDocument } from './document.ts';
+import type { OpenApiDocument } from './openapi-document.ts';
 
-/** Beyond these an example says nothing new, and schemas that hold themselves would never end. */
+/** Bounds of a generated example: recursive schemas would not end. */
 const maxDepth = 8;
 const maxValues = 1000;
 const maxTextChars = 1000;
 
-/** Values that are right for texts of a format; always the same. */
+/** Valid strings by format. */
 const formatExamples: Readonly<Record<string, string>> = {
   date: '2020-01-01',
   'date-time': '2020-01-01T00:00:00Z',
@@ -22,7 +22,7 @@ const formatExamples: Readonly<Record<string, string>> = {
   byte: 'c3RyaW5n',
 };
 
-/** A value that a schema could mean, the same one every time. */
+/** Generates a deterministic example of a schema. */
 export function generateExample(schema: unknown, document: OpenApiDocument): Json {
   let remaining = maxValues;
 
@@ -47,7 +47,7 @@ export function generateExample(schema: unknown, document: OpenApiDocument): Jso
     return type === 'boolean' ? true : null;
   }
 
-  /** What cannot be made is left out, unless it must be there. */
+  /** A property beyond the bounds is left out, unless it is required. */
   function generateObject(it: JsonObject, depth: number): Json {
     const required = arrayOrEmpty(it.required);
     const members: [string, Json][] = [];
@@ -76,7 +76,7 @@ export function generateExample(schema: unknown, document: OpenApiDocument): Jso
   return generate(schema, 0) ?? null;
 }
 
-/** What the schema itself gives as an example. */
+/** The schema's own `example`, `examples`, `default`, `const` or `enum` value. */
 function findGivenExample(it: JsonObject): Json | undefined {
   const [first] = arrayOrEmpty(it.examples);
   const [choice] = arrayOrEmpty(it.enum);

@@ -3,17 +3,17 @@ import { parseMediaType } from '#base/media-type.ts';
 const matchesRange = (range: string, type: string): boolean =>
   range === '*/*' || range === type || (range.endsWith('/*') && type.startsWith(range.slice(0, -1)));
 
-/** How much a range says: a whole type more than half of one, that more than nothing. */
+/** Media range specificity (RFC 9110, section 12.5.1). */
 const rankSpecificity = (range: string) => (range === '*/*' ? 0 : range.endsWith('/*') ? 1 : 2);
 
-/** Which declared range a body's type falls under, the most precise one. */
+/** The value of the most specific declared range that includes a media type. */
 export function matchMediaType<T>(declared: ReadonlyMap<string, T>, type: string): T | undefined {
   return declared.get(type) ?? declared.get(`${type.split('/', 1)[0]}/*`) ?? declared.get('*/*');
 }
 
 /**
- * Which of the types at hand an `Accept` asks for first; `preferred` wins among equals. Undefined where it takes none of
- * them.
+ * Content negotiation: the available type with the highest quality in `Accept`; `preferred` wins among equals. Undefined
+ * where none is acceptable.
  */
 export function negotiateMediaType(accept: string, types: readonly string[], preferred: string): string | undefined {
   const ranges = accept.split(',').flatMap(part => {

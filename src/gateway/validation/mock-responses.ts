@@ -1,22 +1,22 @@
 import { isObject, type JsonObject, objectOrEmpty } from '#base/json-tree.ts';
-import type { OpenApiDocument } from './document.ts';
 import { generateExample } from './examples.ts';
+import type { OpenApiDocument } from './openapi-document.ts';
 
-/** What an operation may answer, made from its document: examples first, else values of its schemas. */
+/** A mock response of an operation: from its examples, else generated from its schemas. */
 export interface MockResponse {
   readonly headers: readonly string[];
-  /** By media type, as the document writes them; none for a response without a body. */
+  /** By media type as written in the document; empty for a response without a body. */
   readonly media: ReadonlyMap<string, MockExamples>;
 }
 
 export interface MockExamples {
-  /** Taken where nobody asks for a name. */
+  /** Used where the request names no example. */
   readonly defaultBody: Buffer;
-  /** Undefined where the document gives one example, or none: names then mean nothing. */
+  /** Undefined where the document has one example or none: names are ignored then. */
   readonly named: ReadonlyMap<string, Buffer> | undefined;
 }
 
-/** By status as the document writes it: `200`, `4XX`, `default`. */
+/** By status as written in the document: `200`, `4XX`, `default`. */
 export type MockResponses = ReadonlyMap<string, MockResponse>;
 
 export function buildMockResponses(operation: JsonObject, document: OpenApiDocument): MockResponses {
@@ -34,7 +34,7 @@ export function buildMockResponses(operation: JsonObject, document: OpenApiDocum
 export const findMockResponse = (replies: MockResponses, code: number): MockResponse | undefined =>
   replies.get(String(code)) ?? replies.get(`${Math.floor(code / 100)}XX`) ?? replies.get('DEFAULT');
 
-/** The status of an operation that nobody chose one for: 200, else its lowest success; 200 also by class or default. */
+/** The default mock status: 200, else the lowest success; 200 also where the document has classes or `default` only. */
 export function chooseDefaultStatus(replies: MockResponses): number {
   if (replies.has('200')) return 200;
   const successes = [...replies.keys()].filter(code => /^2\d\d$/.test(code)).map(Number);

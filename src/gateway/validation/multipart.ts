@@ -1,4 +1,4 @@
-/** One part of a form. */
+/** A part of `multipart/form-data` (RFC 7578). */
 export interface FormPart {
   readonly name: string;
   readonly type: string;
@@ -10,8 +10,8 @@ const maxParts = 1000;
 const maxPartHeadBytes = 8192;
 
 /**
- * The parts of a whole multipart body; undefined where it is none, or has too many. Strict: what another reader could
- * divide differently is no form.
+ * Parses a multipart body; undefined where it is malformed or has too many parts. Strict: a body that another parser could
+ * split differently is malformed.
  */
 export function parseMultipart(bytes: Buffer, contentType: string): FormPart[] | undefined {
   const [boundary, another] = contentType.matchAll(/;\s?boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/gi);

@@ -4,12 +4,12 @@ import type { JsonObject } from '#base/json-tree.ts';
 import { formatViolations } from '#languages/json-schema/error-text.ts';
 import { ValidationRun } from '#languages/json-schema/run.ts';
 import { HeaderList } from '../http/headers.ts';
-import { compileBodyValidator } from './bodies.ts';
-import { compileOpenApiDocument } from './document.ts';
+import { compileBodyValidator } from './body-validator.ts';
 import { negotiateMediaType } from './media-types.ts';
-import { compileParameterValidator } from './parameters.ts';
-import { cookiesOf, parseQueryPairs } from './styles.ts';
-import { compilePathValues } from './templates.ts';
+import { compileOpenApiDocument } from './openapi-document.ts';
+import { parseCookiePairs, parseQueryPairs } from './parameter-styles.ts';
+import { compileParameterValidator } from './parameter-validator.ts';
+import { compilePathValues } from './path-values.ts';
 
 const components = {
   schemas: { Id: { type: 'integer', minimum: 1 }, Ids: { type: 'array', items: { $ref: '#/components/schemas/Id' } } },
@@ -26,7 +26,15 @@ interface Sent {
 function faults(parameter: JsonObject, { path = {}, query = '', headers = [], cookie = '' }: Sent): string {
   const run = new ValidationRun();
   const check = compileParameterValidator({ name: 'p', ...parameter }, document);
-  check({ path, query: parseQueryPairs(query), headers: new HeaderList(headers), cookies: cookiesOf(cookie) }, run);
+  check(
+    {
+      path,
+      query: parseQueryPairs(query),
+      headers: new HeaderList(headers),
+      cookies: parseCookiePairs(new HeaderList(['Cookie', cookie])),
+    },
+    run,
+  );
   return formatViolations(run.violations, '');
 }
 
@@ -210,9 +218,9 @@ const styles: readonly [string, JsonObject, Sent, Sent, string][] = [
   ],
 ];
 
-describe('parameters', () => {
+describe('request validation: parameters', () => {
   for (const [what, parameter, fits, fails, said] of styles)
-    test(`${what}: read as OpenAPI writes it`, () => {
+    test(`${what}: parsed by its OpenAPI style`, () => {
       assert.equal(faults(parameter, fits), '');
       assert.equal(faults(parameter, fails), said);
     });
@@ -241,7 +249,7 @@ const parts = (...fields: string[]) =>
 
 const notParts = 'body: is not a form in parts';
 
-describe('bodies', () => {
+describe('request validation: bodies', () => {
   const json = { 'application/json': { schema: point } };
   const urlencoded = { 'application/x-www-form-urlencoded': form };
   const multipart = { 'multipart/form-data': form };
@@ -370,15 +378,15 @@ describe('bodies', () => {
     ],
   ];
   for (const [what, content, type, text, said] of cases)
-    test(`${what}: ${said === '' ? 'passes' : 'is told'}`, () => assert.equal(body(content, type, text), said));
+    test(`${what}: ${said === '' ? 'valid' : 'reported'}`, () => assert.equal(body(content, type, text), said));
 
-  test('no body: fine, unless one is asked for', () => {
+  test('no body: valid unless it is required', () => {
     assert.equal(body(json, undefined, ''), '');
     assert.equal(body(json, undefined, '', { required: true }), 'body: is required');
   });
 });
 
-test('3.0 and 3.1 read the same words as each of them means them', () => {
+test('OpenAPI 3.0 and 3.1: keywords have the meaning of their version', () => {
   const said = (openapi: string, schema: JsonObject, value: unknown) => {
     const run = new ValidationRun();
     compileOpenApiDocument({ openapi }).compileSchema(schema)(value, run, undefined);
@@ -392,7 +400,7 @@ test('3.0 and 3.1 read the same words as each of them means them', () => {
   assert.ok(!said('3.1.0', { prefixItems: [{ type: 'string' }] }, [1]));
 });
 
-test('a discriminator says which alternative is meant', () => {
+test('discriminator: selects the alternative', () => {
   const schemas = { Cat: { required: ['lives'] }, Dog: { required: ['tricks'] } };
   const refs = Object.keys(schemas).map(name => ({ $ref: `#/components/schemas/${name}` }));
   const check = compileOpenApiDocument({ openapi: '3.0.3', components: { schemas } }).compileSchema({
@@ -409,14 +417,14 @@ test('a discriminator says which alternative is meant', () => {
   assert.equal(said({ kind: 'constructor' }), 'it: kind must be one of "Cat", "Dog", "puss"');
 });
 
-test('values of a path are found below a version, and where several share a segment', () => {
+test('path values: found below a version, and several in one segment', () => {
   assert.deepEqual(compilePathValues('/a/{x}/{y}', true)('/v1/a/1/2/'), { x: '1', y: '2' });
   assert.deepEqual(compilePathValues('/{x}.{y}', true)('/a.b'), { x: 'a', y: 'b' });
   assert.deepEqual(compilePathValues('/{x}-{y}-{z}', true)(`/${'-'.repeat(50_000)}/x`), undefined);
   assert.deepEqual(compilePathValues('/a/{x}', false)('/a/1/more'), { x: '1' });
 });
 
-test('what callers accept is weighed as they say', () => {
+test('content negotiation: Accept qualities and specificity decide', () => {
   const types = ['application/json', 'text/plain', 'image/png'];
   assert.equal(negotiateMediaType('text/*, image/png;q=0.5', types, 'application/json'), 'text/plain');
   assert.equal(negotiateMediaType('text/html, */*;q=0.1', types, 'application/json'), 'application/json');

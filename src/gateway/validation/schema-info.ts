@@ -1,9 +1,9 @@
 import { arrayOrEmpty, isObject } from '#base/json-tree.ts';
-import type { OpenApiDocument } from './document.ts';
+import type { OpenApiDocument } from './openapi-document.ts';
 
-/** What a schema says about the kind of a value, alternatives and references taken together. */
+/** Types and members of a schema, over its references and combined schemas. */
 export interface SchemaInfo {
-  /** Empty where every type is welcome. */
+  /** Empty where every type is allowed. */
   readonly types: ReadonlySet<string>;
   readonly items: unknown;
   readonly properties: ReadonlyMap<string, unknown>;

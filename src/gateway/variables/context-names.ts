@@ -1,6 +1,6 @@
 import type { Model } from '#definition/model.ts';
 
-/** The names of context variables that the gateway sets itself. */
+/** Context variables that the gateway sets. */
 export const contextNames: readonly string[] = [
   'request_data',
   'headers',
@@ -20,8 +20,8 @@ export const contextNames: readonly string[] = [
 const prefixedName = /^(?:request_data_|headers_|cookies_|jwt_claims_|trigger-)./;
 
 /**
- * Whether a context variable of this name can exist in an API. jq programs set any they like, and replies of token servers
- * those the definition lists; everything else is known beforehand, so that a misspelt name is found when it is loaded.
+ * Creates the check for names of context variables, so that a misspelt name fails at load. jq programs set any name, and
+ * responses of token servers those the definition lists; all others are known.
  */
 export function createContextNameCheck(model: Model): (name: string) => boolean {
   const { versions, upstreamClientCredentials, upstreamPassword } = model;

@@ -2,24 +2,24 @@ import type { Redactor } from '#base/redaction.ts';
 import { createSecretResolver, type SecretSource } from '#base/secrets.ts';
 import type { Settings } from '#base/settings.ts';
 
-/** The secrets that definitions of one organisation may name. Every value handed out is redacted from then on. */
+/** Secrets that definitions of one organisation may reference. Every value that is read is redacted from then on. */
 export interface DefinitionSecrets {
-  /** Undefined where there is none of that name, and just so where the organisation has no grant for it. */
+  /** Undefined where the secret is missing, and alike where the organisation has no grant for it. */
   find(place: SecretSource, name: string): string | undefined;
-  /** Replaces every secret that any definition was given in this thread. */
+  /** Replaces every secret that a definition read in this thread. */
   redact(text: string): string;
-  /** Those of another organisation. */
+  /** The secrets of another organisation. */
   forOrganisation(orgId: string): DefinitionSecrets;
 }
 
 export interface DefinitionSecretsOptions {
   readonly settings: Pick<Settings, 'secrets.values' | 'secrets.directory'>;
   readonly redactor: Redactor;
-  /** Whether the operator granted an organisation the secrets of that name. */
+  /** True where the operator granted the organisation secrets of that name. */
   readonly isGranted: (orgId: string, name: string) => boolean;
 }
 
-/** Belongs to no organisation yet, and finds nothing until it is asked for one with `of`. */
+/** Has no organisation: it finds nothing until `forOrganisation`. */
 export function createDefinitionSecrets({
   settings,
   redactor,

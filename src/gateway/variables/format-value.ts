@@ -1,7 +1,7 @@
 const isTextList = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every(it => typeof it === 'string');
 
-/** A value as text: numbers plainly, lists with commas, lists by name as `a:1,2;b:3`. Anything else is empty. */
+/** Formats a value: lists with commas, lists by name as `a:1,2;b:3`. Booleans, null and other objects are empty. */
 export function formatValue(value: unknown): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'number') return String(value);

@@ -1,13 +1,13 @@
 import { Lru } from '#base/lru.ts';
 
-/** Callers choose names: most of them choose the same ones. */
+/** Clients choose header names, most of them the same ones: a bounded cache. */
 const maxCachedNames = 1000;
 const cache = new Lru<string, HeaderNames>(maxCachedNames);
 
 export interface HeaderNames {
-  /** The way most people write it: `User-Agent`. */
+  /** `User-Agent`. */
   readonly canonical: string;
-  /** Among the facts about a call: `headers_User_Agent`. */
+  /** The context variable: `headers_User_Agent`. */
   readonly variable: string;
 }
 
@@ -23,13 +23,13 @@ export function toHeaderNames(name: string): HeaderNames {
 const strict = new TextDecoder('utf-8', { fatal: true });
 const ascii = /^[ -~]*$/;
 
-/** Headers travel as bytes, one to a character. This is the text they stand for. */
+/** Decodes a header value, one byte per character, as UTF-8. */
 export function decodeHeaderText(value: string): string {
   if (ascii.test(value)) return value;
   try {
     return strict.decode(Buffer.from(value, 'latin1'));
   } catch {
-    // Not UTF-8, then: each byte is a character of its own.
+    // Not UTF-8: Latin-1.
     return value;
   }
 }

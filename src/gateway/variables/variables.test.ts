@@ -21,12 +21,12 @@ const call = (context?: Record<string, unknown>, meta_data?: Record<string, unkn
   ({ context, session: meta_data && compileKeySession({ meta_data }, []) }) as Exchange;
 const filled = (text: string, of: Exchange) => compileVariables(text, services)(of);
 
-test('text without variables stays as it is', () => {
+test('variables: a text without any stays as it is', () => {
   for (const text of ['', 'a', '$', '$1 $x $gw_context $gw_context.', 'a $ gw_meta.b', '$5_000.50 $US_dollars.a'])
     assert.equal(filled(text, call({}, {})), text);
 });
 
-test('variables are filled in: texts, numbers, lists; whatever else or nothing is empty', () => {
+test('variables: texts, numbers and lists are expanded, other values are empty', () => {
   const context = {
     a: 'x',
     'trigger-0-Name-0': 'y',
@@ -49,7 +49,7 @@ test('variables are filled in: texts, numbers, lists; whatever else or nothing i
   assert.equal(filled('[$gw_context.a$gw_meta.a]', call()), '[]');
 });
 
-test('secrets are put in when the text is loaded; a missing one, or a place that is not there, makes it unservable', () => {
+test('variables: secrets are resolved at load; a missing secret or store fails the API', () => {
   assert.equal(filled('Bearer $secret_conf.key/$secret_conf.key', call()), 'Bearer k/k');
   for (const [text, reason] of Object.entries({
     '$secret_conf.other': 'the secret $secret_conf.other is missing',
@@ -65,13 +65,13 @@ test('secrets are put in when the text is loaded; a missing one, or a place that
   assert.deepEqual(['$secret_env.A', '$gw_meta.secret_env.A', 'x'].map(hasSecrets), [true, false, false]);
 });
 
-test('a value that looks like a variable is not one', () => {
+test('variables: a value is not expanded again', () => {
   const of = call({ a: '$gw_meta.b $secret_conf.key $1' }, { b: 'canary' });
   assert.equal(filled('$gw_context.a', of), '$gw_meta.b $secret_conf.key $1');
   assert.equal(filled('$secret_conf.tricky', call({}, { a: 'canary' })), '$gw_meta.a');
 });
 
-test('whatever a value holds, it begins nothing new in a header or an address', () => {
+test('variables: an escaped value cannot add headers or URL parts', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), value => {
       const of = call({ v: value });
@@ -86,7 +86,7 @@ test('whatever a value holds, it begins nothing new in a header or an address', 
   assert.equal(escapeUrlValue("a/../b?c=d&e#f g'"), 'a%2F..%2Fb%3Fc%3Dd%26e%23f%20g%27');
 });
 
-test('a misspelt variable makes the text unservable, with the name that was meant', () => {
+test('variables: a misspelt one fails the API and suggests a name', () => {
   const unservable = (text: string, reason: string, more = services) =>
     assert.throws(
       () => compileVariables(text, more),
@@ -105,7 +105,7 @@ test('a misspelt variable makes the text unservable, with the name that was mean
   unservable('$gw_context.whatever', 'no request has the context variable whatever', closed);
 });
 
-test('an organisation without a grant finds a secret as little as one that does not exist', () => {
+test('secrets: one without a grant is like one that does not exist', () => {
   const granted = (orgId: string, name: string) => orgId === 'own' || name === 'key';
   const all = createDefinitionSecrets({ settings, redactor: createRedactor(), isGranted: granted });
   const found = (orgId: string, name: string) => all.forOrganisation(orgId).find('conf', name);

@@ -6,12 +6,12 @@ import { ApiCompileError } from '../pipeline/step.ts';
 import type { StepServices } from '../pipeline/step-services.ts';
 import { contextNames } from './context-names.ts';
 import { formatValue } from './format-value.ts';
-import { parseReference, referencePlaces } from './references.ts';
+import { parseReference, referencePlaces } from './secret-references.ts';
 
 /**
- * Text in which definitions name what is known only when a call comes: `$gw_context.NAME` and `$gw_meta.NAME`, the latter
- * of the key; and `$secret_….NAME`, which is known when the definition is loaded. It is taken apart once. What a value
- * holds is never looked at for variables again: callers cannot name any.
+ * Variables in texts of definitions: `$gw_context.NAME` and `$gw_meta.NAME` (of the key) are resolved per request,
+ * `$secret_….NAME` when the definition is loaded. A text is parsed once, and values are never expanded again: clients cannot
+ * inject variables.
  */
 export type VariablePart = string | Variable;
 
@@ -20,14 +20,14 @@ export interface Variable {
   readonly name: string;
 }
 
-/** What variables are looked up in. */
+/** The values of variables. */
 export type VariableScope = Pick<Exchange, 'context' | 'session'>;
-/** What names are looked up in when a text is compiled. */
+/** The services that compile variables. */
 export type VariableTools = Pick<StepServices, 'secrets' | 'isContextName'>;
 
 const variablePattern = /\$(gw_context|gw_meta|secret_[a-z]+)\.([A-Za-z0-9_.-]+)/g;
 
-/** The parts of a text, secrets put in. */
+/** Parses a text and resolves its secrets. */
 export function parseVariables(text: string, services: VariableTools): VariablePart[] {
   const named = parseReference(text);
   if (named)
@@ -43,7 +43,7 @@ export function parseVariables(text: string, services: VariableTools): VariableP
   return mergeLiterals(parts);
 }
 
-/** Literals side by side are one; empty ones are none. */
+/** Merges adjacent literals and drops empty ones. */
 function mergeLiterals(parts: readonly VariablePart[]): VariablePart[] {
   const kept: VariablePart[] = [];
   for (const part of parts) {
@@ -56,12 +56,12 @@ function mergeLiterals(parts: readonly VariablePart[]): VariablePart[] {
 
 const knownPrefixes = ['gw_context', 'gw_meta', ...secretSources.map(place => `secret_${place}`)];
 const variableLike = /\$([A-Za-z]+_[A-Za-z_]+)\.[A-Za-z0-9_-]/g;
-/** As other gateways call theirs. */
+/** Prefixes of other gateways. */
 const foreignPrefix = /^[a-z_]+_(?:context|meta|metadata|ctx)$/i;
 
 /**
- * The author's own text, unless it holds what can only be a misspelt variable: that would be sent on as it is written. Any
- * other dollar sign, a price above all, is itself.
+ * Rejects a literal with a misspelt variable, which would be sent as it is. Any other dollar sign, such as in a price, is
+ * literal.
  */
 function checkLiteral(text: string): string {
   for (const [, prefix] of text.matchAll(variableLike)) {
@@ -73,7 +73,7 @@ function checkLiteral(text: string): string {
   return text;
 }
 
-/** Metadata differ from key to key; context variables do not, so that a name that no request can have is an error. */
+/** A context variable that no request can have is an error; metadata differ from key to key. */
 function parseVariable(from: string, name: string, { isContextName }: VariableTools): Variable {
   if (from === 'gw_context' && !isContextName(name)) {
     const meant = closestMatch(name, contextNames);
@@ -93,21 +93,20 @@ function readSecret(from: string, name: string, { secrets }: VariableTools): str
   return found;
 }
 
-/** What a variable stands for in this call; empty where nobody knows. */
+/** The value of a variable in this request; empty where it is unset. */
 export function resolveVariable({ from, name }: Variable, call: VariableScope): string {
   const known = from === 'meta' ? call.session?.metaData : call.context;
   return known === undefined ? '' : formatValue(known[name]);
 }
 
-/** Whether it names something that may not be written down. */
+/** True where the text references a secret: its value must not be logged. */
 export const hasSecrets = (text: string): boolean =>
   parseReference(text) !== undefined || /\$secret_[a-z]+\.[A-Za-z0-9_.-]/.test(text);
 
 const identity = (value: string) => value;
 
 /**
- * Compiles a text: what comes back fills it in for a call. `escaped` is applied to values only, never to the author's own
- * text.
+ * Compiles a text to a function that expands it for a request. `escapeValue` applies to values, not to the literal parts.
  */
 export function compileVariables(
   text: string,
@@ -125,7 +124,7 @@ export function compileVariables(
   };
 }
 
-/** Within a path or a query a value stands for itself and can begin nothing new. */
+/** Percent-encodes a value so that it cannot add a path segment or a query parameter. */
 export const escapeUrlValue = (value: string): string =>
   encodeURIComponent(value.toWellFormed()).replaceAll(
     /[!'()*]/g,
@@ -134,7 +133,7 @@ export const escapeUrlValue = (value: string): string =>
 
 const controlCharacters = /\p{Cc}/gu;
 
-/** Within a header, likewise: a line break would begin another header. Characters beyond ASCII go out as UTF-8. */
+/** Removes control characters, so that a value cannot add a header. Other non-ASCII characters are sent as UTF-8. */
 export function escapeHeaderValue(value: string): string {
   if (plainValue.test(value)) return value;
   return toLatin1(value.replaceAll(controlCharacters, ' ').trim());

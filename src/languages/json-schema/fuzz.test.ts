@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Json } from '#base/json.ts';
 import { HeaderList } from '#gateway/http/headers.ts';
-import { compileBodyValidator } from '#gateway/validation/bodies.ts';
-import { compileOpenApiDocument } from '#gateway/validation/document.ts';
+import { compileBodyValidator } from '#gateway/validation/body-validator.ts';
 import { generateExample } from '#gateway/validation/examples.ts';
-import { compileParameterValidator } from '#gateway/validation/parameters.ts';
-import { cookiesOf, parseQueryPairs } from '#gateway/validation/styles.ts';
+import { compileOpenApiDocument } from '#gateway/validation/openapi-document.ts';
+import { parseCookiePairs, parseQueryPairs } from '#gateway/validation/parameter-styles.ts';
+import { compileParameterValidator } from '#gateway/validation/parameter-validator.ts';
 import { InvalidSchema } from './invalid-schema.ts';
 import { ValidationRun } from './run.ts';
 import { compileJsonSchema } from './schema.ts';
@@ -111,7 +111,12 @@ test('whatever callers write, parameters of every style tell what is wrong or no
   fc.assert(
     fc.property(written, text => {
       const headers = new HeaderList(['a', text]);
-      const places = { path: { a: text }, query: parseQueryPairs(text), headers, cookies: cookiesOf(text) };
+      const places = {
+        path: { a: text },
+        query: parseQueryPairs(text),
+        headers,
+        cookies: parseCookiePairs(new HeaderList(['Cookie', text])),
+      };
       for (const check of checks) assert.equal(typeof check(places, new ValidationRun()), 'boolean');
     }),
   );

@@ -8,7 +8,7 @@ import type { Settings } from '#base/settings.ts';
 import type { GrantStore } from '#people/organisations/grant-store.ts';
 import { isSecretGranted } from '#people/organisations/grants.ts';
 import { createDefinitionSecrets } from '../../variables/definition-secrets.ts';
-import { resolveReferences } from '../../variables/references.ts';
+import { resolveReferences } from '../../variables/secret-references.ts';
 import type { OauthProvider } from './provider.ts';
 import { toProviderSettings } from './provider-settings.ts';
 import { isOauthError, oauthErrorTexts } from './responses.ts';

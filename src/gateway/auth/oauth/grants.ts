@@ -5,7 +5,7 @@ import type { StoredKey } from '#access/keys/store.ts';
 import type { StoredToken } from '#access/oauth/token-store.ts';
 import { policyIdsOf } from '#access/policies/apply-policies.ts';
 import { toUnixSeconds } from '#base/clock.ts';
-import { resolveRedirectUri } from './clients.ts';
+import { resolveRedirectUri } from './client-authentication.ts';
 import {
   buildTokenKey,
   createGrant,

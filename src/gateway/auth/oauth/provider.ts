@@ -1,7 +1,8 @@
 import { revokeClient, revokeToken } from '#access/oauth/revocation.ts';
 import { createPublicId } from '#base/ids.ts';
 import { createPasswordCheck } from '../password-check.ts';
-import { appendParameters, authenticateClient, parseBasicHeader, resolveRedirectUri } from './clients.ts';
+import { appendParameters, authenticateClient, parseBasicHeader, resolveRedirectUri } from './client-authentication.ts';
+import { createCredentialFailures } from './credential-failures.ts';
 import { findGrantHandler } from './grants.ts';
 import {
   buildTokenKey,
@@ -14,7 +15,6 @@ import {
   validateScope,
 } from './issue-token.ts';
 import type { GrantRequest, ProviderServices } from './provider-services.ts';
-import { createCredentialFailures } from './rejected.ts';
 import {
   createClientErrorResponse,
   createErrorResponse,

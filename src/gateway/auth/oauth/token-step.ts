@@ -3,7 +3,7 @@ import { refuse } from '../../pipeline/refusals.ts';
 import type { MaybePromise, Step, StepResult } from '../../pipeline/step.ts';
 import { deny, isAuthenticated, providesSession, setIdentity } from '../auth-result.ts';
 import { readCredential, toCredentialSources } from '../credential-sources.ts';
-import type { CachedClient, CachedToken } from './tokens.ts';
+import type { CachedClient, CachedToken } from './token-cache.ts';
 
 /** Callers send an access token that this gateway issued. */
 export const oauthTokenStep: Step = {

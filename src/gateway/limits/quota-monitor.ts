@@ -4,13 +4,13 @@ import type { StepServices } from '../pipeline/step-services.ts';
 
 export interface MonitoredQuota {
   readonly orgId: string;
-  /** What handlers may see of the key. */
+  /** The key hash that event handlers see. */
   readonly key: string;
-  /** Shares of the quota, in percent, that its owner wants to hear of; the first that fits is told. */
+  /** Thresholds of the key; the first that is reached is reported. */
   readonly percents: readonly number[];
 }
 
-/** Tells handlers when a quota is used up to a share: once for each, by the call that gets there. */
+/** Emits `TriggerExceeded` where a request reaches a threshold of quota usage, so once per threshold and period. */
 export function createQuotaMonitor({ settings, emitEvent }: Pick<StepServices, 'settings' | 'emitEvent'>) {
   const defaultPercent = settings['limits.monitor_percent'];
   return (

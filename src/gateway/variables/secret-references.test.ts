@@ -5,7 +5,7 @@ import { readSettings } from '#base/settings.ts';
 import { classicToModel } from '#definition/model.ts';
 import type { ClassicDefinition } from '#definition/wire-types.ts';
 import { createDefinitionSecrets } from './definition-secrets.ts';
-import { resolveReferences } from './references.ts';
+import { resolveReferences } from './secret-references.ts';
 import { compileVariables, hasSecrets } from './variables.ts';
 
 const settings = readSettings({ flags: { 'secrets.values': '{"url":"http://inside.example","key":"k"}' } });
@@ -17,7 +17,7 @@ const secrets = createDefinitionSecrets({
 const services = { secrets, isContextName: (_name: string): boolean => true };
 const resolved = (definition: object) => resolveReferences(classicToModel(definition as ClassicDefinition), secrets);
 
-test('a text that names a secret stands for it, in the fields that may', () => {
+test('secret references: replaced by the secret in fields that allow them', () => {
   const { model, missing } = resolved({
     proxy: { target_url: 'secrets://url' },
     request_signing: { is_enabled: true, secret: 'secrets://key', header_list: ['secrets://key', 'x'] },
@@ -38,7 +38,7 @@ test('a text that names a secret stands for it, in the fields that may', () => {
   assert.deepEqual([hasSecrets(add.A!), hasSecrets(add.B!)], [true, false]);
 });
 
-test('one that is missing, or kept where the gateway keeps none, is told', () => {
+test('secret references: a missing secret and an unknown store are reported', () => {
   for (const [text, missing] of Object.entries({
     'secrets://nobody': 'the secret secrets://nobody is missing',
     'env://PATH': 'the secret env://PATH is missing',
@@ -50,12 +50,12 @@ test('one that is missing, or kept where the gateway keeps none, is told', () =>
     assert.equal(resolved({ request_signing: { secret: text } }).missing, missing);
 });
 
-test('a definition that names none is not copied', () => {
+test('secret references: a definition without any is not copied', () => {
   const model = classicToModel({ proxy: { target_url: 'http://a.example' }, name: 'env://x' } as ClassicDefinition);
   assert.equal(resolveReferences(model, secrets).model, model);
 });
 
-test('what is the author’s own is not read: schemas, replies, data of plugins, templates', () => {
+test('secret references: schemas, mock responses, plugin data and templates stay literal', () => {
   const own = 'secrets://key';
   const extended_paths = {
     validate_json: [{ path: '/a', method: 'POST', schema: { $id: 'file:///folder/x.json', default: own } }],
@@ -71,7 +71,7 @@ test('what is the author’s own is not read: schemas, replies, data of plugins,
   assert.deepEqual(resolveReferences(model, secrets), { model, missing: '' });
 });
 
-test('a reference in a field that names no secrets is an error, not a value', () => {
+test('secret references: an error in a field that takes none', () => {
   for (const [definition, missing] of [
     [{ proxy: { listen_path: 'secrets://key' } }, 'listen.path cannot name a secret: secrets://key'],
     [{ domain: 'env://HOST' }, 'customDomain.name cannot name a secret: env://HOST'],

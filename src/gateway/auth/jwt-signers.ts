@@ -8,7 +8,7 @@ import { ApiCompileError } from '../pipeline/step.ts';
 import type { StepServices } from '../pipeline/step-services.ts';
 import type { JwksSources, KeySet } from './jwks.ts';
 import { type KeyFamily, listAlgorithms, parseFamily, parseKey, parseKeySource } from './jwt-keys.ts';
-import type { FindJwtSigner, JwtSigner, ParsedJwt } from './jwt-token.ts';
+import type { FindJwtSigner, JwtSigner, ParsedJwt } from './jwt-verifier.ts';
 import type { CachedKey } from './key-cache.ts';
 
 /** Who may have signed the tokens of an API, as its definition says. */

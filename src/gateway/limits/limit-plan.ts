@@ -6,10 +6,10 @@ import { createEndpointMatcher, type EndpointMatcher } from '../pipeline/endpoin
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { StepContext } from '../pipeline/step.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
-import type { RateCounter } from './rate.ts';
+import type { RateCounter } from './rate-counter.ts';
 import { compileSmoothing, type SmoothingPlan } from './smoothing.ts';
 
-/** The limits of a right on one API, ready to be counted. Made once for each right. */
+/** Compiled limits of an access right on one API, cached per right. */
 export interface LimitPlan {
   readonly rate: RatePlan | undefined;
   readonly quota: Window | undefined;
@@ -29,7 +29,7 @@ interface EndpointPlan {
   readonly rate: RatePlan;
 }
 
-/** The rate a call is counted against, and under which name. */
+/** The rate limit of a request and its counter name. */
 export interface ChosenRate {
   readonly name: string;
   readonly plan: RatePlan;
@@ -42,7 +42,7 @@ export function compileRatePlan(
 ): RatePlan {
   const { throttle } = limits;
   const rateWindow = rates.window(rate, perSeconds);
-  // A call that is held tries again: only the try that succeeds may count.
+  // A throttled request retries: only the attempt that is allowed may count.
   const window = throttle ? { ...rateWindow, countsRefused: false } : rateWindow;
   return {
     window,
@@ -69,13 +69,13 @@ export function createLimitPlans({ model, version, services }: StepContext, rate
     return createEndpointMatcher(entries.filter(isReadable), context);
   }
 
-  /** A pattern of a key that cannot be read fits nothing: the rate of the key counts there. */
+  /** An endpoint with an invalid pattern is left out: the rate of the key applies there. */
   function isReadable(entry: EndpointPlan): boolean {
     try {
       return createEndpointMatcher([entry], context) !== undefined;
     } catch (error) {
       if (!(error instanceof ApiCompileError)) throw error;
-      services.log.warn({ api: apiId, reason: error.message }, 'the limit of a key for an endpoint cannot be applied');
+      services.log.warn({ api: apiId, reason: error.message }, 'endpoint limit of a key is invalid, ignored');
       return false;
     }
   }
@@ -89,7 +89,7 @@ export function createLimitPlans({ model, version, services }: StepContext, rate
       }
       return plan;
     },
-    /** An endpoint's own limit, or the one of the key. */
+    /** The limit of the endpoint, else that of the key. */
     rateFor(call: Exchange, owner: string, plan: LimitPlan): ChosenRate | undefined {
       const endpoint =
         plan.endpoints?.find(call) ??

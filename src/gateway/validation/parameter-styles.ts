@@ -1,6 +1,8 @@
+import { parseCookies } from '../http/cookies.ts';
+import type { HeaderList } from '../http/headers.ts';
 import type { SerializedValue } from './coercion.ts';
 
-/** How a parameter is written where it stands. */
+/** Serialization style of a parameter (OpenAPI, Style Values). */
 export interface ParameterStyle {
   readonly name: string;
   readonly style: string;
@@ -8,7 +10,7 @@ export interface ParameterStyle {
   readonly kind: 'plain' | 'array' | 'object';
 }
 
-/** What was written means nothing; the message says why. */
+/** A value that cannot be parsed; the message gives the reason. */
 export class InvalidSerialization extends Error {}
 
 export function percentDecode(text: string): string {
@@ -20,13 +22,13 @@ export function percentDecode(text: string): string {
   }
 }
 
-/** Readers differ in which of several they take: what one of them checked, another one must not replace. */
+/** Rejects repeated values: parsers differ in which one they take, so the validated one might not be used. */
 export function takeSingle<T>(values: readonly T[]): T {
   if (values.length > 1) throw new InvalidSerialization('must be given once');
   return values[0]!;
 }
 
-/** In addresses a plus is a space. */
+/** In a query a plus is a space. */
 export const decodeQueryValue = (text: string): string =>
   percentDecode(text.includes('+') ? text.replaceAll('+', ' ') : text);
 
@@ -53,7 +55,7 @@ function parseAssignments(parts: readonly string[], decode: Decode): Record<stri
   );
 }
 
-/** Values that stand in one text: in a path segment, a header, or one pair of a query. */
+/** Parses delimited values of one text: a path segment, a header, or one pair of a query. */
 export function parseDelimited(
   text: string,
   { kind, explode }: ParameterStyle,
@@ -79,7 +81,7 @@ export function parsePathStyle(text: string, it: ParameterStyle): SerializedValu
 
 export type EncodedPairs = ReadonlyMap<string, readonly string[]>;
 
-/** Still encoded, so that what separates values is told from what is in them. */
+/** Values stay encoded: a delimiter differs from an encoded one inside a value. */
 export function parseQueryPairs(query: string): EncodedPairs {
   const found = new Map<string, string[]>();
   if (query === '') return found;
@@ -95,25 +97,18 @@ export function parseQueryPairs(query: string): EncodedPairs {
   return found;
 }
 
-/** Cookies in the same form; in them a plus is a plus. */
-export function cookiesOf(header: string): EncodedPairs {
-  const found = new Map<string, string[]>();
-  for (const part of header === '' ? [] : header.split(';')) {
-    const mark = part.indexOf('=');
-    if (mark < 0) continue;
-    const name = part.slice(0, mark).trim();
-    const value = part
-      .slice(mark + 1)
-      .trim()
-      .replaceAll('+', '%2B');
-    const list = found.get(name);
-    if (list) list.push(value);
-    else found.set(name, [value]);
-  }
-  return found;
+/** Cookies as encoded pairs. A plus is escaped: in a cookie it stands for itself, in a query for a space. */
+export function parseCookiePairs(headers: HeaderList): EncodedPairs {
+  const cookies = parseCookies(headers);
+  for (const [name, values] of cookies)
+    cookies.set(
+      name,
+      values.map(value => value.replaceAll('+', '%2B')),
+    );
+  return cookies;
 }
 
-/** A name that cannot be read is nobody's. */
+/** A malformed name stays as it is: it matches no parameter. */
 function decodeName(text: string): string {
   try {
     return decodeQueryValue(text);
@@ -123,7 +118,7 @@ function decodeName(text: string): string {
   }
 }
 
-/** Undefined where nothing was sent. */
+/** Undefined where the parameter is absent. */
 export function parseQueryStyle(
   query: EncodedPairs,
   it: ParameterStyle,
@@ -149,7 +144,7 @@ function parseDeepObject(query: EncodedPairs, name: string): SerializedValue | u
   return found.size === 0 ? undefined : Object.fromEntries(found);
 }
 
-/** The members stand in the query by themselves; which ones belong to the object, only its schema says. */
+/** An exploded object: its members are query parameters of their own, and the schema has their names. */
 function parseExploded(query: EncodedPairs, members: ReadonlySet<string>): SerializedValue | undefined {
   const found = new Map<string, string | readonly string[]>();
   for (const name of members) {

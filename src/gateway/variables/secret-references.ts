@@ -4,11 +4,11 @@ import type { Facet, Row, Values } from '#definition/facet.ts';
 import type { Model, VersionModel } from '#definition/model.ts';
 import type { DefinitionSecrets } from './definition-secrets.ts';
 
-/** A whole text that names a secret. What is kept in files has plain names: an address such as `file:///a/b` is none. */
+/** A text that is a secret reference as a whole. Secrets in files have plain names: `file:///a/b` is a URL, no reference. */
 export const referencePattern = /^(?:(secrets|env|vault|consul|kv):\/\/(.*)|(file):\/\/([^/].*))$/s;
 export const referencePlaces: Readonly<Record<string, SecretSource>> = { secrets: 'conf', env: 'env', file: 'file' };
 
-/** A secret among other text, which only fields that take variables put in: anywhere else its name would be the value. */
+/** A secret variable, which only fields with variables expand: in any other field it would be used literally. */
 const secretVariable = /\$secret_[a-z]+\.[A-Za-z0-9_.-]+/;
 
 export interface SecretReference {
@@ -16,7 +16,7 @@ export interface SecretReference {
   readonly name: string;
 }
 
-/** The secret that a whole text names; undefined for any other text. */
+/** Undefined for a text that is no reference. */
 export function parseReference(text: string): SecretReference | undefined {
   const found = text.includes('://') ? referencePattern.exec(text) : null;
   return found ? { kind: (found[1] ?? found[3])!, name: (found[2] ?? found[4])! } : undefined;
@@ -24,7 +24,7 @@ export function parseReference(text: string): SecretReference | undefined {
 
 export interface ResolvedModel {
   readonly model: Model;
-  /** The first secret that cannot be put in, and why; empty where all are. */
+  /** Why the first unresolved reference is unresolved; empty where there is none. */
   readonly missing: string;
 }
 
@@ -34,9 +34,9 @@ const facetsOfVersion = Object.entries(versionFacets) as unknown as FacetList;
 const featureEntries: FacetList = Object.entries(features).map(([name, it]) => [name, it.entry as unknown as Facet]);
 
 /**
- * The definition with its secrets put in; the very same where it names none. Only fields whose row says so are read: schemas,
- * examples, templates, replies and the data of plugins are the author's own. Anywhere else a reference is an error, since it
- * would otherwise be used as it is written.
+ * Resolves the secret references of a definition; returns the same object where there are none. Only fields whose row allows
+ * references are read: schemas, examples, templates, mock responses and plugin data are literal. In any other field a
+ * reference is an error, since it would be used literally.
  */
 export function resolveReferences(model: Model, secrets: DefinitionSecrets): ResolvedModel {
   let missing = '';
@@ -70,9 +70,9 @@ export function resolveReferences(model: Model, secrets: DefinitionSecrets): Res
 }
 
 interface ReferenceVisitor {
-  /** Puts a secret in the place of its name. */
+  /** Replaces a reference by its secret. */
   resolve(text: string, where: string): string;
-  /** Notes a name where none is read. */
+  /** Records a reference in a field that takes none. */
   reject(text: string, where: string): string;
 }
 
@@ -81,8 +81,8 @@ function resolveVersion(version: VersionModel, place: ReferenceVisitor): Version
   let lists = own.endpoints as unknown as Readonly<Record<string, readonly Values[]>>;
   for (const [name, { rows }] of featureEntries) {
     const entries = lists[name] ?? [];
-    const turned = mapItems(entries, entry => resolveRows(rows, entry, `endpoints.${name}`, place));
-    if (turned !== entries) lists = { ...lists, [name]: turned };
+    const result = mapItems(entries, entry => resolveRows(rows, entry, `endpoints.${name}`, place));
+    if (result !== entries) lists = { ...lists, [name]: result };
   }
   return lists === (own.endpoints as unknown)
     ? own
@@ -90,23 +90,23 @@ function resolveVersion(version: VersionModel, place: ReferenceVisitor): Version
 }
 
 function resolveFacets(list: FacetList, values: Values, place: ReferenceVisitor): Values {
-  let turned = values;
+  let result = values;
   for (const [name, { rows }] of list) {
     const given = values[name] as Values;
     const resolved = resolveRows(rows, given, name, place);
-    if (resolved !== given) turned = { ...turned, [name]: resolved };
+    if (resolved !== given) result = { ...result, [name]: resolved };
   }
-  return turned;
+  return result;
 }
 
 function resolveRows(rows: readonly Row[], values: Values, where: string, place: ReferenceVisitor): Values {
-  let turned = values;
+  let result = values;
   for (const row of rows) {
     const given = values[row.name];
     const resolved = resolveRow(row, given, `${where}.${row.name}`, place);
-    if (resolved !== given) turned = { ...turned, [row.name]: resolved };
+    if (resolved !== given) result = { ...result, [row.name]: resolved };
   }
-  return turned;
+  return result;
 }
 
 function resolveRow(row: Row, value: unknown, where: string, place: ReferenceVisitor): unknown {
@@ -123,15 +123,15 @@ function resolveRow(row: Row, value: unknown, where: string, place: ReferenceVis
   return mapTexts(value, text => place.reject(text, where));
 }
 
-/** Of a list of objects, the members of these names. */
+/** Resolves the named members of a list of objects. */
 function resolveMembers(value: unknown, names: readonly string[], put: (text: string) => string): unknown {
   return mapItems(value as readonly Values[], item => {
-    const turned = names.map(name => [name, mapTexts(item[name], put)] as const);
-    return turned.every(([name, it]) => it === item[name]) ? item : { ...item, ...Object.fromEntries(turned) };
+    const result = names.map(name => [name, mapTexts(item[name], put)] as const);
+    return result.every(([name, it]) => it === item[name]) ? item : { ...item, ...Object.fromEntries(result) };
   });
 }
 
-/** Every text inside a value. What does not change is not copied. */
+/** Maps every text inside a value; an unchanged value is not copied. */
 function mapTexts(value: unknown, turn: (text: string) => string): unknown {
   if (typeof value === 'string') return turn(value);
   if (typeof value !== 'object' || value === null) return value;

@@ -6,10 +6,10 @@ import { documentBase } from '#languages/json-schema/references.ts';
 import type { SchemaCheck } from '#languages/json-schema/run.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
 
-/** The OpenAPI part of a definition, with references inside it followed. Nothing outside it is ever read. */
+/** The OpenAPI part of a definition with local references. External references are never fetched. */
 export interface OpenApiDocument {
   readonly root: Readonly<JsonObject>;
-  /** The object a value is or refers to. */
+  /** The object itself, or the target of its `$ref`. */
   dereference(value: unknown): JsonObject;
   compileSchema(schema: unknown): SchemaCheck;
 }
@@ -32,7 +32,7 @@ export function compileOpenApiDocument(root: Readonly<JsonObject>): OpenApiDocum
   };
 }
 
-/** An API whose document cannot be read is not served: its checks would not be made. */
+/** An API with an invalid document is unavailable: requests would pass without validation. */
 export function rejectUnreadable<T>(make: () => T): T {
   try {
     return make();

@@ -6,7 +6,7 @@ import type { ClassicDefinition } from '#definition/wire-types.ts';
 import { noBody } from '../http/body.ts';
 import { HeaderList } from '../http/headers.ts';
 import { Exchange } from '../pipeline/exchange.ts';
-import { buildVariantKey, createCacheKeys, isSameVariant, serializeTuple } from './key.ts';
+import { buildVariantKey, createCacheKeys, isSameVariant, serializeTuple } from './cache-key.ts';
 
 const definition = (more: object = {}) =>
   classicToModel({
@@ -33,7 +33,7 @@ function call(headers: Record<string, string> = {}, change: Change = () => undef
 const keys = (model = definition(), version = 0) => createCacheKeys(model, model.versions[version]!);
 const plain = keys().build(call(), 'GET');
 
-test('lists of texts never run into each other', () => {
+test('hashTuple: different lists have different hashes, also where their joined text is equal', () => {
   const list = array(option(string(), { nil: undefined }), { maxLength: 6 });
   holds(
     property(
@@ -83,7 +83,7 @@ const different: Record<string, string> = {
   'a header of the definition': keys().build(call({ 'X-Lang': 'de' }), 'GET'),
   'an empty header of the definition': keys().build(call({ 'X-Lang': '' }), 'GET'),
   'another header of the definition': keys().build(call({ Accept: 'de' }), 'GET'),
-  'where it goes instead': keys().build(
+  'a rewritten target': keys().build(
     call({}, it => Object.assign(it, { rewrittenTarget: { address: undefined, path: '/b', query: '' } })),
     'GET',
   ),
@@ -97,21 +97,21 @@ const different: Record<string, string> = {
   definition: keys(definition({ name: 'B' })).build(call(), 'GET'),
 };
 
-test('whatever makes calls different makes names different, each in its own way', () => {
+test('cache keys differ in every attribute of the request that is part of the key', () => {
   const all = [plain, ...Object.values(different)];
   assert.equal(new Set(all).size, all.length);
 });
 
-test('the same call to the same definition has the same name, whatever else it says', () => {
+test('cache keys are equal for requests that differ in other headers only', () => {
   assert.equal(keys().build(call({ 'User-Agent': 'x', Accept_Language: 'de' }), 'GET'), plain);
 });
 
-test('bodies of another type are other bodies', () => {
+test('cache keys differ in the content type of the body', () => {
   const of = (type: string) => keys().build(call({ 'Content-Type': type }), 'POST', 'same');
   assert.notEqual(of('text/plain'), of('application/json'));
 });
 
-test('a signature is another one at every call, and the caller is still the same', () => {
+test('cache keys of an HMAC API leave the signature out', () => {
   const signed = (model: ReturnType<typeof definition>, text: string) =>
     keys(model).build(
       call({ Authorization: text }, it => Object.assign(it, { keyId: 'k' })),
@@ -123,9 +123,9 @@ test('a signature is another one at every call, and the caller is still the same
   assert.notEqual(signed(definition(), 'Signature a'), signed(definition(), 'Signature b'));
 });
 
-test('variants differ by the headers that matter, and by the signpost that leads to them', () => {
-  const post = { varies: ['accept', 'origin'], mark: 'm', expiresAtMs: 0 };
-  const of = (headers: Record<string, string>, signpost = post) =>
+test('variant keys differ in the Vary headers and in the id of the marker', () => {
+  const marker = { varyNames: ['accept', 'origin'], variantId: 'm', expiresAtMs: 0 };
+  const of = (headers: Record<string, string>, signpost = marker) =>
     buildVariantKey('key', signpost, new HeaderList(Object.entries(headers).flat()));
   const all = [
     of({}),
@@ -133,7 +133,7 @@ test('variants differ by the headers that matter, and by the signpost that leads
     of({ Origin: 'a' }),
     of({ Accept: '' }),
     of({ Accept: 'a', Origin: 'a' }),
-    of({}, { ...post, mark: 'n' }),
+    of({}, { ...marker, variantId: 'n' }),
   ];
   assert.equal(new Set(all).size, all.length);
   assert.equal(of({ ACCEPT: 'a', 'X-Else': '1' }), of({ accept: 'a' }));

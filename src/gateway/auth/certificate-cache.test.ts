@@ -4,7 +4,7 @@ import { classicToModel } from '#definition/model.ts';
 import type { ClassicDefinition } from '#definition/wire-types.ts';
 import { makeAuthority } from '../../../tests/support/certificates.ts';
 import { openBench, orgId } from '../../../tests/support/step-harness.ts';
-import { createCertificateCache } from './certificates.ts';
+import { createCertificateCache } from './certificate-cache.ts';
 
 test('the certificates that definitions name are read page by page, to the last page', async () => {
   const bench = await openBench();

@@ -4,9 +4,9 @@ import { parseJsonBody } from '#languages/json-schema/json-body.ts';
 import type { SchemaCheck, ValidationRun } from '#languages/json-schema/run.ts';
 import type { HeaderList } from '../http/headers.ts';
 import { type Coercion, compileCoercion } from './coercion.ts';
-import type { OpenApiDocument } from './document.ts';
 import { matchMediaType } from './media-types.ts';
 import { type FormPart, parseMultipart } from './multipart.ts';
+import type { OpenApiDocument } from './openapi-document.ts';
 import {
   decodeQueryValue,
   type EncodedPairs,
@@ -14,20 +14,20 @@ import {
   parseDelimited,
   parseQueryPairs,
   takeSingle,
-} from './styles.ts';
+} from './parameter-styles.ts';
 
-/** Tells the run what is wrong with a body; whether nothing is. */
+/** Adds the errors of a body to the run; true where there are none. */
 export type BodyValidator = (bytes: Buffer, headers: HeaderList, run: ValidationRun) => boolean;
 
 type BodyReader = (bytes: Buffer, contentType: string) => { value: unknown } | { fault: string };
 
 interface MediaValidator {
-  /** Undefined where being there is all that is asked. */
+  /** Undefined where only presence is checked. */
   readonly read: BodyReader | undefined;
   readonly check: SchemaCheck;
 }
 
-/** Undefined where an operation says nothing of bodies. */
+/** Undefined for an operation without a request body. */
 export function compileBodyValidator(
   operation: JsonObject,
   document: OpenApiDocument,
@@ -50,7 +50,7 @@ export function compileBodyValidator(
     const media = matchMediaType(validators, parseMediaType(contentType));
     if (!media) return reportError(run, 'header.Content-Type', `must be one of ${types}`);
     if (!media.read) return true;
-    // What is packed would be checked as something else than it is.
+    // A compressed body cannot be validated.
     if (!isIdentityEncoded(headers))
       return reportError(run, 'header.Content-Encoding', 'must not be there where bodies are checked');
     if (!isUtf8ContentType(contentType))
@@ -117,7 +117,7 @@ function compileForm({ schema, encoding }: JsonObject, document: OpenApiDocument
       const parts = parseMultipart(bytes, contentType);
       if (!parts) return { fault: 'is not a form in parts' };
       const byName = Map.groupBy(parts, ({ name }) => name);
-      // The bound is of the whole body: parts share it.
+      // The parts share the bound of the body.
       const maxPartValues = Math.ceil(maxValues / Math.max(1, parts.length));
       return readOrFault(() =>
         Object.fromEntries([...byName].map(([name, given]) => [name, getField(name).fromParts(given, maxPartValues)])),
@@ -148,7 +148,7 @@ interface FormField {
   fromParts(parts: readonly FormPart[], maxPartValues: number): unknown;
 }
 
-/** One field of a form: several of one name are a list where a list is asked for. */
+/** A form field: repeated values are an array where the schema has one. */
 function compileField(schema: unknown, encoding: JsonObject, document: OpenApiDocument): FormField {
   const coercion: Coercion = compileCoercion(schema, document, 1);
   const { types } = coercion.info;
@@ -162,7 +162,7 @@ function compileField(schema: unknown, encoding: JsonObject, document: OpenApiDo
       const read = parseJsonBody(part.bytes, maxPartValues);
       return 'fault' in read ? part.bytes.toString() : read.value;
     }
-    // Of a file only its length can be checked: a character for every byte.
+    // Only the length of a file can be validated: one character per byte.
     return part.isFile ? part.bytes.toString('latin1') : part.bytes.toString();
   };
   const coerce = (value: unknown) => (typeof value === 'string' ? coercion.coerce(value) : value);

@@ -2,10 +2,10 @@ import { Body, bodyFromBytes, noBody } from '../http/body.ts';
 import { HeaderList } from '../http/headers.ts';
 import { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import type { CacheEntry } from './entry.ts';
+import type { CacheEntry } from './cache-entry.ts';
 import { computeAge } from './request-cache-control.ts';
 
-/** What is said again of an answer the caller has already. */
+/** Headers of a 304 response (RFC 9110, section 15.4.5). */
 const notModifiedHeaders = new Set([
   'cache-control',
   'content-location',
@@ -17,7 +17,7 @@ const notModifiedHeaders = new Set([
 ]);
 const cachedResponseHeader = 'x-gw-cached-response';
 
-/** The answer that was kept, or that the caller has it already. No step sees it again. */
+/** The response to a cache hit: the stored one, or 304 where the client has it. Response steps ran before it was stored. */
 export function buildStoredResponse(entry: CacheEntry, call: Exchange, nowMs: number): GatewayResponse {
   const storedHeaders = new HeaderList(entry.headers as string[]);
   const response = isNotModified(entry, storedHeaders, call)
@@ -29,11 +29,11 @@ export function buildStoredResponse(entry: CacheEntry, call: Exchange, nowMs: nu
   return response;
 }
 
-function buildFullResponse(entry: CacheEntry, kept: HeaderList, method: string): GatewayResponse {
-  const headers = new HeaderList(kept.flat.slice());
+function buildFullResponse(entry: CacheEntry, stored: HeaderList, method: string): GatewayResponse {
+  const headers = new HeaderList(stored.flat.slice());
   if (entry.body.length > 0) return new GatewayResponse(entry.status, headers, bodyFromBytes(entry.body));
-  // The head of an answer says how long its body would be.
-  const length = method === 'HEAD' ? kept.get('content-length') : '0';
+  // The Content-Length of a HEAD response is that of the GET response.
+  const length = method === 'HEAD' ? stored.get('content-length') : '0';
   return new GatewayResponse(
     entry.status,
     headers,
@@ -41,23 +41,23 @@ function buildFullResponse(entry: CacheEntry, kept: HeaderList, method: string):
   );
 }
 
-function buildNotModifiedResponse(kept: HeaderList): GatewayResponse {
+function buildNotModifiedResponse(stored: HeaderList): GatewayResponse {
   const headers = new HeaderList();
-  for (const [name, value] of kept) if (notModifiedHeaders.has(name.toLowerCase())) headers.append(name, value);
+  for (const [name, value] of stored) if (notModifiedHeaders.has(name.toLowerCase())) headers.append(name, value);
   return new GatewayResponse(304, headers, noBody());
 }
 
-function isNotModified({ status }: CacheEntry, kept: HeaderList, { method, headers }: Exchange): boolean {
+function isNotModified({ status }: CacheEntry, stored: HeaderList, { method, headers }: Exchange): boolean {
   if (status !== 200 || (method !== 'GET' && method !== 'HEAD')) return false;
   const tags = headers.all('if-none-match');
-  if (tags.length > 0) return matchesEtag(tags.join(','), kept.get('etag'));
+  if (tags.length > 0) return matchesEtag(tags.join(','), stored.get('etag'));
   const since = Date.parse(headers.get('if-modified-since') ?? '');
-  const changed = Date.parse(kept.get('last-modified') ?? '');
+  const changed = Date.parse(stored.get('last-modified') ?? '');
   return changed <= since;
 }
 
 const etagPattern = /(?:W\/)?"[^"]*"|[^\s,]+/g;
-/** Whether it is weak makes no difference to somebody who would get the same again. */
+/** `If-None-Match` uses weak comparison (RFC 9110, section 13.1.2). */
 const stripWeakPrefix = (text: string) => text.replace(/^W\//, '');
 
 function matchesEtag(list: string, etag: string | undefined): boolean {

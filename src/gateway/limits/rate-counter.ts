@@ -2,9 +2,9 @@ import type { CounterResult, Counters, Window } from '#storage/shared/shared.ts'
 import type { MaybePromise } from '../pipeline/step.ts';
 import type { StepServices } from '../pipeline/step-services.ts';
 
-/** How this gateway counts rates. */
+/** Counts rates with the algorithm of `limits.rate_algorithm`. */
 export interface RateCounter {
-  /** The window a rate is counted in. A rate below one is one call in a longer time. */
+  /** A rate below one becomes one request in a longer period. */
   window(rate: number, perSeconds: number): Window;
   take(name: string, window: Window, nowMs: number): MaybePromise<CounterResult>;
   peek(name: string, window: Window, nowMs: number): MaybePromise<CounterResult>;
@@ -16,7 +16,7 @@ export function createRateCounter({ settings, counters }: Pick<StepServices, 'se
     limit: Math.max(1, Math.floor(rate)),
     periodMs: (perSeconds * 1000) / Math.min(1, rate),
   });
-  if (algorithm === 'sliding') return slidingCounting(counters, toWindow);
+  if (algorithm === 'sliding') return createSlidingCounter(counters, toWindow);
   return {
     window: (rate, perSeconds) => ({ ...toWindow(rate, perSeconds), ...(algorithm === 'fixed' && { opens: 'clock' }) }),
     take: (name, window, nowMs) => counters.take(name, window, nowMs),
@@ -24,16 +24,16 @@ export function createRateCounter({ settings, counters }: Pick<StepServices, 'se
   };
 }
 
-/** Over the time just past refused calls are counted too: hammering keeps a caller out. */
-function slidingCounting(counters: Counters, sized: (rate: number, perSeconds: number) => Window): RateCounter {
+/** Sliding window. Refused requests count too, so a client that does not back off stays above its limit. */
+function createSlidingCounter(counters: Counters, toWindow: (rate: number, perSeconds: number) => Window): RateCounter {
   return {
-    window: (rate, perSeconds) => ({ ...sized(rate, perSeconds), countsRefused: true }),
+    window: (rate, perSeconds) => ({ ...toWindow(rate, perSeconds), countsRefused: true }),
     take: (name, window, nowMs) => counters.slide(name, window, nowMs),
     peek: (name, window, nowMs) => counters.slide(name, window, nowMs, 0),
   };
 }
 
-/** A limit as callers are told of it. */
+/** The state of a limit for response headers. */
 export interface LimitState {
   readonly limit: number;
   readonly remaining: number;

@@ -2,9 +2,9 @@ import { hash } from 'node:crypto';
 import type { Model, VersionModel } from '#definition/model.ts';
 import type { HeaderList } from '../http/headers.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import type { VaryMarker } from './entry.ts';
+import type { VaryMarker } from './cache-entry.ts';
 
-/** One text for a list of texts that no other list has: each says how long it is. */
+/** Injective serialization: length prefixes keep the parts apart. */
 export function serializeTuple(parts: readonly (string | undefined)[]): string {
   let text = '';
   for (const part of parts) text += part === undefined ? '-' : `${part.length}:${part}`;
@@ -20,7 +20,7 @@ const joinHeaderValues = (headers: HeaderList, name: string): string | undefined
   return values.length > 1 ? values.join(', ') : values[0];
 };
 
-/** By these a trusted proxy tells what address was asked for, and upstreams may answer accordingly. */
+/** The original URL as a trusted proxy forwards it; upstreams may respond accordingly. */
 const proxyAddressHeaders = [
   ...['x-forwarded-proto', 'x-forwarded-host', 'x-forwarded-port', 'x-forwarded-prefix', 'x-host', 'x-original-host'],
   ...['x-http-host-override', 'x-original-url', 'x-rewrite-url'],
@@ -29,18 +29,18 @@ const proxyAddressHeaders = [
 const signatureScheme = /^signature /i;
 
 /**
- * Cache keys. Nobody gets what was made for another: organisation, API, version, definition and caller are in every key,
- * the caller by key or else by address, with `Authorization` and `Cookie`. Calls without a key that bring other headers
- * which may be credentials get variants of their own below the key, so that a change drops all of them at once.
+ * Cache keys. Responses are never shared between clients: organisation, API, version, definition and client are in every
+ * key, the client by its key or else its address, with `Authorization` and `Cookie`. Requests without a key but with other
+ * headers that may be credentials get variants below the key, so that one invalidation reaches all of them.
  */
 export function createCacheKeys(model: Model, version: VersionModel) {
   const { orgId, id } = model.identity;
-  // A changed definition starts afresh: its answers may be others.
+  // A changed definition may change responses: its keys are new.
   const scope = hashTuple([orgId, id, version.key, JSON.stringify(model)]);
   const keyHeaders = [...new Set(model.cache.cacheByHeaders.map(name => name.toLowerCase()))].sort();
   const usesHmac = model.modes.includes('hmac');
 
-  /** A signature is another one at every call, and says no more than who signs. */
+  /** An HMAC signature differs in every request and only names the key, which is in the cache key already. */
   function readAuthorization({ headers }: Exchange): string | undefined {
     const value = joinHeaderValues(headers, 'authorization');
     return usesHmac && value !== undefined && signatureScheme.test(value) ? '' : value;
@@ -76,22 +76,22 @@ export function createCacheKeys(model: Model, version: VersionModel) {
   };
 }
 
-/** Stands among the names of headers for all caller headers together (`callerHeadersOf`); no header has this name. */
+/** Vary name for all headers of `serializeClientHeaders` together; no header has this name. */
 export const clientHeadersName = '*';
 
-/** The name of the answer for these headers, where answers differ by them. */
+/** Secondary cache key (RFC 9111, section 4.1): the primary key and the values of the Vary headers. */
 export const buildVariantKey = (
   key: string,
-  { varies, mark }: VaryMarker,
+  { varyNames, variantId }: VaryMarker,
   headers: HeaderList,
-  callerHeaders = '',
+  clientHeaders = '',
 ): string =>
   hashTuple([
     key,
-    mark,
-    ...varies.map(name => (name === clientHeadersName ? callerHeaders : joinHeaderValues(headers, name))),
+    variantId,
+    ...varyNames.map(name => (name === clientHeadersName ? clientHeaders : joinHeaderValues(headers, name))),
   ]);
 
-/** Whether two calls with the same caller headers are alike in what answers differ by. */
-export const isSameVariant = (varies: readonly string[], one: HeaderList, other: HeaderList): boolean =>
-  varies.every(name => name === clientHeadersName || joinHeaderValues(one, name) === joinHeaderValues(other, name));
+/** True where two requests with the same client headers select the same variant. */
+export const isSameVariant = (varyNames: readonly string[], one: HeaderList, other: HeaderList): boolean =>
+  varyNames.every(name => name === clientHeadersName || joinHeaderValues(one, name) === joinHeaderValues(other, name));

@@ -8,11 +8,11 @@ import type { AccessStore } from '../auth/store.ts';
 import type { MaybePromise } from '../pipeline/step.ts';
 import type { Change } from '../routing/config-store.ts';
 
-/** The limits of organisations, for a thread. */
+/** Organisation limits of a thread, cached. */
 export interface OrganisationLimitCache {
-  /** Nothing for an organisation without limits. */
+  /** Undefined for an organisation without limits. */
   find(orgId: string): MaybePromise<Session | undefined>;
-  /** Forgets what changed; undefined is everything. */
+  /** Undefined invalidates everything. */
   invalidate(changes: readonly Change[] | undefined): void;
 }
 
@@ -23,7 +23,7 @@ interface CachedLimits {
   readonly session: Session | undefined;
 }
 
-/** The key of an organisation's limits is called like the organisation. */
+/** The limits are stored as a key whose id is that of the organisation. */
 export function createOrganisationLimitCache(store: Pick<AccessStore, 'keys'>, vault: Vault): OrganisationLimitCache {
   const cache = new Lru<string, CachedLimits>(maxCachedOrganisations);
   const reads = createReadGuard();

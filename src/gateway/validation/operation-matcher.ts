@@ -5,20 +5,20 @@ import { HeaderList } from '../http/headers.ts';
 import { createEndpointMatcher, type Endpoint } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { StepContext } from '../pipeline/step.ts';
-import type { OpenApiDocument } from './document.ts';
+import type { OpenApiDocument } from './openapi-document.ts';
 import {
   collectParameters,
   compileParameterValidator,
   type ParameterSources,
   type ParameterValidator,
-} from './parameters.ts';
+} from './parameter-validator.ts';
+import { compilePathValues, type PathValues } from './path-values.ts';
 import { readSchemaInfo } from './schema-info.ts';
-import { compilePathValues, type PathValues } from './templates.ts';
 
-/** An operation of the document, and what a step made of what the definition says about it. */
+/** An operation of the OpenAPI document, and what a step compiled from the definition for it. */
 export interface Candidate<T> {
-  /** Undefined for an operation the definition says nothing about: it is here to be recognised. */
-  readonly made: T | undefined;
+  /** Undefined for an operation without settings: it is a candidate so that it wins over others. */
+  readonly compiled: T | undefined;
   readonly values: PathValues;
   readonly fits: (path: string) => boolean;
 }
@@ -38,12 +38,12 @@ interface OperationEntry {
   readonly path: string;
 }
 
-/** `unfit` where paths of the same shape share the call and it fits none of them. */
+/** `unfit` where several operations have paths of this shape and the path values are valid for none. */
 export type FindOperation<T> = (call: Exchange) => Candidate<T> | 'unfit' | undefined;
 
 /**
- * Finds the operation a call means. Operations whose paths differ in the names of their parameters only are told apart by
- * what their parameters may be, the stricter one first; and a path without parameters is never taken for one with them.
+ * Matches a request to an operation. Operations whose paths differ in parameter names only are distinguished by the schemas
+ * of their parameters, stricter first; a path without parameters wins over one with them.
  */
 export function createOperationMatcher<E extends OperationEntry, T>(
   entries: readonly E[],
@@ -65,7 +65,7 @@ export function createOperationMatcher<E extends OperationEntry, T>(
       method: group[0]!.method,
       candidates: group
         .map(it => ({
-          made: it.entry && make(it.entry, it),
+          compiled: it.entry && make(it.entry, it),
           ...(group.length > 1
             ? rankOperation(it, document, isStrict)
             : { ...soleCandidate, values: compilePathValues(it.path, isStrict) }),
@@ -83,12 +83,12 @@ export function createOperationMatcher<E extends OperationEntry, T>(
 
 interface PlacedOperation<E> extends DeclaredOperation {
   readonly method: string;
-  /** What calls are matched against, where that is not the path. */
+  /** The path requests are matched against: that of the definition, else that of the document. */
   readonly matched: string;
   readonly entry: E | undefined;
 }
 
-/** The operations of the document by the shape of their paths. */
+/** Groups the operations of the document by method and path shape. */
 function groupByShape<E extends OperationEntry>(
   document: OpenApiDocument,
   byId: ReadonlyMap<string | undefined, E>,

@@ -11,7 +11,7 @@ import {
   maxTokenChars,
   readClaim,
   readScopeClaims,
-} from './jwt-token.ts';
+} from './jwt-verifier.ts';
 
 const rsa = rsaPair();
 const claims = { sub: 'ann', exp: 2_000_000_000 };

@@ -4,8 +4,7 @@ import { parseJsonBody } from '#languages/json-schema/json-body.ts';
 import type { SchemaCheck, ValidationRun } from '#languages/json-schema/run.ts';
 import type { HeaderList } from '../http/headers.ts';
 import { type Coercion, compileCoercion, type SerializedValue } from './coercion.ts';
-import type { OpenApiDocument } from './document.ts';
-import type { SchemaInfo } from './schema-info.ts';
+import type { OpenApiDocument } from './openapi-document.ts';
 import {
   decodeQueryValue,
   type EncodedPairs,
@@ -15,19 +14,20 @@ import {
   parsePathStyle,
   parseQueryStyle,
   percentDecode,
-} from './styles.ts';
+} from './parameter-styles.ts';
+import type { SchemaInfo } from './schema-info.ts';
 
-/** Where the parameters of one call stand. */
+/** The parameters of a request, still serialized. */
 export interface ParameterSources {
-  /** Undefined where the path has another shape than the document gives it; it was matched by a pattern then. */
+  /** Undefined where a pattern of the definition matched a path of another shape than the document's. */
   readonly path: Readonly<Record<string, string>> | undefined;
   readonly query: EncodedPairs;
   readonly headers: HeaderList;
   readonly cookies: EncodedPairs;
 }
 
-/** Tells the run what is wrong with one parameter; whether nothing is. */
-export type ParameterValidator = (places: ParameterSources, run: ValidationRun) => boolean;
+/** Adds the errors of one parameter to the run; true where there are none. */
+export type ParameterValidator = (sources: ParameterSources, run: ValidationRun) => boolean;
 
 const defaultStyles: Readonly<Record<string, string>> = {
   path: 'simple',
@@ -35,10 +35,10 @@ const defaultStyles: Readonly<Record<string, string>> = {
   query: 'form',
   cookie: 'form',
 };
-/** What these say is for the gateway and the transport; documents have other words for them. */
+/** Header parameters that OpenAPI ignores: the document describes them elsewhere. */
 const ignoredHeaders = new Set(['accept', 'content-type', 'authorization']);
 
-/** The parameters of an operation: its own, and those of its path that it does not declare anew. */
+/** The parameters of an operation, and those of its path item that it does not override. */
 export function collectParameters(item: JsonObject, operation: JsonObject, document: OpenApiDocument): JsonObject[] {
   const found = new Map<string, JsonObject>();
   for (const given of [...arrayOrEmpty(item.parameters), ...arrayOrEmpty(operation.parameters)]) {
@@ -54,18 +54,18 @@ export function compileParameterValidator(it: JsonObject, document: OpenApiDocum
   const [name, place] = [it.name as string, it.in as string];
   const required = it.required === true || place === 'path';
   const { read, check } = it.content === undefined ? compileStyled(it, document) : compileContent(it, document);
-  return (places, run) => {
-    if (place === 'path' && !places.path) return true;
+  return (sources, run) => {
+    if (place === 'path' && !sources.path) return true;
     run.path.push(place, name);
-    const holds = validate(places, run);
+    const holds = validate(sources, run);
     run.path.length -= 2;
     return holds;
   };
 
-  function validate(places: ParameterSources, run: ValidationRun): boolean {
+  function validate(sources: ParameterSources, run: ValidationRun): boolean {
     let found: { value: unknown } | undefined;
     try {
-      found = read(places);
+      found = read(sources);
     } catch (error) {
       if (error instanceof InvalidSerialization) return run.report(error.message);
       throw error;
@@ -76,7 +76,7 @@ export function compileParameterValidator(it: JsonObject, document: OpenApiDocum
 }
 
 interface ParameterReader {
-  read(places: ParameterSources): { value: unknown } | undefined;
+  read(sources: ParameterSources): { value: unknown } | undefined;
   check: SchemaCheck;
 }
 
@@ -92,8 +92,8 @@ function compileStyled(it: JsonObject, document: OpenApiDocument): ParameterRead
   const check = document.compileSchema(schema);
   return {
     check: (value, run, seen) => (mayBeEmpty && value === '') || check(value, run, seen),
-    read(places) {
-      const written = readSerialized(place, places, how, members);
+    read(sources) {
+      const written = readSerialized(place, sources, how, members);
       return written === undefined ? undefined : { value: coercion.coerce(written) };
     },
   };
@@ -101,23 +101,23 @@ function compileStyled(it: JsonObject, document: OpenApiDocument): ParameterRead
 
 function readSerialized(
   place: string,
-  places: ParameterSources,
+  sources: ParameterSources,
   how: ParameterStyle,
   members: ReadonlySet<string>,
 ): SerializedValue | undefined {
-  if (place === 'query') return parseQueryStyle(places.query, how, members);
-  if (place === 'cookie') return parseQueryStyle(places.cookies, how, members);
+  if (place === 'query') return parseQueryStyle(sources.query, how, members);
+  if (place === 'cookie') return parseQueryStyle(sources.cookies, how, members);
   if (place === 'header') {
-    const text = joinHeaderValues(places.headers, how.name);
+    const text = joinHeaderValues(sources.headers, how.name);
     return text === undefined ? undefined : parseDelimited(text, how, ',', trim);
   }
-  const text = places.path && Object.hasOwn(places.path, how.name) ? places.path[how.name] : undefined;
+  const text = sources.path && Object.hasOwn(sources.path, how.name) ? sources.path[how.name] : undefined;
   return text === undefined ? undefined : parsePathStyle(text, how);
 }
 
 const trim = (text: string) => text.trim();
 
-/** Sent several times, they are one list. */
+/** Repeated fields are one list (RFC 9110, section 5.3). */
 function joinHeaderValues(headers: HeaderList, name: string): string | undefined {
   const values = headers.all(name.toLowerCase());
   return values.length === 0 ? undefined : values.join(',');
@@ -129,15 +129,15 @@ const getKind = ({ types }: SchemaInfo): ParameterStyle['kind'] => {
   return types.has('array') ? 'array' : types.has('object') ? 'object' : 'plain';
 };
 
-/** A parameter that is a document of its own: JSON is read, anything else is a text. */
+/** A parameter with `content`: JSON is parsed, any other media type is a text. */
 function compileContent(it: JsonObject, document: OpenApiDocument): ParameterReader {
   const [[type, media] = ['', {}]] = Object.entries(objectOrEmpty(it.content));
   const check = document.compileSchema(objectOrEmpty(media).schema ?? {});
   const isJson = isJsonType(parseMediaType(type));
   const how: ParameterStyle = { name: it.name as string, style: 'form', explode: true, kind: 'plain' };
   return {
-    read(places) {
-      const written = readRaw(it.in as string, places, how.name);
+    read(sources) {
+      const written = readRaw(it.in as string, sources, how.name);
       if (written === undefined) return undefined;
       if (!isJson) return { value: written };
       const read = parseJsonBody(Buffer.from(written));
