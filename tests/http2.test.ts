@@ -13,8 +13,8 @@ import { createClientAddressResolver } from '#gateway/pipeline/client-address.ts
 import type { Exchange } from '#gateway/pipeline/exchange.ts';
 import type { ResponseWriter } from '#gateway/pipeline/response-writer.ts';
 import { createClientClaims } from '#gateway/server/client-claims.ts';
-import { http1Transport } from '#gateway/server/http1.ts';
-import { http2Transport } from '#gateway/server/http2.ts';
+import { createHttp1Transport } from '#gateway/server/http1.ts';
+import { createHttp2Transport } from '#gateway/server/http2.ts';
 import { createListener, type Listener } from '#gateway/server/listener.ts';
 import type { Transport, TransportOptions } from '#gateway/server/transport.ts';
 import { type Caller, call as connectTo } from './hostile/raw.ts';
@@ -95,20 +95,20 @@ describe('HTTP/2', () => {
       clientAddress: createClientAddressResolver([]),
       isClientClaim: createClientClaims([]),
       limits: {
-        headerBytes: 8192,
+        maxHeaderBytes: 8192,
         headers: 30,
         headersTimeoutMs: 1000,
         requestTimeoutMs: 1500,
-        idleMs: 20_000,
+        keepAliveTimeoutMs: 20_000,
         bodyRate: { minBytesPerSecond: 0, windowMs: 1000 },
-        stalledMs: 20_000,
+        writeTimeoutMs: 20_000,
       },
       webSockets: true,
-      onFault: error => void faults.push(error),
+      onWriteError: error => void faults.push(error),
     };
-    const [http1, http2] = [http1Transport(options), http2Transport(options)];
+    const [http1, http2] = [createHttp1Transport(options), createHttp2Transport(options)];
     transports = [http1, http2];
-    listener = createListener({ http1, http2, listensFor: 0, silenceMs: 500, connections: 1000 });
+    listener = createListener({ http1, http2, apiPort: 0, firstByteTimeoutMs: 500, maxConnections: 1000 });
     port = await listener.listen({ host: '127.0.0.1', port: 0, reusePort: false });
   });
   after(async () => {

@@ -6,22 +6,22 @@ import { createClientAddressResolver } from '#gateway/pipeline/client-address.ts
 import type { Exchange } from '#gateway/pipeline/exchange.ts';
 import type { ResponseWriter } from '#gateway/pipeline/response-writer.ts';
 import { createClientClaims } from '#gateway/server/client-claims.ts';
-import { http1Transport } from '#gateway/server/http1.ts';
+import { createHttp1Transport } from '#gateway/server/http1.ts';
 import { createListener, type Listener } from '#gateway/server/listener.ts';
-import type { Limits, Transport, TransportFactory } from '#gateway/server/transport.ts';
+import type { Transport, TransportFactory, TransportLimits } from '#gateway/server/transport.ts';
 import { type Caller, call as connectTo, statusesIn } from './hostile/raw.ts';
 import { eventually } from './support/upstream.ts';
 
 type Doing = (call: Exchange, sink: ResponseWriter) => void | Promise<void>;
 
-const limits: Limits = {
-  headerBytes: 8192,
+const limits: TransportLimits = {
+  maxHeaderBytes: 8192,
   headers: 50,
   headersTimeoutMs: 1000,
   requestTimeoutMs: 20_000,
   bodyRate: { minBytesPerSecond: 0, windowMs: 1000 },
-  idleMs: 20_000,
-  stalledMs: 20_000,
+  keepAliveTimeoutMs: 20_000,
+  writeTimeoutMs: 20_000,
 };
 
 const text = (status: number, body: string, more: string[] = []): Doing => {
@@ -45,7 +45,7 @@ function transportSuite(name: string, factory: TransportFactory): void {
     let doing: Doing = text(200, 'ok');
     const callers: Caller[] = [];
 
-    async function open(more: Partial<Limits> = {}): Promise<number> {
+    async function open(more: Partial<TransportLimits> = {}): Promise<number> {
       const transport = factory({
         handler: { handle: (call, sink) => void doing(call, sink) },
         clock: systemClock,
@@ -54,9 +54,9 @@ function transportSuite(name: string, factory: TransportFactory): void {
         isClientClaim: createClientClaims([]),
         limits: { ...limits, ...more },
         webSockets: true,
-        onFault: error => void faults.push(error),
+        onWriteError: error => void faults.push(error),
       });
-      const listener = createListener({ http1: transport, listensFor: 0, silenceMs: 5000, connections: 1000 });
+      const listener = createListener({ http1: transport, apiPort: 0, firstByteTimeoutMs: 5000, maxConnections: 1000 });
       opened.push({ transport, listener });
       return listener.listen({ host: '127.0.0.1', port: 0, reusePort: false });
     }
@@ -522,7 +522,7 @@ function transportSuite(name: string, factory: TransportFactory): void {
     });
 
     test('a caller that takes nothing of its answer is not waited for', async () => {
-      const at = await open({ stalledMs: 300 });
+      const at = await open({ writeTimeoutMs: 300 });
       const gone = Promise.withResolvers<void>();
       doing = (call, sink) => {
         call.onDisconnect = () => gone.resolve();
@@ -665,4 +665,4 @@ async function settledAt(measure: () => number): Promise<void> {
   });
 }
 
-transportSuite('Node’s own HTTP/1.1', http1Transport);
+transportSuite('Node’s own HTTP/1.1', createHttp1Transport);

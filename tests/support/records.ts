@@ -1,6 +1,6 @@
 import type { BatchApi, CallBatch, numberIndex, wordIndex } from '#analytics/batch.ts';
 import { anonymousKey, unversioned, wordColumns } from '#analytics/batch.ts';
-import { type PlacedApi, RecorderRows } from '#gateway/recording/recorder-rows.ts';
+import { type BatchedApi, RecorderRows } from '#gateway/recording/recorder-rows.ts';
 
 /** Finished calls as a traffic thread sends them, written by the thread's own tables. */
 export type GivenCall = Partial<
@@ -39,16 +39,16 @@ const usual = {
 
 export function batchOf(calls: readonly GivenCall[]): CallBatch {
   const rows = new RecorderRows(Math.max(1, calls.length));
-  const apis = new Map<BatchApi, PlacedApi>();
+  const apis = new Map<BatchApi, BatchedApi>();
   for (const { api = someApi, ...call } of calls) {
-    const known = apis.get(api) ?? { facts: api, batch: -1, place: 0 };
+    const known = apis.get(api) ?? { facts: api, batchNumber: -1, batchIndex: 0 };
     apis.set(api, known);
     rows.api(known);
     const whole: GivenCall = { ...usual, ...call };
-    for (const column of wordColumns) rows.word(column, whole[column] ?? '');
+    for (const column of wordColumns) rows.setWord(column, whole[column] ?? '');
     for (const [column, value] of Object.entries(whole))
-      if (typeof value === 'number') rows.number(column as keyof typeof numberIndex, value);
-    rows.next();
+      if (typeof value === 'number') rows.setNumber(column as keyof typeof numberIndex, value);
+    rows.finishRow();
   }
-  return rows.take();
+  return rows.drain();
 }

@@ -5,7 +5,7 @@ import type { Api } from '../routing/api.ts';
 import { hasSecrets } from '../variables/variables.ts';
 
 /** What of a call may not be written down, since it lets others in. */
-export interface Secrets {
+export interface CredentialLocations {
   /** Header names, lower-case. */
   readonly headers: ReadonlySet<string>;
   readonly parameters: readonly string[];
@@ -13,7 +13,7 @@ export interface Secrets {
 }
 
 /** Credentials by habit, whatever a definition says. */
-const secretHeaders = [
+const credentialHeaders = [
   'authorization',
   'proxy-authorization',
   'cookie',
@@ -24,48 +24,48 @@ const secretHeaders = [
 ];
 
 /** What an API is to a record: what is known of it once it is loaded. */
-type Recorded = Pick<Api, 'id' | 'orgId' | 'name' | 'listenPath' | 'model'>;
+type RecordedFields = Pick<Api, 'id' | 'orgId' | 'name' | 'listenPath' | 'model'>;
 
 /**
  * What is kept about an API at every call: beside it, so that nothing has to be looked up. A class for its fixed shape, and
  * what changes comes first: it lies together.
  */
-export class RecordedApi {
+export class ApiAnalytics {
   /** Its row in what is counted for the metrics, and its place in what is watched of APIs. */
-  row = -1;
-  watched: object | undefined = undefined;
-  watchedAt = 0;
+  metricsRow = -1;
+  statsTable: object | undefined = undefined;
+  statsRow = 0;
   /** The batch and its place in that. */
-  batch = -1;
-  place = 0;
-  readonly tracked: boolean;
-  readonly detailed: boolean;
+  batchNumber = -1;
+  batchIndex = 0;
+  readonly isRecorded: boolean;
+  readonly recordsDetail: boolean;
   readonly tagHeaders: readonly string[];
   readonly facts: BatchApi;
   readonly #model: Api['model'];
-  #secrets: Secrets | undefined;
+  #secrets: CredentialLocations | undefined;
 
-  constructor({ id, orgId, name, listenPath, model }: Recorded) {
+  constructor({ id, orgId, name, listenPath, model }: RecordedFields) {
     const { trafficLogs, gatewayTags, detail } = model;
     const tags = gatewayTags.enabled ? gatewayTags.tags : [];
     this.facts = { id, orgId, name, listenPath, tags, retentionSeconds: trafficLogs.retentionSeconds };
-    this.tracked = trafficLogs.enabled;
-    this.detailed = detail.recording;
+    this.isRecorded = trafficLogs.enabled;
+    this.recordsDetail = detail.recording;
     this.tagHeaders = trafficLogs.tagHeaders.map(header => header.toLowerCase());
     this.#model = model;
   }
 
   /** Needed for those only that are recorded in detail. */
-  get secrets(): Secrets {
-    this.#secrets ??= secretsOf(this.#model);
+  get secrets(): CredentialLocations {
+    this.#secrets ??= findCredentialLocations(this.#model);
     return this.#secrets;
   }
 }
 
-function secretsOf(model: Api['model']): Secrets {
+function findCredentialLocations(model: Api['model']): CredentialLocations {
   const places = listCredentialSources(model);
   return {
-    headers: new Set([...secretHeaders, ...places.map(({ header }) => header), ...secretlySet(model)]),
+    headers: new Set([...credentialHeaders, ...places.map(({ header }) => header), ...listSecretHeaders(model)]),
     parameters: places.map(({ query }) => query).filter(Boolean),
     requestBody: model.modes.includes('basic') && expandRequirements(model).some(({ basic }) => basic.extractFromBody),
   };
@@ -74,7 +74,7 @@ function secretsOf(model: Api['model']): Secrets {
 type Options = { readonly add_headers?: unknown } | null | undefined;
 
 /** Headers that are given a secret of the operator on their way. */
-function secretlySet({ versions, responseProcessors }: Api['model']): string[] {
+function listSecretHeaders({ versions, responseProcessors }: Api['model']): string[] {
   const changes = versions.flatMap(({ requestHeaders, responseHeaders, endpoints }) => [
     requestHeaders,
     responseHeaders,

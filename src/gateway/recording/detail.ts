@@ -1,10 +1,10 @@
 import { removeQueryParameter } from '../auth/credential-sources.ts';
 import type { Body } from '../http/body.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import type { Secrets } from './api-analytics.ts';
+import type { CredentialLocations } from './api-analytics.ts';
 
 /** Bytes kept of a request or an answer, head and body together. */
-const detailBytes = 8192;
+const maxDetailBytes = 8192;
 
 type Redact = (text: string) => string;
 
@@ -12,34 +12,36 @@ type Redact = (text: string) => string;
  * The text of a request as the gateway passed it on, as base64. The body is there only where a step read the whole of
  * it: a body that streams through is not kept back for the record. Credentials are left out.
  */
-export function rawRequest(call: Exchange, secrets: Secrets, redact: Redact): string {
+export function encodeRequest(call: Exchange, secrets: CredentialLocations, redact: Redact): string {
   const [path, ...rest] = call.target.split('?') as [string, ...string[]];
   let query = rest.join('?');
   for (const name of secrets.parameters) query = removeQueryParameter(query, name);
   const line = `${call.method} ${query === '' ? path : `${path}?${query}`} HTTP/1.1`;
-  return detail(line, call.headers.flat, secrets, secrets.requestBody ? undefined : call.body, redact);
+  return encodeMessage(line, call.headers.flat, secrets, secrets.requestBody ? undefined : call.body, redact);
 }
 
 /** The same of the answer; empty where there was none. */
-export function rawResponse(call: Exchange, secrets: Secrets, redact: Redact): string {
+export function encodeResponse(call: Exchange, secrets: CredentialLocations, redact: Redact): string {
   const response = call.response;
-  return response ? detail(`HTTP/1.1 ${response.status}`, response.headers.flat, secrets, response.body, redact) : '';
+  return response
+    ? encodeMessage(`HTTP/1.1 ${response.status}`, response.headers.flat, secrets, response.body, redact)
+    : '';
 }
 
-function detail(
+function encodeMessage(
   line: string,
   flat: readonly string[],
-  { headers }: Secrets,
+  { headers }: CredentialLocations,
   body: Body | undefined,
   redact: Redact,
 ): string {
   let head = `${line}\r\n`;
-  for (let at = 0; at < flat.length && head.length < detailBytes; at += 2) {
+  for (let at = 0; at < flat.length && head.length < maxDetailBytes; at += 2) {
     const name = flat[at]!;
     head += `${name}: ${headers.has(name.toLowerCase()) ? '***' : flat[at + 1]}\r\n`;
   }
-  const bytes = Buffer.from(`${head}\r\n`, 'latin1').subarray(0, detailBytes);
-  const room = detailBytes - bytes.length;
+  const bytes = Buffer.from(`${head}\r\n`, 'latin1').subarray(0, maxDetailBytes);
+  const room = maxDetailBytes - bytes.length;
   const whole = body?.bytes && room > 0 ? Buffer.concat([bytes, body.bytes.subarray(0, room)]) : bytes;
   return Buffer.from(redact(whole.toString('latin1')), 'latin1').toString('base64');
 }

@@ -6,10 +6,10 @@ import type { Model } from '#definition/model.ts';
 import { groupEnabledByEvent, readOperatorHandlers } from '#events/dispatch.ts';
 import { Exchange } from '../pipeline/exchange.ts';
 import type { StepServices } from '../pipeline/step-services.ts';
-import { eventBudget } from './event-rate-limit.ts';
+import { createEventRateLimit } from './event-rate-limit.ts';
 
 /** What the main thread hears of an event. */
-export interface EventTold {
+export interface EmittedEvent {
   readonly event: string;
   readonly detail: Readonly<Record<string, unknown>>;
   /** Of the API, for this event. */
@@ -18,37 +18,43 @@ export interface EventTold {
   readonly request: string;
 }
 
-export interface TellingOptions {
+export interface EventEmitterOptions {
   readonly settings: Settings;
   readonly clock: Clock;
   readonly log: Log;
-  tell(told: EventTold): void;
+  post(told: EmittedEvent): void;
   /** Hears how many events were not handed on. */
-  untold(count: number): void;
+  onDropped(count: number): void;
 }
 
-const none: readonly EventHandler[] = [];
+const noHandlers: readonly EventHandler[] = [];
 
 /** How steps tell handlers what happened. */
-export function telling({ settings, clock, log, tell, untold }: TellingOptions): StepServices['emitEvent'] {
-  const operators = readOperatorHandlers(settings);
-  const ofModels = new WeakMap<Model, ReadonlyMap<string, readonly EventHandler[]>>();
-  const budget = eventBudget(clock, dropped => {
+export function createEventEmitter({
+  settings,
+  clock,
+  log,
+  post: tell,
+  onDropped: untold,
+}: EventEmitterOptions): StepServices['emitEvent'] {
+  const operatorHandlers = readOperatorHandlers(settings);
+  const handlersByModel = new WeakMap<Model, ReadonlyMap<string, readonly EventHandler[]>>();
+  const rateLimit = createEventRateLimit(clock, dropped => {
     log.warn({ dropped }, 'more happens than handlers can be told');
     untold(dropped);
   });
 
-  function handlersOf(model: Model | undefined, event: string): readonly EventHandler[] {
-    if (!model || model.events.handlers.length === 0) return none;
-    const known = ofModels.get(model) ?? groupEnabledByEvent(model.events.handlers);
-    ofModels.set(model, known);
-    return known.get(event) ?? none;
+  function findHandlers(model: Model | undefined, event: string): readonly EventHandler[] {
+    if (!model || model.events.handlers.length === 0) return noHandlers;
+    const known = handlersByModel.get(model) ?? groupEnabledByEvent(model.events.handlers);
+    handlersByModel.set(model, known);
+    return known.get(event) ?? noHandlers;
   }
 
   return (event, about, message, more = {}) => {
-    if (!budget.spend(about.api?.orgId ?? '')) return;
-    const handlers = handlersOf(about.api?.model, event);
-    const isHeard = handlers.length > 0 || operators.has(event);
+    if (!rateLimit.tryTake(about.api?.orgId ?? '')) return;
+    const handlers = findHandlers(about.api?.model, event);
+    const hasHandler = handlers.length > 0 || operatorHandlers.has(event);
     tell({
       event,
       detail: {
@@ -60,22 +66,22 @@ export function telling({ settings, clock, log, tell, untold }: TellingOptions):
         ...more,
       },
       handlers,
-      request: isHeard && about instanceof Exchange ? requestText(about) : '',
+      request: hasHandler && about instanceof Exchange ? encodeRequestHead(about) : '',
     });
   };
 }
 
 /** What handlers may see of a call: nothing that could be a credential. */
-const shownHeaders = new Set([
+const visibleHeaders = new Set([
   ...['accept', 'accept-encoding', 'accept-language', 'content-encoding', 'content-length', 'content-type'],
   ...['origin', 'traceparent', 'user-agent', 'x-request-id'],
 ]);
-const headerCharacters = 1024;
+const maxHeaderCharacters = 1024;
 
 /** The head of a call as base64. Queries and bodies stay here: keys and passwords travel in them. */
-function requestText({ method, path, host, headers }: Exchange): string {
+function encodeRequestHead({ method, path, host, headers }: Exchange): string {
   const lines = [`${method} ${path} HTTP/1.1`, `Host: ${host}`];
   for (const [name, value] of headers)
-    if (shownHeaders.has(name.toLowerCase())) lines.push(`${name}: ${value.slice(0, headerCharacters)}`);
+    if (visibleHeaders.has(name.toLowerCase())) lines.push(`${name}: ${value.slice(0, maxHeaderCharacters)}`);
   return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`).toString('base64');
 }

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { eventBudget } from './event-rate-limit.ts';
+import { createEventRateLimit } from './event-rate-limit.ts';
 
 function budgetOf(most: number) {
   const time = { nowMs: 5000 };
   const dropped: number[] = [];
-  const budget = eventBudget({ now: () => time.nowMs }, count => void dropped.push(count), most);
+  const budget = createEventRateLimit({ now: () => time.nowMs }, count => void dropped.push(count), most);
   const spend = (times: number, orgId: (at: number) => string) =>
-    Array.from({ length: times }, (_, at) => budget.spend(orgId(at))).filter(Boolean).length;
+    Array.from({ length: times }, (_, at) => budget.tryTake(orgId(at))).filter(Boolean).length;
   return { time, dropped, spend };
 }
 

@@ -2,20 +2,20 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { classicToModel } from '#definition/model.ts';
 import type { Api } from '../routing/api.ts';
-import { RecordedApi } from './api-analytics.ts';
-import { together, vitalsOf } from './recent-stats.ts';
+import { ApiAnalytics } from './api-analytics.ts';
+import { createRecentStats, sumStats } from './recent-stats.ts';
 
 const model = classicToModel({ name: 'one' });
 
 /** Every call of one that was changed meanwhile. */
 function called(errorCode = '', upstreamMs = 0, id = 'a') {
   const made = { id, orgId: '', name: id, listenPath: '/', model };
-  return { api: { ...made, analytics: new RecordedApi(made) } as Api, errorCode, upstreamMs };
+  return { api: { ...made, analytics: new ApiAnalytics(made) } as Api, errorCode, upstreamMs };
 }
 const nothing = { calls: 0, rateRefused: 0, quotaRefused: 0, keyRefused: 0, upstreamCalls: 0, upstreamMs: 0 };
 
 test('calls are counted by what became of them, each API by itself', () => {
-  const vitals = vitalsOf({ now: () => 1_000_005_000 });
+  const vitals = createRecentStats({ now: () => 1_000_005_000 });
   for (const code of ['rate_exceeded', 'api_rate_exceeded', 'quota_exceeded', 'key_not_found', 'internal'])
     vitals.count(called(code));
   vitals.count(called('', 30));
@@ -37,7 +37,7 @@ test('calls are counted by what became of them, each API by itself', () => {
 
 test('what is longer ago than a minute does not count any more', () => {
   let now = 1_000_000_000;
-  const vitals = vitalsOf({ now: () => now });
+  const vitals = createRecentStats({ now: () => now });
   vitals.count(called());
   now += 40_000;
   vitals.count(called());
@@ -51,7 +51,7 @@ test('what is longer ago than a minute does not count any more', () => {
 });
 
 test('more APIs than there is room for: counting goes on, with a new beginning', () => {
-  const vitals = vitalsOf({ now: () => 1_000_005_000 }, 100);
+  const vitals = createRecentStats({ now: () => 1_000_005_000 }, 100);
   const first = called();
   vitals.count(first);
   for (let n = 0; n < 150; n++) vitals.count(called('', 0, `api ${n}`));
@@ -62,7 +62,7 @@ test('more APIs than there is room for: counting goes on, with a new beginning',
 
 test('what threads saw is added up', () => {
   const one = { ...nothing, seconds: 50, calls: 3, upstreamMs: 8 };
-  assert.deepEqual(together([one, { ...one, keyRefused: 1 }]), {
+  assert.deepEqual(sumStats([one, { ...one, keyRefused: 1 }]), {
     ...nothing,
     seconds: 50,
     calls: 6,

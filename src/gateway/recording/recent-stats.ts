@@ -37,25 +37,25 @@ const columnOfRefusal = new Map<string, Column>(
 );
 
 /** The last minute, in steps of ten seconds; the one under way counts as far as it has come. */
-const slots = 6;
+const slotCount = 6;
 const slotMs = 10_000;
 /** APIs watched at once. Whoever has seen more of them begins anew: that is a minute nobody will miss. */
-const apisKept = 100_000;
-const firstRoom = 64;
+const maxTrackedApis = 100_000;
+const initialRows = 64;
 
 /** The number of the slot, its sums, and as much room that a row is as long as what a processor reads at once. */
 const rowLength = 8;
 
 /** What is counted of all APIs. A slot is one piece of memory: calls of the same time touch rows that lie close together. */
-class Watched {
-  readonly places = new Map<string, number>();
-  readonly slots = Array.from({ length: slots }, () => new Float64Array(firstRoom * rowLength));
+class SlotTable {
+  readonly rowById = new Map<string, number>();
+  readonly slots = Array.from({ length: slotCount }, () => new Float64Array(initialRows * rowLength));
 
-  placeOf(id: string): number {
-    const known = this.places.get(id);
+  assignRow(id: string): number {
+    const known = this.rowById.get(id);
     if (known !== undefined) return known;
-    const place = this.places.size;
-    this.places.set(id, place);
+    const place = this.rowById.size;
+    this.rowById.set(id, place);
     if (place * rowLength >= this.slots[0]!.length) {
       for (const [at, rows] of this.slots.entries()) {
         this.slots[at] = new Float64Array(rows.length * 2);
@@ -66,25 +66,25 @@ class Watched {
   }
 }
 
-export function vitalsOf(clock: Clock, most = apisKept) {
-  let watched = new Watched();
+export function createRecentStats(clock: Clock, maxApis = maxTrackedApis) {
+  let table = new SlotTable();
 
   /** An API that was changed goes on where it was. */
-  function met({ id, analytics: recorded }: Api): number {
-    if (watched.places.size >= most && !watched.places.has(id)) watched = new Watched();
-    recorded.watched = watched;
-    recorded.watchedAt = watched.placeOf(id);
-    return recorded.watchedAt;
+  function assignStatsRow({ id, analytics: recorded }: Api): number {
+    if (table.rowById.size >= maxApis && !table.rowById.has(id)) table = new SlotTable();
+    recorded.statsTable = table;
+    recorded.statsRow = table.assignRow(id);
+    return recorded.statsRow;
   }
 
   return {
     count({ api, errorCode, upstreamMs }: Pick<Exchange, 'api' | 'errorCode' | 'upstreamMs'>): void {
       if (!api) return;
       const { analytics: recorded } = api;
-      const place = recorded.watched === watched ? recorded.watchedAt : met(api);
+      const place = recorded.statsTable === table ? recorded.statsRow : assignStatsRow(api);
       const number = Math.floor(clock.now() / slotMs);
       const row = place * rowLength;
-      const rows = watched.slots[number % slots]!;
+      const rows = table.slots[number % slotCount]!;
       if (rows[row] !== number) {
         rows.fill(0, row, row + rowLength);
         rows[row] = number;
@@ -101,21 +101,21 @@ export function vitalsOf(clock: Clock, most = apisKept) {
     of(apiId: string): Vitals {
       const now = clock.now();
       const last = Math.floor(now / slotMs);
-      const row = (watched.places.get(apiId) ?? -1) * rowLength;
+      const row = (table.rowById.get(apiId) ?? -1) * rowLength;
       const sum = (column: Column) => {
         let total = 0;
-        for (const rows of row < 0 ? [] : watched.slots)
-          if (rows[row]! > last - slots) total += rows[row + columnOf[column]]!;
+        for (const rows of row < 0 ? [] : table.slots)
+          if (rows[row]! > last - slotCount) total += rows[row + columnOf[column]]!;
         return total;
       };
       const sums = Object.fromEntries(columns.map(name => [name, sum(name)])) as Record<Column, number>;
-      return { ...sums, seconds: ((slots - 1) * slotMs + (now % slotMs)) / 1000 };
+      return { ...sums, seconds: ((slotCount - 1) * slotMs + (now % slotMs)) / 1000 };
     },
   };
 }
 
 /** What several threads saw, as one. They look at the same time, give or take nothing that matters here. */
-export function together(all: readonly Vitals[]): Vitals {
+export function sumStats(all: readonly Vitals[]): Vitals {
   const sum = (column: Column) => all.reduce((total, it) => total + it[column], 0);
   const sums = Object.fromEntries(columns.map(name => [name, sum(name)])) as Record<Column, number>;
   return { ...sums, seconds: all[0]?.seconds ?? 1 };

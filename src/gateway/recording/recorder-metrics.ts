@@ -5,7 +5,7 @@ import {
   statusClasses,
   type TrafficMetrics,
 } from '#analytics/metrics-report.ts';
-import type { RecordedApi } from './api-analytics.ts';
+import type { ApiAnalytics } from './api-analytics.ts';
 
 /** The first two rows: calls of no API, and of APIs without a row. */
 const firstRows = ['', otherApi];
@@ -13,7 +13,7 @@ const unknownRow = 0;
 const otherRow = 1;
 
 /** Counts every call of a thread, recorded or not: additions to arrays that are made once. */
-export class RecorderMeasures {
+export class RecorderMetrics {
   readonly #calls = new Float64Array((maxCountedApis + firstRows.length) * statusClasses.length);
   readonly #total = new Float64Array(durationBounds.length + 1);
   readonly #upstream = new Float64Array(durationBounds.length + 1);
@@ -26,24 +26,24 @@ export class RecorderMeasures {
   #any = false;
   #dropped = 0;
 
-  count(api: RecordedApi | undefined, status: number, totalMs: number, upstreamMs: number, refusal: string): void {
+  count(api: ApiAnalytics | undefined, status: number, totalMs: number, upstreamMs: number, refusal: string): void {
     this.#any = true;
     const row = api ? this.#rowOf(api) : unknownRow;
     const group = Math.min(Math.max(Math.trunc(status / 100), 1), statusClasses.length) - 1;
     this.#calls[row * statusClasses.length + group]!++;
     const seconds = totalMs / 1000;
-    this.#total[bucketOf(seconds)]!++;
+    this.#total[findBucket(seconds)]!++;
     this.#totalSum += seconds;
     if (upstreamMs > 0) {
-      this.#upstream[bucketOf(upstreamMs / 1000)]!++;
+      this.#upstream[findBucket(upstreamMs / 1000)]!++;
       this.#upstreamSum += upstreamMs / 1000;
     }
     if (refusal !== '') this.#refusals.set(refusal, (this.#refusals.get(refusal) ?? 0) + 1);
   }
 
-  #rowOf(api: RecordedApi): number {
-    if (api.row < 0) api.row = this.#rows.get(api.facts.id) ?? this.#nextRow(api.facts.id);
-    return api.row;
+  #rowOf(api: ApiAnalytics): number {
+    if (api.metricsRow < 0) api.metricsRow = this.#rows.get(api.facts.id) ?? this.#nextRow(api.facts.id);
+    return api.metricsRow;
   }
 
   #nextRow(id: string): number {
@@ -54,15 +54,15 @@ export class RecorderMeasures {
     return row;
   }
 
-  drop(): void {
+  countDropped(): void {
     this.#any = true;
     this.#dropped++;
   }
 
   /** What was counted since the last time; undefined for nothing. */
-  take(): TrafficMetrics | undefined {
+  drain(): TrafficMetrics | undefined {
     if (!this.#any) return undefined;
-    const taken: TrafficMetrics = {
+    const metrics: TrafficMetrics = {
       apis: this.#named,
       calls: this.#calls.slice(0, this.#rows.size * statusClasses.length),
       total: { buckets: this.#total.slice(), sum: this.#totalSum },
@@ -77,11 +77,11 @@ export class RecorderMeasures {
     this.#named = [];
     this.#any = false;
     this.#dropped = 0;
-    return taken;
+    return metrics;
   }
 }
 
-function bucketOf(seconds: number): number {
+function findBucket(seconds: number): number {
   for (let at = 0; at < durationBounds.length; at++) if (seconds <= durationBounds[at]!) return at;
   return durationBounds.length;
 }

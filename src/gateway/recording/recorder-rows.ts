@@ -1,16 +1,16 @@
 import { type BatchApi, type CallBatch, numberColumns, numberIndex, wordColumns, wordIndex } from '#analytics/batch.ts';
 
 /** An API whose place in the batch is found once. */
-export interface PlacedApi {
+export interface BatchedApi {
   readonly facts: BatchApi;
-  batch: number;
-  place: number;
+  batchNumber: number;
+  batchIndex: number;
 }
 
 /** The longest text a record keeps of what a caller sends. */
-const longestWord = 1024;
+const maxWordCharacters = 1024;
 
-const cut = (text: string) => (text.length > longestWord ? text.slice(0, longestWord) : text);
+const truncate = (text: string) => (text.length > maxWordCharacters ? text.slice(0, maxWordCharacters) : text);
 
 /**
  * The batch that is being filled. Its tables are made once and used again; writing a call down stores numbers and looks
@@ -40,21 +40,21 @@ export class RecorderRows {
     return this.#count;
   }
 
-  get looseCharacters(): number {
+  get uniqueCharacters(): number {
     return this.#loose;
   }
 
-  number(column: keyof typeof numberIndex, value: number): void {
+  setNumber(column: keyof typeof numberIndex, value: number): void {
     this.#numbers[this.#count * numberColumns.length + numberIndex[column]] = value;
   }
 
   /** A text that other calls are likely to have too. */
-  word(column: keyof typeof wordIndex, text: string): void {
+  setWord(column: keyof typeof wordIndex, text: string): void {
     const at = wordIndex[column];
     // The call before often said the same: comparing costs less than looking up.
     if (text !== this.#lastWords[at]) {
       this.#lastWords[at] = text;
-      this.#lastPlaces[at] = text === '' ? 0 : this.#placeOf(cut(text));
+      this.#lastPlaces[at] = text === '' ? 0 : this.#placeOf(truncate(text));
     }
     this.#places[this.#count * wordColumns.length + at] = this.#lastPlaces[at]!;
   }
@@ -68,25 +68,25 @@ export class RecorderRows {
   }
 
   /** A text of this call alone. */
-  loose(column: keyof typeof wordIndex, text: string): void {
+  setUniqueText(column: keyof typeof wordIndex, text: string): void {
     this.#loose += text.length;
     this.#places[this.#count * wordColumns.length + wordIndex[column]] = text === '' ? 0 : this.#words.push(text) - 1;
   }
 
-  api(api: PlacedApi): void {
-    if (api.batch !== this.#batch) {
-      api.batch = this.#batch;
-      api.place = this.#apis.push(api.facts) - 1;
+  api(api: BatchedApi): void {
+    if (api.batchNumber !== this.#batch) {
+      api.batchNumber = this.#batch;
+      api.batchIndex = this.#apis.push(api.facts) - 1;
     }
-    this.number('api', api.place);
+    this.setNumber('api', api.batchIndex);
   }
 
-  next(): void {
+  finishRow(): void {
     this.#count++;
   }
 
   /** Hands out what was written and begins anew. */
-  take(): CallBatch {
+  drain(): CallBatch {
     const count = this.#count;
     const batch = {
       count,

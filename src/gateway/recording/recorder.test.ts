@@ -12,7 +12,7 @@ import { HeaderList } from '../http/headers.ts';
 import { createResponse } from '../http/response.ts';
 import { Exchange } from '../pipeline/exchange.ts';
 import type { Api } from '../routing/api.ts';
-import { RecordedApi } from './api-analytics.ts';
+import { ApiAnalytics } from './api-analytics.ts';
 import { createRecorder } from './recorder.ts';
 
 function recorderWith(settings: Partial<Record<SettingName, string>> = {}, capacity = 8) {
@@ -38,7 +38,7 @@ function api(definition: Record<string, unknown> = {}): Api {
     ...definition,
   });
   const made = { id: 'orders', orgId: 'org', name: 'Orders', listenPath: '/orders/', model };
-  return { ...made, analytics: new RecordedApi(made) } as Api;
+  return { ...made, analytics: new ApiAnalytics(made) } as Api;
 }
 
 function call(given: Partial<Exchange> = {}, headers: string[] = []): Exchange {
@@ -201,7 +201,7 @@ test('when the main thread takes nothing, calls beyond what fits are dropped and
     batches().map(({ count }) => count),
     [4, 4, 4, 4],
   );
-  recorder.taken();
+  recorder.onBatchAccepted();
   recorder.record(call(), true);
   assert.equal(batches().length, 5);
   recorder.close();
@@ -282,8 +282,8 @@ test('results of tests travel with reports, wait while the main thread is busy, 
     },
     ...{ latencyMs: 1, failure: '', tests: 1, passed: 1, passedMs: 1, retentionSeconds: 0 },
   };
-  recorder.tested(Array.from({ length: 1999 }, () => host));
-  recorder.tested([host, host, host]);
+  recorder.addUptimeResults(Array.from({ length: 1999 }, () => host));
+  recorder.addUptimeResults([host, host, host]);
   recorder.close();
   const [sent, ...others] = reports.flatMap(({ uptimeResults: tested }) => tested ?? []);
   assert.deepEqual([sent?.hosts.length, sent?.dropped, others], [2000, 2, []]);

@@ -13,27 +13,27 @@ export interface ServedStatus {
   readonly warnings?: readonly string[];
 }
 
-export function servedStatus(
+export function describeApiStatus(
   { apis, held, router }: Pick<Snapshot, 'apis' | 'held' | 'router'>,
   apiId: string,
 ): ServedStatus {
   const api = apis.get(apiId);
-  const reason = unservedReason(api);
+  const reason = findUnavailableReason(api);
   const warnings = [
-    ...(api?.model.events.handlers.flatMap(handlerWarning) ?? []),
-    ...(api?.isRouted ? overlapWarnings(api, [...apis.values()], held, router.isPrefix) : []),
+    ...(api?.model.events.handlers.flatMap(listHandlerWarnings) ?? []),
+    ...(api?.isRouted ? listOverlapWarnings(api, [...apis.values()], held, router.isPrefix) : []),
   ];
   return { served: reason === '', reason, ...(warnings.length > 0 && { warnings }) };
 }
 
-function handlerWarning({ enabled, trigger, type, functionName, name }: EventHandler): string[] {
+function listHandlerWarnings({ enabled, trigger, type, functionName, name }: EventHandler): string[] {
   if (!enabled) return [];
   if (!(eventNames as readonly string[]).includes(trigger)) return [`no event is called ${trigger}`];
   if (type === 'webhook' || type === 'log') return [];
   return [`the event handler ${functionName || name} of ${trigger} does not run: handlers of type ${type} cannot yet`];
 }
 
-function unservedReason(api: ReturnType<Snapshot['apis']['get']>): string {
+function findUnavailableReason(api: ReturnType<Snapshot['apis']['get']>): string {
   if (!api) return 'the gateway could not load it; its log says why';
   const { active, internal } = api.model.identity;
   if (!active) return 'it is not active';
@@ -43,7 +43,7 @@ function unservedReason(api: ReturnType<Snapshot['apis']['get']>): string {
 }
 
 /** Route overlap of organisations, from before it was refused. Whose the other route is, is not said. */
-function overlapWarnings(api: Api, apis: readonly Api[], held: ReservedHosts, prefix: boolean): string[] {
+function listOverlapWarnings(api: Api, apis: readonly Api[], held: ReservedHosts, prefix: boolean): string[] {
   const others = apis.filter(
     other => other.isRouted && other.orgId !== api.orgId && routesOverlap(held, api, other, prefix),
   );

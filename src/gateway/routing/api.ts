@@ -13,13 +13,13 @@ import {
   createDefaultConnection,
 } from '../proxy/connection-options.ts';
 import { createLoadBalancers } from '../proxy/load-balancer.ts';
-import { RecordedApi } from '../recording/api-analytics.ts';
+import { ApiAnalytics } from '../recording/api-analytics.ts';
 import { createOptionsAccess } from '../steps/options-access.ts';
 import { createContextNameCheck } from '../variables/context-names.ts';
 import { resolveReferences } from '../variables/secret-references.ts';
 import { type BuiltInRoute, createBuiltInRoutes } from './built-in-routes.ts';
-import { type ApiIdentity, serverIdentityOf } from './sni.ts';
-import { isRaw, type Passage, passageOf } from './tcp-proxy.ts';
+import { createSniIdentity, type SniIdentity } from './sni.ts';
+import { compileTcpService, isTcpApi, type TcpService } from './tcp-proxy.ts';
 import { createVersionSelector, type VersionRuntime, type VersionSelector } from './versions.ts';
 
 /** An API as traffic meets it: everything that can be decided beforehand has been. */
@@ -39,7 +39,7 @@ export interface Api {
   /** A port of its own; 0 for the gateway's. */
   readonly port: number;
   /** What it shows callers over TLS for its own domain. */
-  readonly sniIdentity: ApiIdentity | undefined;
+  readonly sniIdentity: SniIdentity | undefined;
   readonly listenPath: string;
   readonly isRouted: boolean;
   /** OPTIONS calls go to the upstream past every step. */
@@ -60,8 +60,8 @@ export interface Api {
   readonly preservesTrailingSlash: boolean;
   readonly preservesHost: boolean;
   /** Set for a service of bare connections, which has nothing of the above but links. */
-  readonly tcpService: Passage | undefined;
-  readonly analytics: RecordedApi;
+  readonly tcpService: TcpService | undefined;
+  readonly analytics: ApiAnalytics;
 }
 
 /** What a definition does not say of its API. */
@@ -103,7 +103,7 @@ export function compileApi(
     stripsListenPath: listen.strip,
     preservesTrailingSlash: model.upstream.preserveTrailingSlash,
     preservesHost: model.upstream.preserveHostHeader,
-    analytics: new RecordedApi({ id, orgId, name, listenPath, model }),
+    analytics: new ApiAnalytics({ id, orgId, name, listenPath, model }),
     versionRuntimes: [],
     sniIdentity: undefined,
     tcpService: undefined,
@@ -120,7 +120,7 @@ export function compileApi(
     isRouted:
       identity.active &&
       !identity.internal &&
-      !isRaw(model) &&
+      !isTcpApi(model) &&
       listen.path !== '' &&
       !/\s/.test(listen.path) &&
       addressError === undefined &&
@@ -130,7 +130,7 @@ export function compileApi(
     if (unopened !== '') throw new ApiCompileError(unopened);
     if (missingReferences !== '') throw new ApiCompileError(missingReferences);
     if (addressError !== undefined) throw new ApiCompileError(`its address cannot be read: ${addressError}`);
-    const passage = passageOf(model, services);
+    const passage = compileTcpService(model, services);
     validateListenPort(model, services.settings);
     const served = passage ? [] : buildVersionRuntimes(model, services);
     const versions = createVersionSelector(model, served, services.settings['gateway.version_header']);
@@ -140,7 +140,7 @@ export function compileApi(
       onlyVersion: versions.only,
       versionRuntimes: served,
       connectionOptionsFor: createConnectionOptions(model, services.certificates, policy),
-      sniIdentity: serverIdentityOf(model, services.certificates),
+      sniIdentity: createSniIdentity(model, services.certificates),
       tcpService: isInSegment ? passage : undefined,
     };
   } catch (error) {

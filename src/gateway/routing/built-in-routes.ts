@@ -7,7 +7,7 @@ import type { RequestHandler } from '../pipeline/response-writer.ts';
 import type { MaybePromise } from '../pipeline/step.ts';
 import type { StepServices } from '../pipeline/step-services.ts';
 import { type CorsPolicy, createCorsPolicy } from '../steps/cors-policy.ts';
-import { batchRoutes } from './batch/route.ts';
+import { createBatchRoutes } from './batch/route.ts';
 
 /** What an API answers itself below its listen path, before its chain and whatever version is asked for. */
 export type BuiltInRoute = (call: Exchange, inside: DispatchRequest) => MaybePromise<GatewayResponse>;
@@ -26,7 +26,7 @@ export const noBuiltInRoutes: ReadonlyMap<string, BuiltInRoute> = new Map();
 /** By the path below the listen path. */
 export function createBuiltInRoutes(context: BuiltInRouteContext): ReadonlyMap<string, BuiltInRoute> {
   const cors = createCorsPolicy(context);
-  const routes = [...createOauthRoutes(context), ...batchRoutes(context), ...createMetadataRoutes(context)];
+  const routes = [...createOauthRoutes(context), ...createBatchRoutes(context), ...createMetadataRoutes(context)];
   if (routes.length === 0) return noBuiltInRoutes;
   return new Map(cors ? routes.map(([path, route]) => [path, withCors(cors, route)]) : routes);
 }

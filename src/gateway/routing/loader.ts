@@ -8,7 +8,7 @@ import type { StepServices } from '../pipeline/step-services.ts';
 import type { StoredGrants } from '../pipeline/tenant-grants.ts';
 import { type Api, compileApi } from './api.ts';
 import type { Change, ReadApi, TrafficStore } from './config-store.ts';
-import { emptySnapshot, nextSnapshot, type Snapshot } from './snapshot.ts';
+import { buildNextSnapshot, createEmptySnapshot, type Snapshot } from './snapshot.ts';
 
 export interface LoaderOptions {
   readonly store: TrafficStore;
@@ -17,7 +17,7 @@ export interface LoaderOptions {
   readonly onChanges: (changes: readonly Change[] | undefined) => void;
 }
 
-export function modelOfStored(stored: StoredApi): Model {
+export function toModelOfStored(stored: StoredApi): Model {
   const model =
     stored.kind === 'classic'
       ? classicToModel(stored.definition)
@@ -28,7 +28,10 @@ export function modelOfStored(stored: StoredApi): Model {
 }
 
 /** What definitions name is read before they are compiled, so that compiling waits for nothing. */
-export async function prepared(models: readonly Model[], { certificates, keyCache }: StepServices): Promise<void> {
+export async function prefetchReferences(
+  models: readonly Model[],
+  { certificates, keyCache }: StepServices,
+): Promise<void> {
   await certificates.prefetch(models);
   await prefetchPolicies(models, keyCache);
 }
@@ -37,16 +40,16 @@ export async function prepared(models: readonly Model[], { certificates, keyCach
  * Keeps the snapshot of a thread up to date. It reads only what changed since the revision it has, compiles that beside the
  * running one, and puts the new one in its place in one step.
  */
-export function snapshotLoader({ store, services, onChanges }: LoaderOptions) {
+export function createSnapshotLoader({ store, services, onChanges }: LoaderOptions) {
   const rules = { prefix: services.settings['gateway.listen_path_match'] === 'prefix' };
-  let current = emptySnapshot(rules);
+  let current = createEmptySnapshot(rules);
   let loading: Promise<void> | undefined;
-  let again = false;
+  let isReloadRequested = false;
   let loaded = false;
-  let lent = false;
+  let isServingBackup = false;
 
   /** A definition this program cannot compile is a fault of ours; it must not keep the others from being served. */
-  function attempt<T>(apiId: string, work: () => T): T[] {
+  function tryCompile<T>(apiId: string, work: () => T): T[] {
     try {
       return [work()];
     } catch (error) {
@@ -55,14 +58,14 @@ export function snapshotLoader({ store, services, onChanges }: LoaderOptions) {
     }
   }
 
-  async function compiled(rows: readonly ReadApi[]): Promise<Api[]> {
+  async function compileAll(rows: readonly ReadApi[]): Promise<Api[]> {
     const read = rows.flatMap(({ stored, unopened }) =>
-      attempt(stored.api_id, () => ({ model: modelOfStored(stored), createdAt: stored.created_at, unopened })),
+      tryCompile(stored.api_id, () => ({ model: toModelOfStored(stored), createdAt: stored.created_at, unopened })),
     );
     const models = read.map(({ model }) => model);
-    await prepared(models, services);
+    await prefetchReferences(models, services);
     const apis = read.flatMap(({ model, ...facts }) =>
-      attempt(model.identity.id, () => compileApi(model, services, facts)),
+      tryCompile(model.identity.id, () => compileApi(model, services, facts)),
     );
     for (const { id, orgId, unavailableReason: unserved } of apis)
       if (unserved !== '') services.log.warn({ api: id, org: orgId, reason: unserved }, 'API not served');
@@ -70,39 +73,41 @@ export function snapshotLoader({ store, services, onChanges }: LoaderOptions) {
   }
 
   /** Those that have to be compiled anew although they did not change themselves, by database id. */
-  function dependents(changes: readonly Change[]): string[] {
-    const changed = (topic: string) => new Set(changes.filter(it => it.topic === topic).map(({ id }) => id));
-    const [certificates, policies] = [changed('certificates'), changed('policies')];
-    const organisations = changed('organisations');
+  function findDependents(changes: readonly Change[]): string[] {
+    const collectChangedIds = (topic: string) => new Set(changes.filter(it => it.topic === topic).map(({ id }) => id));
+    const [certificates, policies] = [collectChangedIds('certificates'), collectChangedIds('policies')];
+    const organisations = collectChangedIds('organisations');
     if (certificates.size + policies.size + organisations.size === 0) return [];
-    const isOf = (ids: ReadonlySet<string>) => (id: string) => ids.has('') || ids.has(id);
-    const names = ({ model, orgId }: Api) =>
-      (organisations.size > 0 && isOf(organisations)(orgId)) ||
-      (certificates.size > 0 && listReferencedCertificates(model).some(isOf(certificates))) ||
-      (policies.size > 0 && listReferencedPolicies(model).some(id => isOf(policies)(policyChangeName(orgId, id))));
-    return [...current.apis.values()].filter(names).map(api => api.databaseId);
+    const isAmong = (ids: ReadonlySet<string>) => (id: string) => ids.has('') || ids.has(id);
+    const dependsOnChange = ({ model, orgId }: Api) =>
+      (organisations.size > 0 && isAmong(organisations)(orgId)) ||
+      (certificates.size > 0 && listReferencedCertificates(model).some(isAmong(certificates))) ||
+      (policies.size > 0 && listReferencedPolicies(model).some(id => isAmong(policies)(policyChangeName(orgId, id))));
+    return [...current.apis.values()].filter(dependsOnChange).map(api => api.databaseId);
   }
 
   async function loadAll(revision: number): Promise<void> {
-    const apis = await compiled(await store.allApis());
-    current = nextSnapshot(emptySnapshot(rules), revision, apis, [], services.grants.heldHosts());
+    const apis = await compileAll(await store.allApis());
+    current = buildNextSnapshot(createEmptySnapshot(rules), revision, apis, [], services.grants.heldHosts());
   }
 
   async function loadChanged(revision: number, changes: readonly Change[]): Promise<void> {
-    const own = changes.filter(change => change.topic === 'apis').map(change => change.id);
-    if (own.includes('')) return loadAll(revision);
-    const ids = [...new Set([...own, ...dependents(changes)])];
+    const changedApiIds = changes.filter(change => change.topic === 'apis').map(change => change.id);
+    if (changedApiIds.includes('')) return loadAll(revision);
+    const ids = [...new Set([...changedApiIds, ...findDependents(changes)])];
     const found = await store.apis(ids);
-    const here = new Set(found.map(({ stored }) => stored.id));
-    const gone = ids.filter(id => !here.has(id));
-    const known =
-      gone.length > 0 ? [...current.apis.values()].filter(api => gone.includes(api.databaseId)).map(api => api.id) : [];
-    current = nextSnapshot(current, revision, await compiled(found), known, services.grants.heldHosts());
+    const presentIds = new Set(found.map(({ stored }) => stored.id));
+    const deletedIds = ids.filter(id => !presentIds.has(id));
+    const deletedApiIds =
+      deletedIds.length > 0
+        ? [...current.apis.values()].filter(api => deletedIds.includes(api.databaseId)).map(api => api.id)
+        : [];
+    current = buildNextSnapshot(current, revision, await compileAll(found), deletedApiIds, services.grants.heldHosts());
   }
 
   async function load(): Promise<void> {
     do {
-      again = false;
+      isReloadRequested = false;
       const { revision, changes } = await store.changesSince(current.revision);
       if (loaded && revision === current.revision) continue;
       onChanges(loaded ? changes : undefined);
@@ -111,21 +116,27 @@ export function snapshotLoader({ store, services, onChanges }: LoaderOptions) {
       if (loaded && changes) await loadChanged(revision, changes);
       else await loadAll(revision);
       loaded = true;
-    } while (again);
+    } while (isReloadRequested);
   }
 
   return {
     snapshot: (): Snapshot => current,
-    isLoaded: () => loaded || lent,
+    isLoaded: () => loaded || isServingBackup,
     /** Serves what was known before the start, until a refresh succeeds: the first one reads everything anew. */
-    async serve(known: readonly ReadApi[], grants: StoredGrants): Promise<void> {
+    async serveBackup(known: readonly ReadApi[], grants: StoredGrants): Promise<void> {
       services.grants.replace(grants);
-      current = nextSnapshot(emptySnapshot(rules), 0, await compiled(known), [], services.grants.heldHosts());
-      lent = true;
+      current = buildNextSnapshot(
+        createEmptySnapshot(rules),
+        0,
+        await compileAll(known),
+        [],
+        services.grants.heldHosts(),
+      );
+      isServingBackup = true;
     },
     /** Resolves when the snapshot holds at least what was committed before the call. */
     async refresh(): Promise<number> {
-      again = true;
+      isReloadRequested = true;
       loading ??= load().finally(() => {
         loading = undefined;
       });

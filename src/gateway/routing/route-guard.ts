@@ -4,7 +4,7 @@ import { isOlder } from './route-index.ts';
 import type { RouteGuard, Router } from './router.ts';
 
 /** Whether routes of an organisation that name no host, or a pattern, reach a host. */
-export const reachesHost = (held: ReservedHosts, orgId: string, host: string): boolean =>
+export const canUseHost = (held: ReservedHosts, orgId: string, host: string): boolean =>
   held.ownersOf(host)?.has(orgId) ?? true;
 
 /**
@@ -15,12 +15,12 @@ export function createRouteGuard(contested: ReadonlySet<string>, held: ReservedH
   if (contested.size === 0 && held.size === 0) return undefined;
   const hasOlder = (api: Api, router: Router<Api>, host: string, path: string): boolean => {
     for (const { value, isNamed } of router.matches(host, path))
-      if (value.orgId !== api.orgId && isOlder(value, api) && (isNamed || reachesHost(held, value.orgId, host)))
+      if (value.orgId !== api.orgId && isOlder(value, api) && (isNamed || canUseHost(held, value.orgId, host)))
         return true;
     return false;
   };
   return {
-    admits: (api, router, host, path, isNamed) =>
-      (isNamed || reachesHost(held, api.orgId, host)) && !(contested.has(api.id) && hasOlder(api, router, host, path)),
+    allows: (api, router, host, path, isNamed) =>
+      (isNamed || canUseHost(held, api.orgId, host)) && !(contested.has(api.id) && hasOlder(api, router, host, path)),
   };
 }

@@ -9,7 +9,7 @@ export type RoutedApi = Pick<Api, 'id' | 'databaseId' | 'orgId' | 'host' | 'port
 export const isOlder = (one: RoutedApi, other: RoutedApi): boolean =>
   one.createdAt === other.createdAt ? one.databaseId < other.databaseId : one.createdAt < other.createdAt;
 
-export const byAge = (one: RoutedApi, other: RoutedApi): number => (isOlder(one, other) ? -1 : 1);
+export const compareAge = (one: RoutedApi, other: RoutedApi): number => (isOlder(one, other) ? -1 : 1);
 
 /** Whether one request could be for both routes, of two organisations. */
 export const routesOverlap = (held: ReservedHosts, one: RoutedApi, other: RoutedApi, prefix: boolean): boolean =>
@@ -18,21 +18,26 @@ export const routesOverlap = (held: ReservedHosts, one: RoutedApi, other: Routed
   pathsOverlap(splitListenPath(one.listenPath), splitListenPath(other.listenPath), prefix);
 
 interface Node {
-  readonly fixed: Map<string, Node>;
-  readonly open: Map<string, Node>;
+  readonly staticChildren: Map<string, Node>;
+  readonly parameterChildren: Map<string, Node>;
   /** Routes that end here, and routes at or below, by organisation. */
-  readonly here: Map<string, RoutedApi[]>;
+  readonly routes: Map<string, RoutedApi[]>;
   readonly counts: Map<string, number>;
 }
 
-const createNode = (): Node => ({ fixed: new Map(), open: new Map(), here: new Map(), counts: new Map() });
-const hasForeign = ({ counts }: Node, orgId: string) => counts.size > (counts.has(orgId) ? 1 : 0);
+const createNode = (): Node => ({
+  staticChildren: new Map(),
+  parameterChildren: new Map(),
+  routes: new Map(),
+  counts: new Map(),
+});
+const hasOtherOrganisation = ({ counts }: Node, orgId: string) => counts.size > (counts.has(orgId) ? 1 : 0);
 
 /**
  * Finds routes that overlap an older one of another organisation: they are `contested`, and traffic asks of each request
  * whether the older one fits it too. Kept for installations that held such routes before they were refused.
  */
-export class RouteIndex {
+export class RouteOverlapIndex {
   readonly contested = new Set<string>();
   readonly #held: ReservedHosts;
   readonly #prefix: boolean;
@@ -46,7 +51,7 @@ export class RouteIndex {
 
   /** Oldest first, so that one older route found is enough. */
   add(apis: readonly RoutedApi[]): void {
-    for (const api of [...apis].sort(byAge)) {
+    for (const api of [...apis].sort(compareAge)) {
       this.#compare(api);
       this.#insert(api);
       if (!this.#newest || isOlder(this.#newest, api)) this.#newest = api;
@@ -55,25 +60,25 @@ export class RouteIndex {
 
   remove(api: RoutedApi): void {
     this.contested.delete(api.id);
-    take(this.#root, splitListenPath(api.listenPath), 0, api);
+    removeRoute(this.#root, splitListenPath(api.listenPath), 0, api);
   }
 
   #insert(api: RoutedApi): void {
     let node = this.#root;
-    count(node, api.orgId);
+    incrementCount(node, api.orgId);
     for (const segment of splitListenPath(api.listenPath)) {
-      const children = segment.includes('{') ? node.open : node.fixed;
+      const children = segment.includes('{') ? node.parameterChildren : node.staticChildren;
       const child = children.get(segment) ?? createNode();
       children.set(segment, child);
       node = child;
-      count(node, api.orgId);
+      incrementCount(node, api.orgId);
     }
-    node.here.set(api.orgId, [...(node.here.get(api.orgId) ?? []), api]);
+    node.routes.set(api.orgId, [...(node.routes.get(api.orgId) ?? []), api]);
   }
 
   #compare(api: RoutedApi): void {
     const isNewest = !this.#newest || isOlder(this.#newest, api);
-    for (const other of overlapping(this.#root, splitListenPath(api.listenPath), 0, api.orgId, this.#prefix)) {
+    for (const other of findOverlapping(this.#root, splitListenPath(api.listenPath), 0, api.orgId, this.#prefix)) {
       if (other.port !== api.port || !hasHostOverlap(this.#held, api, other)) continue;
       this.contested.add(isOlder(other, api) ? api.id : other.id);
       if (isNewest) return;
@@ -81,20 +86,20 @@ export class RouteIndex {
   }
 }
 
-const count = ({ counts }: Node, orgId: string) => counts.set(orgId, (counts.get(orgId) ?? 0) + 1);
+const incrementCount = ({ counts }: Node, orgId: string) => counts.set(orgId, (counts.get(orgId) ?? 0) + 1);
 
-function take(node: Node, segments: readonly string[], at: number, api: RoutedApi): boolean {
+function removeRoute(node: Node, segments: readonly string[], at: number, api: RoutedApi): boolean {
   const segment = segments[at];
   if (segment === undefined) {
-    const listed = node.here.get(api.orgId) ?? [];
+    const listed = node.routes.get(api.orgId) ?? [];
     const left = listed.filter(({ id }) => id !== api.id);
     if (left.length === listed.length) return false;
-    if (left.length > 0) node.here.set(api.orgId, left);
-    else node.here.delete(api.orgId);
+    if (left.length > 0) node.routes.set(api.orgId, left);
+    else node.routes.delete(api.orgId);
   } else {
-    const children = segment.includes('{') ? node.open : node.fixed;
+    const children = segment.includes('{') ? node.parameterChildren : node.staticChildren;
     const child = children.get(segment);
-    if (!child || !take(child, segments, at + 1, api)) return false;
+    if (!child || !removeRoute(child, segments, at + 1, api)) return false;
     if (child.counts.size === 0) children.delete(segment);
   }
   const left = (node.counts.get(api.orgId) ?? 1) - 1;
@@ -104,25 +109,25 @@ function take(node: Node, segments: readonly string[], at: number, api: RoutedAp
 }
 
 /** Routes of other organisations above, at, below and across a path. Parts without any are passed over. */
-function* overlapping(
+function* findOverlapping(
   node: Node,
   segments: readonly string[],
   at: number,
   orgId: string,
   prefix: boolean,
 ): Generator<RoutedApi> {
-  if (!hasForeign(node, orgId)) return;
-  for (const [owner, apis] of node.here) if (owner !== orgId) yield* apis;
+  if (!hasOtherOrganisation(node, orgId)) return;
+  for (const [owner, apis] of node.routes) if (owner !== orgId) yield* apis;
   const segment = segments[at];
   if (segment !== undefined && !segment.includes('{') && !prefix) {
-    const child = node.fixed.get(segment);
-    if (child) yield* overlapping(child, segments, at + 1, orgId, prefix);
+    const child = node.staticChildren.get(segment);
+    if (child) yield* findOverlapping(child, segments, at + 1, orgId, prefix);
   } else {
-    for (const [name, child] of node.fixed)
+    for (const [name, child] of node.staticChildren)
       if (segment === undefined || prefix || segmentsOverlap(segment, name))
-        yield* overlapping(child, segments, at + 1, orgId, prefix);
+        yield* findOverlapping(child, segments, at + 1, orgId, prefix);
   }
-  for (const [name, child] of node.open)
+  for (const [name, child] of node.parameterChildren)
     if (segment === undefined || segmentsOverlap(segment, name))
-      yield* overlapping(child, segments, at + 1, orgId, prefix);
+      yield* findOverlapping(child, segments, at + 1, orgId, prefix);
 }

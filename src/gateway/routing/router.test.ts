@@ -6,7 +6,7 @@ import { Router } from './router.ts';
 const strict = new Router<string>({ prefix: false });
 const loose = new Router<string>({ prefix: true });
 const withRoutes = (router: Router<string>, ...paths: string[]) =>
-  router.changed(paths.map(path => ({ host: '', listenPath: path, value: path })));
+  router.withChanges(paths.map(path => ({ host: '', listenPath: path, value: path })));
 const found = (router: Router<string>, path: string, host = '') => router.find(host, path)?.value;
 
 test('a listen path answers itself and what is below it, whole segments only', () => {
@@ -53,7 +53,7 @@ test('open segments match what they say and are weaker than fixed ones', () => {
 });
 
 test('an API with a host of its own comes before those without, and other hosts do not see it', () => {
-  const router = strict.changed([
+  const router = strict.withChanges([
     { host: 'api.example.org', listenPath: '/', value: 'own' },
     { host: '{tenant}.example.net', listenPath: '/x', value: 'tenants' },
     { host: '', listenPath: '/x', value: 'anyone' },
@@ -68,7 +68,7 @@ test('of several parameters in one place the longest listen path counts, then th
   const routes = ['/o/{a}', '/o/{b:[0-9]+}', '/o/v{c}', '/p/{a}', '/p/{b:[0-9]+}/x/y'];
   const hosts = ['{a}.example.org', '{b:[0-9]+}.example.org'];
   for (const order of [routes, routes.toReversed()]) {
-    const router = withRoutes(strict, ...order).changed([{ host: '', listenPath: order[0]!, value: order[0]! }]);
+    const router = withRoutes(strict, ...order).withChanges([{ host: '', listenPath: order[0]!, value: order[0]! }]);
     assert.equal(found(router, '/o/12'), '/o/{b:[0-9]+}');
     assert.equal(found(router, '/o/v12'), '/o/v{c}');
     assert.equal(found(router, '/o/abc'), '/o/{a}');
@@ -76,14 +76,14 @@ test('of several parameters in one place the longest listen path counts, then th
     assert.equal(found(router, '/p/12/x'), '/p/{a}');
   }
   for (const order of [hosts, hosts.toReversed()]) {
-    const router = strict.changed(order.map(host => ({ host, listenPath: '/', value: host })));
+    const router = strict.withChanges(order.map(host => ({ host, listenPath: '/', value: host })));
     assert.equal(found(router, '/x', '12.example.org'), '{b:[0-9]+}.example.org');
   }
 });
 
 test('a host with parameters is found by its fixed end, whatever stands before it', () => {
   const hosts = ['{a}.org', 'x.{a}', '{a}shop.test', 'v{n}.api.test', '{a}.{b}.test', '{a:.+}'];
-  const router = strict.changed(hosts.map(host => ({ host, listenPath: '/', value: host })));
+  const router = strict.withChanges(hosts.map(host => ({ host, listenPath: '/', value: host })));
   for (const [host, expected] of [
     ['a.org', '{a}.org'],
     ['x.net', 'x.{a}'],
@@ -105,7 +105,7 @@ test('loose matching, where asked for, takes the longest segment the path begins
 
 test('a changed router leaves the one before as it was', () => {
   const first = withRoutes(strict, '/a', '/a/b', '/c/{d}');
-  const second = first.changed([
+  const second = first.withChanges([
     { host: '', listenPath: '/a/b', value: undefined },
     { host: '', listenPath: '/c/{d}', value: undefined },
     { host: '', listenPath: '/new', value: '/new' },

@@ -28,31 +28,36 @@ export interface RouterRules {
 /** Keeps routes from requests they fit and may not answer. */
 export interface RouteGuard<T> {
   /** `isNamed`: the route names this very host. */
-  admits(value: T, router: Router<T>, host: string, path: string, isNamed: boolean): boolean;
+  allows(value: T, router: Router<T>, host: string, path: string, isNamed: boolean): boolean;
 }
 
 type Admits<T> = ((value: T) => boolean) | undefined;
 
 interface Node<T> {
-  readonly fixed: ReadonlyMap<string, Node<T>>;
-  readonly open: readonly OpenChild<T>[];
+  readonly staticChildren: ReadonlyMap<string, Node<T>>;
+  readonly parameterChildren: readonly ParameterChild<T>[];
   /** The value whose listen path ends here, without and with a final slash. */
-  readonly here: T | undefined;
-  readonly hereSlash: T | undefined;
+  readonly value: T | undefined;
+  readonly slashValue: T | undefined;
 }
 
-interface OpenChild<T> {
+interface ParameterChild<T> {
   readonly segment: string;
   readonly pattern: PathTemplate;
   readonly node: Node<T>;
 }
 
 /** Shared by all nodes that have none: most listen paths end where nothing goes on. */
-const noFixed: ReadonlyMap<string, never> = new Map<string, never>();
-const noOpen: readonly never[] = [];
-const emptyNode: Node<never> = { fixed: noFixed, open: noOpen, here: undefined, hereSlash: undefined };
+const noStaticChildren: ReadonlyMap<string, never> = new Map<string, never>();
+const noParameterChildren: readonly never[] = [];
+const emptyNode: Node<never> = {
+  staticChildren: noStaticChildren,
+  parameterChildren: noParameterChildren,
+  value: undefined,
+  slashValue: undefined,
+};
 
-interface OpenHost {
+interface HostTemplate {
   readonly host: string;
   readonly pattern: PathTemplate;
 }
@@ -61,12 +66,12 @@ export class Router<T> {
   readonly #rules: RouterRules;
   readonly #hosts: ReadonlyMap<string, Node<T>>;
   /** Hosts with parameters by what they end in: a call looks at those that end as its own does. */
-  readonly #openHosts: ReadonlyMap<string, readonly OpenHost[]>;
+  readonly #openHosts: ReadonlyMap<string, readonly HostTemplate[]>;
 
   constructor(rules: RouterRules, hosts: ReadonlyMap<string, Node<T>> = new Map()) {
     this.#rules = rules;
     this.#hosts = hosts;
-    const open = [...hosts.keys()].filter(host => host.includes('{')).sort(sayingMore);
+    const open = [...hosts.keys()].filter(host => host.includes('{')).sort(compareSpecificity);
     this.#openHosts = Map.groupBy(
       open.map(host => ({ host, pattern: compilePathTemplate(host, hostLabelPattern) })),
       ({ host }) => literalHostSuffix(host),
@@ -74,13 +79,13 @@ export class Router<T> {
   }
 
   /** All changes at once: only what they touch is made anew. */
-  changed(changes: readonly RouteChange<T>[]): Router<T> {
+  withChanges(changes: readonly RouteChange<T>[]): Router<T> {
     if (changes.length === 0) return this;
     const hosts = new Map(this.#hosts);
-    const fresh: Fresh = new WeakSet();
+    const fresh: MutableNodes = new WeakSet();
     for (const { host, listenPath, value } of changes) {
-      const root = owned(hosts.get(host) ?? emptyNode, fresh) as Draft<T>;
-      place(root, segmentsOf(listenPath), 0, listenPath.endsWith('/'), value, fresh);
+      const root = toMutable(hosts.get(host) ?? emptyNode, fresh) as MutableNode<T>;
+      setRoute(root, splitSegments(listenPath), 0, listenPath.endsWith('/'), value, fresh);
       if (isEmpty(root)) hosts.delete(host);
       else hosts.set(host, root);
     }
@@ -88,7 +93,7 @@ export class Router<T> {
   }
 
   /** Another one by the same rules that leads nowhere yet. */
-  empty(): Router<T> {
+  createEmpty(): Router<T> {
     return new Router(this.#rules);
   }
 
@@ -102,29 +107,29 @@ export class Router<T> {
 
   /** Everything it leads to. */
   values(): T[] {
-    return [...this.#hosts.values()].flatMap(valuesBelow);
+    return [...this.#hosts.values()].flatMap(collectValues);
   }
 
   /** `host` is lower-case, without port and final dot; `path` is canonical. APIs with a host of their own come first. */
   find(host: string, path: string, guard?: RouteGuard<T>): RouteMatch<T> | undefined {
-    const own = this.#hosts.get(host);
-    const named: Admits<T> = guard && (value => guard.admits(value, this, host, path, true));
-    const found = own && host !== '' ? this.#below(own, path, named) : undefined;
+    const exactHost = this.#hosts.get(host);
+    const admitsExact: Admits<T> = guard && (value => guard.allows(value, this, host, path, true));
+    const found = exactHost && host !== '' ? this.#below(exactHost, path, admitsExact) : undefined;
     if (found) return found;
-    const wide: Admits<T> = guard && (value => guard.admits(value, this, host, path, false));
-    return this.#openHost(host, path, wide) ?? this.#anyHost(path, wide);
+    const admitsAny: Admits<T> = guard && (value => guard.allows(value, this, host, path, false));
+    return this.#openHost(host, path, admitsAny) ?? this.#anyHost(path, admitsAny);
   }
 
   /** Every route that fits, whichever would answer. */
   *matches(host: string, path: string): Generator<{ readonly value: T; readonly isNamed: boolean }> {
     const { prefix } = this.#rules;
     const own = host === '' ? undefined : this.#hosts.get(host);
-    if (own) for (const value of fitting(own, path, 0, prefix)) yield { value, isNamed: true };
+    if (own) for (const value of matchAll(own, path, 0, prefix)) yield { value, isNamed: true };
     const ends = ['', ...[...host.matchAll(/\./g)].map(({ index }) => host.slice(index))];
     const open = ends.flatMap(end => this.#openHosts.get(end) ?? []).filter(({ pattern }) => pattern.match(host));
     for (const name of [...open.map(it => it.host), '']) {
       const root = this.#hosts.get(name);
-      if (root) for (const value of fitting(root, path, 0, prefix)) yield { value, isNamed: false };
+      if (root) for (const value of matchAll(root, path, 0, prefix)) yield { value, isNamed: false };
     }
   }
 
@@ -143,7 +148,7 @@ export class Router<T> {
   }
 
   #openHostAmong(
-    open: readonly OpenHost[] = [],
+    open: readonly HostTemplate[] = [],
     host: string,
     path: string,
     admits: Admits<T>,
@@ -151,116 +156,135 @@ export class Router<T> {
     for (const { host: name, pattern } of open) {
       const values = pattern.match(host);
       const found = values && this.#below(this.#hosts.get(name)!, path, admits);
-      if (found) return { ...found, parameters: { ...found.parameters, ...named(pattern.names, values) } };
+      if (found) return { ...found, parameters: { ...found.parameters, ...zipParameters(pattern.names, values) } };
     }
     return undefined;
   }
 
   #below(root: Node<T>, path: string, admits: Admits<T>): RouteMatch<T> | undefined {
-    return deepest(root, path, 0, this.#rules.prefix, admits, undefined);
+    return matchLongest(root, path, 0, this.#rules.prefix, admits, undefined);
   }
 }
 
 /** All routes of a host that fit a path. */
-function* fitting<T>(node: Node<T>, path: string, at: number, prefix: boolean): Generator<T> {
-  if (node.hereSlash !== undefined && at < path.length) yield node.hereSlash;
-  if (node.here !== undefined) yield node.here;
+function* matchAll<T>(node: Node<T>, path: string, at: number, prefix: boolean): Generator<T> {
+  if (node.slashValue !== undefined && at < path.length) yield node.slashValue;
+  if (node.value !== undefined) yield node.value;
   const end = path.indexOf('/', at + 1);
   const next = end < 0 ? path.length : end;
   const segment = path.slice(at + 1, next);
   if (segment === '') return;
-  const child = node.fixed.get(segment);
-  if (child) yield* fitting(child, path, next, prefix);
-  for (const { pattern, node: open } of node.open) if (pattern.match(segment)) yield* fitting(open, path, next, prefix);
+  const child = node.staticChildren.get(segment);
+  if (child) yield* matchAll(child, path, next, prefix);
+  for (const { pattern, node: open } of node.parameterChildren)
+    if (pattern.match(segment)) yield* matchAll(open, path, next, prefix);
   for (let length = segment.length - 1; prefix && length > 0; length--) {
-    const here = node.fixed.get(segment.slice(0, length))?.here;
+    const here = node.staticChildren.get(segment.slice(0, length))?.value;
     if (here !== undefined) yield here;
   }
 }
 
-function valuesBelow<T>({ fixed, open, here, hereSlash }: Node<T>): T[] {
-  const below = [...fixed.values(), ...open.map(it => it.node)].flatMap(valuesBelow);
+function collectValues<T>({
+  staticChildren: fixed,
+  parameterChildren: open,
+  value: here,
+  slashValue: hereSlash,
+}: Node<T>): T[] {
+  const below = [...fixed.values(), ...open.map(it => it.node)].flatMap(collectValues);
   return [...(here === undefined ? [] : [here]), ...(hereSlash === undefined ? [] : [hereSlash]), ...below];
 }
 
-const segmentsOf = (path: string) => path.split('/').filter(segment => segment !== '');
+const splitSegments = (path: string) => path.split('/').filter(segment => segment !== '');
 
 /** Nodes made in this batch: nobody else has them yet, so they may still be written to. */
-type Fresh = WeakSet<object>;
-interface Draft<T> {
-  fixed: ReadonlyMap<string, Node<T>>;
-  open: readonly OpenChild<T>[];
-  here: T | undefined;
-  hereSlash: T | undefined;
+type MutableNodes = WeakSet<object>;
+interface MutableNode<T> {
+  staticChildren: ReadonlyMap<string, Node<T>>;
+  parameterChildren: readonly ParameterChild<T>[];
+  value: T | undefined;
+  slashValue: T | undefined;
 }
 
-function owned<T>(node: Node<T>, fresh: Fresh): Draft<T> {
-  if (fresh.has(node)) return node as Draft<T>;
-  const { fixed, open, here, hereSlash } = node;
-  const copy: Draft<T> = { fixed: fixed.size === 0 ? noFixed : new Map(fixed), open, here, hereSlash };
+function toMutable<T>(node: Node<T>, fresh: MutableNodes): MutableNode<T> {
+  if (fresh.has(node)) return node as MutableNode<T>;
+  const { staticChildren: fixed, parameterChildren: open, value: here, slashValue: hereSlash } = node;
+  const copy: MutableNode<T> = {
+    staticChildren: fixed.size === 0 ? noStaticChildren : new Map(fixed),
+    parameterChildren: open,
+    value: here,
+    slashValue: hereSlash,
+  };
   fresh.add(copy);
   return copy;
 }
 
-function place<T>(
-  node: Draft<T>,
+function setRoute<T>(
+  node: MutableNode<T>,
   segments: readonly string[],
   at: number,
   slash: boolean,
   value: T | undefined,
-  fresh: Fresh,
+  fresh: MutableNodes,
 ): void {
   const segment = segments[at];
   if (segment === undefined) {
-    if (slash) node.hereSlash = value;
-    else node.here = value;
+    if (slash) node.slashValue = value;
+    else node.value = value;
     return;
   }
-  const known = segment.includes('{') ? node.open.find(it => it.segment === segment)?.node : node.fixed.get(segment);
-  const child = owned(known ?? emptyNode, fresh) as Draft<T>;
-  place(child, segments, at + 1, slash, value, fresh);
+  const known = segment.includes('{')
+    ? node.parameterChildren.find(it => it.segment === segment)?.node
+    : node.staticChildren.get(segment);
+  const child = toMutable(known ?? emptyNode, fresh) as MutableNode<T>;
+  setRoute(child, segments, at + 1, slash, value, fresh);
   if (!segment.includes('{')) {
-    const fixed = node.fixed === noFixed ? new Map<string, Node<T>>() : (node.fixed as Map<string, Node<T>>);
+    const fixed =
+      node.staticChildren === noStaticChildren
+        ? new Map<string, Node<T>>()
+        : (node.staticChildren as Map<string, Node<T>>);
     if (isEmpty(child)) fixed.delete(segment);
     else fixed.set(segment, child);
-    node.fixed = fixed.size === 0 ? noFixed : fixed;
+    node.staticChildren = fixed.size === 0 ? noStaticChildren : fixed;
     return;
   }
-  const others = node.open.filter(it => it.segment !== segment);
+  const others = node.parameterChildren.filter(it => it.segment !== segment);
   if (!isEmpty(child)) {
-    const next = others.findIndex(it => sayingMore(segment, it.segment) < 0);
+    const next = others.findIndex(it => compareSpecificity(segment, it.segment) < 0);
     others.splice(next < 0 ? others.length : next, 0, { segment, pattern: compilePathTemplate(segment), node: child });
   }
-  node.open = others.length === 0 ? noOpen : others;
+  node.parameterChildren = others.length === 0 ? noParameterChildren : others;
 }
 
 const isEmpty = (node: Node<unknown>) =>
-  node.fixed.size === 0 && node.open.length === 0 && node.here === undefined && node.hereSlash === undefined;
+  node.staticChildren.size === 0 &&
+  node.parameterChildren.length === 0 &&
+  node.value === undefined &&
+  node.slashValue === undefined;
 
 /** The longest listen path that fits. Fixed segments are tried before open ones: they say more. */
-function deepest<T>(
+function matchLongest<T>(
   node: Node<T>,
   path: string,
   at: number,
   prefix: boolean,
   admits: Admits<T>,
-  given: Record<string, string> | undefined,
+  parameters: Record<string, string> | undefined,
 ): RouteMatch<T> | undefined {
-  if (node.fixed !== noFixed || node.open !== noOpen) {
+  if (node.staticChildren !== noStaticChildren || node.parameterChildren !== noParameterChildren) {
     const end = path.indexOf('/', at + 1);
     const next = end < 0 ? path.length : end;
     const segment = path.slice(at + 1, next);
-    const found = segment === '' ? undefined : deeper(node, path, at, segment, next, prefix, admits, given);
-    if (found) return found;
+    const match = segment === '' ? undefined : matchChildren(node, path, at, segment, next, prefix, admits, parameters);
+    if (match) return match;
   }
-  if (node.hereSlash !== undefined && at < path.length && (!admits || admits(node.hereSlash)))
-    return { value: node.hereSlash, listenPath: path.slice(0, at + 1), parameters: given };
-  if (node.here !== undefined && (!admits || admits(node.here)))
-    return { value: node.here, listenPath: path.slice(0, at), parameters: given };
+  if (node.slashValue !== undefined && at < path.length && (!admits || admits(node.slashValue)))
+    return { value: node.slashValue, listenPath: path.slice(0, at + 1), parameters: parameters };
+  if (node.value !== undefined && (!admits || admits(node.value)))
+    return { value: node.value, listenPath: path.slice(0, at), parameters: parameters };
   return undefined;
 }
 
-function deeper<T>(
+function matchChildren<T>(
   node: Node<T>,
   path: string,
   at: number,
@@ -268,57 +292,60 @@ function deeper<T>(
   next: number,
   prefix: boolean,
   admits: Admits<T>,
-  given: Record<string, string> | undefined,
+  parameters: Record<string, string> | undefined,
 ): RouteMatch<T> | undefined {
-  const child = node.fixed.get(segment);
+  const child = node.staticChildren.get(segment);
   return (
-    (child && deepest(child, path, next, prefix, admits, given)) ??
-    deepestOpen(node, path, segment, next, prefix, admits, given) ??
-    (prefix ? byPrefix(node, path, at, segment, admits, given) : undefined)
+    (child && matchLongest(child, path, next, prefix, admits, parameters)) ??
+    matchParameters(node, path, segment, next, prefix, admits, parameters) ??
+    (prefix ? matchPrefix(node, path, at, segment, admits, parameters) : undefined)
   );
 }
 
-function deepestOpen<T>(
+function matchParameters<T>(
   node: Node<T>,
   path: string,
   segment: string,
   next: number,
   prefix: boolean,
   admits: Admits<T>,
-  given: Record<string, string> | undefined,
+  parameters: Record<string, string> | undefined,
 ) {
-  let longest: RouteMatch<T> | undefined;
-  for (const { pattern, node: child } of node.open) {
+  let longestMatch: RouteMatch<T> | undefined;
+  for (const { pattern, node: child } of node.parameterChildren) {
     const values = pattern.match(segment);
-    const found = values && deepest(child, path, next, prefix, admits, { ...given, ...named(pattern.names, values) });
-    if (found && !(longest && longest.listenPath.length >= found.listenPath.length)) longest = found;
+    const match =
+      values &&
+      matchLongest(child, path, next, prefix, admits, { ...parameters, ...zipParameters(pattern.names, values) });
+    if (match && !(longestMatch && longestMatch.listenPath.length >= match.listenPath.length)) longestMatch = match;
   }
-  return longest;
+  return longestMatch;
 }
 
 /** What says more comes first, and of two that say as much always the same: never whichever was made or changed last. */
-const sayingMore = (one: string, other: string): number =>
-  saidBy(other) - saidBy(one) || other.length - one.length || (one < other ? -1 : 1);
+const compareSpecificity = (one: string, other: string): number =>
+  rankSpecificity(other) - rankSpecificity(one) || other.length - one.length || (one < other ? -1 : 1);
 
 /** 2: has text of its own; 1: a pattern; 0: anything. */
-const saidBy = (open: string): number => (open[0] !== '{' || open.at(-1) !== '}' ? 2 : open.includes(':') ? 1 : 0);
+const rankSpecificity = (open: string): number =>
+  open[0] !== '{' || open.at(-1) !== '}' ? 2 : open.includes(':') ? 1 : 0;
 
 /** The longest fixed segment this one begins with, for those who asked for loose matching. */
-function byPrefix<T>(
+function matchPrefix<T>(
   node: Node<T>,
   path: string,
   at: number,
   segment: string,
   admits: Admits<T>,
-  given: Record<string, string> | undefined,
+  parameters: Record<string, string> | undefined,
 ): RouteMatch<T> | undefined {
   for (let length = segment.length - 1; length > 0; length--) {
-    const child = node.fixed.get(segment.slice(0, length));
-    if (child?.here !== undefined && (!admits || admits(child.here)))
-      return { value: child.here, listenPath: path.slice(0, at + 1 + length), parameters: given };
+    const child = node.staticChildren.get(segment.slice(0, length));
+    if (child?.value !== undefined && (!admits || admits(child.value)))
+      return { value: child.value, listenPath: path.slice(0, at + 1 + length), parameters: parameters };
   }
   return undefined;
 }
 
-const named = (names: readonly string[], values: readonly string[]) =>
+const zipParameters = (names: readonly string[], values: readonly string[]) =>
   Object.fromEntries(names.map((name, index) => [name, values[index]!]));

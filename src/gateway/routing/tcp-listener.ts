@@ -4,38 +4,41 @@ import { createGuardedLookup, refuseHost } from '#base/address-policy.ts';
 import { normalizeHostHeader } from '../http/request-head.ts';
 import { pipeBoth } from '../proxy/tunnel.ts';
 import type { Listener } from '../server/listener.ts';
-import type { Secured } from '../server/tls-acceptor.ts';
+import type { TlsAcceptor } from '../server/tls-acceptor.ts';
 import type { Api } from './api.ts';
-import { type Passage, type PassageTarget, passageFor } from './tcp-proxy.ts';
+import { selectTcpService, type TcpService, type TcpTarget } from './tcp-proxy.ts';
 
-export interface RawListenerOptions {
+export interface TcpListenerOptions {
   /** Those that have the port, from the snapshot in service. */
   readonly services: () => readonly Api[];
-  readonly secured: Secured | undefined;
-  readonly connectMs: number;
-  readonly connections: number;
-  readonly onFault: (api: Api, error: Error) => void;
+  readonly tlsAcceptor: TlsAcceptor | undefined;
+  readonly connectTimeoutMs: number;
+  readonly maxConnections: number;
+  readonly onConnectError: (api: Api, error: Error) => void;
 }
 
 /** A port whose connections are passed on as they are. */
-export function createRawListener(options: RawListenerOptions): Listener {
-  const { services, secured, connections } = options;
+export function createTcpListener(options: TcpListenerOptions): Listener {
+  const { services, tlsAcceptor: secured, maxConnections: connections } = options;
   const open = new Set<Socket>();
-  const door = secured?.door(socket => pass(socket, normalizeHostHeader(socket.servername || ''), options));
+  const acceptTls = secured?.createAcceptor(socket =>
+    proxyConnection(socket, normalizeHostHeader(socket.servername || ''), options),
+  );
   const server = createServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: false }, socket => {
     open.add(socket);
     socket.once('close', () => open.delete(socket));
     socket.on('error', () => socket.destroy());
-    const begin = () => (door ? door(socket) : pass(socket, '', options));
-    if (services().some(api => api.tcpService?.saysOrigin)) withoutOrigin(socket, options.connectMs, begin);
-    else begin();
+    const accept = () => (acceptTls ? acceptTls(socket) : proxyConnection(socket, '', options));
+    if (services().some(api => api.tcpService?.usesProxyProtocol))
+      stripProxyHeader(socket, options.connectTimeoutMs, accept);
+    else accept();
   });
   server.maxConnections = connections;
   return {
-    listen: at =>
+    listen: address =>
       new Promise((resolve, reject) => {
         server.once('error', reject);
-        server.listen(at, () => {
+        server.listen(address, () => {
           server.off('error', reject);
           resolve((server.address() as AddressInfo).port);
         });
@@ -49,42 +52,46 @@ export function createRawListener(options: RawListenerOptions): Listener {
   };
 }
 
-function pass(caller: Socket, serverName: string, { services, connectMs, onFault }: RawListenerOptions): void {
-  caller.on('error', () => caller.destroy());
-  const api = passageFor(services(), serverName);
+function proxyConnection(
+  client: Socket,
+  serverName: string,
+  { services, connectTimeoutMs: connectMs, onConnectError: onFault }: TcpListenerOptions,
+): void {
+  client.on('error', () => client.destroy());
+  const api = selectTcpService(services(), serverName);
   if (!api?.tcpService || api.unavailableReason) {
-    caller.destroy();
+    client.destroy();
     return;
   }
-  caller.pause();
-  reached(api.tcpService, api, connectMs).then(
+  client.pause();
+  connectToService(api.tcpService, api, connectMs).then(
     upstream => {
       upstream.on('error', () => upstream.destroy());
-      if (caller.destroyed) upstream.destroy();
-      else pipeBoth(caller, upstream, () => undefined);
+      if (client.destroyed) upstream.destroy();
+      else pipeBoth(client, upstream, () => undefined);
     },
     error => {
       onFault(api, error as Error);
-      caller.destroy();
+      client.destroy();
     },
   );
 }
 
-async function reached(passage: Passage, api: Api, withinMs: number): Promise<Socket> {
-  const target = await passage.next();
+async function connectToService(service: TcpService, api: Api, timeoutMs: number): Promise<Socket> {
+  const target = await service.next();
   if (!target) throw new Error('its registry names no host');
-  return opened(target, api, withinMs);
+  return openSocket(target, api, timeoutMs);
 }
 
-function opened(
-  { host, port, isSecure }: PassageTarget,
+function openSocket(
+  { host, port, isSecure }: TcpTarget,
   { connectionOptionsFor: links }: Api,
-  withinMs: number,
+  timeoutMs: number,
 ): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const connection = links({ origin: `https://${host.includes(':') ? `[${host}]` : host}:${port}` });
-    const refused = refuseHost(connection.policy, host, port);
-    if (refused) return reject(refused);
+    const refusal = refuseHost(connection.policy, host, port);
+    if (refusal) return reject(refusal);
     const lookup = createGuardedLookup(connection.policy, port);
     const socket = isSecure
       ? connectTls({
@@ -95,7 +102,7 @@ function opened(
           servername: /[a-z]/i.test(host) && !host.includes(':') ? host : '',
         })
       : connect({ host, port, lookup, noDelay: true });
-    const timer = setTimeout(() => socket.destroy(new Error('the upstream took too long to connect')), withinMs);
+    const timer = setTimeout(() => socket.destroy(new Error('the upstream took too long to connect')), timeoutMs);
     socket.once('error', error => {
       clearTimeout(timer);
       reject(error);
@@ -109,38 +116,38 @@ function opened(
   });
 }
 
-const signature = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1');
-const longestOrigin = 536;
+const proxyV2Signature = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1');
+const maxProxyHeaderBytes = 536;
 
 /** Takes the line, or the block, that says where a connection comes from off its front. */
-function withoutOrigin(socket: Socket, withinMs: number, begin: () => void): void {
-  let seen: Buffer = Buffer.alloc(0);
-  const leave = () => socket.destroy();
-  const look = () => {
+function stripProxyHeader(socket: Socket, timeoutMs: number, onStripped: () => void): void {
+  let received: Buffer = Buffer.alloc(0);
+  const destroy = () => socket.destroy();
+  const onReadable = () => {
     const chunk: Buffer | null = socket.read();
     if (chunk === null) return;
-    seen = Buffer.concat([seen, chunk]);
-    const length = originLength(seen);
-    if (length === 0 && seen.length < longestOrigin) return;
-    socket.off('readable', look).off('end', leave).off('timeout', leave);
+    received = Buffer.concat([received, chunk]);
+    const length = measureProxyHeader(received);
+    if (length === 0 && received.length < maxProxyHeaderBytes) return;
+    socket.off('readable', onReadable).off('end', destroy).off('timeout', destroy);
     socket.setTimeout(0);
-    if (length <= 0) return leave();
-    if (seen.length > length) socket.unshift(seen.subarray(length));
-    begin();
+    if (length <= 0) return destroy();
+    if (received.length > length) socket.unshift(received.subarray(length));
+    onStripped();
   };
-  socket.on('readable', look).once('end', leave);
-  socket.setTimeout(withinMs, leave);
+  socket.on('readable', onReadable).once('end', destroy);
+  socket.setTimeout(timeoutMs, destroy);
 }
 
 /** How long it is; 0 as long as it cannot be told, below 0 when there is none. */
-function originLength(seen: Buffer): number {
-  const begun = Math.min(seen.length, signature.length);
-  if (seen.compare(signature, 0, begun, 0, begun) === 0) {
-    if (seen.length < 16) return 0;
-    const length = 16 + seen.readUInt16BE(14);
-    return length > longestOrigin ? -1 : seen.length < length ? 0 : length;
+function measureProxyHeader(received: Buffer): number {
+  const prefixLength = Math.min(received.length, proxyV2Signature.length);
+  if (received.compare(proxyV2Signature, 0, prefixLength, 0, prefixLength) === 0) {
+    if (received.length < 16) return 0;
+    const length = 16 + received.readUInt16BE(14);
+    return length > maxProxyHeaderBytes ? -1 : received.length < length ? 0 : length;
   }
-  if (!'PROXY '.startsWith(seen.subarray(0, 6).toString('latin1'))) return -1;
-  const end = seen.indexOf('\r\n');
-  return end < 0 ? (seen.length > 107 ? -1 : 0) : end + 2;
+  if (!'PROXY '.startsWith(received.subarray(0, 6).toString('latin1'))) return -1;
+  const end = received.indexOf('\r\n');
+  return end < 0 ? (received.length > 107 ? -1 : 0) : end + 2;
 }

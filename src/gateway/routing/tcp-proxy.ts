@@ -6,39 +6,39 @@ import { isValidHost } from '../proxy/load-balancer.ts';
 import type { Api } from './api.ts';
 
 /** A service of bare connections: no calls, no steps, only bytes passed on both ways. */
-export interface Passage {
+export interface TcpService {
   /** Callers speak TLS; which of several services on a port they want, they say in it. */
   readonly isSecure: boolean;
   /** Connections begin by saying, for a balancer in front, where they come from. */
-  readonly saysOrigin: boolean;
+  readonly usesProxyProtocol: boolean;
   /** Undefined when there is nowhere to go. */
-  next(): MaybePromise<PassageTarget | undefined>;
+  next(): MaybePromise<TcpTarget | undefined>;
 }
 
-export interface PassageTarget {
+export interface TcpTarget {
   readonly host: string;
   readonly port: number;
   readonly isSecure: boolean;
 }
 
-export const isRaw = ({ listen }: Model): boolean => listen.protocol === 'tcp' || listen.protocol === 'tls';
+export const isTcpApi = ({ listen }: Model): boolean => listen.protocol === 'tcp' || listen.protocol === 'tls';
 
-export function passageOf(
+export function compileTcpService(
   model: Model,
   { settings, serviceDiscovery: registries }: Pick<StepServices, 'settings' | 'serviceDiscovery'>,
-): Passage | undefined {
-  if (!isRaw(model)) return undefined;
+): TcpService | undefined {
+  if (!isTcpApi(model)) return undefined;
   const { listen, loadBalancing, upstream, serviceDiscovery } = model;
   if (listen.port === settings['gateway.port'] || !isExtraPort(settings, listen.port))
     throw new ApiCompileError(`its port ${listen.port} is not among the gateway.extra_ports`);
-  let at = 0;
-  const choose = (list: readonly PassageTarget[]): PassageTarget | undefined => {
-    at = loadBalancing.enabled ? (at + 1) % Math.max(1, list.length) : 0;
-    return list[at];
+  let index = 0;
+  const choose = (list: readonly TcpTarget[]): TcpTarget | undefined => {
+    index = loadBalancing.enabled ? (index + 1) % Math.max(1, list.length) : 0;
+    return list[index];
   };
-  const common = { isSecure: listen.protocol === 'tls', saysOrigin: listen.proxyProtocol };
+  const common = { isSecure: listen.protocol === 'tls', usesProxyProtocol: listen.proxyProtocol };
   if (serviceDiscovery.enabled) {
-    const registry = registries.of('raw', serviceDiscovery, texts => texts.flatMap(registered));
+    const registry = registries.of('raw', serviceDiscovery, texts => texts.flatMap(parseRegisteredTarget));
     return {
       ...common,
       next() {
@@ -48,26 +48,26 @@ export function passageOf(
     };
   }
   const list = loadBalancing.enabled
-    ? loadBalancing.targets.flatMap(({ url, weight }) => Array<PassageTarget>(weight).fill(targetOf(url)))
-    : [targetOf(upstream.url)];
+    ? loadBalancing.targets.flatMap(({ url, weight }) => Array<TcpTarget>(weight).fill(requireTarget(url)))
+    : [requireTarget(upstream.url)];
   if (list.length === 0) throw new ApiCompileError('all load balancing targets have weight 0');
   return { ...common, next: () => choose(list) };
 }
 
 /** What cannot be connected to is left out. */
-function registered(address: string): PassageTarget[] {
-  const target = read(address);
+function parseRegisteredTarget(address: string): TcpTarget[] {
+  const target = parseTarget(address);
   return target && isValidHost(target.host) ? [target] : [];
 }
 
-function targetOf(address: string): PassageTarget {
-  const target = read(address);
+function requireTarget(address: string): TcpTarget {
+  const target = parseTarget(address);
   if (!target)
     throw new ApiCompileError(`the upstream address ${JSON.stringify(address)} is not tcp:// or tls:// with a port`);
   return target;
 }
 
-function read(address: string): PassageTarget | undefined {
+function parseTarget(address: string): TcpTarget | undefined {
   const url = URL.parse(address.includes('://') ? address : `tcp://${address}`);
   const port = Number(url?.port);
   if (!url || (url.protocol !== 'tcp:' && url.protocol !== 'tls:') || !url.hostname || !port) return undefined;
@@ -75,6 +75,6 @@ function read(address: string): PassageTarget | undefined {
 }
 
 /** The services of one port: the one of the name a caller asks for, or the one that has no name. */
-export function passageFor(apis: readonly Api[], serverName: string): Api | undefined {
+export function selectTcpService(apis: readonly Api[], serverName: string): Api | undefined {
   return apis.find(({ host }) => host !== '' && host === serverName) ?? apis.find(({ host }) => host === '');
 }

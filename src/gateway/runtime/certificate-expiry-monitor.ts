@@ -8,7 +8,7 @@ import type { Settings } from '#base/settings.ts';
 import type { Model } from '#definition/model.ts';
 import type { DeliveryStore } from '#events/deliveries/store.ts';
 import { type Dispatch, groupEnabledByEvent } from '#events/dispatch.ts';
-import { modelOfStored } from '../routing/loader.ts';
+import { toModelOfStored } from '../routing/loader.ts';
 
 export interface WatchOptions {
   readonly certificates: Pick<CertificateStore, 'endingBy'>;
@@ -54,7 +54,7 @@ export function watchCertificates(options: WatchOptions) {
   /** A definition that cannot be read is reported by those who serve it; it keeps nobody else from being told. */
   function readable(stored: StoredApi): Model | undefined {
     try {
-      return modelOfStored(stored);
+      return toModelOfStored(stored);
     } catch (error) {
       log.debug({ api: stored.api_id, reason: (error as Error).message }, 'a definition could not be read');
       return undefined;

@@ -6,7 +6,7 @@ import { readSettings } from '#base/settings.ts';
 import type { ForwardedRequest } from '#operations/in-process-request.ts';
 import type { StepServices } from '../pipeline/step-services.ts';
 import { createListener } from '../server/listener.ts';
-import { openTransports } from '../server/transports.ts';
+import { createTransports } from '../server/transports.ts';
 import { withControl } from './control-api-proxy.ts';
 
 describe('control interface on the traffic port', () => {
@@ -25,8 +25,13 @@ describe('control interface on the traffic port', () => {
     return { status: 200, headers: [], body: Buffer.alloc(0) };
   }) as unknown as StepServices['rpc'];
   const handler = withControl({ settings, rpc, log }, { handle: () => assert.fail('went on to the APIs') });
-  const transports = openTransports({ handler, settings, clock: systemClock, log });
-  const listener = createListener({ http1: transports.http1, listensFor: 0, silenceMs: 5000, connections: 10 });
+  const transports = createTransports({ handler, settings, clock: systemClock, log });
+  const listener = createListener({
+    http1: transports.http1,
+    apiPort: 0,
+    firstByteTimeoutMs: 5000,
+    maxConnections: 10,
+  });
 
   after(async () => {
     transports.close();

@@ -1,7 +1,7 @@
 import type { DataPlaneControl } from '#apis/api/data-plane.ts';
 import { Problem, problems } from '#base/problems.ts';
 import { problem } from '../pipeline/thread-rpc.ts';
-import { together } from '../recording/recent-stats.ts';
+import { sumStats } from '../recording/recent-stats.ts';
 import type { Threads } from './threads.ts';
 
 const ownProblem = problems('data_plane', {
@@ -22,7 +22,7 @@ export function trafficControl({ ask: rpc, askAll, settled }: ControlOptions): D
   return {
     reload: () => inTime(settled(), reloadWithinMs),
     status: apiId => rpc('status', { apiId }, withinMs),
-    stats: async apiId => together(await askAll('vitals', { apiId }, withinMs)),
+    stats: async apiId => sumStats(await askAll('vitals', { apiId }, withinMs)),
     clearJwksCache: async apiId => void (await askAll('forgetKeySets', { apiId }, withinMs)),
     async purgeResponseCache(apiId) {
       try {

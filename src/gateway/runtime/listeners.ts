@@ -3,11 +3,11 @@ import type { Settings } from '#base/settings.ts';
 import { isTlsPort } from '../pipeline/listen-port.ts';
 import type { StepServices } from '../pipeline/step-services.ts';
 import type { Api } from '../routing/api.ts';
-import { byAge } from '../routing/route-index.ts';
+import { compareAge } from '../routing/route-index.ts';
 import type { Snapshot } from '../routing/snapshot.ts';
-import { createRawListener } from '../routing/tcp-listener.ts';
-import { createListener, type Listener, type Place } from '../server/listener.ts';
-import type { Secured } from '../server/tls-acceptor.ts';
+import { createTcpListener } from '../routing/tcp-listener.ts';
+import { createListener, type ListenAddress, type Listener } from '../server/listener.ts';
+import type { TlsAcceptor } from '../server/tls-acceptor.ts';
 import type { Transport } from '../server/transport.ts';
 
 export interface ListenersOptions {
@@ -15,65 +15,65 @@ export interface ListenersOptions {
   readonly log: Log;
   readonly http1: Transport;
   readonly http2: Transport | undefined;
-  readonly secured: Secured;
+  readonly tlsAcceptor: TlsAcceptor;
   readonly snapshot: () => Snapshot;
-  readonly place: Place;
-  readonly ask: StepServices['rpc'];
+  readonly address: ListenAddress;
+  readonly rpc: StepServices['rpc'];
 }
 
 const claimTimeoutMs = 5000;
 
 /** Ports of APIs one gateway opens at most. */
-const portsAtOnce = 200;
+const maxExtraPorts = 200;
 
 /** How a port is spoken to. */
-type Speech = 'http' | 'https' | 'tcp' | 'tls';
+type ListenerProtocol = 'http' | 'https' | 'tcp' | 'tls';
 
-interface Open {
+interface OpenPort {
   readonly listener: Listener;
-  readonly speech: Speech;
+  readonly protocol: ListenerProtocol;
   readonly opened: Promise<void>;
 }
 
 /** The gateway's own port, and those of APIs that have one, which open and close as APIs come and go. */
 export function createListeners(options: ListenersOptions) {
-  const { settings, log, http1, http2, secured, snapshot, place, ask: rpc } = options;
-  const extra = new Map<number, Open>();
+  const { settings, log, http1, http2, tlsAcceptor: secured, snapshot, address: place, rpc } = options;
+  const extraPorts = new Map<number, OpenPort>();
   let closing: Promise<unknown>[] = [];
   let isClosing = false;
 
   const shared = {
-    silenceMs: settings['gateway.headers_timeout_ms'],
-    connections: settings['gateway.max_connections'],
-    connectMs: settings['upstream.connect_timeout_ms'],
+    firstByteTimeoutMs: settings['gateway.headers_timeout_ms'],
+    maxConnections: settings['gateway.max_connections'],
+    connectTimeoutMs: settings['upstream.connect_timeout_ms'],
   };
   const onFault = (api: Api, error: Error) =>
     log.warn({ api: api.id, reason: error.message }, 'a connection could not be passed on');
 
-  function listenerOf(listensFor: number, speech: Speech): Listener {
-    const door = speech === 'https' || speech === 'tls' ? secured : undefined;
-    if (speech === 'http' || speech === 'https')
-      return createListener({ http1, http2, secured: door, listensFor, ...shared });
-    const services = () => passages(snapshot()).get(listensFor) ?? [];
-    return createRawListener({ services, secured: door, onFault, ...shared });
+  function createPortListener(apiPort: number, protocol: ListenerProtocol): Listener {
+    const acceptor = protocol === 'https' || protocol === 'tls' ? secured : undefined;
+    if (protocol === 'http' || protocol === 'https')
+      return createListener({ http1, http2, tlsAcceptor: acceptor, apiPort, ...shared });
+    const services = () => groupTcpServices(snapshot()).get(apiPort) ?? [];
+    return createTcpListener({ services, tlsAcceptor: acceptor, onConnectError: onFault, ...shared });
   }
-  const own = listenerOf(0, settings['gateway.tls.enabled'] ? 'https' : 'http');
+  const gatewayListener = createPortListener(0, settings['gateway.tls.enabled'] ? 'https' : 'http');
 
   /** One way of speaking for each port: of bare connections where nothing else is there, and secured where one asks for it. */
-  function wanted(): Map<number, Speech> {
-    const ports = new Map<number, Speech>();
-    for (const [port, apis] of passages(snapshot()))
+  function listRequiredPorts(): Map<number, ListenerProtocol> {
+    const ports = new Map<number, ListenerProtocol>();
+    for (const [port, apis] of groupTcpServices(snapshot()))
       ports.set(port, apis.some(api => api.tcpService!.isSecure) ? 'tls' : 'tcp');
     for (const [port, router] of snapshot().ports)
       ports.set(port, router.values().some(api => isTlsPort(api.model, settings)) ? 'https' : 'http');
-    return new Map([...ports].slice(0, portsAtOnce));
+    return new Map([...ports].slice(0, maxExtraPorts));
   }
 
   /** Where threads share ports, the main thread finds out whether another process listens. */
   async function listenClaimed(port: number, listener: Listener): Promise<void> {
     if (place.reusePort) await rpc('claimPort', { port }, claimTimeoutMs);
     await listener.listen({ ...place, port }).catch(error => {
-      extra.delete(port);
+      extraPorts.delete(port);
       release(port);
       throw error;
     });
@@ -81,16 +81,16 @@ export function createListeners(options: ListenersOptions) {
 
   /** Not while the thread ends: what it had is released with it. */
   function release(port: number): void {
-    if (!place.reusePort || isClosing || extra.has(port)) return;
+    if (!place.reusePort || isClosing || extraPorts.has(port)) return;
     rpc('releasePort', { port }, claimTimeoutMs).catch(error =>
       log.warn({ port, reason: (error as Error).message }, 'port could not be released'),
     );
   }
 
-  function close(port: number, { listener }: Open): void {
-    extra.delete(port);
-    http1.leave(port);
-    http2?.leave(port);
+  function close(port: number, { listener }: OpenPort): void {
+    extraPorts.delete(port);
+    http1.closePort(port);
+    http2?.closePort(port);
     const closed = listener.close().then(() => {
       release(port);
       closing = closing.filter(it => it !== closed);
@@ -98,48 +98,48 @@ export function createListeners(options: ListenersOptions) {
     closing.push(closed);
   }
 
-  function open(port: number, speech: Speech): void {
-    const listener = listenerOf(port, speech);
+  function open(port: number, protocol: ListenerProtocol): void {
+    const listener = createPortListener(port, protocol);
     const opened = listenClaimed(port, listener).then(
       () => undefined,
       error => {
         // Tried again with the next change, and with the next look for changes.
-        extra.delete(port);
+        extraPorts.delete(port);
         log.error({ port, reason: (error as Error).message }, 'the port of an API cannot be opened');
       },
     );
-    extra.set(port, { listener, speech, opened });
+    extraPorts.set(port, { listener, protocol, opened });
   }
 
   return {
-    listen: () => own.listen(place),
+    listen: () => gatewayListener.listen(place),
     /** Opens and closes what the snapshot in service asks for. */
-    async follow(): Promise<void> {
-      const now = wanted();
-      for (const [port, it] of extra) if (now.get(port) !== it.speech) close(port, it);
-      for (const [port, speech] of now) if (!extra.has(port)) open(port, speech);
-      await Promise.all([...extra.values()].map(it => it.opened));
+    async reconcile(): Promise<void> {
+      const now = listRequiredPorts();
+      for (const [port, it] of extraPorts) if (now.get(port) !== it.protocol) close(port, it);
+      for (const [port, protocol] of now) if (!extraPorts.has(port)) open(port, protocol);
+      await Promise.all([...extraPorts.values()].map(it => it.opened));
     },
     async close(): Promise<void> {
       isClosing = true;
-      for (const [port, it] of extra) close(port, it);
-      await Promise.all([own.close(), ...closing]);
+      for (const [port, it] of extraPorts) close(port, it);
+      await Promise.all([gatewayListener.close(), ...closing]);
     },
   };
 }
 
-const known = new WeakMap<Snapshot['apis'], ReadonlyMap<number, readonly Api[]>>();
+const tcpServicesByApis = new WeakMap<Snapshot['apis'], ReadonlyMap<number, readonly Api[]>>();
 
 /** Services of bare connections by their port. */
-function passages({ apis }: Snapshot): ReadonlyMap<number, readonly Api[]> {
-  let found = known.get(apis);
+function groupTcpServices({ apis }: Snapshot): ReadonlyMap<number, readonly Api[]> {
+  let found = tcpServicesByApis.get(apis);
   if (!found) {
     const all = [...apis.values()].filter(
       ({ tcpService: passage, model }) => passage !== undefined && model.identity.active,
     );
-    all.sort(byAge);
+    all.sort(compareAge);
     found = Map.groupBy(all, ({ model }) => model.listen.port);
-    known.set(apis, found);
+    tcpServicesByApis.set(apis, found);
   }
   return found;
 }

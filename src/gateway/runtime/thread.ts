@@ -26,16 +26,16 @@ import { createTenantGrants } from '../pipeline/tenant-grants.ts';
 import { createRpcServer, type RpcRequest, type RpcResponse } from '../pipeline/thread-rpc.ts';
 import { createUpstreamPools } from '../proxy/pools.ts';
 import { createServiceDiscovery } from '../proxy/service-discovery.ts';
-import { type EventTold, telling } from '../recording/event-emitter.ts';
-import { type Vitals, vitalsOf } from '../recording/recent-stats.ts';
+import { createEventEmitter, type EmittedEvent } from '../recording/event-emitter.ts';
+import { createRecentStats, type Vitals } from '../recording/recent-stats.ts';
 import { createRecorder, type Recorder } from '../recording/recorder.ts';
-import { type ServedStatus, servedStatus } from '../routing/api-status.ts';
+import { describeApiStatus, type ServedStatus } from '../routing/api-status.ts';
 import { parseApi, trafficStore } from '../routing/config-store.ts';
 import { createEngine } from '../routing/engine.ts';
-import { snapshotLoader } from '../routing/loader.ts';
-import { serverNames } from '../routing/sni.ts';
-import { createSecured } from '../server/tls-acceptor.ts';
-import { openTransports } from '../server/transports.ts';
+import { createSnapshotLoader } from '../routing/loader.ts';
+import { createSniSelector } from '../routing/sni.ts';
+import { createTlsAcceptor } from '../server/tls-acceptor.ts';
+import { createTransports } from '../server/transports.ts';
 import { uptime } from '../uptime/uptime-checker.ts';
 import { createDefinitionSecrets } from '../variables/definition-secrets.ts';
 import { lentBy } from './config-backup/backup-reader.ts';
@@ -79,7 +79,7 @@ export type Tells =
   | { readonly kind: 'failed'; readonly code: string; readonly message: string }
   | { readonly kind: 'loaded'; readonly ask: number; readonly fault?: string }
   | { readonly kind: 'report'; readonly report: ThreadReport }
-  | ({ readonly kind: 'event' } & EventTold)
+  | ({ readonly kind: 'event' } & EmittedEvent)
   | { readonly kind: 'untold'; readonly count: number }
   | RpcRequest
   | RpcResponse;
@@ -180,15 +180,15 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     isContextName: () => true,
     responseCache: await createCache({ settings, shared: engine.shared, clock: systemClock }),
     serviceDiscovery,
-    emitEvent: telling({
+    emitEvent: createEventEmitter({
       settings,
       clock: systemClock,
       log,
-      tell: told => tell({ kind: 'event', ...told }),
-      untold: count => tell({ kind: 'untold', count }),
+      post: told => tell({ kind: 'event', ...told }),
+      onDropped: count => tell({ kind: 'untold', count }),
     }),
   };
-  const loader = snapshotLoader({
+  const loader = createSnapshotLoader({
     store: trafficStore(reader, vault),
     services,
     onChanges(changes) {
@@ -216,7 +216,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     post: (report, transfer) => port.postMessage({ kind: 'report', report } satisfies Tells, transfer),
   });
   if (data.known)
-    await loader.serve(
+    await loader.serveBackup(
       data.known.apis.map(body => parseApi(vault, body)),
       data.known.grants,
     );
@@ -235,9 +235,9 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     services,
     outbound: createOutboundClient({ addresses }),
     snapshot: loader.snapshot,
-    tested: recorder.tested,
+    tested: recorder.addUptimeResults,
   });
-  const vitals = vitalsOf(systemClock);
+  const vitals = createRecentStats(systemClock);
   const record: Recorder['record'] = (call, complete) => {
     vitals.count(call);
     recorder.record(call, complete);
@@ -246,15 +246,16 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
   const explanations = keptExplanations(systemClock);
   const traffic = withExplanations(engineOptions, explanations, createEngine(engineOptions));
   const handler = withOwnPaths(own, withControl(services, traffic));
-  const transports = openTransports({ handler, settings, clock: systemClock, log });
-  const secured = createSecured({
+  const transports = createTransports({ handler, settings, clock: systemClock, log });
+  const secured = createTlsAcceptor({
     certificateFile: settings['gateway.tls.certificate_file'],
     keyFile: settings['gateway.tls.key_file'],
-    oldest: settings['gateway.tls.min_version'],
+    minVersion: settings['gateway.tls.min_version'],
     http2: settings['gateway.http2'],
-    handshakeMs: settings['gateway.headers_timeout_ms'],
-    onFault: error => log.error({ reason: error.message }, 'the certificate of the gateway changed and cannot be used'),
-    ...serverNames(loader.snapshot, services.grants),
+    handshakeTimeoutMs: settings['gateway.headers_timeout_ms'],
+    onReloadError: error =>
+      log.error({ reason: error.message }, 'the certificate of the gateway changed and cannot be used'),
+    ...createSniSelector(loader.snapshot, services.grants),
   });
   const { host, port: wanted, reusePort } = data;
   const place = { host, port: wanted, reusePort };
@@ -263,10 +264,10 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     settings,
     log,
     ...transports,
-    secured,
+    tlsAcceptor: secured,
     snapshot: loader.snapshot,
-    place,
-    ask: rpc,
+    address: place,
+    rpc: rpc,
   });
   const answers: TrafficAnswers = {
     explanation: async ({ id }) => explanations.text(id) ?? '',
@@ -274,7 +275,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     async status({ apiId }) {
       // Whoever asks has just changed something, as often as not.
       await refresh(0);
-      return servedStatus(loader.snapshot(), apiId);
+      return describeApiStatus(loader.snapshot(), apiId);
     },
     vitals: async ({ apiId }) => vitals.of(apiId),
     async forgetKeySets({ apiId }) {
@@ -290,7 +291,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     try {
       await loader.refresh();
       secured.refresh();
-      await listeners.follow();
+      await listeners.reconcile();
       databaseFault = '';
       tell({ kind: 'loaded', ask });
     } catch (error) {
@@ -303,7 +304,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
 
   port.on('message', (message: Told) => {
     if (message.kind === 'changed') void refresh(message.ask);
-    else if (message.kind === 'taken') recorder.taken();
+    else if (message.kind === 'taken') recorder.onBatchAccepted();
     else if (message.kind === 'drain') isDraining = true;
     else if (message.kind === 'arrived') {
       arrived();
@@ -324,7 +325,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     await engine.close();
     port.close();
   }
-  await listeners.follow();
+  await listeners.reconcile();
   listeners.listen().then(
     found => tell({ kind: 'listening', port: found }),
     error => tell({ kind: 'failed', code: (error as NodeJS.ErrnoException).code ?? '', message: error.message }),

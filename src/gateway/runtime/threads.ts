@@ -10,7 +10,7 @@ import {
   type RpcBroadcast,
   type RpcCall,
 } from '../pipeline/thread-rpc.ts';
-import type { EventTold } from '../recording/event-emitter.ts';
+import type { EmittedEvent } from '../recording/event-emitter.ts';
 import { createPortClaims } from '../server/port-claims.ts';
 import { type Prepared, prepareThread } from './preload-thread.ts';
 import type { Tells, ThreadData, Told, TrafficAnswers } from './thread.ts';
@@ -43,7 +43,7 @@ export interface ThreadsOptions extends Omit<ThreadData, 'reusePort' | 'port' | 
   readonly writeLog?: ((lines: string) => void) | undefined;
   /** What traffic threads may ask of this one. */
   readonly answers: Omit<MainThreadRpc, 'claimPort' | 'releasePort'>;
-  readonly onEvent: (told: EventTold) => void;
+  readonly onEvent: (told: EmittedEvent) => void;
   /** Events that were dropped before they came here. */
   readonly onUntold: (count: number) => void;
   /** What a thread has counted and written down. */

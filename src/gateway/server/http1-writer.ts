@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { assertFinalStatus, type ResponseWriter } from '../pipeline/response-writer.ts';
-import type { Connection } from './http1-connection.ts';
+import type { Http1Connection } from './http1-connection.ts';
 
 /** An answer over HTTP/1.1. */
-export class Http1Sink implements ResponseWriter {
-  readonly #connection: Connection;
+export class Http1Writer implements ResponseWriter {
+  readonly #connection: Http1Connection;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #stalledMs: number;
@@ -15,34 +15,34 @@ export class Http1Sink implements ResponseWriter {
   onDrain: (() => void) | undefined;
 
   constructor(
-    connection: Connection,
+    connection: Http1Connection,
     request: IncomingMessage,
     response: ServerResponse,
-    stalledMs: number,
-    onFault: (error: Error) => void,
+    writeTimeoutMs: number,
+    onWriteError: (error: Error) => void,
   ) {
     this.#connection = connection;
     this.#request = request;
     this.#response = response;
-    this.#stalledMs = stalledMs;
-    this.#onFault = onFault;
+    this.#stalledMs = writeTimeoutMs;
+    this.#onFault = onWriteError;
   }
 
   writeHead(status: number, headers: string[]): void {
     const connection = this.#connection;
     if (!this.#request.complete && hasBody(this.#request)) {
-      connection.endAfterThis();
+      connection.closeAfterResponse();
       connection.linger(this.#request);
     }
-    if (status === 204) dropLength(headers);
-    if (connection.isEnding) headers.push('Connection', 'close');
+    if (status === 204) removeContentLength(headers);
+    if (connection.isClosing) headers.push('Connection', 'close');
     try {
       assertFinalStatus(status);
       this.#response.writeHead(status, headers);
     } catch (error) {
       // A status or header that no answer may have: written as it is, it could pass for something else.
       this.#onFault(error as Error);
-      this.#response.writeHead(500, connection.isEnding ? ['Connection', 'close'] : []);
+      this.#response.writeHead(500, connection.isClosing ? ['Connection', 'close'] : []);
     }
     process.nextTick(flushUnwritten, this);
   }
@@ -74,7 +74,7 @@ export class Http1Sink implements ResponseWriter {
     const response = this.#response;
     this.#written = true;
     if (trailers && trailers.length > 0 && response.chunkedEncoding && /\btrailers\b/i.test(this.#te()))
-      response.addTrailers(pairsOf(trailers));
+      response.addTrailers(toPairs(trailers));
     if (chunk) response.end(chunk);
     else response.end();
   }
@@ -98,17 +98,17 @@ export class Http1Sink implements ResponseWriter {
   }
 }
 
-const flushUnwritten = (writer: Http1Sink) => writer.flush();
+const flushUnwritten = (writer: Http1Writer) => writer.flush();
 
 const hasBody = ({ headers }: IncomingMessage) =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
-function dropLength(headers: string[]): void {
+function removeContentLength(headers: string[]): void {
   for (let at = headers.length - 2; at >= 0; at -= 2)
     if (headers[at]!.toLowerCase() === 'content-length') headers.splice(at, 2);
 }
 
-function pairsOf(flat: readonly string[]): [string, string][] {
+function toPairs(flat: readonly string[]): [string, string][] {
   const pairs: [string, string][] = [];
   for (let at = 0; at < flat.length; at += 2) pairs.push([flat[at]!, flat[at + 1]!]);
   return pairs;

@@ -4,7 +4,7 @@ import { hopByHopHeaders } from '../http/headers.ts';
 import { assertFinalStatus, type ResponseWriter } from '../pipeline/response-writer.ts';
 
 /** An answer over HTTP/2. */
-export class Http2Sink implements ResponseWriter {
+export class Http2Writer implements ResponseWriter {
   readonly #stream: ServerHttp2Stream;
   readonly #stalledMs: number;
   readonly #onFault: (error: Error) => void;
@@ -18,10 +18,10 @@ export class Http2Sink implements ResponseWriter {
   isComplete = false;
   onDrain: (() => void) | undefined;
 
-  constructor(stream: ServerHttp2Stream, stalledMs: number, onFault: (error: Error) => void) {
+  constructor(stream: ServerHttp2Stream, writeTimeoutMs: number, onWriteError: (error: Error) => void) {
     this.#stream = stream;
-    this.#stalledMs = stalledMs;
-    this.#onFault = onFault;
+    this.#stalledMs = writeTimeoutMs;
+    this.#onFault = onWriteError;
   }
 
   writeHead(status: number, headers: string[]): void {
@@ -40,10 +40,10 @@ export class Http2Sink implements ResponseWriter {
     this.#head = undefined;
     if (!head || stream.destroyed) return;
     const { status } = head;
-    this.#bodiless = isEnd || status === 204 || status === 304 || isHead(stream);
+    this.#bodiless = isEnd || status === 204 || status === 304 || isHeadRequest(stream);
     try {
       assertFinalStatus(status);
-      const { flat, hasLength } = headOf(status, head.headers);
+      const { flat, hasLength } = buildHead(status, head.headers);
       this.#waits = !hasLength && !this.#bodiless;
       stream.respond(flat as never, { endStream: this.#bodiless, waitForTrailers: this.#waits });
     } catch (error) {
@@ -55,7 +55,7 @@ export class Http2Sink implements ResponseWriter {
     if (this.#bodiless) this.isComplete = true;
     if (!this.#waits) return;
     stream.once('wantTrailers', () => {
-      stream.sendTrailers(trailersOf(this.#trailers));
+      stream.sendTrailers(toTrailers(this.#trailers));
       this.#stopBody();
     });
   }
@@ -105,13 +105,13 @@ export class Http2Sink implements ResponseWriter {
   }
 }
 
-const flushHead = (writer: Http2Sink) => writer.flush();
+const flushHead = (writer: Http2Writer) => writer.flush();
 
 /** Known to the stream, and not to its type. */
-const isHead = (stream: ServerHttp2Stream & { readonly headRequest?: boolean }) => stream.headRequest === true;
+const isHeadRequest = (stream: ServerHttp2Stream & { readonly headRequest?: boolean }) => stream.headRequest === true;
 
 /** Names in lower case, without those that speak of a connection: here they would make the answer malformed. */
-function headOf(status: number, headers: readonly string[]): { flat: string[]; hasLength: boolean } {
+function buildHead(status: number, headers: readonly string[]): { flat: string[]; hasLength: boolean } {
   const flat = [':status', String(status)];
   let hasLength = false;
   for (let at = 0; at < headers.length; at += 2) {
@@ -130,7 +130,7 @@ function headOf(status: number, headers: readonly string[]): { flat: string[]; h
   return { flat, hasLength };
 }
 
-function trailersOf(flat: readonly string[] = []): Record<string, string> {
+function toTrailers(flat: readonly string[] = []): Record<string, string> {
   const trailers: Record<string, string> = {};
   for (let at = 0; at < flat.length; at += 2) trailers[flat[at]!.toLowerCase()] = flat[at + 1]!;
   return trailers;

@@ -5,40 +5,43 @@ import { HeaderList } from '../http/headers.ts';
 import type { InvalidRequest } from '../http/request-head.ts';
 import { Exchange, type Peer } from '../pipeline/exchange.ts';
 import { type BodyRate, createBodyRate } from './body-rate.ts';
-import { arrive, badHeadAnswer } from './create-exchange.ts';
-import { Http2Sink } from './http2-writer.ts';
-import { peerOf } from './peer.ts';
+import { createBadRequestResponse, createExchange } from './create-exchange.ts';
+import { Http2Writer } from './http2-writer.ts';
+import { readPeer } from './peer.ts';
 import type { Transport, TransportOptions } from './transport.ts';
 
 /** Calls under way at once on one connection. */
-const streamsAtOnce = 100;
+const maxConcurrentStreams = 100;
 /** Frames that no honest caller sends, and calls taken back right after they were made, before a connection ends. */
-const badFrames = 50;
-const resetsAtOnce = 200;
-const resetsPerSecond = 33;
-const sessionMegabytes = 10;
+const maxInvalidFrames = 50;
+const maxResetBurst = 200;
+const maxResetsPerSecond = 33;
+const maxSessionMegabytes = 10;
 
 /** Node's own HTTP/2, over TLS or in the clear, as a transport. */
-export function http2Transport(options: TransportOptions): Transport {
+export function createHttp2Transport(options: TransportOptions): Transport {
   const { limits } = options;
   const bodyRate = createBodyRate(limits.bodyRate);
   const sessions = new Map<ServerHttp2Session, number>();
 
   function receive(stream: ServerHttp2Stream, raw: readonly string[], peer: Peer): void {
     stream.on('error', () => undefined);
-    const writer = new Http2Sink(stream, limits.stalledMs, options.onFault);
-    const head = headOf(raw);
+    const writer = new Http2Writer(stream, limits.writeTimeoutMs, options.onWriteError);
+    const head = parseHead(raw);
     const call =
       'fault' in head
         ? head
-        : arrive({ ...head, peer, mayOmitHost: false, body: headers => bodyIn(bodyRate, stream, headers) }, options);
-    if (!(call instanceof Exchange)) return refuse(writer, call, 'fault' in head ? undefined : head);
+        : createExchange(
+            { ...head, peer, mayOmitHost: false, body: headers => createHttp2Body(bodyRate, stream, headers) },
+            options,
+          );
+    if (!(call instanceof Exchange)) return refuseRequest(writer, call, 'fault' in head ? undefined : head);
     stream.once('close', () => {
       if (writer.isComplete) return;
       call.isClientDisconnected = true;
       call.onDisconnect?.();
     });
-    if (!call.body.isEmpty && limits.requestTimeoutMs > 0) endLate(stream, limits.requestTimeoutMs);
+    if (!call.body.isEmpty && limits.requestTimeoutMs > 0) closeAfterTimeout(stream, limits.requestTimeoutMs);
     options.handler.handle(call, writer);
   }
 
@@ -48,36 +51,40 @@ export function http2Transport(options: TransportOptions): Transport {
       // Calls are taken back one by one here: who closes a half has left.
       socket.allowHalfOpen = false;
       const session = performServerHandshake(socket, {
-        maxSessionInvalidFrames: badFrames,
-        maxSessionRejectedStreams: badFrames,
-        maxSessionMemory: sessionMegabytes,
+        maxSessionInvalidFrames: maxInvalidFrames,
+        maxSessionRejectedStreams: maxInvalidFrames,
+        maxSessionMemory: maxSessionMegabytes,
         maxHeaderListPairs: limits.headers + 4,
-        streamResetBurst: resetsAtOnce,
-        streamResetRate: resetsPerSecond,
-        settings: { maxConcurrentStreams: streamsAtOnce, maxHeaderListSize: limits.headerBytes, enablePush: false },
+        streamResetBurst: maxResetBurst,
+        streamResetRate: maxResetsPerSecond,
+        settings: {
+          maxConcurrentStreams: maxConcurrentStreams,
+          maxHeaderListSize: limits.maxHeaderBytes,
+          enablePush: false,
+        },
       });
-      const peer = peerOf(socket, port, options.clientAddress);
+      const peer = readPeer(socket, port, options.clientAddress);
       sessions.set(session, port);
       session.once('close', () => sessions.delete(session));
       session.on('error', () => session.destroy());
-      session.setTimeout(limits.idleMs, () => session.close());
+      session.setTimeout(limits.keepAliveTimeoutMs, () => session.close());
       session.on('stream', (stream, _headers, _flags, raw) => {
         receive(stream, raw as string[], peer);
         // What is under way is still answered.
-        if (options.oneCallEach) session.close();
+        if (options.closesAfterResponse) session.close();
       });
     },
     close() {
       for (const session of sessions.keys()) session.close();
     },
-    leave(port) {
-      for (const [session, its] of sessions) if (its === port) session.close();
+    closePort(port) {
+      for (const [session, sessionPort] of sessions) if (sessionPort === port) session.close();
     },
   };
 }
 
 /** The parts HTTP/1.1 says in its first line, and the headers as that would have them. */
-function headOf(raw: readonly string[]): { method: string; target: string; headers: HeaderList } | InvalidRequest {
+function parseHead(raw: readonly string[]): { method: string; target: string; headers: HeaderList } | InvalidRequest {
   const flat: string[] = [];
   let method = '';
   let target = '';
@@ -103,14 +110,14 @@ function headOf(raw: readonly string[]): { method: string; target: string; heade
   return { method, target, headers: new HeaderList(flat) };
 }
 
-function bodyIn(rate: BodyRate, stream: ServerHttp2Stream, headers: HeaderList): Body {
+function createHttp2Body(rate: BodyRate, stream: ServerHttp2Stream, headers: HeaderList): Body {
   if (stream.endAfterHeaders) return noBody();
   const length = headers.get('content-length');
-  const waits = headers.get('expect')?.toLowerCase() === '100-continue';
+  const expectsContinue = headers.get('expect')?.toLowerCase() === '100-continue';
   return rate.body(
     {
       [Symbol.asyncIterator]() {
-        if (waits && !stream.headersSent && !stream.destroyed) stream.additionalHeaders({ ':status': 100 });
+        if (expectsContinue && !stream.headersSent && !stream.destroyed) stream.additionalHeaders({ ':status': 100 });
         return stream.iterator({ destroyOnReturn: false }) as AsyncIterator<Uint8Array>;
       },
     },
@@ -118,18 +125,18 @@ function bodyIn(rate: BodyRate, stream: ServerHttp2Stream, headers: HeaderList):
   );
 }
 
-function endLate(stream: ServerHttp2Stream, withinMs: number): void {
-  const timer = setTimeout(() => stream.close(constants.NGHTTP2_CANCEL), withinMs);
+function closeAfterTimeout(stream: ServerHttp2Stream, timeoutMs: number): void {
+  const timer = setTimeout(() => stream.close(constants.NGHTTP2_CANCEL), timeoutMs);
   stream.once('end', () => clearTimeout(timer));
   stream.once('close', () => clearTimeout(timer));
 }
 
-function refuse(
-  writer: Http2Sink,
+function refuseRequest(
+  writer: Http2Writer,
   bad: InvalidRequest,
   head?: { readonly method: string; readonly headers: HeaderList },
 ): void {
-  const { headers, body } = badHeadAnswer(bad);
+  const { headers, body } = createBadRequestResponse(bad);
   const grpcType = head && readGrpcType(head.method, head.headers);
   if (grpcType === undefined) {
     writer.writeHead(bad.status, headers);

@@ -5,9 +5,9 @@ import type { ClientAddressResolver } from '../pipeline/client-address.ts';
 import type { Peer } from '../pipeline/exchange.ts';
 
 /** A connection's facts, read once for all its calls. */
-export function peerOf(socket: Socket, port: number, clientAddress: ClientAddressResolver): Peer {
+export function readPeer(socket: Socket, port: number, clientAddress: ClientAddressResolver): Peer {
   const tls = 'encrypted' in socket ? (socket as TLSSocket) : undefined;
-  const address = plainAddress(socket.remoteAddress ?? '');
+  const address = stripMappedPrefix(socket.remoteAddress ?? '');
   return {
     address,
     port,
@@ -18,4 +18,4 @@ export function peerOf(socket: Socket, port: number, clientAddress: ClientAddres
   };
 }
 
-const plainAddress = (address: string) => (address.startsWith('::ffff:') ? address.slice(7) : address);
+const stripMappedPrefix = (address: string) => (address.startsWith('::ffff:') ? address.slice(7) : address);

@@ -18,39 +18,39 @@ export interface ServerIdentity {
   readonly key: readonly string[];
 }
 
-export interface SecuredOptions {
+export interface TlsAcceptorOptions {
   /** For names nobody else answers for; both empty for none. */
   readonly certificateFile: string;
   readonly keyFile: string;
-  readonly oldest: '1.2' | '1.3';
+  readonly minVersion: '1.2' | '1.3';
   readonly http2: boolean;
-  readonly handshakeMs: number;
+  readonly handshakeTimeoutMs: number;
   /** Told of files that changed and cannot be used. */
-  readonly onFault: (error: Error) => void;
+  readonly onReloadError: (error: Error) => void;
   /** Who answers for a server name; lower-case, without a final dot. */
   identity(serverName: string): ServerIdentity | undefined;
   /** Whether anybody wants to see certificates of callers. */
-  asksCallers(): boolean;
+  requestsClientCertificates(): boolean;
 }
 
 /** Turns connections into secured ones, with the certificate of the name that is called. */
-export interface Secured {
+export interface TlsAcceptor {
   /** For one listener: what takes its connections, and hands them on when they are secured. */
-  door(onSecure: (socket: TLSSocket) => void): (socket: Socket) => void;
+  createAcceptor(onSecure: (socket: TLSSocket) => void): (socket: Socket) => void;
   /** Takes up a default certificate whose files have changed. */
   refresh(): void;
 }
 
-export function createSecured(options: SecuredOptions): Secured {
+export function createTlsAcceptor(options: TlsAcceptorOptions): TlsAcceptor {
   const { certificateFile, keyFile } = options;
   if ((certificateFile === '') !== (keyFile === '')) throw problem.certificate_incomplete();
-  const minVersion = options.oldest === '1.3' ? 'TLSv1.3' : 'TLSv1.2';
+  const minVersion = options.minVersion === '1.3' ? 'TLSv1.3' : 'TLSv1.2';
   const contexts = new WeakMap<ServerIdentity, SecureContext>();
   const servers = new Set<Server>();
-  let stamp = stampOf(options);
-  let files = filesOf(options);
+  let fileStamp = readFileStamp(options);
+  let files = readFiles(options);
 
-  function contextOf(identity: ServerIdentity): SecureContext {
+  function getContext(identity: ServerIdentity): SecureContext {
     let context = contexts.get(identity);
     if (!context) {
       context = createSecureContext({ cert: [...identity.cert], key: [...identity.key], minVersion });
@@ -59,7 +59,7 @@ export function createSecured(options: SecuredOptions): Secured {
     return context;
   }
 
-  function serverOf(requestCert: boolean, onSecure: (socket: TLSSocket) => void): Server {
+  function createTlsServer(requestCert: boolean, onSecure: (socket: TLSSocket) => void): Server {
     const server = createServer({
       ...files,
       minVersion,
@@ -67,12 +67,12 @@ export function createSecured(options: SecuredOptions): Secured {
       // Which certificates are let in is the business of each API, call by call.
       rejectUnauthorized: false,
       ALPNProtocols: options.http2 ? ['h2', 'http/1.1'] : ['http/1.1'],
-      handshakeTimeout: options.handshakeMs,
+      handshakeTimeout: options.handshakeTimeoutMs,
       allowHalfOpen: true,
       SNICallback(name, done) {
         try {
           const identity = options.identity(normalizeHostHeader(name));
-          done(null, identity && contextOf(identity));
+          done(null, identity && getContext(identity));
         } catch (error) {
           done(error as Error);
         }
@@ -85,23 +85,23 @@ export function createSecured(options: SecuredOptions): Secured {
   }
 
   return {
-    door(onSecure) {
-      const asking = serverOf(true, onSecure);
-      const plain = serverOf(false, onSecure);
+    createAcceptor(onSecure) {
+      const requestingServer = createTlsServer(true, onSecure);
+      const plainServer = createTlsServer(false, onSecure);
       return socket => {
         socket.on('error', () => socket.destroy());
-        (options.asksCallers() ? asking : plain).emit('connection', socket);
+        (options.requestsClientCertificates() ? requestingServer : plainServer).emit('connection', socket);
       };
     },
     refresh() {
-      const now = stampOf(options);
-      if (now === stamp) return;
-      stamp = now;
+      const now = readFileStamp(options);
+      if (now === fileStamp) return;
+      fileStamp = now;
       try {
-        files = filesOf(options);
+        files = readFiles(options);
       } catch (error) {
         // Half a change, perhaps: the certificate in service stays, and the next look finds the rest.
-        options.onFault(error as Error);
+        options.onReloadError(error as Error);
         return;
       }
       for (const server of servers) server.setSecureContext({ ...files, minVersion });
@@ -109,12 +109,12 @@ export function createSecured(options: SecuredOptions): Secured {
   };
 }
 
-interface Files {
+interface CertificateFiles {
   readonly cert?: Buffer;
   readonly key?: Buffer;
 }
 
-function filesOf({ certificateFile, keyFile }: SecuredOptions): Files {
+function readFiles({ certificateFile, keyFile }: TlsAcceptorOptions): CertificateFiles {
   if (certificateFile === '') return {};
   try {
     const files = { cert: readFileSync(certificateFile), key: readFileSync(keyFile) };
@@ -127,7 +127,7 @@ function filesOf({ certificateFile, keyFile }: SecuredOptions): Files {
 }
 
 /** Changes when one of the files does. */
-function stampOf({ certificateFile, keyFile }: SecuredOptions): string {
+function readFileStamp({ certificateFile, keyFile }: TlsAcceptorOptions): string {
   if (certificateFile === '') return '';
   return [certificateFile, keyFile]
     .map(file => statSync(file, { throwIfNoEntry: false }))

@@ -16,7 +16,7 @@ export interface Transport {
   /** Takes no more calls: idle connections are closed at once, others after the answer under way. */
   close(): void;
   /** The same for the connections of one port, which is no longer there. */
-  leave(port: number): void;
+  closePort(port: number): void;
 }
 
 export type TransportFactory = (options: TransportOptions) => Transport;
@@ -28,18 +28,18 @@ export interface TransportOptions {
   readonly clientAddress: ClientAddressResolver;
   /** Headers dropped unless a trusted proxy sends them. */
   readonly isClientClaim: IsClientClaim;
-  readonly limits: Limits;
+  readonly limits: TransportLimits;
   /** Whether calls may ask for a WebSocket. */
   readonly webSockets: boolean;
   /** Whether a connection ends with its first answer. */
-  readonly oneCallEach?: boolean;
+  readonly closesAfterResponse?: boolean;
   /** Told of an answer that could not be sent as it was. */
-  readonly onFault: (error: Error) => void;
+  readonly onWriteError: (error: Error) => void;
 }
 
 /** How much of one caller is borne. */
-export interface Limits {
-  readonly headerBytes: number;
+export interface TransportLimits {
+  readonly maxHeaderBytes: number;
   readonly headers: number;
   readonly headersTimeoutMs: number;
   /** For a whole call; 0 is for ever. */
@@ -47,7 +47,7 @@ export interface Limits {
   /** How fast the body of a request comes at least. */
   readonly bodyRate: BodyRateOptions;
   /** How long a connection may be idle between calls. */
-  readonly idleMs: number;
+  readonly keepAliveTimeoutMs: number;
   /** How long a caller may take nothing of an answer that waits for it. */
-  readonly stalledMs: number;
+  readonly writeTimeoutMs: number;
 }

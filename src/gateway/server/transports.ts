@@ -5,8 +5,8 @@ import { pathRulesOf } from '../http/path.ts';
 import { createClientAddressResolver } from '../pipeline/client-address.ts';
 import type { RequestHandler } from '../pipeline/response-writer.ts';
 import { createClientClaims } from './client-claims.ts';
-import { http1Transport } from './http1.ts';
-import { http2Transport } from './http2.ts';
+import { createHttp1Transport } from './http1.ts';
+import { createHttp2Transport } from './http2.ts';
 import type { TransportOptions } from './transport.ts';
 
 export interface TransportsOptions {
@@ -17,7 +17,7 @@ export interface TransportsOptions {
 }
 
 /** Every protocol this thread takes calls over, with the limits of the settings. */
-export function openTransports({ handler, settings, clock, log }: TransportsOptions) {
+export function createTransports({ handler, settings, clock, log }: TransportsOptions) {
   const options: TransportOptions = {
     handler,
     clock,
@@ -25,7 +25,7 @@ export function openTransports({ handler, settings, clock, log }: TransportsOpti
     clientAddress: createClientAddressResolver(settings['gateway.trusted_proxies']),
     isClientClaim: createClientClaims(settings['gateway.client_claim_headers']),
     limits: {
-      headerBytes: settings['gateway.max_header_bytes'],
+      maxHeaderBytes: settings['gateway.max_header_bytes'],
       headers: settings['gateway.max_headers'],
       headersTimeoutMs: settings['gateway.headers_timeout_ms'],
       requestTimeoutMs: settings['gateway.request_timeout_ms'],
@@ -33,15 +33,15 @@ export function openTransports({ handler, settings, clock, log }: TransportsOpti
         minBytesPerSecond: settings['gateway.min_body_bytes_per_second'],
         windowMs: settings['gateway.min_body_rate_window_ms'],
       },
-      idleMs: settings['gateway.keep_alive_timeout_ms'],
-      stalledMs: settings['gateway.write_timeout_ms'],
+      keepAliveTimeoutMs: settings['gateway.keep_alive_timeout_ms'],
+      writeTimeoutMs: settings['gateway.write_timeout_ms'],
     },
     webSockets: settings['gateway.websockets'],
-    oneCallEach: settings['gateway.close_connections'],
-    onFault: error => log.warn({ reason: error.message }, 'an answer could not be sent as it was'),
+    closesAfterResponse: settings['gateway.close_connections'],
+    onWriteError: error => log.warn({ reason: error.message }, 'an answer could not be sent as it was'),
   };
-  const http1 = http1Transport(options);
-  const http2 = settings['gateway.http2'] ? http2Transport(options) : undefined;
+  const http1 = createHttp1Transport(options);
+  const http2 = settings['gateway.http2'] ? createHttp2Transport(options) : undefined;
   return {
     http1,
     http2,

@@ -10,7 +10,7 @@ import type { StepServices } from '../../pipeline/step-services.ts';
 import type { Api } from '../../routing/api.ts';
 import type { Snapshot } from '../../routing/snapshot.ts';
 import { createClientClaims } from '../../server/client-claims.ts';
-import { arrive } from '../../server/create-exchange.ts';
+import { createExchange } from '../../server/create-exchange.ts';
 import type { DebugAsked } from './schema.ts';
 
 /** The call under test, as if it had come over a connection of its own; or what a listener would say of it. */
@@ -38,7 +38,7 @@ export function arrived({ request, address }: DebugAsked, api: Api, world: Snaps
     serverName: '',
     certificate: undefined,
   };
-  const call = arrive(
+  const call = createExchange(
     {
       method,
       target,

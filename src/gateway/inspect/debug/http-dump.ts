@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Dispatcher } from 'undici';
 import type { InvalidRequest } from '../../http/request-head.ts';
 import type { ResponseWriter } from '../../pipeline/response-writer.ts';
-import { badHeadAnswer } from '../../server/create-exchange.ts';
+import { createBadRequestResponse } from '../../server/create-exchange.ts';
 import type { Arrived } from './build-request.ts';
 
 /** Of an answer, and of a request that a step made longer. */
@@ -23,7 +23,7 @@ export const receivedText = ({ method, target, headers, body }: Arrived): string
 
 /** What a listener says to a call that is not one. */
 export function badHeadText(bad: InvalidRequest): string {
-  const { headers, body } = badHeadAnswer(bad);
+  const { headers, body } = createBadRequestResponse(bad);
   return head(statusLine(bad.status), headers) + shown(body);
 }
 

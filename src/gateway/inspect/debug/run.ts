@@ -6,7 +6,7 @@ import type { StepServices } from '../../pipeline/step-services.ts';
 import type { UpstreamPools } from '../../proxy/pools.ts';
 import { type Api, compileApi } from '../../routing/api.ts';
 import { createEngine } from '../../routing/engine.ts';
-import { prepared } from '../../routing/loader.ts';
+import { prefetchReferences } from '../../routing/loader.ts';
 import type { Snapshot } from '../../routing/snapshot.ts';
 import { arrived } from './build-request.ts';
 import { badHeadText, bothTexts, collector, forwardedText, receivedText, shownBytes } from './http-dump.ts';
@@ -30,7 +30,7 @@ export async function runDebug(asked: DebugAsked, { services, pools, snapshot }:
   try {
     let api: Api;
     try {
-      await prepared([model], own.services);
+      await prefetchReferences([model], own.services);
       api = tracedApi(compileApi(model, own.services), trace);
     } catch (error) {
       const msg = `The definition cannot be made into an API: ${(error as Error).message}`;

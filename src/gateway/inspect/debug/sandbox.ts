@@ -82,7 +82,7 @@ export function isolatedSnapshot(current: Snapshot, own: Api, services: StepServ
   const rules = { prefix: services.settings['gateway.listen_path_match'] === 'prefix' };
   return {
     revision: current.revision,
-    router: new Router<Api>(rules).changed([{ host: '', listenPath: own.listenPath, value: own }]),
+    router: new Router<Api>(rules).withChanges([{ host: '', listenPath: own.listenPath, value: own }]),
     ports: new Map(),
     guard: undefined,
     hasTenants: current.hasTenants,

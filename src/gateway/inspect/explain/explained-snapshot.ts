@@ -26,8 +26,8 @@ export function explainedSnapshot(current: Snapshot, call: Exchange, trace: Trac
   const router = port ? current.ports.get(port) : current.router;
   const found = router?.find(call.host, call.path, current.guard)?.value;
   const own = current.router
-    .empty()
-    .changed(found ? [{ host: found.host, listenPath: found.listenPath, value: traced(found) }] : []);
+    .createEmpty()
+    .withChanges(found ? [{ host: found.host, listenPath: found.listenPath, value: traced(found) }] : []);
   return {
     revision: current.revision,
     router: port ? current.router : own,

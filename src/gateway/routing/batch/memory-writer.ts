@@ -2,7 +2,7 @@ import { BodyBuffer } from '../../http/body-buffer.ts';
 import type { ResponseWriter } from '../../pipeline/response-writer.ts';
 
 /** An answer as it is kept in memory. */
-export interface Kept {
+export interface BufferedResponse {
   readonly status: number;
   /** `[name, value, …]` */
   readonly headers: readonly string[];
@@ -10,29 +10,32 @@ export interface Kept {
 }
 
 /** Bytes that several answers may take together. */
-export interface Room {
-  left: number;
+export interface ByteBudget {
+  remaining: number;
 }
 
 /** Keeps an answer as long as there is room; whoever waits hears of it once, and of undefined when it cannot be had whole. */
-export function memorySink(room: Room, done: (kept: Kept | undefined) => void): ResponseWriter {
-  const gathered = new BodyBuffer();
+export function createMemoryWriter(
+  budget: ByteBudget,
+  onResponse: (kept: BufferedResponse | undefined) => void,
+): ResponseWriter {
+  const buffer = new BodyBuffer();
   let status = 0;
   let headers: readonly string[] = [];
   let ended = false;
 
-  function end(kept: Kept | undefined): void {
+  function settle(kept: BufferedResponse | undefined): void {
     if (ended) return;
     ended = true;
-    done(kept);
+    onResponse(kept);
   }
 
-  function keep(chunk: Uint8Array): void {
+  function append(chunk: Uint8Array): void {
     if (ended) return;
-    room.left -= chunk.byteLength;
-    if (room.left < 0) return end(undefined);
+    budget.remaining -= chunk.byteLength;
+    if (budget.remaining < 0) return settle(undefined);
     // The bytes belong to the connection they came over, which may use them again.
-    gathered.add(Buffer.from(chunk));
+    buffer.add(Buffer.from(chunk));
   }
 
   return {
@@ -42,13 +45,13 @@ export function memorySink(room: Room, done: (kept: Kept | undefined) => void): 
       headers = [...flat];
     },
     write(chunk) {
-      keep(chunk);
+      append(chunk);
       return true;
     },
     end(chunk) {
-      if (chunk) keep(chunk);
-      end({ status, headers, body: gathered.bytes() });
+      if (chunk) append(chunk);
+      settle({ status, headers, body: buffer.bytes() });
     },
-    abort: () => end(undefined),
+    abort: () => settle(undefined),
   };
 }

@@ -6,18 +6,18 @@ import { framingHeaders, HeaderList } from '../../http/headers.ts';
 import { type InvalidRequest, isClaimHeader } from '../../http/request-head.ts';
 import type { Exchange } from '../../pipeline/exchange.ts';
 import { explainHeader } from '../../pipeline/explain-header.ts';
-import { type ArrivalOptions, arrive } from '../../server/create-exchange.ts';
+import { type CreateExchangeOptions, createExchange } from '../../server/create-exchange.ts';
 
-const line = z.string().refine(text => !/[^\P{Cc}\t]/u.test(text));
+const headerValue = z.string().refine(text => !/[^\P{Cc}\t]/u.test(text));
 
 /** An address names a host, which is not for a part to choose. */
-const relative = z.string().refine(text => !/^(?:[a-z][a-z0-9+.-]*:|[\\/]{2})/i.test(text) && !/[\s\\#]/.test(text));
+const relativeUrl = z.string().refine(text => !/^(?:[a-z][a-z0-9+.-]*:|[\\/]{2})/i.test(text) && !/[\s\\#]/.test(text));
 
 const Part = z.object({
   method: z.string().nullish(),
-  headers: z.record(z.string().regex(tokenPattern), line).nullish(),
+  headers: z.record(z.string().regex(tokenPattern), headerValue).nullish(),
   body: z.string().nullish(),
-  relative_url: relative,
+  relative_url: relativeUrl,
 });
 export type Part = z.output<typeof Part>;
 
@@ -27,21 +27,25 @@ export const Batch = z.object({
 });
 
 /** How a body is framed, for which host, and whether it is explained, is settled by the call that brought it. */
-const settled: ReadonlySet<string> = new Set([...framingHeaders, 'host', explainHeader]);
+const inheritedHeaders: ReadonlySet<string> = new Set([...framingHeaders, 'host', explainHeader]);
 
 /**
  * One part as a call of its own, or why a listener would refuse it. It comes from where the whole came from: what a part
  * claims about that is dropped, whoever brought it, since even a trusted proxy only passed it on.
  */
-export function callOf(part: Part, whole: Exchange, options: ArrivalOptions): Exchange | InvalidRequest {
+export function createPartExchange(
+  part: Part,
+  whole: Exchange,
+  options: CreateExchangeOptions,
+): Exchange | InvalidRequest {
   const body = Buffer.from(part.body ?? '');
   const root = trimTrailingSlashes(whole.listenPath);
   const below = part.relative_url.startsWith('/') ? part.relative_url : `/${part.relative_url}`;
-  const call = arrive(
+  const call = createExchange(
     {
       method: part.method || 'GET',
       target: toLatin1(root + below),
-      headers: headersOf(part, whole, body.length),
+      headers: buildPartHeaders(part, whole, body.length),
       peer: { ...whole.peer, isTrusted: false },
       mayOmitHost: true,
       body: () => (body.length > 0 ? bodyFromBytes(body) : noBody()),
@@ -56,9 +60,9 @@ export function callOf(part: Part, whole: Exchange, options: ArrivalOptions): Ex
   return call;
 }
 
-function headersOf(part: Part, whole: Exchange, bodyBytes: number): HeaderList {
+function buildPartHeaders(part: Part, whole: Exchange, bodyBytes: number): HeaderList {
   const own = Object.entries(part.headers ?? {}).filter(
-    ([name]) => !settled.has(name.toLowerCase().replaceAll('_', '-')),
+    ([name]) => !inheritedHeaders.has(name.toLowerCase().replaceAll('_', '-')),
   );
   const host = whole.headers.get('host');
   return new HeaderList([

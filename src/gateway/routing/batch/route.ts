@@ -6,16 +6,16 @@ import { createClientAddressResolver } from '../../pipeline/client-address.ts';
 import type { Exchange } from '../../pipeline/exchange.ts';
 import { refusals, refuse } from '../../pipeline/refusals.ts';
 import { createClientClaims } from '../../server/client-claims.ts';
-import { type ArrivalOptions, badHeadAnswer } from '../../server/create-exchange.ts';
+import { type CreateExchangeOptions, createBadRequestResponse } from '../../server/create-exchange.ts';
 import type { BuiltInRoute, BuiltInRouteContext, DispatchRequest } from '../built-in-routes.ts';
-import { type Kept, memorySink, type Room } from './memory-writer.ts';
-import { Batch, callOf, type Part } from './parts.ts';
+import { type BufferedResponse, type ByteBudget, createMemoryWriter } from './memory-writer.ts';
+import { Batch, createPartExchange, type Part } from './parts.ts';
 
 /** Several calls in one request, each through the whole chain of the API. */
-const path = '/gw/batch/';
+const batchPath = '/gw/batch/';
 
 /** Of one request; the others wait for their turn. */
-const partsAtOnce = 10;
+const maxConcurrentParts = 10;
 
 interface Result {
   readonly relative_url: string;
@@ -24,14 +24,14 @@ interface Result {
   readonly body: string;
 }
 
-export function batchRoutes({ model, services }: BuiltInRouteContext): [path: string, route: BuiltInRoute][] {
+export function createBatchRoutes({ model, services }: BuiltInRouteContext): [path: string, route: BuiltInRoute][] {
   if (!model.batch.enabled) return [];
   const { settings, clock } = services;
-  const bytes = settings['gateway.max_batch_bytes'];
-  const most = settings['gateway.max_batch_requests'];
+  const maxBatchBytes = settings['gateway.max_batch_bytes'];
+  const maxParts = settings['gateway.max_batch_requests'];
   const maxValues = settings['gateway.max_body_values'];
   const timeoutMs = settings['gateway.batch_timeout_ms'];
-  const options: ArrivalOptions = {
+  const options: CreateExchangeOptions = {
     clock,
     paths: pathRulesOf(settings),
     clientAddress: createClientAddressResolver([]),
@@ -39,43 +39,51 @@ export function batchRoutes({ model, services }: BuiltInRouteContext): [path: st
     limits: { headers: settings['gateway.max_headers'] },
   };
 
-  async function batch(whole: Exchange, inside: DispatchRequest): Promise<GatewayResponse> {
+  async function runBatch(whole: Exchange, inside: DispatchRequest): Promise<GatewayResponse> {
     if (whole.method !== 'POST') return createResponse(200);
     // A batch that comes inside of another, or comes round again, could go on for ever.
     if (whole.restrictedToApiId !== '' || whole.loopCount > 0) return refuse(whole, 'batch_nested');
-    const asked = readBatch(await whole.body.read(bytes), maxValues);
-    if (!asked) return malformed(whole);
-    const parts = asked.requests ?? [];
-    if (parts.length > most) return refuse(whole, 'batch_too_long', { limit: most });
-    const atOnce = asked.suppress_parallel_execution ? 1 : partsAtOnce;
-    const room: Room = { left: bytes };
-    return createJsonResponse(200, await inTurn(whole, parts, atOnce, part => one(part, whole, inside, room)));
+    const request = readBatch(await whole.body.read(maxBatchBytes), maxValues);
+    if (!request) return refuseMalformed(whole);
+    const parts = request.requests ?? [];
+    if (parts.length > maxParts) return refuse(whole, 'batch_too_long', { limit: maxParts });
+    const concurrency = request.suppress_parallel_execution ? 1 : maxConcurrentParts;
+    const budget: ByteBudget = { remaining: maxBatchBytes };
+    return createJsonResponse(
+      200,
+      await runParts(whole, parts, concurrency, part => startPart(part, whole, inside, budget)),
+    );
   }
 
   /** One part after another, some at the same time, until all are answered or the time is up; in the order asked. */
-  async function inTurn(whole: Exchange, parts: readonly Part[], atOnce: number, run: (part: Part) => Running) {
-    const results: Result[] = parts.map(failed);
-    const running = new Set<Running>();
+  async function runParts(
+    whole: Exchange,
+    parts: readonly Part[],
+    concurrency: number,
+    run: (part: Part) => RunningPart,
+  ) {
+    const results: Result[] = parts.map(toFailedResult);
+    const running = new Set<RunningPart>();
     let next = 0;
-    let over = false;
+    let isStopped = false;
     const stop = () => {
-      over = true;
-      for (const it of running) it.leave();
+      isStopped = true;
+      for (const it of running) it.abandon();
     };
     const timer = setTimeout(stop, timeoutMs);
     whole.onDisconnect = stop;
     async function worker(): Promise<void> {
-      while (!over && next < parts.length) {
+      while (!isStopped && next < parts.length) {
         const at = next++;
         const it = run(parts[at]!);
         running.add(it);
-        const kept = await it.answered;
+        const kept = await it.response;
         running.delete(it);
-        if (kept) results[at] = resultOf(parts[at]!, kept);
+        if (kept) results[at] = toResult(parts[at]!, kept);
       }
     }
     try {
-      await Promise.all(Array.from({ length: Math.min(atOnce, parts.length) }, worker));
+      await Promise.all(Array.from({ length: Math.min(concurrency, parts.length) }, worker));
     } finally {
       clearTimeout(timer);
       whole.onDisconnect = undefined;
@@ -83,33 +91,33 @@ export function batchRoutes({ model, services }: BuiltInRouteContext): [path: st
     return results;
   }
 
-  function one(part: Part, whole: Exchange, inside: DispatchRequest, room: Room): Running {
-    const call = callOf(part, whole, options);
+  function startPart(part: Part, whole: Exchange, inside: DispatchRequest, budget: ByteBudget): RunningPart {
+    const call = createPartExchange(part, whole, options);
     if ('fault' in call) {
-      const { headers, body } = badHeadAnswer(call);
-      return { answered: Promise.resolve({ status: call.status, headers, body }), leave: () => undefined };
+      const { headers, body } = createBadRequestResponse(call);
+      return { response: Promise.resolve({ status: call.status, headers, body }), abandon: () => undefined };
     }
-    const { promise, resolve } = Promise.withResolvers<Kept | undefined>();
+    const { promise, resolve } = Promise.withResolvers<BufferedResponse | undefined>();
     /** Nobody waits for the rest. */
-    const leave = () => {
+    const abandon = () => {
       call.isClientDisconnected = true;
       call.onDisconnect?.();
       resolve(undefined);
     };
     inside(
       call,
-      memorySink(room, kept => (kept ? resolve(kept) : leave())),
+      createMemoryWriter(budget, kept => (kept ? resolve(kept) : abandon())),
     );
-    return { answered: promise, leave };
+    return { response: promise, abandon };
   }
 
-  return [[path, batch]];
+  return [[batchPath, runBatch]];
 }
 
-interface Running {
+interface RunningPart {
   /** Undefined when there was no answer, or none that could be kept. */
-  readonly answered: Promise<Kept | undefined>;
-  leave(): void;
+  readonly response: Promise<BufferedResponse | undefined>;
+  abandon(): void;
 }
 
 function readBatch(bytes: Buffer, maxValues: number) {
@@ -125,16 +133,16 @@ function readBatch(bytes: Buffer, maxValues: number) {
 }
 
 /** In the notation of management answers, which clients of batches know. */
-function malformed(call: Exchange): GatewayResponse {
+function refuseMalformed(call: Exchange): GatewayResponse {
   const { status, message } = refusals.batch_malformed;
   call.errorCode = 'batch_malformed';
   const { headers, body } = createJsonResponse(status, { status: 'error', message });
   return new GatewayResponse(status, headers, body, true);
 }
 
-const failed = ({ relative_url }: Part): Result => ({ relative_url, code: 0, headers: {}, body: '' });
+const toFailedResult = ({ relative_url }: Part): Result => ({ relative_url, code: 0, headers: {}, body: '' });
 
-function resultOf({ relative_url }: Part, { status, headers, body }: Kept): Result {
+function toResult({ relative_url }: Part, { status, headers, body }: BufferedResponse): Result {
   const named = new Map<string, string[]>();
   for (let at = 0; at < headers.length; at += 2) {
     const values = named.get(headers[at]!) ?? [];
