@@ -9,10 +9,10 @@ import {
 } from 'node:http2';
 import { after, before, describe, test } from 'node:test';
 import { systemClock } from '#base/clock.ts';
+import { createClientClaims } from '#gateway/http/client-claims.ts';
 import { createClientAddressResolver } from '#gateway/pipeline/client-address.ts';
 import type { Exchange } from '#gateway/pipeline/exchange.ts';
 import type { ResponseWriter } from '#gateway/pipeline/response-writer.ts';
-import { createClientClaims } from '#gateway/server/client-claims.ts';
 import { createHttp1Transport } from '#gateway/server/http1.ts';
 import { createHttp2Transport } from '#gateway/server/http2.ts';
 import { createListener, type Listener } from '#gateway/server/listener.ts';

@@ -166,3 +166,7 @@ export function findUnversionedKey(keys: readonly string[]): string | undefined 
   const plain = keys.filter(key => key === 'Default' || key === 'default' || key === '');
   return plain.length === 1 ? plain[0] : undefined;
 }
+
+/** Versions inside one definition; where each is an API of its own, keys and times of service belong to that one. */
+export const hasOwnVersions = ({ form, versioning, versionData }: Model): boolean =>
+  form === 'classic' && !versioning.enabled && !versionData.notVersioned;

@@ -13,6 +13,7 @@ import { createOauthTokenStore } from '#access/oauth/token-store.ts';
 import { policyIdsOf } from '#access/policies/apply-policies.ts';
 import type { Policy } from '#access/policies/schema.ts';
 import { createPolicyStore } from '#access/policies/store.ts';
+import { createAccessStore } from '#access/reader.ts';
 import { createAddressPolicies } from '#base/address-policies.ts';
 import { formatIsoTime } from '#base/clock.ts';
 import { createDatabaseId, createPublicId } from '#base/ids.ts';
@@ -25,16 +26,15 @@ import type { ClassicDefinition } from '#definition/wire-types.ts';
 import { createCertificateCache } from '#gateway/auth/certificate-cache.ts';
 import { createKeyCache } from '#gateway/auth/key-cache.ts';
 import { createOauthProvider } from '#gateway/auth/oauth/provider.ts';
-import { createAccessStore } from '#gateway/auth/store.ts';
 import { createTokenServices } from '#gateway/auth/token-services.ts';
 import { bodyFromBytes, noBody } from '#gateway/http/body.ts';
 import { HeaderList } from '#gateway/http/headers.ts';
 import { runRequestSteps } from '#gateway/pipeline/chain.ts';
 import { Exchange, type Peer } from '#gateway/pipeline/exchange.ts';
-import type { StepServices } from '#gateway/pipeline/step-services.ts';
 import { createTenantGrants } from '#gateway/pipeline/tenant-grants.ts';
-import { createRpcServer } from '#gateway/pipeline/thread-rpc.ts';
+import { createRpcClient, createRpcServer } from '#gateway/pipeline/thread-rpc.ts';
 import { type Api, compileApi } from '#gateway/routing/api.ts';
+import type { MainThreadRpc, StepServices } from '#gateway/steps/step-services.ts';
 import { createDefinitionSecrets } from '#gateway/variables/definition-secrets.ts';
 import { createInstallationSecretStore } from '#people/installation/secrets.ts';
 import { operatorGrants } from '#people/organisations/grants.ts';
@@ -114,7 +114,6 @@ export async function openBench(flags: Partial<Record<SettingName, string>> = {}
     settings,
     clock,
     log,
-    post: it => void answer(it),
   });
   const provider = createOauthProvider({
     ...oauth,
@@ -127,7 +126,8 @@ export async function openBench(flags: Partial<Record<SettingName, string>> = {}
     outbound: tokens.tools.outbound,
     log,
   });
-  const answer = createRpcServer({ oauth: provider.answer }, reply => tokens.hear(structuredClone(reply)));
+  const mainThread = createRpcClient<MainThreadRpc>(it => void answer(it));
+  const answer = createRpcServer({ oauth: provider.answer }, reply => mainThread.receive(structuredClone(reply)));
   const services = {
     settings,
     addressPolicies: addresses,
@@ -137,6 +137,7 @@ export async function openBench(flags: Partial<Record<SettingName, string>> = {}
     keyCache: sessions,
     certificates: createCertificateCache(store, vault),
     ...tokens.tools,
+    rpc: mainThread.call,
     secrets: createDefinitionSecrets({ settings, redactor: createRedactor(), isGranted: () => true }),
     emitEvent: (event, _call, message, more = {}) => events.push({ event, message, key: more.key }),
   } as Partial<StepServices> as StepServices;

@@ -2,8 +2,8 @@ import type { AuthMethod, Model } from '#definition/model.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { type RefusalCode, refusals, refuse } from '../pipeline/refusals.ts';
-import type { StepServices } from '../pipeline/step-services.ts';
 import type { CachedKey } from './key-cache.ts';
+import type { AuthServices } from './services.ts';
 
 /** What a definition calls each way in when it says which of several gives the session. */
 export const identityProviderNames: Readonly<Record<AuthMethod, string>> = {
@@ -46,7 +46,7 @@ export const isAuthenticated = (call: Exchange): boolean =>
 
 /** Refuses and tells handlers. `key` is what they may see of the credential: a hash, a name, an address. */
 export function deny(
-  { emitEvent }: Pick<StepServices, 'emitEvent'>,
+  { emitEvent }: Pick<AuthServices, 'emitEvent'>,
   call: Exchange,
   code: RefusalCode,
   key: string,

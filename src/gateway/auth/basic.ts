@@ -1,13 +1,15 @@
+import type { MaybePromise } from '#base/maybe-promise.ts';
 import { compileRegex, InvalidRegex } from '#base/regex.ts';
 import type { Model } from '#definition/model.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { type RefusalCode, refuse } from '../pipeline/refusals.ts';
-import { ApiCompileError, type MaybePromise, type Step, type StepContext, type StepResult } from '../pipeline/step.ts';
+import { ApiCompileError, type Step, type StepContext, type StepResult } from '../pipeline/step.ts';
 import { deny, providesSession, setIdentity } from './auth-result.ts';
 import { readCredential, toCredentialSources } from './credential-sources.ts';
 import type { CachedKey } from './key-cache.ts';
 import { createPasswordCheck, type PasswordCheck, type PasswordVerdict } from './password-check.ts';
+import type { AuthServices } from './services.ts';
 
 interface Credentials {
   readonly user: string;
@@ -19,7 +21,7 @@ const isCredentials = (given: Credentials | RefusalCode): given is Credentials =
 const defaultTtlSeconds = 60;
 
 /** Callers send user name and password. */
-export const basicAuthStep: Step = {
+export const basicAuthStep: Step<AuthServices> = {
   name: 'basic',
   build(context) {
     if (!context.model.modes.includes('basic')) return undefined;
@@ -93,7 +95,7 @@ function compilePattern(source: string) {
 /** One for the thread: what a password was found to be does not depend on the API that asked. */
 const passwordChecks = new WeakMap<object, PasswordCheck>();
 
-function getPasswordCheck({ keyCache, clock, settings }: StepContext['services']): PasswordCheck {
+function getPasswordCheck({ keyCache, clock, settings }: StepContext<AuthServices>['services']): PasswordCheck {
   const known = passwordChecks.get(keyCache);
   if (known) return known;
   const made = createPasswordCheck(clock, settings['gateway.max_wrong_passwords_per_minute']);
@@ -101,7 +103,7 @@ function getPasswordCheck({ keyCache, clock, settings }: StepContext['services']
   return made;
 }
 
-function createAuthenticator({ model, services }: StepContext) {
+function createAuthenticator({ model, services }: StepContext<AuthServices>) {
   const { orgId, name } = model.identity;
   const setsIdentity = providesSession(model, 'basic');
   const { disableCaching, cacheTTL } = model.basic;

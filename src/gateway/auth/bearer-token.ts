@@ -5,6 +5,7 @@ import { type RefusalCode, refuse } from '../pipeline/refusals.ts';
 import { ApiCompileError, type Step } from '../pipeline/step.ts';
 import { readCredential, stripBearer, toCredentialSources } from './credential-sources.ts';
 import { buildResourceMetadata } from './protected-resource-metadata.ts';
+import type { AuthServices } from './services.ts';
 
 /** Where the scheme looks for a token: in the Authorization header where it does not say. */
 export const getBearerSources = ({ oauth2 }: Model) =>
@@ -14,7 +15,7 @@ export const getBearerSources = ({ oauth2 }: Model) =>
   });
 
 /** Finds the token that scopes are looked for in and that is exchanged, while it is still there. */
-export const bearerTokenStep: Step = {
+export const bearerTokenStep: Step<AuthServices> = {
   name: 'bearer',
   build({ model }) {
     const fault = buildResourceMetadata(model)?.fault;

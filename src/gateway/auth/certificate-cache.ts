@@ -1,13 +1,13 @@
 import { createHash, createPublicKey, X509Certificate } from 'node:crypto';
 import type { Certificate } from '#access/certificates/schema.ts';
 import { privateKeyPurpose } from '#access/certificates/sealing.ts';
+import type { AccessStore, CertificateRow } from '#access/reader.ts';
+import type { Change } from '#apis/config-reader.ts';
 import { Lru } from '#base/lru.ts';
+import type { MaybePromise } from '#base/maybe-promise.ts';
 import { createReadGuard } from '#base/read-guard.ts';
 import type { Vault } from '#base/vault.ts';
 import type { Model } from '#definition/model.ts';
-import type { MaybePromise } from '../pipeline/step.ts';
-import type { Change } from '../routing/config-store.ts';
-import type { AccessStore, CertificateRow } from './store.ts';
 
 /** A stored certificate, read once. */
 export interface StoredCertificate {

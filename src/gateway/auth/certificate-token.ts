@@ -1,12 +1,17 @@
+import type { MaybePromise } from '#base/maybe-promise.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
-import type { MaybePromise, StepContext, StepResult } from '../pipeline/step.ts';
+import type { StepContext, StepResult } from '../pipeline/step.ts';
 import { deny, providesSession, setIdentity } from './auth-result.ts';
 import { parsePeerCertificate, type StoredCertificate } from './certificate-cache.ts';
 import type { CachedKey } from './key-cache.ts';
+import type { AuthServices } from './services.ts';
 
 /** The client certificate is the key: the id of the key is made of its fingerprint. */
-export function createCertificateAuth({ model, services }: StepContext): (call: Exchange) => MaybePromise<StepResult> {
+export function createCertificateAuth({
+  model,
+  services,
+}: StepContext<AuthServices>): (call: Exchange) => MaybePromise<StepResult> {
   const { orgId } = model.identity;
   const setsIdentity = providesSession(model, 'token');
 

@@ -1,9 +1,10 @@
 import { refuse } from '../pipeline/refusals.ts';
 import { ApiCompileError, type Step } from '../pipeline/step.ts';
 import { isIssuedBy, type PeerCertificate, parsePeerCertificate } from './certificate-cache.ts';
+import type { AuthServices } from './services.ts';
 
 /** Callers show one of the listed certificates, or one that a listed authority signed. */
-export const clientCertificatesStep: Step = {
+export const clientCertificatesStep: Step<AuthServices> = {
   name: 'client-certificates',
   build({ model, services }) {
     const { enabled, allowlist } = model.clientCertificates;

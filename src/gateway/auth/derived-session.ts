@@ -4,10 +4,10 @@ import type { Key } from '#access/keys/schema.ts';
 import { isRecord } from '#access/keys/session.ts';
 import { applyPolicies, type PolicyFault, policyIdsOf, type Rejection } from '#access/policies/apply-policies.ts';
 import { policyChangeName } from '#access/policies/topic.ts';
-import type { StepServices } from '../pipeline/step-services.ts';
 import type { CachedKey } from './key-cache.ts';
+import type { AuthServices } from './services.ts';
 
-type Tools = Pick<StepServices, 'keyCache' | 'settings'>;
+type Tools = Pick<AuthServices, 'keyCache' | 'settings'>;
 export type SessionResult = CachedKey | Rejection<PolicyFault>;
 export const isRefused = (governed: SessionResult): governed is Rejection<PolicyFault> => 'reason' in governed;
 

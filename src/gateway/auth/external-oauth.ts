@@ -1,7 +1,8 @@
 import type { Key } from '#access/keys/schema.ts';
+import type { MaybePromise } from '#base/maybe-promise.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
-import type { MaybePromise, Step, StepContext, StepHooks, StepResult } from '../pipeline/step.ts';
+import type { Step, StepContext, StepHooks, StepResult } from '../pipeline/step.ts';
 import { isAuthenticated, setIdentity } from './auth-result.ts';
 import { readCredential, stripBearer, toCredentialSources } from './credential-sources.ts';
 import { applyKeyPolicies, isRefused, keyIdOfIdentity } from './derived-session.ts';
@@ -20,9 +21,10 @@ import {
   type VerifiedJwt,
 } from './jwt-verifier.ts';
 import type { CachedKey } from './key-cache.ts';
+import type { AuthServices } from './services.ts';
 
 /** Callers send a token that another server issued. */
-export const externalOAuthStep: Step = {
+export const externalOAuthStep: Step<AuthServices> = {
   name: 'external-oauth',
   build(context): StepHooks | undefined {
     const { model } = context;
@@ -36,10 +38,10 @@ export const externalOAuthStep: Step = {
   },
 };
 
-type Provider = StepContext['model']['externalOAuth']['providers'][number];
+type Provider = StepContext<AuthServices>['model']['externalOAuth']['providers'][number];
 type VerifyToken = (call: Exchange, text: string) => MaybePromise<StepResult>;
 
-function createStep({ model }: StepContext, verify: VerifyToken): StepHooks {
+function createStep({ model }: StepContext<AuthServices>, verify: VerifyToken): StepHooks {
   const places = toCredentialSources(model.externalOAuth);
   return {
     request(call) {
@@ -60,7 +62,7 @@ const reasons: Readonly<Record<TokenFault | TimeFault, string>> = {
   not_yet: 'token is not valid yet',
 };
 
-function createSignedTokenVerifier(context: StepContext, provider: Provider): VerifyToken {
+function createSignedTokenVerifier(context: StepContext<AuthServices>, provider: Provider): VerifyToken {
   const { services, model } = context;
   const { accepted, find } = createSharedSigners(provider, services);
   const tokens = createJwtVerifier<JwtSigner>(accepted, find, error =>
@@ -87,7 +89,7 @@ function createSignedTokenVerifier(context: StepContext, provider: Provider): Ve
   };
 }
 
-function createIntrospectionVerifier(context: StepContext, provider: Provider): VerifyToken {
+function createIntrospectionVerifier(context: StepContext<AuthServices>, provider: Provider): VerifyToken {
   const introspect = createIntrospector(provider, context.model.identity.id, context.services);
   const authenticate = createAuthenticator(context, provider.introspectionIdentityField);
 
@@ -109,7 +111,7 @@ function createIntrospectionVerifier(context: StepContext, provider: Provider): 
 }
 
 /** Lets in whom a token names: with the key kept for them, else with one that may call this API and nothing else. */
-function createAuthenticator({ model, services }: StepContext, identityField: string) {
+function createAuthenticator({ model, services }: StepContext<AuthServices>, identityField: string) {
   const { identity: api } = model;
   const field = identityField || 'sub';
   const sessions = new WeakMap<JwtMembers, { readonly edition: number; readonly known: CachedKey }>();

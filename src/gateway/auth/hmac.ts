@@ -1,13 +1,15 @@
 import { createHmac, createPublicKey, type KeyObject, timingSafeEqual, verify } from 'node:crypto';
+import type { MaybePromise } from '#base/maybe-promise.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
-import type { MaybePromise, Step, StepContext, StepResult } from '../pipeline/step.ts';
+import type { Step, StepContext, StepResult } from '../pipeline/step.ts';
 import { deny, providesSession, setIdentity } from './auth-result.ts';
 import type { StoredCertificate } from './certificate-cache.ts';
 import { readCredential, toCredentialSources } from './credential-sources.ts';
 import { buildSigningString, type HttpSignature, parseSignatureHeader, readSignatureDate } from './http-signature.ts';
 import type { CachedKey } from './key-cache.ts';
+import type { AuthServices } from './services.ts';
 
 const hashes: Readonly<Record<string, string>> = {
   'hmac-sha1': 'sha1',
@@ -18,7 +20,7 @@ const hashes: Readonly<Record<string, string>> = {
 const rsaAlgorithm = 'rsa-sha256';
 
 /** Callers sign their calls. */
-export const hmacStep: Step = {
+export const hmacStep: Step<AuthServices> = {
   name: 'hmac',
   build(context) {
     const { model, services } = context;
@@ -58,7 +60,7 @@ export const hmacStep: Step = {
 
 const isDateHeader = (name: string) => name === 'date' || name === 'x-aux-date';
 
-function createSignatureVerifier({ model, services }: StepContext) {
+function createSignatureVerifier({ model, services }: StepContext<AuthServices>) {
   const { orgId } = model.identity;
   const setsIdentity = providesSession(model, 'hmac');
 

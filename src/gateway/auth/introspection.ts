@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Lru } from '#base/lru.ts';
-import type { MaybePromise } from '../pipeline/step.ts';
-import type { StepServices } from '../pipeline/step-services.ts';
+import type { MaybePromise } from '#base/maybe-promise.ts';
 import type { JwtMembers } from './jwt-verifier.ts';
+import type { AuthServices } from './services.ts';
 
 /** What the server that issued a token says of it: who holds it, or why it is worth nothing. */
 export type IntrospectionResult = JwtMembers | 'failed' | 'inactive' | 'expired';
@@ -34,7 +34,7 @@ interface CachedIntrospection {
 export function createIntrospector(
   settings: IntrospectionSettings,
   apiId: string,
-  { outbound, clock, log }: Pick<StepServices, 'outbound' | 'clock' | 'log'>,
+  { outbound, clock, log }: Pick<AuthServices, 'outbound' | 'clock' | 'log'>,
 ): (token: string) => MaybePromise<IntrospectionResult> {
   const cache = new Lru<string, CachedIntrospection>(maxCachedResults);
   const inFlight = new Map<string, Promise<IntrospectionResult>>();

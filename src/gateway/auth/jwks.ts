@@ -2,8 +2,8 @@ import type { Clock } from '#base/clock.ts';
 import type { OutboundClient } from '#base/http-client/client.ts';
 import type { Log } from '#base/log.ts';
 import { Lru } from '#base/lru.ts';
+import type { MaybePromise } from '#base/maybe-promise.ts';
 import { trimTrailingSlashes } from '#base/trim-slashes.ts';
-import type { MaybePromise } from '../pipeline/step.ts';
 import { type KeyFamily, parseJwk, type VerificationKey } from './jwt-keys.ts';
 
 /** The keys somebody else publishes, kept and renewed. */

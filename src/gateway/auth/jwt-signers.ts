@@ -1,15 +1,15 @@
 import type { KeyObject } from 'node:crypto';
 import { Lru } from '#base/lru.ts';
+import type { MaybePromise } from '#base/maybe-promise.ts';
 import { parseDurationMs } from '#definition/duration.ts';
 import type { Model } from '#definition/model.ts';
 import { expandRequirements } from '#definition/security-requirements.ts';
-import type { MaybePromise } from '../pipeline/step.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
-import type { StepServices } from '../pipeline/step-services.ts';
 import type { JwksSources, KeySet } from './jwks.ts';
 import { type KeyFamily, listAlgorithms, parseFamily, parseKey, parseKeySource } from './jwt-keys.ts';
 import type { FindJwtSigner, JwtSigner, ParsedJwt } from './jwt-verifier.ts';
 import type { CachedKey } from './key-cache.ts';
+import type { AuthServices } from './services.ts';
 
 /** Who may have signed the tokens of an API, as its definition says. */
 export interface JwtSigners<S extends JwtSigner = JwtSigner> {
@@ -32,7 +32,7 @@ export function requireFamily(signingMethod: string): KeyFamily {
 /** One source for all callers: a key of the definition's own, or what others publish. */
 export function createSharedSigners(
   { signingMethod, source, keySets = [] }: KeySourceSettings,
-  services: StepServices,
+  services: AuthServices,
 ): JwtSigners {
   const family = requireFamily(signingMethod);
   const accepted = listAlgorithms([family]);
@@ -95,7 +95,7 @@ export function createKeySigners(
   signingMethod: string,
   orgId: string,
   readKeyName: (token: ParsedJwt) => string,
-  { keyCache }: Pick<StepServices, 'keyCache'>,
+  { keyCache }: Pick<AuthServices, 'keyCache'>,
 ): JwtSigners<KeySigner> {
   const family = requireFamily(signingMethod);
   /** The same text gives the same key object, so that what was checked with it stays checked. */

@@ -2,7 +2,7 @@ import { hash, type KeyObject } from 'node:crypto';
 import { compactVerify, errors } from 'jose';
 import { hasDuplicateKeys } from '#base/duplicate-keys.ts';
 import { Lru } from '#base/lru.ts';
-import type { MaybePromise } from '../pipeline/step.ts';
+import type { MaybePromise } from '#base/maybe-promise.ts';
 
 export type JwtMembers = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,7 @@
+import type { MaybePromise } from '#base/maybe-promise.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { type RefusalCode, refusals, refuse } from '../pipeline/refusals.ts';
-import type { MaybePromise, Step, StepContext, StepResult } from '../pipeline/step.ts';
+import type { Step, StepContext, StepResult } from '../pipeline/step.ts';
 import { deny, isAuthenticated, providesSession, setIdentity } from './auth-result.ts';
 import { readCredential, stripBearer, toCredentialSources } from './credential-sources.ts';
 import { createDerivedSession, isRefused, keyIdOfIdentity } from './derived-session.ts';
@@ -27,9 +28,10 @@ import {
   type VerifiedJwt,
 } from './jwt-verifier.ts';
 import type { CachedKey } from './key-cache.ts';
+import type { AuthServices } from './services.ts';
 
 /** Callers send a JSON Web Token. */
-export const jwtStep: Step = {
+export const jwtStep: Step<AuthServices> = {
   name: 'jwt',
   build(context) {
     const { model } = context;
@@ -58,7 +60,7 @@ interface Reason {
 
 /** The part that both modes share: the credential is there, signed by whom it should be, in time and as asked. */
 function createTokenStep<S extends JwtSigner>(
-  { model, services }: StepContext,
+  { model, services }: StepContext<AuthServices>,
   signers: Parameters<typeof createJwtVerifier<S>>[1],
   accepted: ReadonlySet<string>,
   authenticate: (call: Exchange, checked: VerifiedJwt<S>) => MaybePromise<StepResult>,
@@ -96,7 +98,11 @@ function createTokenStep<S extends JwtSigner>(
   };
 }
 
-function rejectWith(services: StepContext['services'], call: Exchange, { code, key = '', claim = '' }: Reason) {
+function rejectWith(
+  services: StepContext<AuthServices>['services'],
+  call: Exchange,
+  { code, key = '', claim = '' }: Reason,
+) {
   return refusals[code].event
     ? deny(services, call, code, key, 'Auth Failure', { claim })
     : refuse(call, code, { claim });
@@ -113,7 +119,7 @@ function setClaimVariables(
 }
 
 /** One to one: the key a token names verifies it, and is the session. */
-function buildKeyJwt(context: StepContext) {
+function buildKeyJwt(context: StepContext<AuthServices>) {
   const { model, services } = context;
   const { skipKid, subjectClaims, signingMethod } = model.jwt;
   const readKeyName = ({ kid, claims }: ParsedJwt): string => {
@@ -129,7 +135,7 @@ function buildKeyJwt(context: StepContext) {
 }
 
 /** One source for everybody: the token says who calls, and which policies make the session. */
-function buildSharedJwt(context: StepContext) {
+function buildSharedJwt(context: StepContext<AuthServices>) {
   const { model, services } = context;
   const setsIdentity = providesSession(model, 'jwt');
   const { accepted, find } = createSharedSigners(model.jwt, services);
@@ -154,7 +160,7 @@ function buildSharedJwt(context: StepContext) {
   });
 }
 
-function createSessionBuilder({ model, services }: StepContext) {
+function createSessionBuilder({ model, services }: StepContext<AuthServices>) {
   const { jwt, identity: api } = model;
   const paths = getScopePaths(jwt);
 

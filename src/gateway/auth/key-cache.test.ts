@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { keyDigest } from '#access/keys/key-row.ts';
 import { policyChangeName } from '#access/policies/topic.ts';
+import type { AccessStore, FoundKeyRow } from '#access/reader.ts';
 import { createLog } from '#base/log.ts';
 import { readSettings } from '#base/settings.ts';
 import { createDataKey, createVault } from '#base/vault.ts';
 import { type Bench, openBench, orgId } from '../../../tests/support/step-harness.ts';
 import { createKeyCache } from './key-cache.ts';
-import type { AccessStore, FoundKeyRow } from './store.ts';
 
 const rights = { access_rights: { bench: {} } };
 

@@ -6,16 +6,17 @@ import type { KeyKind } from '#access/keys/store.ts';
 import { applyPolicies, policyIdsOf } from '#access/policies/apply-policies.ts';
 import type { Policy } from '#access/policies/schema.ts';
 import { policyChangeName } from '#access/policies/topic.ts';
+import type { AccessStore, FoundKeyRow } from '#access/reader.ts';
+import type { Change } from '#apis/config-reader.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { Lru } from '#base/lru.ts';
+import type { MaybePromise } from '#base/maybe-promise.ts';
+import { andThen } from '#base/maybe-promise.ts';
 import { createReadGuard, type ReadGuard } from '#base/read-guard.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
-import type { MaybePromise } from '../pipeline/step.ts';
-import type { Change } from '../routing/config-store.ts';
 import { type ApisById, createLifetimeCheck } from './key-lifetime.ts';
-import type { AccessStore, FoundKeyRow } from './store.ts';
 
 /** A key that was found, with its policies applied. Never changed: the next state of the key is another object. */
 export interface CachedKey {
@@ -76,9 +77,6 @@ const maxCachedPolicies = 10_000;
 const negativeTtlMs = 2000;
 /** No key is longer; nobody may fill the memory with texts that are not keys. */
 const maxKeyChars = 1024;
-
-const after = <T, R>(value: MaybePromise<T>, next: (value: T) => MaybePromise<R>): MaybePromise<R> =>
-  value instanceof Promise ? value.then(next) : next(value);
 
 export function createKeyCache({ store, vault, settings, clock, log, apis = () => noApis }: KeyCacheOptions): KeyCache {
   const { isPastLifetime: isGone } = createLifetimeCheck({ settings, clock, apis });
@@ -144,8 +142,8 @@ export function createKeyCache({ store, vault, settings, clock, log, apis = () =
     if (ids.length === 0) return undefined;
     const others = presented.startsWith(orgId) ? ids.filter(id => id !== presented) : [];
     const found = findAmong(orgId, others.length > 0 ? [presented] : ids);
-    return after(found, it =>
-      it !== 'none' ? it : others.length > 0 ? after(findAmong(orgId, others), known) : undefined,
+    return andThen(found, it =>
+      it !== 'none' ? it : others.length > 0 ? andThen(findAmong(orgId, others), known) : undefined,
     );
   }
 
@@ -154,7 +152,7 @@ export function createKeyCache({ store, vault, settings, clock, log, apis = () =
   /** The first of the ids that is a key; `none` where none is, undefined where it is not one to call with. */
   function findAmong(orgId: string, keyIds: readonly string[]): MaybePromise<KeyCacheEntry | undefined | 'none'> {
     const ids = new Map(keyIds.map(keyId => [keyDigest(vault, keyId), keyId]));
-    return after(store.keys([...ids.keys()]), rows => {
+    return andThen(store.keys([...ids.keys()]), rows => {
       for (const [digest, keyId] of ids) {
         const row = rows.find(it => it.digest === digest && it.org_id === orgId);
         if (row) return row.kind === 'organisation' ? undefined : buildEntry(row, keyId);
@@ -168,7 +166,7 @@ export function createKeyCache({ store, vault, settings, clock, log, apis = () =
     if (known) return known;
     const key = parseKeyBody(row.body, vault);
     const named = policyIdsOf(key);
-    return after(findPolicies(row.org_id, named), lookup => applyToKey(row, keyId, key, lookup));
+    return andThen(findPolicies(row.org_id, named), lookup => applyToKey(row, keyId, key, lookup));
   }
 
   function applyToKey(
@@ -208,7 +206,7 @@ export function createKeyCache({ store, vault, settings, clock, log, apis = () =
     }
     if (missing.length === 0) return found;
     const remember = reads.begin();
-    return after(store.policies(orgId, missing), rows => {
+    return andThen(store.policies(orgId, missing), rows => {
       for (const id of missing) {
         const policy = rows.find(it => it.id === id) ?? rows.find(it => it._id === id);
         if (policy) found.set(id, policy);

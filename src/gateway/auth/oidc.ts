@@ -1,6 +1,7 @@
+import type { MaybePromise } from '#base/maybe-promise.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { type RefusalCode, refusals, refuse } from '../pipeline/refusals.ts';
-import type { MaybePromise, Step, StepContext, StepResult } from '../pipeline/step.ts';
+import type { Step, StepContext, StepResult } from '../pipeline/step.ts';
 import { deny, isAuthenticated, providesSession, setIdentity } from './auth-result.ts';
 import { readCredential, toCredentialSources } from './credential-sources.ts';
 import { createDerivedSession, isRefused, keyIdOfIdentity } from './derived-session.ts';
@@ -18,6 +19,7 @@ import {
   type VerifiedJwt,
 } from './jwt-verifier.ts';
 import type { CachedKey } from './key-cache.ts';
+import type { AuthServices } from './services.ts';
 
 /** Providers sign with keys they publish; what is published is never a shared secret. */
 const acceptedFamilies: readonly KeyFamily[] = ['rsa', 'ecdsa', 'eddsa'];
@@ -37,7 +39,7 @@ interface Caller {
 const bearerPattern = /^Bearer +(\S+)$/i;
 
 /** Callers show an ID token of an OpenID provider. */
-export const oidcStep: Step = {
+export const oidcStep: Step<AuthServices> = {
   name: 'oidc',
   build(context) {
     const { model, services } = context;
@@ -76,7 +78,7 @@ export const oidcStep: Step = {
   },
 };
 
-function buildProviders({ model, services }: StepContext): ReadonlyMap<string, OidcProvider> {
+function buildProviders({ model, services }: StepContext<AuthServices>): ReadonlyMap<string, OidcProvider> {
   return new Map(
     model.oidc.providers.map(({ issuer, clientToPolicy }) => [
       issuer,
@@ -85,7 +87,10 @@ function buildProviders({ model, services }: StepContext): ReadonlyMap<string, O
   );
 }
 
-function createAuthenticator({ model, services }: StepContext, providers: ReadonlyMap<string, OidcProvider>) {
+function createAuthenticator(
+  { model, services }: StepContext<AuthServices>,
+  providers: ReadonlyMap<string, OidcProvider>,
+) {
   const { oidc: settings, identity: api } = model;
   const setsIdentity = providesSession(model, 'oidc');
   const paths = getScopePaths(settings);

@@ -5,9 +5,9 @@ import { constantTimeEqual } from '#base/constant-time.ts';
 import { createFailureCounter } from '#base/failure-counter.ts';
 import { Abandoned, type Flow } from '#base/fair-queue.ts';
 import { Lru } from '#base/lru.ts';
+import type { MaybePromise } from '#base/maybe-promise.ts';
 import { murmur32, murmur64, murmur128 } from '#base/murmur.ts';
 import { hashDummyPassword, verifyPassword } from '#base/passwords.ts';
-import type { MaybePromise } from '../pipeline/step.ts';
 
 type Stored = NonNullable<Session['password']>;
 

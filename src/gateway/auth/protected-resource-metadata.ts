@@ -1,7 +1,7 @@
 import type { Model } from '#definition/model.ts';
 import { validateResourceMetadata } from '#definition/oauth2-validation.ts';
 import { createJsonResponse, createResponse } from '../http/response.ts';
-import type { BuiltInRoute, BuiltInRouteContext } from '../routing/built-in-routes.ts';
+import type { BuiltInRoute, BuiltInRouteContext } from '../pipeline/built-in-route.ts';
 import { listDocumentScopes } from './scopes.ts';
 
 const defaultPath = '.well-known/oauth-protected-resource';

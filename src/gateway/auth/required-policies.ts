@@ -1,6 +1,7 @@
 import type { AuthMethod, Model } from '#definition/model.ts';
 import { ApiCompileError, type Step } from '../pipeline/step.ts';
 import type { KeyCache } from './key-cache.ts';
+import type { AuthServices } from './services.ts';
 
 /** What each way in gives to those it lets in. Tokens and clients may name other policies; those are not the definition's. */
 const policiesByMode: { readonly [Mode in AuthMethod]?: (config: Model[Mode]) => readonly string[] } = {
@@ -46,7 +47,7 @@ export async function prefetchPolicies(
 }
 
 /** Whoever is let in would have no rights, or other ones than the definition says. */
-export const requiredPoliciesStep: Step = {
+export const requiredPoliciesStep: Step<AuthServices> = {
   name: 'named-policies',
   build({ model }) {
     const id = missing.get(model.identity);

@@ -15,12 +15,13 @@ import {
   readRequiredScopes,
   type ScopeAlternatives,
 } from './scopes.ts';
+import type { AuthServices } from './services.ts';
 
 const verifyingModes = ['jwt', 'externalOAuth', 'oidc'] as const;
 const description = 'The token does not have the scopes that are asked for here';
 
 /** The token holds the scopes that the OpenAPI document lists for the operation, for the API, or both. */
-export const scopeCheckStep: Step = {
+export const scopeCheckStep: Step<AuthServices> = {
   name: 'scope-check',
   build(context) {
     const { model } = context;
@@ -75,7 +76,11 @@ function compileGlobalScopes({
 type OperationMatch = OperationScopes | undefined | 'unclear';
 
 /** A path that can be read in two ways must mean the same operation in both. */
-function createOperationFinder({ model, version, services }: StepContext): (call: Exchange) => OperationMatch {
+function createOperationFinder({
+  model,
+  version,
+  services,
+}: StepContext<AuthServices>): (call: Exchange) => OperationMatch {
   const operations = listOperationScopes(model, version);
   const counted = model.oauth2.scopeSource === 'global' ? operations.map(it => ({ ...it, asked: [] })) : operations;
   const matcher = createEndpointMatcher(counted, { model, version, settings: services.settings });
@@ -88,7 +93,7 @@ function createOperationFinder({ model, version, services }: StepContext): (call
 function createRejection({
   model,
   services,
-}: StepContext): (call: Exchange, unmet: readonly ScopeAlternatives[]) => GatewayResponse {
+}: StepContext<AuthServices>): (call: Exchange, unmet: readonly ScopeAlternatives[]) => GatewayResponse {
   const challenge = createBearerChallenge(model);
   return (call, unmet) => {
     const scope = [...new Set(unmet.flatMap(lists => lists[0]!))].join(' ');

@@ -1,9 +1,9 @@
+import type { MaybePromise } from '#base/maybe-promise.ts';
 import type { AuthMethod, Model } from '#definition/model.ts';
 import type { SecurityRequirement } from '#definition/security-requirements.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
-import type { MaybePromise, Step, StepContext, StepHooks, StepResult } from '../pipeline/step.ts';
-import type { StepServices } from '../pipeline/step-services.ts';
+import type { Step, StepContext, StepHooks, StepResult } from '../pipeline/step.ts';
 import { identityProviderNames, isAuthenticated } from './auth-result.ts';
 import { basicAuthStep } from './basic.ts';
 import { clientCertificatesStep } from './client-certificates.ts';
@@ -12,6 +12,7 @@ import { hmacStep } from './hmac.ts';
 import { jwtStep } from './jwt.ts';
 import { oauthTokenStep } from './oauth/token-step.ts';
 import { oidcStep } from './oidc.ts';
+import type { AuthServices } from './services.ts';
 import { authTokenStep } from './token.ts';
 
 const authSteps: Partial<Record<AuthMethod, Step>> = {
@@ -30,7 +31,7 @@ type RequestHook = NonNullable<StepHooks['request']>;
  * Several ways in, any of which will do. Each is tried as if it were the only one: what it found out, and whom it told, is
  * forgotten when it fails. The last one's refusal is what a caller hears that none of them lets in.
  */
-export const securityRequirementsStep: Step = {
+export const securityRequirementsStep: Step<AuthServices> = {
   name: 'alternatives',
   build(context) {
     const { model } = context;
@@ -73,13 +74,13 @@ export const securityRequirementsStep: Step = {
 };
 
 /** A way in all by itself: one of several alternatives is gone through with them. */
-export const unlessRequirements = (step: Step): Step => ({
+export const unlessRequirements = (step: Step<AuthServices>): Step<AuthServices> => ({
   name: step.name,
   build: context => (context.model.alternatives.length > 0 ? undefined : step.build(context)),
 });
 
 /** A certificate that an alternative asks for is not asked of everybody. */
-export const clientCertificatesUnlessRequired: Step = {
+export const clientCertificatesUnlessRequired: Step<AuthServices> = {
   name: clientCertificatesStep.name,
   build: context =>
     context.model.alternatives.some(({ requiresCertificate: certificate }) => certificate)
@@ -89,7 +90,7 @@ export const clientCertificatesUnlessRequired: Step = {
 
 function compileRequirement(
   { methods: asked, missingScheme: missing, requiresCertificate: certificate }: SecurityRequirement,
-  context: StepContext,
+  context: StepContext<AuthServices>,
 ): RequestHook[] {
   if (missing !== '') return [call => refuse(call, 'security_scheme_unconfigured', { name: missing })];
   const modes = asked.map(({ mode }) => mode);
@@ -138,9 +139,9 @@ function restoreState(call: Exchange, before: IdentityState): void {
 }
 
 /** Tools that hold back what they would tell of a call until it is clear that it was not let in. */
-function bufferEvents(services: StepServices) {
-  const buffered = new WeakMap<object, Parameters<StepServices['emitEvent']>[]>();
-  const fire: StepServices['emitEvent'] = (...event) => {
+function bufferEvents(services: AuthServices) {
+  const buffered = new WeakMap<object, Parameters<AuthServices['emitEvent']>[]>();
+  const fire: AuthServices['emitEvent'] = (...event) => {
     const list = buffered.get(event[1]);
     if (list) list.push(event);
     else buffered.set(event[1], [event]);

@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { keyDigest } from '#access/keys/key-row.ts';
 import { tokenDigest } from '#access/oauth/token-store.ts';
+import type { AccessStore } from '#access/reader.ts';
+import type { Change } from '#apis/config-reader.ts';
 import { createLog } from '#base/log.ts';
 import { readSettings } from '#base/settings.ts';
 import { createDataKey, createVault } from '#base/vault.ts';
 import { makeAuthority } from '../../../tests/support/certificates.ts';
 import { createOrganisationLimitCache } from '../limits/organisation-limit-cache.ts';
-import type { Change } from '../routing/config-store.ts';
 import { createCertificateCache } from './certificate-cache.ts';
 import { createKeyCache } from './key-cache.ts';
 import { createOauthTokenCache } from './oauth/token-cache.ts';
-import type { AccessStore } from './store.ts';
 
 const orgId = '5e9d9544a1dcd60001d0ed20';
 const vault = createVault(createDataKey());

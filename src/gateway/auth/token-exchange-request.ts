@@ -5,6 +5,7 @@ import type { Model } from '#definition/model.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { ApiCompileError, type StepContext } from '../pipeline/step.ts';
 import { compileVariables, escapeUrlValue } from '../variables/variables.ts';
+import type { AuthServices } from './services.ts';
 
 export type ExchangeProvider = Model['oauth2']['providers'][number];
 
@@ -35,7 +36,7 @@ const buildAssertionForm = (subject: string) =>
   ] as const;
 
 /** Makes the question for one call. Values of variables stand for themselves in an address and can begin nothing new. */
-export function createRequestBuilder(provider: ExchangeProvider, services: StepContext['services']) {
+export function createRequestBuilder(provider: ExchangeProvider, services: StepContext<AuthServices>['services']) {
   const { tokenEndpoint, grantType, customParams } = provider;
   const url = compileVariables(tokenEndpoint, services, escapeUrlValue);
   const custom = Object.entries(customParams).map(([name, text]) => [name, compileVariables(text, services)] as const);
@@ -59,7 +60,10 @@ export interface ClientAuthentication {
 
 export type AuthenticateClient = (url: string) => ClientAuthentication | Promise<ClientAuthentication>;
 
-export function createClientAuthentication(provider: ExchangeProvider, context: StepContext): AuthenticateClient {
+export function createClientAuthentication(
+  provider: ExchangeProvider,
+  context: StepContext<AuthServices>,
+): AuthenticateClient {
   const { clientMethod, clientId, clientSecret } = provider;
   if (clientMethod === 'private_key_jwt') return createPrivateKeyJwt(provider, context);
   const named = [['client_id', clientId]] as const;
@@ -77,7 +81,7 @@ const assertionTtlSeconds = 60;
 /** The gateway signs who it is with the key of a certificate, each time anew. */
 function createPrivateKeyJwt(
   { clientId, certificateId, name }: ExchangeProvider,
-  { model, services }: StepContext,
+  { model, services }: StepContext<AuthServices>,
 ): AuthenticateClient {
   const certificate = services.certificates.get(model.identity.orgId, certificateId);
   if (!certificate?.privateKey || !certificate.x509)

@@ -8,6 +8,7 @@ import { ApiCompileError, type Step, type StepContext, type StepResult } from '.
 import { deny } from './auth-result.ts';
 import { getBearerSources } from './bearer-token.ts';
 import { removeQueryParameter } from './credential-sources.ts';
+import type { AuthServices } from './services.ts';
 import type { ExchangeProvider, ExchangeTarget } from './token-exchange-request.ts';
 import { createTokenExchanger, type ExchangeResult } from './token-exchanger.ts';
 
@@ -17,7 +18,7 @@ interface ProviderExchanger {
 }
 
 /** The upstream gets a token of its own for the caller, in place of the one the caller sent. */
-export const tokenExchangeStep: Step = {
+export const tokenExchangeStep: Step<AuthServices> = {
   name: 'token-exchange',
   build(context) {
     const { model, version, services } = context;
@@ -59,7 +60,7 @@ export const tokenExchangeStep: Step = {
 };
 
 /** Who takes tokens of an issuer: whoever names it, else whose pattern fits the whole of it, else who names none. */
-function createProviderSelector(context: StepContext): (issuer: string) => ProviderExchanger | undefined {
+function createProviderSelector(context: StepContext<AuthServices>): (issuer: string) => ProviderExchanger | undefined {
   const all = context.model.oauth2.providers.map(provider => ({
     provider,
     exchange: createTokenExchanger(provider, context),
@@ -94,7 +95,7 @@ function decodeUnverified(text: string): Readonly<Record<string, unknown>> {
 }
 
 /** The caller's token stays here, wherever it was sent. */
-function createTokenReplacer({ model }: StepContext): (call: Exchange, token: string) => void {
+function createTokenReplacer({ model }: StepContext<AuthServices>): (call: Exchange, token: string) => void {
   const { header, query, cookie } = getBearerSources(model);
   return (call, token) => {
     if (header !== '') call.headers.remove(header);

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { Lru } from '#base/lru.ts';
+import type { MaybePromise } from '#base/maybe-promise.ts';
 import { Problem } from '#base/problems.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import type { MaybePromise, StepContext } from '../pipeline/step.ts';
+import type { StepContext } from '../pipeline/step.ts';
+import type { AuthServices } from './services.ts';
 import {
   createClientAuthentication,
   createRequestBuilder,
@@ -45,7 +47,7 @@ interface CachedResult {
 /** Asks one provider, once for calls that come together, and keeps what it said as long as the definition says. */
 export function createTokenExchanger(
   provider: ExchangeProvider,
-  context: StepContext,
+  context: StepContext<AuthServices>,
 ): (call: Exchange, target: ExchangeTarget) => MaybePromise<ExchangeResult> {
   const { clock, log } = context.services;
   const apiId = context.model.identity.id;
@@ -102,7 +104,7 @@ function computeCacheMs(provider: ExchangeProvider, lastsMs: number | undefined)
 
 function createTokenClient(
   provider: ExchangeProvider,
-  context: StepContext,
+  context: StepContext<AuthServices>,
 ): (question: ExchangeRequest) => Promise<TokenResponse> {
   const { outbound } = context.services;
   const authenticateClient = createClientAuthentication(provider, context);

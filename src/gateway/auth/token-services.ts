@@ -1,15 +1,14 @@
+import type { AccessStore } from '#access/reader.ts';
 import type { AddressPolicies } from '#base/address-policies.ts';
 import type { Clock } from '#base/clock.ts';
 import { createOutboundClient, type OutboundClient } from '#base/http-client/client.ts';
 import type { Log } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
-import type { MainThreadRpc, StepServices } from '../pipeline/step-services.ts';
-import { createRpcClient, type RpcRequest } from '../pipeline/thread-rpc.ts';
 import { createJwksCache } from './jwks.ts';
 import type { KeyCache } from './key-cache.ts';
 import { createOauthTokenCache } from './oauth/token-cache.ts';
-import type { AccessStore } from './store.ts';
+import type { AuthServices } from './services.ts';
 
 export interface TokenServicesOptions {
   readonly addresses: AddressPolicies;
@@ -20,19 +19,15 @@ export interface TokenServicesOptions {
   readonly clock: Clock;
   readonly log: Log;
   /** To the main thread. */
-  readonly post: (question: RpcRequest) => void;
 }
 
 /** Calls of one thread to others. What asks for each caller's sake has a smaller bound of its own for each API. */
 const maxConcurrentCalls = 1000;
-/** Questions of one thread the main thread may be busy with. */
-const maxPendingRpcCalls = 200;
 
 /** What knowing callers by tokens takes of a thread. */
-export function createTokenServices({ post, ...options }: TokenServicesOptions) {
+export function createTokenServices(options: TokenServicesOptions) {
   const { settings, clock, log, addresses } = options;
   const out = createOutboundClient({ addresses, maxConcurrent: maxConcurrentCalls });
-  const main = createRpcClient<MainThreadRpc>(post, maxPendingRpcCalls);
   const oauthTokens = createOauthTokenCache(options);
   const createJwks = (through: OutboundClient) =>
     createJwksCache({
@@ -42,16 +37,14 @@ export function createTokenServices({ post, ...options }: TokenServicesOptions) 
       ttlSeconds: settings['jwks.cache_ttl_seconds'],
       minRefreshSeconds: settings['jwks.min_refresh_seconds'],
     });
-  const services: Pick<StepServices, 'outbound' | 'jwks' | 'oauthTokens' | 'rpc'> = {
+  const services: Pick<AuthServices, 'outbound' | 'jwks' | 'oauthTokens'> = {
     outbound: out,
     jwks: createJwks(out),
     oauthTokens,
-    rpc: main.call,
   };
   return {
     tools: services,
     createKeySets: createJwks,
-    hear: main.receive,
     changed: oauthTokens.invalidate,
     close: () => out.close(),
   };

@@ -5,10 +5,10 @@ import type { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refusalResponse, refuse } from '../pipeline/refusals.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
-import type { StepServices } from '../pipeline/step-services.ts';
 import { compileVariables } from '../variables/variables.ts';
 import { readQueryParameter } from './credential-sources.ts';
 import type { CachedKey } from './key-cache.ts';
+import type { AuthServices } from './services.ts';
 
 /** A signature beside the key: the hash of key, secret and time, made anew every second. */
 export type SignatureCheck = (call: Exchange, presented: string, known: CachedKey) => GatewayResponse | undefined;
@@ -21,7 +21,7 @@ const defaultMessage = 'Request signature verification failed';
 
 export function createSignatureCheck(
   settings: Model['token'],
-  services: Pick<StepServices, 'clock' | 'settings' | 'secrets' | 'isContextName'>,
+  services: Pick<AuthServices, 'clock' | 'settings' | 'secrets' | 'isContextName'>,
 ): SignatureCheck {
   const hash = algorithms[settings.signatureAlgorithm];
   if (hash === undefined) return call => refuse(call, 'signature_algorithm_unknown');

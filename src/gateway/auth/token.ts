@@ -7,10 +7,11 @@ import { parsePeerCertificate } from './certificate-cache.ts';
 import { createCertificateAuth } from './certificate-token.ts';
 import { readCredential, stripBearer, toCredentialSources } from './credential-sources.ts';
 import type { CachedKey } from './key-cache.ts';
+import type { AuthServices } from './services.ts';
 import { createSignatureCheck, type SignatureCheck } from './token-signature.ts';
 
 /** Callers send a key. */
-export const authTokenStep: Step = {
+export const authTokenStep: Step<AuthServices> = {
   name: 'token',
   build(context) {
     const { model, services } = context;
@@ -33,7 +34,7 @@ export const authTokenStep: Step = {
   },
 };
 
-function createTokenAuth({ model, services }: StepContext, signature: SignatureCheck | undefined) {
+function createTokenAuth({ model, services }: StepContext<AuthServices>, signature: SignatureCheck | undefined) {
   const { orgId } = model.identity;
   const places = toCredentialSources(model.token);
   const setsIdentity = providesSession(model, 'token');

@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../pipeline/step.ts';
+import type { MaybePromise } from '#base/maybe-promise.ts';
 import type { StoredItem } from './cache-entry.ts';
 
 export interface CacheLookup {

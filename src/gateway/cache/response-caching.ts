@@ -1,10 +1,11 @@
+import type { MaybePromise } from '#base/maybe-promise.ts';
 import { HeaderList } from '../http/headers.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import { createRateLimitHeaders } from '../limits/rate-limit-headers.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { andThen } from '../pipeline/maybe-promise.ts';
 import { refuse } from '../pipeline/refusals.ts';
-import type { BodyCapture, MaybePromise, StepContext, StepResult } from '../pipeline/step.ts';
+import type { BodyCapture, StepContext, StepResult } from '../pipeline/step.ts';
 import type { CacheEntry } from './cache-entry.ts';
 import { createCacheKeys, isSameVariant } from './cache-key.ts';
 import { type CacheLocation, locateEntry, selectBodyPart, toCoalescingKey } from './cache-location.ts';
@@ -13,6 +14,7 @@ import { serializeClientHeaders } from './client-headers.ts';
 import { isFreshEnough, isKeyedByBody, parseRequestCacheControl } from './request-cache-control.ts';
 import { createCoalescer, type InFlight } from './request-coalescing.ts';
 import { computeTtlMs } from './response-freshness.ts';
+import type { CacheServices } from './services.ts';
 import { type CoalescedResult, storeEntry, toEntryHead } from './store-entry.ts';
 import { buildStoredResponse } from './stored-response.ts';
 
@@ -30,7 +32,7 @@ interface PendingMiss {
 }
 
 /** Response caching of one API version: lookup, coalescing of misses, storage, invalidation by unsafe requests. */
-export function createResponseCaching({ model, version, services }: StepContext) {
+export function createResponseCaching({ model, version, services }: StepContext<CacheServices>) {
   const { responseCache, settings, clock } = services;
   const apiId = model.identity.id;
   const keys = createCacheKeys(model, version);
@@ -131,7 +133,7 @@ export function createResponseCaching({ model, version, services }: StepContext)
 }
 
 /** Rate-limit headers are of this request, not of the one whose response is stored. */
-function createHitBuilder({ settings, clock }: StepContext['services']) {
+function createHitBuilder({ settings, clock }: StepContext<CacheServices>['services']) {
   const { addToResponse: addLimitHeaders } = createRateLimitHeaders(settings);
   return (call: Exchange, entry: CacheEntry): GatewayResponse => {
     const response = buildStoredResponse(entry, call, clock.now());

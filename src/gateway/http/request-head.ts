@@ -1,4 +1,4 @@
-import type { IsClientClaim } from '../server/client-claims.ts';
+import type { IsClientClaim } from './client-claims.ts';
 import { type HeaderList, hopByHopHeaders, removeConnectionHeaders } from './headers.ts';
 
 /** Reason of the refusal, for the client. */

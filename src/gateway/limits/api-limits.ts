@@ -5,9 +5,10 @@ import { skipsLimits } from '../pipeline/loops.ts';
 import type { Step, StepContext, StepResult } from '../pipeline/step.ts';
 import { createRateCounter, type RateCounter, toLimitState } from './rate-counter.ts';
 import { createTooManyRequests } from './rate-limit-headers.ts';
+import type { LimitServices } from './services.ts';
 
 /** Rate limit of an API or one of its endpoints, over all clients. */
-export const apiLimitsStep: Step = {
+export const apiLimitsStep: Step<LimitServices> = {
   name: 'api-limits',
   build(context) {
     const { model, services } = context;
@@ -48,12 +49,18 @@ interface Limit {
 /** A limit needs a rate and a period. */
 const isSet = ({ rate, perSeconds }: { rate: number; perSeconds: number }) => rate > 0 && perSeconds > 0;
 
-function compileApiLimit({ model: { identity, rateLimit } }: StepContext, rates: RateCounter): Limit | undefined {
+function compileApiLimit(
+  { model: { identity, rateLimit } }: StepContext<LimitServices>,
+  rates: RateCounter,
+): Limit | undefined {
   if (!rateLimit.enabled || !isSet(rateLimit)) return undefined;
   return { name: `api:${identity.id}`, window: rates.window(rateLimit.rate, rateLimit.perSeconds) };
 }
 
-function compileEndpointLimits({ model, version, services: { settings } }: StepContext, rates: RateCounter) {
+function compileEndpointLimits(
+  { model, version, services: { settings } }: StepContext<LimitServices>,
+  rates: RateCounter,
+) {
   const entries = version.endpoints.rateLimit.filter(isSet).map(({ path, method, rate, perSeconds }) => ({
     path,
     method,

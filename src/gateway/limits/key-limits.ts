@@ -1,19 +1,21 @@
 import { quotaCounter } from '#access/keys/counters.ts';
 import { findRight, type Session } from '#access/keys/session.ts';
+import type { MaybePromise } from '#base/maybe-promise.ts';
 import type { CounterResult, Window } from '#storage/shared/shared.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { skipsLimits } from '../pipeline/loops.ts';
 import { refuse } from '../pipeline/refusals.ts';
-import type { MaybePromise, Step, StepContext, StepResult } from '../pipeline/step.ts';
+import type { Step, StepContext, StepResult } from '../pipeline/step.ts';
 import { resolveCounterOwner } from './counter-owner.ts';
 import { createLimitPlans, type LimitPlan } from './limit-plan.ts';
 import { createQuotaMonitor } from './quota-monitor.ts';
 import { createRateCounter, toLimitState } from './rate-counter.ts';
 import { createRateGuard } from './rate-guard.ts';
 import { toResetUnixSeconds } from './rate-limit-headers.ts';
+import type { LimitServices } from './services.ts';
 
 /** Rate limit and quota of a key. A request above the rate does not count against the quota. */
-export const keyLimitsStep: Step = {
+export const keyLimitsStep: Step<LimitServices> = {
   name: 'key-limits',
   build(context) {
     const { model, services } = context;
@@ -46,7 +48,7 @@ export const keyLimitsStep: Step = {
   },
 };
 
-function createQuotaCheck({ services }: StepContext) {
+function createQuotaCheck({ services }: StepContext<LimitServices>) {
   const { counters, clock, emitEvent, settings } = services;
   const monitor = settings['limits.monitor_keys'] ? createQuotaMonitor(services) : undefined;
 

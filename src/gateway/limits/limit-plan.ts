@@ -7,6 +7,7 @@ import type { Exchange } from '../pipeline/exchange.ts';
 import type { StepContext } from '../pipeline/step.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
 import type { RateCounter } from './rate-counter.ts';
+import type { LimitServices } from './services.ts';
 import { compileSmoothing, type SmoothingPlan } from './smoothing.ts';
 
 /** Compiled limits of an access right on one API, cached per right. */
@@ -51,7 +52,7 @@ export function compileRatePlan(
   };
 }
 
-export function createLimitPlans({ model, version, services }: StepContext, rates: RateCounter) {
+export function createLimitPlans({ model, version, services }: StepContext<LimitServices>, rates: RateCounter) {
   const plans = new WeakMap<Right, LimitPlan>();
   const context = { model, version, settings: services.settings };
   const apiId = model.identity.id;

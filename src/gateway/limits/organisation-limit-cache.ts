@@ -1,12 +1,12 @@
 import { keyDigest } from '#access/keys/key-row.ts';
 import type { Key } from '#access/keys/schema.ts';
 import { compileKeySession, type Session } from '#access/keys/session.ts';
+import type { AccessStore } from '#access/reader.ts';
+import type { Change } from '#apis/config-reader.ts';
 import { Lru } from '#base/lru.ts';
+import type { MaybePromise } from '#base/maybe-promise.ts';
 import { createReadGuard } from '#base/read-guard.ts';
 import type { Vault } from '#base/vault.ts';
-import type { AccessStore } from '../auth/store.ts';
-import type { MaybePromise } from '../pipeline/step.ts';
-import type { Change } from '../routing/config-store.ts';
 
 /** Organisation limits of a thread, cached. */
 export interface OrganisationLimitCache {

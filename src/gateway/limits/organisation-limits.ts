@@ -1,20 +1,21 @@
 import { organisationOwner, quotaCounter, quotaWindow, rateCounter } from '#access/keys/counters.ts';
 import type { Session } from '#access/keys/session.ts';
+import type { MaybePromise } from '#base/maybe-promise.ts';
 import type { CounterResult, Window } from '#storage/shared/shared.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { skipsLimits } from '../pipeline/loops.ts';
 import { type RefusalCode, refusals, refuse } from '../pipeline/refusals.ts';
-import type { MaybePromise, Step, StepResult } from '../pipeline/step.ts';
-import type { StepServices } from '../pipeline/step-services.ts';
+import type { Step, StepResult } from '../pipeline/step.ts';
 import { createQuotaMonitor, type MonitoredQuota } from './quota-monitor.ts';
 import { createRateCounter } from './rate-counter.ts';
+import type { LimitServices } from './services.ts';
 
 /**
  * Organisation rate limit and quota, over all requests to its APIs. The rate of its grants is the operator's and applies
  * always; the limits of its key apply as well where `limits.organisations` is on, so the tighter one decides.
  */
-export const organisationLimitsStep: Step = {
+export const organisationLimitsStep: Step<LimitServices> = {
   name: 'organisation-limits',
   build({ model, services }) {
     const { orgId } = model.identity;
@@ -34,7 +35,7 @@ export const organisationLimitsStep: Step = {
 
 type LimitCheck = (call: Exchange) => MaybePromise<StepResult>;
 
-function createKeyCheck(services: StepServices, orgId: string): LimitCheck {
+function createKeyCheck(services: LimitServices, orgId: string): LimitCheck {
   const check = createSessionCheck(services, orgId);
   return call => {
     if (skipsLimits(call)) return undefined;
@@ -47,7 +48,7 @@ function createKeyCheck(services: StepServices, orgId: string): LimitCheck {
 /** Counter scope of the grants' rate: a request refused by one limit must not change the state of the other. */
 const grantScope = 'grant';
 
-function createGrantCheck(services: StepServices, orgId: string): LimitCheck | undefined {
+function createGrantCheck(services: LimitServices, orgId: string): LimitCheck | undefined {
   const { rate, per } = services.grants.of(orgId);
   if (rate === null) return undefined;
   const { clock } = services;
@@ -66,7 +67,7 @@ function createGrantCheck(services: StepServices, orgId: string): LimitCheck | u
 const rateMessage = 'Organisation rate limit has been exceeded';
 
 function rejectOrganisation(
-  { emitEvent }: StepServices,
+  { emitEvent }: LimitServices,
   orgId: string,
   call: Exchange,
   code: RefusalCode,
@@ -82,7 +83,7 @@ interface OrganisationLimitPlan {
   readonly monitored: MonitoredQuota;
 }
 
-function createSessionCheck(services: StepServices, orgId: string) {
+function createSessionCheck(services: LimitServices, orgId: string) {
   const { counters, clock, settings } = services;
   const rates = createRateCounter(services);
   const owner = organisationOwner(orgId);

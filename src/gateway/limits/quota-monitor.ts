@@ -1,6 +1,6 @@
 import type { CounterResult, Window } from '#storage/shared/shared.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import type { StepServices } from '../pipeline/step-services.ts';
+import type { LimitServices } from './services.ts';
 
 export interface MonitoredQuota {
   readonly orgId: string;
@@ -11,7 +11,7 @@ export interface MonitoredQuota {
 }
 
 /** Emits `TriggerExceeded` where a request reaches a threshold of quota usage, so once per threshold and period. */
-export function createQuotaMonitor({ settings, emitEvent }: Pick<StepServices, 'settings' | 'emitEvent'>) {
+export function createQuotaMonitor({ settings, emitEvent }: Pick<LimitServices, 'settings' | 'emitEvent'>) {
   const defaultPercent = settings['limits.monitor_percent'];
   return (
     call: Exchange,

@@ -1,6 +1,7 @@
+import type { MaybePromise } from '#base/maybe-promise.ts';
 import type { CounterResult, Counters, Window } from '#storage/shared/shared.ts';
-import type { MaybePromise } from '../pipeline/step.ts';
-import type { StepServices } from '../pipeline/step-services.ts';
+import type { LimitState } from '../pipeline/exchange.ts';
+import type { LimitServices } from './services.ts';
 
 /** Counts rates with the algorithm of `limits.rate_algorithm`. */
 export interface RateCounter {
@@ -10,7 +11,7 @@ export interface RateCounter {
   peek(name: string, window: Window, nowMs: number): MaybePromise<CounterResult>;
 }
 
-export function createRateCounter({ settings, counters }: Pick<StepServices, 'settings' | 'counters'>): RateCounter {
+export function createRateCounter({ settings, counters }: Pick<LimitServices, 'settings' | 'counters'>): RateCounter {
   const algorithm = settings['limits.rate_algorithm'];
   const toWindow = (rate: number, perSeconds: number) => ({
     limit: Math.max(1, Math.floor(rate)),
@@ -31,14 +32,6 @@ function createSlidingCounter(counters: Counters, toWindow: (rate: number, perSe
     take: (name, window, nowMs) => counters.slide(name, window, nowMs),
     peek: (name, window, nowMs) => counters.slide(name, window, nowMs, 0),
   };
-}
-
-/** The state of a limit for response headers. */
-export interface LimitState {
-  readonly limit: number;
-  readonly remaining: number;
-  readonly resetsAtMs: number;
-  readonly periodMs: number;
 }
 
 export const toLimitState = ({ limit, periodMs }: Window, { remaining, resetsAtMs }: CounterResult): LimitState => ({

@@ -1,19 +1,20 @@
+import type { MaybePromise } from '#base/maybe-promise.ts';
 import type { CounterResult } from '#storage/shared/shared.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
-import type { MaybePromise, StepResult } from '../pipeline/step.ts';
-import type { StepServices } from '../pipeline/step-services.ts';
+import type { StepResult } from '../pipeline/step.ts';
 import type { RatePlan } from './limit-plan.ts';
 import { type RateCounter, toLimitState } from './rate-counter.ts';
 import { createTooManyRequests } from './rate-limit-headers.ts';
+import type { LimitServices } from './services.ts';
 import { createSmoothing } from './smoothing.ts';
 import { createThrottleQueue, type ThrottleQueue } from './throttle-queue.ts';
 
 /** One queue per thread, shared by all APIs: `limits.max_throttled_requests` bounds their throttled requests together. */
 const queues = new WeakMap<object, ThrottleQueue>();
 
-function getQueue({ settings }: Pick<StepServices, 'settings'>): ThrottleQueue {
+function getQueue({ settings }: Pick<LimitServices, 'settings'>): ThrottleQueue {
   let queue = queues.get(settings);
   if (!queue) {
     queue = createThrottleQueue(settings['limits.max_throttled_requests']);
@@ -23,7 +24,7 @@ function getQueue({ settings }: Pick<StepServices, 'settings'>): ThrottleQueue {
 }
 
 /** Rate limit of a key. Above the rate a request is throttled where the key says so, else refused. */
-export function createRateGuard(services: StepServices, rates: RateCounter) {
+export function createRateGuard(services: LimitServices, rates: RateCounter) {
   const { clock, settings, emitEvent } = services;
   const rejectTooManyRequests = createTooManyRequests(services);
   const { allowance } = createSmoothing(services, rates);

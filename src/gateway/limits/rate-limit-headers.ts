@@ -1,11 +1,10 @@
 import type { Settings } from '#base/settings.ts';
 import type { HeaderList } from '../http/headers.ts';
 import type { GatewayResponse } from '../http/response.ts';
-import type { Exchange } from '../pipeline/exchange.ts';
+import type { Exchange, LimitState } from '../pipeline/exchange.ts';
 import { type RefusalCode, refuse } from '../pipeline/refusals.ts';
 import type { Step } from '../pipeline/step.ts';
-import type { StepServices } from '../pipeline/step-services.ts';
-import type { LimitState } from './rate-counter.ts';
+import type { LimitServices } from './services.ts';
 
 /** The `X-RateLimit-*` and `RateLimit` response headers. */
 export interface RateLimitHeaders {
@@ -69,7 +68,7 @@ function formatPolicy(name: string, counted: LimitState | undefined) {
 const computeSecondsUntil = (atMs: number, nowMs: number) => Math.max(0, Math.ceil((atMs - nowMs) / 1000));
 
 /** Refuses with 429 and `Retry-After`. */
-export function createTooManyRequests({ settings, clock }: Pick<StepServices, 'settings' | 'clock'>) {
+export function createTooManyRequests({ settings, clock }: Pick<LimitServices, 'settings' | 'clock'>) {
   const { addToError: refusal } = createRateLimitHeaders(settings);
   return (call: Exchange, code: RefusalCode, { resetsAtMs }: Pick<LimitState, 'resetsAtMs'>): GatewayResponse => {
     const refused = refuse(call, code);
@@ -79,7 +78,7 @@ export function createTooManyRequests({ settings, clock }: Pick<StepServices, 's
   };
 }
 
-export const rateLimitHeadersStep: Step = {
+export const rateLimitHeadersStep: Step<LimitServices> = {
   name: 'limit-headers',
   isDefinitionIndependent: true,
   build({ services: { settings } }) {

@@ -1,10 +1,10 @@
 import { allowanceCounter, holdOffCounter } from '#access/keys/counters.ts';
 import type { ActiveSmoothing } from '#access/keys/session.ts';
+import type { MaybePromise } from '#base/maybe-promise.ts';
 import type { CounterResult, Counters, Window } from '#storage/shared/shared.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import type { MaybePromise } from '../pipeline/step.ts';
-import type { StepServices } from '../pipeline/step-services.ts';
 import type { RateCounter } from './rate-counter.ts';
+import type { LimitServices } from './services.ts';
 
 /**
  * Rate limit smoothing: the allowance starts at the threshold and moves by one step, at most once per hold-off, while usage
@@ -42,7 +42,7 @@ export function compileSmoothing(
   };
 }
 
-type Tools = Pick<StepServices, 'counters' | 'clock' | 'emitEvent'>;
+type Tools = Pick<LimitServices, 'counters' | 'clock' | 'emitEvent'>;
 
 /** Resolves the current allowance, after moving it where that is due. */
 export function createSmoothing({ counters, clock, emitEvent }: Tools, rates: RateCounter) {

@@ -1,8 +1,7 @@
-import type { Settings } from '#base/settings.ts';
+import type { MaybePromise } from '#base/maybe-promise.ts';
 import type { GatewayResponse } from '../http/response.ts';
-import { order } from '../steps/order.ts';
 import type { Exchange } from './exchange.ts';
-import type { BodyCapture, MaybePromise, Step, StepContext, StepHooks, StepResult, UpstreamResult } from './step.ts';
+import type { BodyCapture, StepHooks, StepResult, UpstreamResult } from './step.ts';
 
 /** Compiled chain: the hooks of the steps that one version of an API uses, in order. */
 export interface Chain extends ChainHooks {
@@ -19,41 +18,6 @@ interface ChainHooks {
   readonly onUpstreamResult: readonly NonNullable<StepHooks['onUpstreamResult']>[];
   readonly onFinish: readonly NonNullable<StepHooks['onFinish']>[];
 }
-
-/** Chains of definition-independent steps, one per settings object. */
-const sharedChains = new WeakMap<Settings, Chain>();
-
-export function buildChain(context: StepContext): Chain {
-  const { settings } = context.services;
-  const steps = order.flatMap(({ step }) => {
-    const hooks = step.build(context);
-    return hooks ? [{ step, hooks }] : [];
-  });
-  if (!steps.every(({ step }) => step.isDefinitionIndependent)) return assembleChain(steps);
-  const chain = sharedChains.get(settings) ?? assembleChain(steps);
-  sharedChains.set(settings, chain);
-  return chain;
-}
-
-function assembleChain(steps: readonly { readonly step: Step; readonly hooks: StepHooks }[]): Chain {
-  function collectHooks<Hook extends keyof StepHooks>(hook: Hook): readonly NonNullable<StepHooks[Hook]>[] {
-    const list = steps.flatMap(({ hooks }) => hooks[hook] ?? []);
-    return list.length === 0 ? noHooks : list;
-  }
-  const collectNames = (hook: keyof StepHooks) => steps.filter(({ hooks }) => hooks[hook]).map(({ step }) => step.name);
-  return {
-    request: collectHooks('request'),
-    response: collectHooks('response'),
-    buffersResponse: collectHooks('buffersResponse'),
-    captureBody: collectHooks('captureBody'),
-    onUpstreamResult: collectHooks('onUpstreamResult'),
-    onFinish: collectHooks('onFinish'),
-    names: { request: collectNames('request'), response: collectNames('response') },
-  };
-}
-
-/** One shared empty array: with many APIs it stays in the CPU cache. */
-const noHooks: readonly never[] = [];
 
 /** Runs the request phase; synchronous as long as every step is. */
 export function runRequestSteps(

@@ -1,13 +1,22 @@
 import type { Session } from '#access/keys/session.ts';
+import type { TimeoutQueue } from '#base/timeout-queue.ts';
 import type { Body } from '../http/body.ts';
 import type { HeaderList } from '../http/headers.ts';
 import type { GatewayResponse } from '../http/response.ts';
-import type { LimitState } from '../limits/rate-counter.ts';
-import type { UpstreamAddress } from '../proxy/load-balancer.ts';
-import type { RequestSigner } from '../proxy/signer.ts';
-import type { TimeoutQueue } from '../proxy/timeout-queue.ts';
-import type { Api } from '../routing/api.ts';
+import type { ApiInfo } from './api-info.ts';
 import type { Chain } from './chain.ts';
+import type { UpstreamAddress } from './upstream-address.ts';
+
+/** State of a limit after a request, as clients see it in headers. */
+export interface LimitState {
+  readonly limit: number;
+  readonly remaining: number;
+  readonly resetsAtMs: number;
+  readonly periodMs: number;
+}
+
+/** Signs upstream requests (HTTP Signatures draft): adds a signature to the flat header list that is sent. */
+export type RequestSigner = (headers: string[], method: string, path: string) => void;
 
 /** Client connection of a request. */
 export interface Peer {
@@ -57,7 +66,7 @@ export class Exchange {
   readonly receivedAtMs: number;
   readonly startedAt: number;
 
-  api: Api | undefined = undefined;
+  api: ApiInfo | undefined = undefined;
   /** The path below the listen path, beginning with a slash. */
   innerPath = '';
   /** Upstream path when the listen path is kept and the version is stripped; empty otherwise. */

@@ -6,7 +6,7 @@ import { HeaderList } from '../http/headers.ts';
 import { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from './exchange.ts';
 import { type Refusal, refusalsTable } from './refusals-table.ts';
-import type { StepServices } from './step-services.ts';
+import type { PipelineServices } from './services.ts';
 
 export type RefusalCode = keyof typeof refusalsTable;
 export const refusals: Readonly<Record<RefusalCode, Refusal>> = refusalsTable;
@@ -24,7 +24,7 @@ export function refuse(
 
 /** Refuses access to a version or endpoint and emits the event, with the message as its reason. */
 export function refuseAccess(
-  { emitEvent }: Pick<StepServices, 'emitEvent'>,
+  { emitEvent }: Pick<PipelineServices, 'emitEvent'>,
   call: Exchange,
   code: RefusalCode,
 ): GatewayResponse {

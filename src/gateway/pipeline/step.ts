@@ -1,12 +1,12 @@
+import type { MaybePromise } from '#base/maybe-promise.ts';
 import type { Model, VersionModel } from '#definition/model.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from './exchange.ts';
 import type { RefusalCode } from './refusals.ts';
-import type { StepServices } from './step-services.ts';
+import type { PipelineServices } from './services.ts';
 
 /** Undefined continues with the next step; a response ends the request phase. */
 export type StepResult = GatewayResponse | undefined;
-export type MaybePromise<T> = T | Promise<T>;
 
 /** Hooks of a step for one version of an API, built when the definition is loaded. */
 export interface StepHooks {
@@ -38,13 +38,14 @@ export interface UpstreamResult {
   readonly failure: RefusalCode | '';
 }
 
-export interface StepContext {
+export interface StepContext<Services = PipelineServices> {
   readonly model: Model;
   readonly version: VersionModel;
-  readonly services: StepServices;
+  readonly services: Services;
 }
 
-export interface Step {
+/** A step of the chain. `Services` are those it uses. */
+export interface Step<Services = PipelineServices> {
   readonly name: string;
   /** The hooks depend on settings only, so chains of such steps are shared between definitions. */
   readonly isDefinitionIndependent?: true;
@@ -52,7 +53,7 @@ export interface Step {
    * Undefined when the definition does not use the step: it is then not in the chain. Throws `ApiCompileError` when the
    * step cannot do what the definition asks for.
    */
-  build(context: StepContext): StepHooks | undefined;
+  build(context: StepContext<Services>): StepHooks | undefined;
 }
 
 /** The definition cannot be compiled. The API is kept, its status says why, and its requests get 503. */

@@ -1,4 +1,5 @@
 import type { Settings } from '#base/settings.ts';
+import type { StoredGrants } from '#people/organisations/grants.ts';
 import {
   type Grants,
   type GrantsWrite,
@@ -8,18 +9,6 @@ import {
 } from '#people/organisations/grants.ts';
 
 import { createReservedHosts, noReservedHosts, type ReservedHosts } from '#people/organisations/reserved-hosts.ts';
-
-export interface GrantRow {
-  readonly org_id: string;
-  readonly body: string;
-}
-
-/** Grants as stored in the database. */
-export interface StoredGrants {
-  /** The organisation created at first start: that of the operator. */
-  readonly operatorOrgId: string;
-  readonly rows: readonly GrantRow[];
-}
 
 /** Most restrictive grants: every organisation is a tenant with the defaults. */
 export const noGrants: StoredGrants = { operatorOrgId: '', rows: [] };

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { TimeoutQueue } from '#base/timeout-queue.ts';
 import { Admission, type AdmissionOptions, type Admittable } from './admission.ts';
 import { clientNetwork } from './client-network.ts';
-import { TimeoutQueue } from './timeout-queue.ts';
 
 const eventually = async (check: () => boolean): Promise<void> => {
   while (!check()) await new Promise(resolve => setImmediate(resolve));

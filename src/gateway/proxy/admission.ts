@@ -1,5 +1,5 @@
+import type { TimeoutEntry, TimeoutQueue } from '#base/timeout-queue.ts';
 import { clientNetwork } from './client-network.ts';
-import type { TimeoutEntry, TimeoutQueue } from './timeout-queue.ts';
 
 export interface AdmissionOptions {
   /** Concurrent requests: connections of HTTP/1.1, streams of HTTP/2. */

@@ -5,9 +5,9 @@ import { Lru } from '#base/lru.ts';
 import type { Model } from '#definition/model.ts';
 import type { CertificateCache, StoredCertificate } from '../auth/certificate-cache.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
+import type { UpstreamAddress } from '../pipeline/upstream-address.ts';
 import { toOpenSslCiphers } from './ciphers.ts';
 import { findByHostPattern, normalizeHostPatterns } from './host-patterns.ts';
-import type { UpstreamAddress } from './load-balancer.ts';
 
 /** Connection options of an upstream. */
 export interface UpstreamConnectionOptions {

@@ -1,6 +1,6 @@
 import type { Model } from '#definition/model.ts';
 import type { LocalCounters } from '#storage/shared/threads.ts';
-import type { StepServices } from '../pipeline/step-services.ts';
+import type { ProxyServices } from './services.ts';
 
 /** Upper bound of a test. */
 export const maxTestMs = 30_000;
@@ -28,7 +28,7 @@ export function createHostStatus(
     processCounters,
     clock,
     settings,
-  }: Pick<StepServices, 'clock' | 'settings'> & { readonly processCounters: LocalCounters },
+  }: Pick<ProxyServices, 'clock' | 'settings'> & { readonly processCounters: LocalCounters },
   apiId: string,
 ): HostStatus {
   const nameOf = (host: string) => `down ${apiId} ${host}`;

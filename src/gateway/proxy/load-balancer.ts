@@ -1,32 +1,18 @@
 import { isIP } from 'node:net';
 import { classifyAddress } from '#base/http-client/ssrf-guard.ts';
 import { Lru } from '#base/lru.ts';
+import type { MaybePromise } from '#base/maybe-promise.ts';
 import { trimTrailingSlashes } from '#base/trim-slashes.ts';
 import type { Model, VersionModel } from '#definition/model.ts';
 import { needsUpstream } from '#definition/required-parts.ts';
 import { resolveDots } from '../http/path.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import { type LoopControls, parseLoopControls } from '../pipeline/loops.ts';
-import { ApiCompileError, type MaybePromise } from '../pipeline/step.ts';
-import type { StepServices } from '../pipeline/step-services.ts';
+import { parseLoopControls } from '../pipeline/loops.ts';
+import { ApiCompileError } from '../pipeline/step.ts';
+import type { UpstreamAddress } from '../pipeline/upstream-address.ts';
 import { createHostStatus, hasUptimeTests, toHostAndPort } from './host-status.ts';
 import type { DiscoveredList, ServiceDiscovery } from './service-discovery.ts';
-
-/** Address of one upstream. */
-export interface UpstreamAddress {
-  /** `http://host:port` */
-  readonly origin: string;
-  readonly host: string;
-  /** Without a trailing slash. */
-  readonly path: string;
-  readonly query: string;
-  /** API of a `gw://` URL; empty for a real upstream. */
-  readonly loop: string;
-  /** Loop controls of a `gw://` URL. */
-  readonly controls?: LoopControls;
-  /** HTTP/2 over cleartext (h2c). */
-  readonly http2?: boolean;
-}
+import type { ProxyServices } from './services.ts';
 
 /** Chooses the upstream of each request for one version. */
 export interface LoadBalancer {
@@ -92,7 +78,7 @@ export function createLoadBalancers(model: Model, services: LoadBalancerServices
   return new Map(model.versions.map(version => [version.key, createOverrideTarget(version, model) ?? shared]));
 }
 
-type LoadBalancerServices = Pick<StepServices, 'serviceDiscovery' | 'processCounters' | 'clock' | 'settings'>;
+type LoadBalancerServices = Pick<ProxyServices, 'serviceDiscovery' | 'processCounters' | 'clock' | 'settings'>;
 
 function createOverrideTarget({ version }: VersionModel, model: Model): LoadBalancer | undefined {
   if (version.overrideTarget === '' || model.versionData.notVersioned) return undefined;

@@ -2,13 +2,13 @@ import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { Pool } from 'undici';
 import { type LookupAll, refuseHost } from '#base/address-policy.ts';
+import { TimeoutQueue } from '#base/timeout-queue.ts';
+import type { UpstreamAddress } from '../pipeline/upstream-address.ts';
 import { Admission } from './admission.ts';
 import { createPreread } from './body-preread.ts';
 import { type AlpnMode, createConnector, createGuardedConnector, proxyHeaders } from './connect.ts';
 import type { UpstreamConnectionOptions } from './connection-options.ts';
 import { createHttp2Client, type UpstreamDispatcher } from './http2-client.ts';
-import type { UpstreamAddress } from './load-balancer.ts';
-import { TimeoutQueue } from './timeout-queue.ts';
 
 export interface PoolOptions {
   readonly connectTimeoutMs: number;

@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import type { TimeoutEntry, TimeoutQueue } from '#base/timeout-queue.ts';
 import { bodyFromBytes, problem as bodyProblem, noBody } from '../http/body.ts';
 import { BodyBuffer } from '../http/body-buffer.ts';
 import { HeaderList, hopByHopHeaders, removeConnectionHeaders } from '../http/headers.ts';
@@ -9,7 +10,6 @@ import type { ResponseWriter } from '../pipeline/response-writer.ts';
 import type { BodyCapture } from '../pipeline/step.ts';
 import type { Admission, Admittable, Holder } from './admission.ts';
 import type { ReleasePreread } from './body-preread.ts';
-import type { TimeoutEntry, TimeoutQueue } from './timeout-queue.ts';
 
 /** Callbacks of a proxied request; the engine implements them. */
 export interface ProxyEvents {

@@ -1,17 +1,17 @@
 import type { Dispatcher } from 'undici';
+import { TimeoutQueue } from '#base/timeout-queue.ts';
 import { isBidirectional } from '../http/grpc.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refuseAsText } from '../pipeline/refusals.ts';
 import type { ResponseWriter } from '../pipeline/response-writer.ts';
-import type { StepServices } from '../pipeline/step-services.ts';
-import type { Api } from '../routing/api.ts';
+import type { UpstreamAddress } from '../pipeline/upstream-address.ts';
 import type { ReleasePreread } from './body-preread.ts';
-import type { UpstreamConnectionOptions } from './connection-options.ts';
-import { buildUpstreamPath, type UpstreamAddress } from './load-balancer.ts';
+import type { ConnectionOptionsFor, UpstreamConnectionOptions } from './connection-options.ts';
+import { buildUpstreamPath } from './load-balancer.ts';
 import type { UpstreamPool, UpstreamPools } from './pools.ts';
 import { type ProxyEvents, ProxyRequest, toRefusalCode } from './proxy-request.ts';
-import { TimeoutQueue } from './timeout-queue.ts';
+import type { ProxyServices } from './services.ts';
 import { Tunnel } from './tunnel.ts';
 import { buildUpstreamHeaders } from './upstream-headers.ts';
 
@@ -21,15 +21,23 @@ import { buildUpstreamHeaders } from './upstream-headers.ts';
  */
 export type Send = (
   call: Exchange,
-  api: Api,
+  api: ProxiedApi,
   address: UpstreamAddress,
   writer: ResponseWriter,
   orgId: string,
 ) => Promise<void> | void;
 
+/** The part of an API that says how its upstreams are reached. */
+export interface ProxiedApi {
+  readonly connectionOptionsFor: ConnectionOptionsFor;
+  readonly stripsListenPath: boolean;
+  readonly preservesTrailingSlash: boolean;
+  readonly preservesHost: boolean;
+}
+
 interface UpstreamRequest {
   readonly call: Exchange;
-  readonly api: Api;
+  readonly api: ProxiedApi;
   readonly address: UpstreamAddress;
   readonly writer: ResponseWriter;
   readonly connection: UpstreamConnectionOptions;
@@ -51,7 +59,7 @@ interface SendContext {
 /** Closing a WebSocket takes a round trip; at most half of the shutdown grace time. */
 const maxCloseTimeoutMs = 5000;
 
-export function createSender({ settings }: Pick<StepServices, 'settings'>, pools: UpstreamPools, events: ProxyEvents) {
+export function createSender({ settings }: Pick<ProxyServices, 'settings'>, pools: UpstreamPools, events: ProxyEvents) {
   const defaultTimeoutMs = settings['upstream.timeout_ms'];
   const context: SendContext = {
     pools,

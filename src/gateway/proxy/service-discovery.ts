@@ -2,8 +2,9 @@ import type { Clock } from '#base/clock.ts';
 import type { OutboundClient } from '#base/http-client/client.ts';
 import type { Log } from '#base/log.ts';
 import { Lru } from '#base/lru.ts';
+import type { MaybePromise } from '#base/maybe-promise.ts';
 import { Problem } from '#base/problems.ts';
-import { ApiCompileError, type MaybePromise } from '../pipeline/step.ts';
+import { ApiCompileError } from '../pipeline/step.ts';
 import { type DiscoveryRules, InvalidDiscoveryResponse, parseHosts } from './discovery-response.ts';
 
 /** Discovered list, cached and refreshed. */

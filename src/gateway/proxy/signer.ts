@@ -1,9 +1,7 @@
 import { createHmac, type KeyObject, sign } from 'node:crypto';
 import { type Clock, formatHttpDate } from '#base/clock.ts';
 import { HeaderList } from '../http/headers.ts';
-
-/** Signs upstream requests (HTTP Signatures draft): adds a signature to the flat header list that is sent. */
-export type RequestSigner = (headers: string[], method: string, path: string) => void;
+import type { RequestSigner } from '../pipeline/exchange.ts';
 
 export interface SignerOptions {
   readonly keyId: string;

@@ -2,13 +2,13 @@ import { type ClientRequest, request as httpRequest, type IncomingMessage } from
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Dispatcher } from 'undici';
+import { TimeoutQueue } from '#base/timeout-queue.ts';
 import { noBody } from '../http/body.ts';
 import { HeaderList, hopByHopHeaders, removeConnectionHeaders } from '../http/headers.ts';
 import { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { ResponseWriter } from '../pipeline/response-writer.ts';
 import { type ProxyEvents, ProxyRequest, toRefusalCode } from './proxy-request.ts';
-import { TimeoutQueue } from './timeout-queue.ts';
 import { relayWebSocket } from './websocket-relay.ts';
 
 export interface TunnelOptions {

@@ -1,7 +1,7 @@
+import type { MaybePromise } from '#base/maybe-promise.ts';
 import { Problem } from '#base/problems.ts';
 import type { Model } from '#definition/model.ts';
-import type { MaybePromise } from '../pipeline/step.ts';
-import type { StepServices } from '../pipeline/step-services.ts';
+import type { ProxyServices } from './services.ts';
 
 type Client = Model['upstreamClientCredentials'];
 export type GrantType = 'client_credentials' | 'password';
@@ -37,7 +37,7 @@ class TokenUnavailable extends Error {}
 export function createUpstreamTokens(
   client: Client,
   grantType: GrantType,
-  { outbound, clock, log }: Pick<StepServices, 'outbound' | 'clock' | 'log'>,
+  { outbound, clock, log }: Pick<ProxyServices, 'outbound' | 'clock' | 'log'>,
   apiId: string,
 ): UpstreamTokens {
   let cached: UpstreamToken | undefined;

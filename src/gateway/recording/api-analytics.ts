@@ -1,7 +1,8 @@
 import type { BatchApi } from '#analytics/batch.ts';
 import { expandRequirements } from '#definition/security-requirements.ts';
 import { listCredentialSources } from '../auth/credential-sources.ts';
-import type { Api } from '../routing/api.ts';
+import type { ApiInfo } from '../pipeline/api-info.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
 import { hasSecrets } from '../variables/variables.ts';
 
 /** What of a call may not be written down, since it lets others in. */
@@ -24,7 +25,7 @@ const credentialHeaders = [
 ];
 
 /** What an API is to a record: what is known of it once it is loaded. */
-type RecordedFields = Pick<Api, 'id' | 'orgId' | 'name' | 'listenPath' | 'model'>;
+type RecordedFields = Pick<ApiInfo, 'id' | 'orgId' | 'name' | 'listenPath' | 'model'>;
 
 /**
  * What is kept about an API at every call: beside it, so that nothing has to be looked up. A class for its fixed shape, and
@@ -42,7 +43,7 @@ export class ApiAnalytics {
   readonly recordsDetail: boolean;
   readonly tagHeaders: readonly string[];
   readonly facts: BatchApi;
-  readonly #model: Api['model'];
+  readonly #model: ApiInfo['model'];
   #secrets: CredentialLocations | undefined;
 
   constructor({ id, orgId, name, listenPath, model }: RecordedFields) {
@@ -62,7 +63,7 @@ export class ApiAnalytics {
   }
 }
 
-function findCredentialLocations(model: Api['model']): CredentialLocations {
+function findCredentialLocations(model: ApiInfo['model']): CredentialLocations {
   const places = listCredentialSources(model);
   return {
     headers: new Set([...credentialHeaders, ...places.map(({ header }) => header), ...listSecretHeaders(model)]),
@@ -74,7 +75,7 @@ function findCredentialLocations(model: Api['model']): CredentialLocations {
 type Options = { readonly add_headers?: unknown } | null | undefined;
 
 /** Headers that are given a secret of the operator on their way. */
-function listSecretHeaders({ versions, responseProcessors }: Api['model']): string[] {
+function listSecretHeaders({ versions, responseProcessors }: ApiInfo['model']): string[] {
   const changes = versions.flatMap(({ requestHeaders, responseHeaders, endpoints }) => [
     requestHeaders,
     responseHeaders,
@@ -86,3 +87,12 @@ function listSecretHeaders({ versions, responseProcessors }: Api['model']): stri
   const names = all.flatMap(add => Object.entries(add).filter(([, value]) => hasSecrets(String(value))));
   return names.map(([name]) => name.toLowerCase());
 }
+
+/** An API as recording meets it: compiled by `routing`, with its analytics beside it. */
+export interface RecordedApiInfo extends ApiInfo {
+  readonly analytics: ApiAnalytics;
+}
+
+/** Every API that serves a request was compiled by `routing`. */
+export const recordedApiOf = (call: Pick<Exchange, 'api'>): RecordedApiInfo | undefined =>
+  call.api as RecordedApiInfo | undefined;

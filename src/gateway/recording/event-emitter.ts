@@ -5,7 +5,7 @@ import type { EventHandler } from '#definition/facets/event-handlers.ts';
 import type { Model } from '#definition/model.ts';
 import { groupEnabledByEvent, readOperatorHandlers } from '#events/dispatch.ts';
 import { Exchange } from '../pipeline/exchange.ts';
-import type { StepServices } from '../pipeline/step-services.ts';
+import type { PipelineServices } from '../pipeline/services.ts';
 import { createEventRateLimit } from './event-rate-limit.ts';
 
 /** What the main thread hears of an event. */
@@ -36,7 +36,7 @@ export function createEventEmitter({
   log,
   post: tell,
   onDropped: untold,
-}: EventEmitterOptions): StepServices['emitEvent'] {
+}: EventEmitterOptions): PipelineServices['emitEvent'] {
   const operatorHandlers = readOperatorHandlers(settings);
   const handlersByModel = new WeakMap<Model, ReadonlyMap<string, readonly EventHandler[]>>();
   const rateLimit = createEventRateLimit(clock, dropped => {

@@ -1,7 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { type RefusalCode, refusals } from '../pipeline/refusals.ts';
-import type { Api } from '../routing/api.ts';
+import { type RecordedApiInfo, recordedApiOf } from './api-analytics.ts';
 
 /** What happened to the calls of an API in the time just past. */
 export interface Vitals {
@@ -70,7 +70,7 @@ export function createRecentStats(clock: Clock, maxApis = maxTrackedApis) {
   let table = new SlotTable();
 
   /** An API that was changed goes on where it was. */
-  function assignStatsRow({ id, analytics: recorded }: Api): number {
+  function assignStatsRow({ id, analytics: recorded }: RecordedApiInfo): number {
     if (table.rowById.size >= maxApis && !table.rowById.has(id)) table = new SlotTable();
     recorded.statsTable = table;
     recorded.statsRow = table.assignRow(id);
@@ -78,7 +78,9 @@ export function createRecentStats(clock: Clock, maxApis = maxTrackedApis) {
   }
 
   return {
-    count({ api, errorCode, upstreamMs }: Pick<Exchange, 'api' | 'errorCode' | 'upstreamMs'>): void {
+    count(call: Pick<Exchange, 'api' | 'errorCode' | 'upstreamMs'>): void {
+      const { errorCode, upstreamMs } = call;
+      const api = recordedApiOf(call);
       if (!api) return;
       const { analytics: recorded } = api;
       const place = recorded.statsTable === table ? recorded.statsRow : assignStatsRow(api);

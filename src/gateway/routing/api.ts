@@ -3,44 +3,35 @@ import type { Model } from '#definition/model.ts';
 import { findPathTemplateError, normalizeHost } from '#definition/path-template.ts';
 import { listCredentialSources } from '../auth/credential-sources.ts';
 import { isGatewayCredential } from '../http/request-head.ts';
-import { buildChain } from '../pipeline/chain.ts';
+import type { ApiInfo } from '../pipeline/api-info.ts';
+import type { BuiltInRoute } from '../pipeline/built-in-route.ts';
 import { listenPortOf, validateListenPort } from '../pipeline/listen-port.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
-import type { StepServices } from '../pipeline/step-services.ts';
-import {
-  type ConnectionOptionsFor,
-  createConnectionOptions,
-  createDefaultConnection,
-} from '../proxy/connection-options.ts';
+import { createConnectionOptions, createDefaultConnection } from '../proxy/connection-options.ts';
 import { createLoadBalancers } from '../proxy/load-balancer.ts';
+import type { ProxiedApi } from '../proxy/send.ts';
 import { ApiAnalytics } from '../recording/api-analytics.ts';
+import { buildChain } from '../steps/build-chain.ts';
 import { createOptionsAccess } from '../steps/options-access.ts';
+import type { StepServices } from '../steps/step-services.ts';
 import { createContextNameCheck } from '../variables/context-names.ts';
 import { resolveReferences } from '../variables/secret-references.ts';
-import { type BuiltInRoute, createBuiltInRoutes } from './built-in-routes.ts';
+import { createBuiltInRoutes } from './built-in-routes.ts';
 import { createSniIdentity, type SniIdentity } from './sni.ts';
 import { compileTcpService, isTcpApi, type TcpService } from './tcp-proxy.ts';
 import { createVersionSelector, type VersionRuntime, type VersionSelector } from './versions.ts';
 
 /** An API as traffic meets it: everything that can be decided beforehand has been. */
-export interface Api {
-  readonly id: string;
-  readonly databaseId: string;
-  readonly orgId: string;
-  readonly name: string;
+export interface Api extends ApiInfo, ProxiedApi {
   /** When it was made; of two routes that overlap the older one answers. */
   readonly createdAt: string;
-  readonly model: Model;
   /** Empty, or why the secrets inside its definition cannot be opened. */
   readonly unopened: string;
-  /** Empty, or why its calls get 503. */
-  readonly unavailableReason: string;
   readonly host: string;
   /** A port of its own; 0 for the gateway's. */
   readonly port: number;
   /** What it shows callers over TLS for its own domain. */
   readonly sniIdentity: SniIdentity | undefined;
-  readonly listenPath: string;
   readonly isRouted: boolean;
   /** OPTIONS calls go to the upstream past every step. */
   readonly forwardsOptions: boolean;
@@ -53,12 +44,6 @@ export interface Api {
   readonly onlyVersion: VersionRuntime | undefined;
   /** All versions inside the definition. */
   readonly versionRuntimes: readonly VersionRuntime[];
-  /** How its upstreams are connected to. */
-  readonly connectionOptionsFor: ConnectionOptionsFor;
-  /** How upstreams are asked: below the listen path, with its final slash, under the caller's host. */
-  readonly stripsListenPath: boolean;
-  readonly preservesTrailingSlash: boolean;
-  readonly preservesHost: boolean;
   /** Set for a service of bare connections, which has nothing of the above but links. */
   readonly tcpService: TcpService | undefined;
   readonly analytics: ApiAnalytics;

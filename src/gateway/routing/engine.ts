@@ -6,6 +6,7 @@ import { hasMatrixParameters, stripMatrixParameters } from '../http/path.ts';
 import { removeGatewayCredentials } from '../http/request-head.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import { bodyTooLargeResponse, exceedsBodyLimit } from '../pipeline/body-limit.ts';
+import type { BuiltInRoute } from '../pipeline/built-in-route.ts';
 import {
   buffersResponse,
   collectBodyCaptures,
@@ -19,14 +20,15 @@ import type { Exchange } from '../pipeline/exchange.ts';
 import { applyLoopControls } from '../pipeline/loops.ts';
 import { type RefusalCode, refusalResponse, refusals, refuse, refuseAsText } from '../pipeline/refusals.ts';
 import type { RequestHandler, ResponseWriter } from '../pipeline/response-writer.ts';
-import type { StepServices } from '../pipeline/step-services.ts';
-import { buildUpstreamPath, type UpstreamAddress } from '../proxy/load-balancer.ts';
+import type { UpstreamAddress } from '../pipeline/upstream-address.ts';
+import { buildUpstreamPath } from '../proxy/load-balancer.ts';
 import type { UpstreamPools } from '../proxy/pools.ts';
 import { deliverCaptures, type ProxyEvents } from '../proxy/proxy-request.ts';
 import { createSender, noHealthyHostResponse } from '../proxy/send.ts';
 import { createOverridesByApi } from '../steps/error-overrides/overrides.ts';
+import type { StepServices } from '../steps/step-services.ts';
 import type { Api } from './api.ts';
-import { type BuiltInRoute, noBuiltInRoutes } from './built-in-routes.ts';
+import { noBuiltInRoutes } from './built-in-routes.ts';
 import { findApiById, onlyIfActive, type Snapshot } from './snapshot.ts';
 import type { VersionRuntime, VersionSelection } from './versions.ts';
 
@@ -304,7 +306,7 @@ export function createEngine(options: EngineOptions): RequestHandler {
 
   /** `gw://name/path`: another API of this gateway, or the same one again, without leaving the process. */
   function loopToApi(call: Exchange, address: UpstreamAddress, writer: ResponseWriter, current: Snapshot): void {
-    const target = address.loop === 'self' ? call.api : current.findByName(call.api!.orgId, address.loop);
+    const target = address.loop === 'self' ? (call.api as Api) : current.findByName(call.api!.orgId, address.loop);
     if (!target)
       return writeLocalReply(
         call,

@@ -1,13 +1,13 @@
 import { policyChangeName } from '#access/policies/topic.ts';
 import type { StoredApi } from '#apis/api/schema.ts';
+import type { Change, ReadApi, TrafficStore } from '#apis/config-reader.ts';
 import { fromHookReferences } from '#definition/facets/event-handlers.ts';
 import { classicToModel, type Model, oasToModel } from '#definition/model.ts';
+import type { StoredGrants } from '#people/organisations/grants.ts';
 import { listReferencedCertificates } from '../auth/certificate-cache.ts';
 import { listReferencedPolicies, prefetchPolicies } from '../auth/required-policies.ts';
-import type { StepServices } from '../pipeline/step-services.ts';
-import type { StoredGrants } from '../pipeline/tenant-grants.ts';
+import type { StepServices } from '../steps/step-services.ts';
 import { type Api, compileApi } from './api.ts';
-import type { Change, ReadApi, TrafficStore } from './config-store.ts';
 import { buildNextSnapshot, createEmptySnapshot, type Snapshot } from './snapshot.ts';
 
 export interface LoaderOptions {

@@ -1,8 +1,9 @@
 import { isExtraPort } from '#base/extra-ports.ts';
+import type { MaybePromise } from '#base/maybe-promise.ts';
 import type { Model } from '#definition/model.ts';
-import { ApiCompileError, type MaybePromise } from '../pipeline/step.ts';
-import type { StepServices } from '../pipeline/step-services.ts';
+import { ApiCompileError } from '../pipeline/step.ts';
 import { isValidHost } from '../proxy/load-balancer.ts';
+import type { StepServices } from '../steps/step-services.ts';
 import type { Api } from './api.ts';
 
 /** A service of bare connections: no calls, no steps, only bytes passed on both ways. */

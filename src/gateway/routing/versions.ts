@@ -6,11 +6,8 @@ import type { Chain } from '../pipeline/chain.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { type RefusalCode, refuse } from '../pipeline/refusals.ts';
 import type { StepHooks } from '../pipeline/step.ts';
-import type { LoadBalancer, UpstreamAddress } from '../proxy/load-balancer.ts';
-
-/** Versions inside one definition; where each is an API of its own, keys and times of service belong to that one. */
-export const hasOwnVersions = ({ form, versioning, versionData }: Model): boolean =>
-  form === 'classic' && !versioning.enabled && !versionData.notVersioned;
+import type { UpstreamAddress } from '../pipeline/upstream-address.ts';
+import type { LoadBalancer } from '../proxy/load-balancer.ts';
 
 /** A version inside a definition, with all that serves its calls. */
 export interface VersionRuntime {

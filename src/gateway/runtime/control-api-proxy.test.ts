@@ -4,9 +4,9 @@ import { systemClock } from '#base/clock.ts';
 import { createLog } from '#base/log.ts';
 import { readSettings } from '#base/settings.ts';
 import type { ForwardedRequest } from '#operations/in-process-request.ts';
-import type { StepServices } from '../pipeline/step-services.ts';
 import { createListener } from '../server/listener.ts';
 import { createTransports } from '../server/transports.ts';
+import type { StepServices } from '../steps/step-services.ts';
 import { withControl } from './control-api-proxy.ts';
 
 describe('control interface on the traffic port', () => {

@@ -1,12 +1,12 @@
 import type { ForwardedRequest, ForwardedResponse } from '#operations/in-process-request.ts';
 import { surfaces } from '#operations/surfaces.ts';
 import { problem as bodyProblem } from '../http/body.ts';
+import { createClientClaims, type IsClientClaim } from '../http/client-claims.ts';
 import { framingHeaders, hopByHopHeaders } from '../http/headers.ts';
 import { isClaimHeader } from '../http/request-head.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { RequestHandler, ResponseWriter } from '../pipeline/response-writer.ts';
-import type { StepServices } from '../pipeline/step-services.ts';
-import { createClientClaims, type IsClientClaim } from '../server/client-claims.ts';
+import type { StepServices } from '../steps/step-services.ts';
 
 /** Calls of one thread the control interface may be busy with: whoever sends more must not keep others from asking. */
 const callsAtOnce = 64;

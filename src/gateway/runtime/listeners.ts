@@ -1,7 +1,6 @@
 import type { Log } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
 import { isTlsPort } from '../pipeline/listen-port.ts';
-import type { StepServices } from '../pipeline/step-services.ts';
 import type { Api } from '../routing/api.ts';
 import { compareAge } from '../routing/route-index.ts';
 import type { Snapshot } from '../routing/snapshot.ts';
@@ -9,6 +8,7 @@ import { createTcpListener } from '../routing/tcp-listener.ts';
 import { createListener, type ListenAddress, type Listener } from '../server/listener.ts';
 import type { TlsAcceptor } from '../server/tls-acceptor.ts';
 import type { Transport } from '../server/transport.ts';
+import type { StepServices } from '../steps/step-services.ts';
 
 export interface ListenersOptions {
   readonly settings: Settings;

@@ -1,32 +1,25 @@
 import type { AddressPolicy } from '#base/address-policy.ts';
 import type { OutboundClient } from '#base/http-client/client.ts';
-import type { JwksCache, JwksSources } from '../auth/jwks.ts';
-import type { ServiceDiscovery } from '../proxy/service-discovery.ts';
-
-/** What definitions make the gateway ask of other servers. */
-export interface NetworkTools {
-  readonly outbound: OutboundClient;
-  readonly jwks: JwksCache;
-  readonly serviceDiscovery: ServiceDiscovery;
-}
+import type { JwksSources } from '../auth/jwks.ts';
+import type { NetworkServices } from '../steps/step-services.ts';
 
 /** Sets of networks whose key sets and registries are kept apart. */
-const maxNetworkTools = 1000;
+const maxNetworkServices = 1000;
 
-export interface NetworkToolsOptions {
+export interface NetworkServicesOptions {
   /** For all networks. */
-  readonly shared: NetworkTools;
-  readonly create: (outbound: OutboundClient) => Omit<NetworkTools, 'outbound'>;
+  readonly shared: NetworkServices;
+  readonly create: (outbound: OutboundClient) => Omit<NetworkServices, 'outbound'>;
 }
 
 /**
  * Network tools by address policy. Key sets and registry lists are cached by URL: under another policy they have another
  * cache, so that one organisation is not served what only another may fetch.
  */
-export function createNetworkTools({ shared, create }: NetworkToolsOptions) {
-  const byPolicy = new Map<string, NetworkTools>();
+export function createNetworkServices({ shared, create }: NetworkServicesOptions) {
+  const byPolicy = new Map<string, NetworkServices>();
   return {
-    within(policy: AddressPolicy): NetworkTools {
+    within(policy: AddressPolicy): NetworkServices {
       if (policy.key === '') return shared;
       let tools = byPolicy.get(policy.key);
       if (!tools) {
@@ -36,7 +29,7 @@ export function createNetworkTools({ shared, create }: NetworkToolsOptions) {
         };
         tools = { outbound, ...create(outbound) };
         const [oldest] = byPolicy.keys();
-        if (byPolicy.size >= maxNetworkTools && oldest !== undefined) byPolicy.delete(oldest);
+        if (byPolicy.size >= maxNetworkServices && oldest !== undefined) byPolicy.delete(oldest);
         byPolicy.set(policy.key, tools);
       }
       return tools;

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { ThreadReport } from '#analytics/metrics-report.ts';
+import { parseApi, trafficStore } from '#apis/config-reader.ts';
 import { createAddressPolicies } from '#base/address-policies.ts';
 import { systemClock } from '#base/clock.ts';
 import { createOutboundClient, type OutboundClient } from '#base/http-client/client.ts';
@@ -21,21 +22,20 @@ import type { DebugAsked, DebugRun } from '../inspect/debug/schema.ts';
 import { withExplanations } from '../inspect/explain/explain.ts';
 import { keptExplanations } from '../inspect/explain/explanation-store.ts';
 import { createOrganisationLimitCache } from '../limits/organisation-limit-cache.ts';
-import type { StepServices } from '../pipeline/step-services.ts';
 import { createTenantGrants } from '../pipeline/tenant-grants.ts';
-import { createRpcServer, type RpcRequest, type RpcResponse } from '../pipeline/thread-rpc.ts';
+import { createRpcClient, createRpcServer, type RpcRequest, type RpcResponse } from '../pipeline/thread-rpc.ts';
 import { createUpstreamPools } from '../proxy/pools.ts';
 import { createServiceDiscovery } from '../proxy/service-discovery.ts';
 import { createEventEmitter, type EmittedEvent } from '../recording/event-emitter.ts';
 import { createRecentStats, type Vitals } from '../recording/recent-stats.ts';
 import { createRecorder, type Recorder } from '../recording/recorder.ts';
 import { describeApiStatus, type ServedStatus } from '../routing/api-status.ts';
-import { parseApi, trafficStore } from '../routing/config-store.ts';
 import { createEngine } from '../routing/engine.ts';
 import { createSnapshotLoader } from '../routing/loader.ts';
 import { createSniSelector } from '../routing/sni.ts';
 import { createTlsAcceptor } from '../server/tls-acceptor.ts';
 import { createTransports } from '../server/transports.ts';
+import type { MainThreadRpc, StepServices } from '../steps/step-services.ts';
 import { uptime } from '../uptime/uptime-checker.ts';
 import { createDefinitionSecrets } from '../variables/definition-secrets.ts';
 import { lentBy } from './config-backup/backup-reader.ts';
@@ -43,7 +43,7 @@ import type { Known } from './config-backup/config-backup.ts';
 import { withControl } from './control-api-proxy.ts';
 import { ownPaths, withOwnPaths } from './health-endpoints.ts';
 import { createListeners } from './listeners.ts';
-import { createNetworkTools } from './network-services.ts';
+import { createNetworkServices } from './network-services.ts';
 import type { ThreadStart } from './preload-thread.ts';
 
 /** What the main thread gives a traffic thread to start with. */
@@ -96,6 +96,8 @@ export interface TrafficAnswers {
   forgetResponses(given: { readonly apiId: string }): Promise<void>;
 }
 
+/** Requests of one thread that wait for the main thread. */
+const maxPendingRpcCalls = 200;
 const pollEveryMs = 1000;
 /** What outsiders are told; the reason is for the log. */
 const databaseAway = 'the database does not answer: what is known is served on';
@@ -144,8 +146,8 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     settings,
     clock: systemClock,
     log,
-    post: tell,
   });
+  const mainThread = createRpcClient<MainThreadRpc>(tell, maxPendingRpcCalls);
   const createRegistries = (through: OutboundClient) =>
     createServiceDiscovery({
       outbound: through,
@@ -154,7 +156,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
       defaultTtlSeconds: settings['discovery.cache_ttl_seconds'],
     });
   const serviceDiscovery = createRegistries(tokens.tools.outbound);
-  const networkTools = createNetworkTools({
+  const networkTools = createNetworkServices({
     shared: { ...tokens.tools, serviceDiscovery },
     create: through => ({ jwks: tokens.createKeySets(through), serviceDiscovery: createRegistries(through) }),
   });
@@ -170,6 +172,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     keyCache,
     certificates,
     ...tokens.tools,
+    rpc: mainThread.call,
     organisationLimits: organisations,
     grants,
     secrets: createDefinitionSecrets({
@@ -310,7 +313,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
       arrived();
       void refresh(0);
     } else if (message.kind === 'ask') void answer(message);
-    else if (message.kind === 'reply') tokens.hear(message);
+    else if (message.kind === 'reply') mainThread.receive(message);
     else if (message.kind === 'stop') {
       clearInterval(poll);
       void Promise.all([listeners.close(), transports.close()]).then(end);

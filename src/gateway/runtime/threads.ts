@@ -2,7 +2,6 @@ import type { Worker } from 'node:worker_threads';
 import type { ThreadReport } from '#analytics/metrics-report.ts';
 import type { Log } from '#base/log.ts';
 import { problems } from '#base/problems.ts';
-import type { MainThreadRpc } from '../pipeline/step-services.ts';
 import {
   problem as asksProblem,
   createRpcClient,
@@ -12,6 +11,7 @@ import {
 } from '../pipeline/thread-rpc.ts';
 import type { EmittedEvent } from '../recording/event-emitter.ts';
 import { createPortClaims } from '../server/port-claims.ts';
+import type { MainThreadRpc } from '../steps/step-services.ts';
 import { type Prepared, prepareThread } from './preload-thread.ts';
 import type { Tells, ThreadData, Told, TrafficAnswers } from './thread.ts';
 import { checkTrafficSettings } from './validate-settings.ts';

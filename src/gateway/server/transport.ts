@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '#base/clock.ts';
+import type { IsClientClaim } from '../http/client-claims.ts';
 import type { PathRules } from '../http/path.ts';
 import type { ClientAddressResolver } from '../pipeline/client-address.ts';
 import type { RequestHandler } from '../pipeline/response-writer.ts';
 import type { BodyRateOptions } from './body-rate.ts';
-import type { IsClientClaim } from './client-claims.ts';
 
 /**
  * Speaks one protocol over connections that are given to it: what comes in becomes exchanges, what is written to sinks

@@ -1,10 +1,10 @@
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
+import { createClientClaims } from '../http/client-claims.ts';
 import { pathRulesOf } from '../http/path.ts';
 import { createClientAddressResolver } from '../pipeline/client-address.ts';
 import type { RequestHandler } from '../pipeline/response-writer.ts';
-import { createClientClaims } from './client-claims.ts';
 import { createHttp1Transport } from './http1.ts';
 import { createHttp2Transport } from './http2.ts';
 import type { TransportOptions } from './transport.ts';

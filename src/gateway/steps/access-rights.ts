@@ -1,7 +1,7 @@
 import { findRight } from '#access/keys/session.ts';
+import { hasOwnVersions } from '#definition/model.ts';
 import { refuse } from '../pipeline/refusals.ts';
 import type { Step } from '../pipeline/step.ts';
-import { hasOwnVersions } from '../routing/versions.ts';
 
 /** Access rights: the key has a right on this API and this version. */
 export const accessRightsStep: Step = {

@@ -2,11 +2,12 @@ import { createCachePolicy, hasLoopTarget } from '../cache/cache-policy.ts';
 import { hasMethodOverride } from '../cache/client-headers.ts';
 import { isCacheableRequest } from '../cache/request-cache-control.ts';
 import { createResponseCaching } from '../cache/response-caching.ts';
+import type { CacheServices } from '../cache/services.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { Step } from '../pipeline/step.ts';
 
 /** Response caching (RFC 9111). */
-export const cacheStep: Step = {
+export const cacheStep: Step<CacheServices> = {
   name: 'cache',
   build(context) {
     const { model, version, services } = context;

@@ -4,11 +4,12 @@ import { refuse } from '../pipeline/refusals.ts';
 import type { Step, StepContext, UpstreamResult } from '../pipeline/step.ts';
 import { type CircuitBreaker, createCircuitBreaker } from '../proxy/circuit-breaker.ts';
 import { createDiscoveredHosts } from '../proxy/load-balancer.ts';
+import type { ProxyServices } from '../proxy/services.ts';
 
-type Entry = StepContext['version']['endpoints']['circuitBreaker'][number];
+type Entry = StepContext<ProxyServices>['version']['endpoints']['circuitBreaker'][number];
 
 /** Circuit breaker per endpoint: rejects requests while the upstream keeps failing. */
-export const circuitBreakerStep: Step = {
+export const circuitBreakerStep: Step<ProxyServices> = {
   name: 'circuit-breaker',
   build(context) {
     const { model, version, services } = context;
@@ -40,7 +41,7 @@ function recordResult(breaker: CircuitBreaker, call: Exchange, { status, failure
   else if (failure === '' || upstreamFailures.has(failure)) breaker.recordFailure(call);
 }
 
-function buildBreaker(entry: Entry, { model, version, services }: StepContext): CircuitBreaker {
+function buildBreaker(entry: Entry, { model, version, services }: StepContext<ProxyServices>): CircuitBreaker {
   const { path, method, threshold, sampleSize, coolDownPeriod, halfOpenStateEnabled } = entry;
   const registry = model.serviceDiscovery.enabled ? createDiscoveredHosts(model, services.serviceDiscovery) : undefined;
   let api: Exchange['api'];

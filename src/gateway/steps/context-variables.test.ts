@@ -6,9 +6,9 @@ import type { ClassicDefinition } from '#definition/wire-types.ts';
 import { bodyFromBytes, noBody } from '../http/body.ts';
 import { HeaderList } from '../http/headers.ts';
 import { Exchange } from '../pipeline/exchange.ts';
-import type { StepServices } from '../pipeline/step-services.ts';
 import { formatValue } from '../variables/format-value.ts';
 import { contextVariablesStep } from './context-variables.ts';
+import type { StepServices } from './step-services.ts';
 
 const services = { settings: readSettings({}) } as StepServices;
 const made = (enable_context_vars: boolean) => {

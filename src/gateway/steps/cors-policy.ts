@@ -3,7 +3,7 @@ import type { Model } from '#definition/model.ts';
 import type { HeaderList } from '../http/headers.ts';
 import { createResponse, type GatewayResponse } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import type { StepServices } from '../pipeline/step-services.ts';
+import type { StepServices } from './step-services.ts';
 
 /** CORS policy of a definition. It rejects no request: browsers enforce it. */
 export interface CorsPolicy {

@@ -1,6 +1,6 @@
+import { TimeoutQueue } from '#base/timeout-queue.ts';
 import { createEndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Step } from '../pipeline/step.ts';
-import { TimeoutQueue } from '../proxy/timeout-queue.ts';
 
 /** Upstream timeout: of the endpoint, else of the API, else of the gateway. */
 export const enforcedTimeoutStep: Step = {

@@ -1,5 +1,6 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { tokenPattern } from '#base/http-syntax.ts';
+import type { AuthServices } from '../auth/services.ts';
 import { type RefusalCode, refuse } from '../pipeline/refusals.ts';
 import { ApiCompileError, type Step, type StepContext } from '../pipeline/step.ts';
 import { certificateAlgorithm, createSigner, sharedSecretHashes } from '../proxy/signer.ts';
@@ -7,7 +8,7 @@ import { certificateAlgorithm, createSigner, sharedSecretHashes } from '../proxy
 const defaultSignatureHeader = 'Authorization';
 
 /** Signs upstream requests; the signer runs when the request is final. */
-export const requestSigningStep: Step = {
+export const requestSigningStep: Step<AuthServices> = {
   name: 'request-signing',
   build(context) {
     const { enabled, keyId, headers, signatureHeader } = context.model.requestSigning;
@@ -36,9 +37,9 @@ export const requestSigningStep: Step = {
   },
 };
 
-const getAlgorithm = ({ model }: StepContext) => model.requestSigning.algorithm.toLowerCase();
+const getAlgorithm = ({ model }: StepContext<AuthServices>) => model.requestSigning.algorithm.toLowerCase();
 
-function findConfigError(context: StepContext): RefusalCode | undefined {
+function findConfigError(context: StepContext<AuthServices>): RefusalCode | undefined {
   const { keyId, secret, certificateId } = context.model.requestSigning;
   const algorithm = getAlgorithm(context);
   const { allowedAlgorithms } = context.model.hmac;
@@ -49,7 +50,7 @@ function findConfigError(context: StepContext): RefusalCode | undefined {
   return (algorithm === certificateAlgorithm ? certificateId : secret) === '' ? 'signing_fields_missing' : undefined;
 }
 
-function loadSigningKey(context: StepContext): string | KeyObject {
+function loadSigningKey(context: StepContext<AuthServices>): string | KeyObject {
   const { model, services } = context;
   const { secret, certificateId } = model.requestSigning;
   if (getAlgorithm(context) !== certificateAlgorithm) return secret;

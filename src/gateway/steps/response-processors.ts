@@ -3,7 +3,8 @@ import { trimTrailingSlashes } from '#base/trim-slashes.ts';
 import type { Model, VersionModel } from '#definition/model.ts';
 import type { HeaderList } from '../http/headers.ts';
 import { ApiCompileError, type Step, type StepContext } from '../pipeline/step.ts';
-import { parseUpstreamAddress, type UpstreamAddress } from '../proxy/load-balancer.ts';
+import type { UpstreamAddress } from '../pipeline/upstream-address.ts';
+import { parseUpstreamAddress } from '../proxy/load-balancer.ts';
 import type { HeaderChangeConfig } from './header-changes.ts';
 
 /**

@@ -1,8 +1,9 @@
 import type { Step } from '../pipeline/step.ts';
 import { createDiscoveredHosts } from '../proxy/load-balancer.ts';
+import type { ProxyServices } from '../proxy/services.ts';
 
 /** Refreshes the discovered hosts after an upstream timeout: the host may have moved. */
-export const serviceDiscoveryStep: Step = {
+export const serviceDiscoveryStep: Step<ProxyServices> = {
   name: 'discovery',
   build({ model, services }) {
     if (!model.serviceDiscovery.enabled) return undefined;

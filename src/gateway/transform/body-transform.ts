@@ -6,8 +6,8 @@ import { XmlError } from '#languages/xml.ts';
 import type { HeaderList } from '../http/headers.ts';
 import { createEndpointMatcher, type EndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
+import type { PipelineServices } from '../pipeline/services.ts';
 import { ApiCompileError, type StepContext } from '../pipeline/step.ts';
-import type { StepServices } from '../pipeline/step-services.ts';
 import { type BodyData, type BodyFormat, InvalidBody } from './body-data.ts';
 
 /** Configuration of a template transform, request or response. */
@@ -60,7 +60,12 @@ export function createBodyTransforms(
   return createEndpointMatcher(entries, { model, version, settings: services.settings });
 }
 
-function createRenderer(template: Template, showsSession: boolean, showsContext: boolean, { settings }: StepServices) {
+function createRenderer(
+  template: Template,
+  showsSession: boolean,
+  showsContext: boolean,
+  { settings }: PipelineServices,
+) {
   const bounds = { maxSteps: settings['templates.max_steps'], maxBytes: settings['gateway.max_buffered_body_bytes'] };
   // The requests of a key share its session: a template that changes maps gets a copy.
   const isolate: <T>(value: T) => T = template.mutatesData ? structuredClone : value => value;
@@ -76,7 +81,7 @@ function createRenderer(template: Template, showsSession: boolean, showsContext:
 
 function compileBodyTemplate(
   { path, mode, source }: TemplateConfig,
-  { settings }: StepServices,
+  { settings }: PipelineServices,
   texts: TemplateOptions['parseText'],
 ) {
   if (source === '') throw new ApiCompileError(`the body transform of ${path} has no template`);

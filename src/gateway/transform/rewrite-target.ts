@@ -5,7 +5,8 @@ import { isAuthority } from '../http/request-head.ts';
 import type { Exchange, RewrittenTarget } from '../pipeline/exchange.ts';
 import { type LoopControls, parseLoopControls } from '../pipeline/loops.ts';
 import { ApiCompileError, type StepContext } from '../pipeline/step.ts';
-import { parseUpstreamAddress, type UpstreamAddress } from '../proxy/load-balancer.ts';
+import type { UpstreamAddress } from '../pipeline/upstream-address.ts';
+import { parseUpstreamAddress } from '../proxy/load-balancer.ts';
 import { escapeUrlValue, resolveVariable } from '../variables/variables.ts';
 import { type Captures, parseUrlTemplate, splitQueryPairs, splitSections, type TemplatePart } from './url-template.ts';
 

@@ -1,12 +1,12 @@
 import type { UptimeResult } from '#analytics/uptime/uptime-result.ts';
 import type { OutboundClient } from '#base/http-client/client.ts';
 import type { Model } from '#definition/model.ts';
-import type { StepServices } from '../pipeline/step-services.ts';
 import { type DiscoveryRules, InvalidDiscoveryResponse } from '../proxy/discovery-response.ts';
 import { createHostStatus, hasUptimeTests, toHostAndPort } from '../proxy/host-status.ts';
 import type { ServiceDiscovery } from '../proxy/service-discovery.ts';
 import type { Api } from '../routing/api.ts';
 import type { Snapshot } from '../routing/snapshot.ts';
+import type { StepServices } from '../steps/step-services.ts';
 import { type Check, type HostTest, hostTest, type TestResult } from './http-check.ts';
 import { findings } from './uptime-results.ts';
 

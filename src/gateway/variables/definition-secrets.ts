@@ -1,16 +1,7 @@
 import type { Redactor } from '#base/redaction.ts';
-import { createSecretResolver, type SecretSource } from '#base/secrets.ts';
+import { createSecretResolver } from '#base/secrets.ts';
 import type { Settings } from '#base/settings.ts';
-
-/** Secrets that definitions of one organisation may reference. Every value that is read is redacted from then on. */
-export interface DefinitionSecrets {
-  /** Undefined where the secret is missing, and alike where the organisation has no grant for it. */
-  find(place: SecretSource, name: string): string | undefined;
-  /** Replaces every secret that a definition read in this thread. */
-  redact(text: string): string;
-  /** The secrets of another organisation. */
-  forOrganisation(orgId: string): DefinitionSecrets;
-}
+import type { DefinitionSecrets } from '../pipeline/services.ts';
 
 export interface DefinitionSecretsOptions {
   readonly settings: Pick<Settings, 'secrets.values' | 'secrets.directory'>;

@@ -2,7 +2,7 @@ import type { SecretSource } from '#base/secrets.ts';
 import { facets, features, versionFacets } from '#definition/definition.ts';
 import type { Facet, Row, Values } from '#definition/facet.ts';
 import type { Model, VersionModel } from '#definition/model.ts';
-import type { DefinitionSecrets } from './definition-secrets.ts';
+import type { DefinitionSecrets } from '../pipeline/services.ts';
 
 /** A text that is a secret reference as a whole. Secrets in files have plain names: `file:///a/b` is a URL, no reference. */
 export const referencePattern = /^(?:(secrets|env|vault|consul|kv):\/\/(.*)|(file):\/\/([^/].*))$/s;

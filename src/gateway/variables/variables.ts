@@ -2,8 +2,8 @@ import { closestMatch } from '#base/closest-match.ts';
 import { toLatin1 } from '#base/http-syntax.ts';
 import { type SecretSource, secretSources } from '#base/secrets.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
+import type { PipelineServices } from '../pipeline/services.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
-import type { StepServices } from '../pipeline/step-services.ts';
 import { contextNames } from './context-names.ts';
 import { formatValue } from './format-value.ts';
 import { parseReference, referencePlaces } from './secret-references.ts';
@@ -23,7 +23,7 @@ export interface Variable {
 /** The values of variables. */
 export type VariableScope = Pick<Exchange, 'context' | 'session'>;
 /** The services that compile variables. */
-export type VariableTools = Pick<StepServices, 'secrets' | 'isContextName'>;
+export type VariableTools = Pick<PipelineServices, 'secrets' | 'isContextName'>;
 
 const variablePattern = /\$(gw_context|gw_meta|secret_[a-z]+)\.([A-Za-z0-9_.-]+)/g;
 

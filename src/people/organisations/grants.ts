@@ -151,3 +151,15 @@ export function matchesNamePattern(pattern: string, name: string): boolean {
 
 export const isSecretGranted = ({ secrets }: Pick<Grants, 'secrets'>, name: string): boolean =>
   secrets.some(pattern => matchesNamePattern(pattern, name));
+
+export interface GrantRow {
+  readonly org_id: string;
+  readonly body: string;
+}
+
+/** Grants as stored in the database. */
+export interface StoredGrants {
+  /** The organisation created at first start: that of the operator. */
+  readonly operatorOrgId: string;
+  readonly rows: readonly GrantRow[];
+}

@@ -2,8 +2,9 @@ import { hasDuplicateKeys } from '#base/duplicate-keys.ts';
 import { bodyFromBytes, noBody } from '../../http/body.ts';
 import { HeaderList } from '../../http/headers.ts';
 import { GatewayResponse } from '../../http/response.ts';
+import type { BuiltInRoute, BuiltInRouteContext } from '../../pipeline/built-in-route.ts';
 import type { Exchange } from '../../pipeline/exchange.ts';
-import type { BuiltInRoute, BuiltInRouteContext } from '../../routing/built-in-routes.ts';
+import type { AuthServices } from '../services.ts';
 import { toProviderSettings } from './provider-settings.ts';
 import { createErrorResponse, createStatusResponse } from './responses.ts';
 import type { OauthResponse, OauthRoute, Parameters } from './schema.ts';
@@ -26,7 +27,10 @@ const endpoints: readonly OauthEndpoint[] = [
 const maxFormBytes = 65_536;
 const rpcTimeoutMs = 15_000;
 
-export function createOauthRoutes({ model, services }: BuiltInRouteContext): [path: string, route: BuiltInRoute][] {
+export function createOauthRoutes({
+  model,
+  services,
+}: BuiltInRouteContext<AuthServices>): [path: string, route: BuiltInRoute][] {
   const { identity } = model;
   const settings = toProviderSettings(model);
   if (!settings) return [];

@@ -1,17 +1,17 @@
 import { parseKeyBody } from '#access/keys/key-row.ts';
 import { isRecord } from '#access/keys/session.ts';
 import { tokenDigest } from '#access/oauth/token-store.ts';
+import type { AccessStore } from '#access/reader.ts';
+import type { Change } from '#apis/config-reader.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { Lru } from '#base/lru.ts';
+import type { MaybePromise } from '#base/maybe-promise.ts';
 import { createReadGuard } from '#base/read-guard.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
-import type { MaybePromise } from '../../pipeline/step.ts';
-import type { Change } from '../../routing/config-store.ts';
 import { applyKeyPolicies, isRefused } from '../derived-session.ts';
 import type { CachedKey, KeyCache } from '../key-cache.ts';
-import type { AccessStore } from '../store.ts';
 
 /** An access token in force. */
 export interface CachedToken {

@@ -1,12 +1,14 @@
+import type { MaybePromise } from '#base/maybe-promise.ts';
 import type { Exchange } from '../../pipeline/exchange.ts';
 import { refuse } from '../../pipeline/refusals.ts';
-import type { MaybePromise, Step, StepResult } from '../../pipeline/step.ts';
+import type { Step, StepResult } from '../../pipeline/step.ts';
 import { deny, isAuthenticated, providesSession, setIdentity } from '../auth-result.ts';
 import { readCredential, toCredentialSources } from '../credential-sources.ts';
+import type { AuthServices } from '../services.ts';
 import type { CachedClient, CachedToken } from './token-cache.ts';
 
 /** Callers send an access token that this gateway issued. */
-export const oauthTokenStep: Step = {
+export const oauthTokenStep: Step<AuthServices> = {
   name: 'oauth',
   build({ model, services }) {
     if (!model.modes.includes('oauth')) return undefined;

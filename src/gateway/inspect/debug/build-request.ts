@@ -1,16 +1,16 @@
 import { toLatin1 } from '#base/http-syntax.ts';
 import { trimTrailingSlashes } from '#base/trim-slashes.ts';
 import { bodyFromBytes, noBody } from '../../http/body.ts';
+import { createClientClaims } from '../../http/client-claims.ts';
 import { HeaderList } from '../../http/headers.ts';
 import { canonicalizePath, isInvalidPath, pathRulesOf, splitTarget } from '../../http/path.ts';
 import type { InvalidRequest } from '../../http/request-head.ts';
 import { createClientAddressResolver } from '../../pipeline/client-address.ts';
 import type { Exchange } from '../../pipeline/exchange.ts';
-import type { StepServices } from '../../pipeline/step-services.ts';
 import type { Api } from '../../routing/api.ts';
 import type { Snapshot } from '../../routing/snapshot.ts';
-import { createClientClaims } from '../../server/client-claims.ts';
 import { createExchange } from '../../server/create-exchange.ts';
+import type { StepServices } from '../../steps/step-services.ts';
 import type { DebugAsked } from './schema.ts';
 
 /** The call under test, as if it had come over a connection of its own; or what a listener would say of it. */

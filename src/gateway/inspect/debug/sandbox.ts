@@ -2,10 +2,10 @@ import { problems } from '#base/problems.ts';
 import { loopName } from '#definition/loop-name.ts';
 import { createThreadsShared } from '#storage/shared/threads.ts';
 import { createMemoryCache } from '../../cache/memory-cache.ts';
-import type { StepServices } from '../../pipeline/step-services.ts';
 import { type Api, compileApi } from '../../routing/api.ts';
 import { Router } from '../../routing/router.ts';
 import type { Snapshot } from '../../routing/snapshot.ts';
+import type { StepServices } from '../../steps/step-services.ts';
 import { type Trace, tracedLog } from './trace.ts';
 import { tracedApi } from './traced-api.ts';
 

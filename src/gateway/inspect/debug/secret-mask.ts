@@ -1,5 +1,5 @@
 import { createRedactor } from '#base/redaction.ts';
-import type { StepServices } from '../../pipeline/step-services.ts';
+import type { StepServices } from '../../steps/step-services.ts';
 
 /** Redacts what a test shows: the secrets that any definition was given, and those in the settings that none names. */
 export function secretMask({

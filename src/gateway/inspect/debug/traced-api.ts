@@ -1,8 +1,8 @@
+import type { MaybePromise } from '#base/maybe-promise.ts';
 import type { GatewayResponse } from '../../http/response.ts';
 import type { Chain } from '../../pipeline/chain.ts';
 import type { Exchange } from '../../pipeline/exchange.ts';
 import { refusals } from '../../pipeline/refusals.ts';
-import type { MaybePromise } from '../../pipeline/step.ts';
 import type { Api } from '../../routing/api.ts';
 import type { VersionRuntime, VersionSelector } from '../../routing/versions.ts';
 import { stepSettings } from './step-settings.ts';

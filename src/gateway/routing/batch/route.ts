@@ -1,13 +1,13 @@
 import { maxJsonDepth } from '#base/json.ts';
 import { findJsonExcess } from '#base/json-scan.ts';
+import { createClientClaims } from '../../http/client-claims.ts';
 import { pathRulesOf } from '../../http/path.ts';
 import { createJsonResponse, createResponse, GatewayResponse } from '../../http/response.ts';
+import type { BuiltInRoute, BuiltInRouteContext, DispatchRequest } from '../../pipeline/built-in-route.ts';
 import { createClientAddressResolver } from '../../pipeline/client-address.ts';
 import type { Exchange } from '../../pipeline/exchange.ts';
 import { refusals, refuse } from '../../pipeline/refusals.ts';
-import { createClientClaims } from '../../server/client-claims.ts';
 import { type CreateExchangeOptions, createBadRequestResponse } from '../../server/create-exchange.ts';
-import type { BuiltInRoute, BuiltInRouteContext, DispatchRequest } from '../built-in-routes.ts';
 import { type BufferedResponse, type ByteBudget, createMemoryWriter } from './memory-writer.ts';
 import { Batch, createPartExchange, type Part } from './parts.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { FoundKeyRow } from '#access/reader.ts';
 import type { Reader } from '#storage/reader.ts';
-import type { FoundKeyRow } from '../../auth/store.ts';
 import { noGrants } from '../../pipeline/tenant-grants.ts';
 import { lentBy } from './backup-reader.ts';
 import type { Known } from './config-backup.ts';

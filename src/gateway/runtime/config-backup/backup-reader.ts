@@ -1,7 +1,7 @@
 import type { StoredPolicy } from '#access/policies/store.ts';
+import { type AccessStore, createAccessStore } from '#access/reader.ts';
 import { createNotConnectedProblem } from '#storage/database-errors.ts';
 import type { Reader } from '#storage/reader.ts';
-import { type AccessStore, createAccessStore } from '../../auth/store.ts';
 import type { Known } from './config-backup.ts';
 
 export interface Lent {

@@ -1,9 +1,9 @@
 import { keyDigest } from '#access/keys/key-row.ts';
+import { type CertificateRow, createAccessStore } from '#access/reader.ts';
+import { pages, trafficStore } from '#apis/config-reader.ts';
 import type { Vault } from '#base/vault.ts';
 import { dataKeyName } from '#storage/meta.ts';
 import type { Reader } from '#storage/reader.ts';
-import { type CertificateRow, createAccessStore } from '../../auth/store.ts';
-import { pages, trafficStore } from '../../routing/config-store.ts';
 import type { Part, PolicyRow } from './config-backup.ts';
 
 /** Rows of one part: sealing it must not keep others from the thread. */

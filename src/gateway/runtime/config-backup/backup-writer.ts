@@ -1,10 +1,10 @@
 import { rm } from 'node:fs/promises';
+import { type Change, trafficStore } from '#apis/config-reader.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { Problem } from '#base/problems.ts';
 import { createVault } from '#base/vault.ts';
 import { openReader } from '#storage/open-reader.ts';
-import { type Change, trafficStore } from '../../routing/config-store.ts';
 import { problem, writeKnown } from './backup-file.ts';
 import { knownStore } from './backup-store.ts';
 import type { Part } from './config-backup.ts';

@@ -1,5 +1,6 @@
-import type { CertificateRow, FoundKeyRow } from '../../auth/store.ts';
-import { noGrants, type StoredGrants } from '../../pipeline/tenant-grants.ts';
+import type { CertificateRow, FoundKeyRow } from '#access/reader.ts';
+import type { StoredGrants } from '#people/organisations/grants.ts';
+import { noGrants } from '../../pipeline/tenant-grants.ts';
 
 /** In the data directory. */
 export const knownFile = 'config-backup.sealed';

@@ -1,8 +1,8 @@
 import type { Model } from '#definition/model.ts';
 import type { GatewayResponse } from '../../http/response.ts';
+import type { ApiInfo } from '../../pipeline/api-info.ts';
 import type { Exchange } from '../../pipeline/exchange.ts';
-import type { StepServices } from '../../pipeline/step-services.ts';
-import type { Api } from '../../routing/api.ts';
+import type { StepServices } from '../step-services.ts';
 import { compileOverrideRules, type OverrideRule, type OverrideRules } from './rules.ts';
 
 /** Error overrides: rules of the API before those of the gateway. */
@@ -61,7 +61,9 @@ function findRule(levels: readonly OverrideRules[], status: number, matches: (ru
 }
 
 /** Error overrides by API, created on first use and cached with its model. */
-export function createOverridesByApi(services: OverrideServices): (api: Api | undefined) => ErrorOverrides | undefined {
+export function createOverridesByApi(
+  services: OverrideServices,
+): (api: ApiInfo | undefined) => ErrorOverrides | undefined {
   const general = createErrorOverrides(undefined, services);
   const cache = new WeakMap<Model, { readonly overrides: ErrorOverrides | undefined }>();
   return api => {

@@ -1,11 +1,11 @@
-import type { StoredApi } from '#apis/api/schema.ts';
-import { type ApiRow, openApiSecrets } from '#apis/api/sealing.ts';
 import { Problem } from '#base/problems.ts';
 import { type Vault, vaultProblem } from '#base/vault.ts';
 import { defaultOrgMetaName } from '#people/installation/default-organisation.ts';
+import type { GrantRow, StoredGrants } from '#people/organisations/grants.ts';
 import type { Reader } from '#storage/reader.ts';
 import type { Topic } from '#storage/records.ts';
-import type { GrantRow, StoredGrants } from '../pipeline/tenant-grants.ts';
+import type { StoredApi } from './api/schema.ts';
+import { type ApiRow, openApiSecrets } from './api/sealing.ts';
 
 export interface Change {
   readonly topic: Topic;

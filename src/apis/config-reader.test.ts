@@ -5,8 +5,8 @@ import { pruneChanges } from '#storage/change-log.ts';
 import { openReader } from '#storage/open-reader.ts';
 import type { Reader } from '#storage/reader.ts';
 import { openRecords, type Records } from '#storage/records.ts';
-import { onBothEngines } from '../../../tests/lifecycle/databases.ts';
-import { type Changes, trafficStore } from './config-store.ts';
+import { onBothEngines } from '../../tests/lifecycle/databases.ts';
+import { type Changes, trafficStore } from './config-reader.ts';
 
 const vault = createVault(createDataKey());
 

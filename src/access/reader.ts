@@ -1,8 +1,8 @@
-import type { KeyRow } from '#access/keys/key-row.ts';
-import type { StoredPolicy } from '#access/policies/store.ts';
+import { marks } from '#apis/config-reader.ts';
+import type { MaybePromise } from '#base/maybe-promise.ts';
 import type { Reader } from '#storage/reader.ts';
-import type { MaybePromise } from '../pipeline/step.ts';
-import { marks } from '../routing/config-store.ts';
+import type { KeyRow } from './keys/key-row.ts';
+import type { StoredPolicy } from './policies/store.ts';
 
 export type FoundKeyRow = KeyRow & { readonly created_at: number | string };
 export interface CertificateRow {

@@ -1,0 +1,6 @@
+import type { PipelineServices } from '../pipeline/services.ts';
+import type { ServiceDiscovery } from './service-discovery.ts';
+
+export interface ProxyServices extends PipelineServices {
+  readonly serviceDiscovery: ServiceDiscovery;
+}

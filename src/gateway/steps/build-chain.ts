@@ -1,0 +1,40 @@
+import type { Settings } from '#base/settings.ts';
+import type { Chain } from '../pipeline/chain.ts';
+import type { Step, StepContext, StepHooks } from '../pipeline/step.ts';
+import { order } from './order.ts';
+import type { StepServices } from './step-services.ts';
+
+/** Shared by all chains: with many APIs, what calls of the others have just looked at is close at hand. */
+const noHooks: readonly never[] = [];
+
+/** Of definitions that ask nothing of their own: those share one chain. */
+const sharedChains = new WeakMap<Settings, Chain>();
+
+export function buildChain(context: StepContext<StepServices>): Chain {
+  const { settings } = context.services;
+  const steps = order.flatMap(({ step }) => {
+    const hooks = step.build(context);
+    return hooks ? [{ step, hooks }] : [];
+  });
+  if (!steps.every(({ step }) => step.isDefinitionIndependent)) return assembleChain(steps);
+  const chain = sharedChains.get(settings) ?? assembleChain(steps);
+  sharedChains.set(settings, chain);
+  return chain;
+}
+
+function assembleChain(steps: readonly { readonly step: Step<StepServices>; readonly hooks: StepHooks }[]): Chain {
+  function collectHooks<Hook extends keyof StepHooks>(hook: Hook): readonly NonNullable<StepHooks[Hook]>[] {
+    const list = steps.flatMap(({ hooks }) => hooks[hook] ?? []);
+    return list.length === 0 ? noHooks : list;
+  }
+  const collectNames = (hook: keyof StepHooks) => steps.filter(({ hooks }) => hooks[hook]).map(({ step }) => step.name);
+  return {
+    request: collectHooks('request'),
+    response: collectHooks('response'),
+    buffersResponse: collectHooks('buffersResponse'),
+    captureBody: collectHooks('captureBody'),
+    onUpstreamResult: collectHooks('onUpstreamResult'),
+    onFinish: collectHooks('onFinish'),
+    names: { request: collectNames('request'), response: collectNames('response') },
+  };
+}

@@ -1,0 +1,31 @@
+import type { AddressPolicy } from '#base/address-policy.ts';
+import type { Inject } from '#operations/in-process-request.ts';
+import type { AuthServices, OauthRpc } from '../auth/services.ts';
+import type { CacheServices } from '../cache/services.ts';
+import type { LimitServices } from '../limits/services.ts';
+import type { RpcCall } from '../pipeline/thread-rpc.ts';
+import type { ProxyServices } from '../proxy/services.ts';
+
+/** RPC that the main thread answers for traffic threads. */
+export interface MainThreadRpc extends OauthRpc {
+  /** Whether it is the gateway secret. */
+  explains(request: { readonly secret: string }): Promise<boolean>;
+  /** Whether a port is free of other processes; rejects where it is not. Threads share ports among themselves. */
+  claimPort(request: { readonly port: number }): Promise<void>;
+  releasePort(request: { readonly port: number }): Promise<void>;
+  /** A request to the control interface. */
+  readonly control: Inject;
+}
+
+/** Clients of other servers on behalf of one organisation, held to its address policy. */
+export interface NetworkServices {
+  readonly outbound: AuthServices['outbound'];
+  readonly jwks: AuthServices['jwks'];
+  readonly serviceDiscovery: ProxyServices['serviceDiscovery'];
+}
+
+/** All services of a traffic thread. A step names those it uses: `Step<Pick<StepServices, 'clock'>>`. */
+export interface StepServices extends LimitServices, CacheServices, AuthServices, ProxyServices {
+  readonly rpc: RpcCall<MainThreadRpc>;
+  networkFor(policy: AddressPolicy): NetworkServices;
+}
