@@ -1,3 +1,4 @@
+import { every } from '#base/repeat.ts';
 import { createThreadSampler } from './event-loop-lag.ts';
 import { type IngestOptions, startIngest } from './ingest.ts';
 import { counter, gauge, type MetricFamily } from './metrics/exposition.ts';
@@ -18,8 +19,10 @@ export function createCollector(options: IngestOptions) {
   const ingest = startIngest(options);
   const totals = createTrafficTotals();
   const sampleMain = createThreadSampler(stateIntervalMs, 1);
-  const timer = setInterval(() => totals.setState('main', sampleMain()!), stateIntervalMs);
-  timer.unref();
+  const sampler = every(stateIntervalMs, () => totals.setState('main', sampleMain()!), {
+    onError: error => options.log.error({ err: error }, 'event loop sampling failed, retrying'),
+    unref: true,
+  });
 
   return {
     receive(thread: number, { batch, metrics, state, uptimeResults }: ThreadReport): void {
@@ -44,7 +47,7 @@ export function createCollector(options: IngestOptions) {
       ];
     },
     async close(): Promise<void> {
-      clearInterval(timer);
+      await sampler.close();
       await ingest.close();
     },
   };

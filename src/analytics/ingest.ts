@@ -1,5 +1,6 @@
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
+import { every } from '#base/repeat.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Records } from '#storage/records.ts';
 import { type CallBatch, forEachCall } from './batch.ts';
@@ -114,12 +115,9 @@ export function startIngest({ records, usage, logs, uptime, settings, clock, log
     }
   }
 
-  let running: Promise<void> | undefined;
-  const timer = setInterval(() => {
-    running ??= writeAndPrune().finally(() => {
-      running = undefined;
-    });
-  }, writeIntervalMs);
+  const writer = every(writeIntervalMs, writeAndPrune, {
+    onError: error => log.error({ err: error }, 'usage write failed, retrying'),
+  });
 
   return {
     addBatch: addBatch,
@@ -134,8 +132,7 @@ export function startIngest({ records, usage, logs, uptime, settings, clock, log
     totals: () => ({ ...usageRollUp.totals, dropped, unlogged }),
     flush,
     async close(): Promise<void> {
-      clearInterval(timer);
-      await running;
+      await writer.close();
       await flush();
     },
   };

@@ -36,7 +36,7 @@ describe('address policy', () => {
     }
   });
 
-  test('the key of a policy tells different networks apart and not their order', () => {
+  test('policies of different networks have different keys, whatever the order of the networks', () => {
     assert.equal(policyOf(networkNames).key, '');
     assert.equal(policyOf(['public', '10.0.0.0/8']).key, policyOf(['10.0.0.0/8', 'public']).key);
     assert.notEqual(policyOf(['public']).key, policyOf(['private']).key);

@@ -8,7 +8,7 @@ test('a time is printed in UTC, with milliseconds only when there are some', () 
   assert.equal(Date.parse(formatIsoTime(1_700_000_000_123)), 1_700_000_000_123);
 });
 
-test('“never” is a time before every other', () => {
+test('the zero time is before every other time', () => {
   assert.ok(Date.parse(zeroTime) < 0);
   assert.equal(formatIsoTime(Date.parse(zeroTime)), zeroTime);
 });
@@ -18,7 +18,7 @@ test('Unix seconds are whole and never ahead', () => {
   assert.equal(toUnixSeconds(-1), -1);
 });
 
-test('a time of the portal keeps its form, however far away', () => {
+test('a portal time keeps its format for any date', () => {
   for (const ms of [8e15, 1e18, Number.MAX_SAFE_INTEGER])
     assert.match(formatPortalTime(ms), /^9999-12-\d\d \d\d:\d\d$/);
 });
@@ -39,7 +39,7 @@ test('the portal’s times are minutes in the zone of the server', () => {
   }
 });
 
-test('the system’s clock is the system’s', () => {
+test('the system clock is Date.now', () => {
   const before = Date.now();
   const now = systemClock.now();
   assert.ok(before <= now && now <= Date.now());

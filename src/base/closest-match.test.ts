@@ -4,12 +4,12 @@ import { closestMatch } from './closest-match.ts';
 
 const known = ['start', 'config', 'migrate', 'credentials'];
 
-test('a mistyped name finds the one that was meant', () => {
+test('a mistyped name matches the intended one', () => {
   for (const [typed, meant] of Object.entries({ strat: 'start', confg: 'config', migrates: 'migrate', start: 'start' }))
     assert.equal(closestMatch(typed, known), meant);
 });
 
-test('the closest wins, the first of equals', () => {
+test('the closest name matches, the first of equal ones', () => {
   assert.equal(closestMatch('abd', ['abc', 'abd', 'abe']), 'abd');
   assert.equal(closestMatch('abx', ['abc', 'abd']), 'abc');
 });
@@ -21,7 +21,7 @@ test('a whole part of a name, and another case or separator, find the name', () 
   assert.equal(closestMatch('Urll', ['URL', 'Secret']), 'URL');
 });
 
-test('what resembles nothing finds nothing', () => {
+test('a name that resembles none has no match', () => {
   assert.equal(closestMatch('certificate', known), undefined);
   assert.equal(closestMatch('', known), undefined);
   assert.equal(closestMatch('on', ['b', 'id']), undefined);

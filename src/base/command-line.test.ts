@@ -7,7 +7,7 @@ const parse = (...given: string[]) => {
   return { words, flags: [...flags] };
 };
 
-test('words and flags are told apart, whatever their order', () => {
+test('words and flags are parsed in any order', () => {
   assert.deepEqual(parse('start', '--role', 'portal', 'again', '--data-dir=/d'), {
     words: ['start', 'again'],
     flags: [

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { findDuplicateMember, hasDuplicateKeys } from './duplicate-keys.ts';
 
-test('a name that comes twice in one object is found, however it is spelt and however deep', () => {
+test('a duplicate member name is found at any depth and in any escaping', () => {
   for (const text of [
     '{"a":1,"a":2}',
     '{"a":1,"\\u0061":2}',
@@ -21,7 +21,7 @@ test('a duplicate member is named with its path', () => {
   assert.equal(findDuplicateMember('{"a":{"a":1},"b":[{"a":1},{"a":2}]}'), undefined);
 });
 
-test('what JSON itself writes never repeats a name', () => {
+test('output of JSON.stringify has no duplicate names', () => {
   fc.assert(fc.property(fc.json(), text => !hasDuplicateKeys(JSON.stringify(JSON.parse(text)))));
   for (const text of ['{"a":"a","b":["a","a"],"c":{"a":1}}', '[{"a":1},{"a":2}]', '"a"', '{"a":"\\"a\\":1"}'])
     assert.ok(!hasDuplicateKeys(text), text);

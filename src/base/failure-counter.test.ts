@@ -17,7 +17,7 @@ describe('failure counter', () => {
     assert.equal(counter.record('a'), 1, 'a new window begins');
   });
 
-  test('a limit of 0 is none, and clearing a key forgets its failures', () => {
+  test('a limit of 0 is off, and clearing a key resets its failures', () => {
     const off = createFailureCounter({ maxFailures: 0, windowMs: 1000, maxKeys: 10 }, clock);
     for (let n = 0; n < 100; n++) off.record('a');
     assert.equal(off.isOverLimit('a'), false);

@@ -5,7 +5,7 @@ import { createDatabaseId, createPublicId, createSecretText, createSortableId } 
 
 const many = (make: () => string) => Array.from({ length: 10_000 }, make);
 
-test('each kind of id has its form', () => {
+test('each kind of id has its format', () => {
   assert.match(createDatabaseId(), /^[0-9a-f]{24}$/);
   assert.match(createPublicId(), /^[0-9a-f]{32}$/);
   assert.match(createSecretText(), /^[\w-]{43}$/);
@@ -14,13 +14,13 @@ test('each kind of id has its form', () => {
   assert.equal(createDatabaseId(1_700_000_000_999).slice(0, 8), (1_700_000_000).toString(16));
 });
 
-test('ids made at the same moment differ', () => {
+test('ids created in the same millisecond differ', () => {
   const nowMs = 1_700_000_000_000;
   for (const make of [() => createDatabaseId(nowMs), createPublicId, createSecretText, () => createSortableId(nowMs)])
     assert.equal(new Set(many(make)).size, 10_000);
 });
 
-test('threads that begin to count at the same moment make different ids', async () => {
+test('threads that start at the same time create different ids', async () => {
   const source = `
     import { createDatabaseId } from ${JSON.stringify(new URL('ids.ts', import.meta.url).href)};
     import { parentPort } from 'node:worker_threads';
@@ -34,7 +34,7 @@ test('threads that begin to count at the same moment make different ids', async 
   assert.equal(new Set(ids).size, 200);
 });
 
-test('database ids sort in the order they were made, sortable ids by their second', () => {
+test('database ids sort by creation, sortable ids by second', () => {
   const made = Array.from({ length: 1000 }, (_, index) => createDatabaseId(1_700_000_000_000 + index * 10));
   assert.deepEqual(made, made.toSorted());
   const moments = [1_400_000_000_000, 1_700_000_000_000, 1_700_000_001_000, 4_000_000_000_000];

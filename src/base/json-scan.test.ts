@@ -29,7 +29,7 @@ describe('JSON pre-scan', () => {
     );
   });
 
-  test('brackets, commas and escaped quotes inside texts count for nothing', () => {
+  test('brackets, commas and escaped quotes inside strings are not counted', () => {
     for (const text of ['"[[[,,,{{{"', '"\\",,,[["', '"\\\\"', '{"[,\\"[,":"\\\\\\"[,"}'])
       assert.equal(findJsonExcess(text, { maxValues: 2, maxDepth: 1 }), undefined, text);
   });
@@ -47,7 +47,7 @@ describe('JSON pre-scan', () => {
     assert.ok(read < 30, `read ${read} characters`);
   });
 
-  test('what is not JSON ends the scan without an error', () => {
+  test('malformed text ends the scan without an error', () => {
     for (const text of ['', '"', '"\\', '[', ']]]]', '{{', '[ ', '{"a', 'nul'])
       findJsonExcess(text, { maxValues: 100, maxDepth: 100 });
   });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { getByPath, parseJson } from './json.ts';
 
-test('what JSON can say is read as it is', () => {
+test('any JSON value is parsed unchanged', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 5 }), value => {
       const text = JSON.stringify(value);
@@ -14,7 +14,7 @@ test('what JSON can say is read as it is', () => {
   );
 });
 
-test('an empty body says that it is empty', () => {
+test('an empty body is rejected as empty', () => {
   for (const text of ['', ' ', '\n\t']) assert.throws(() => parseJson(text), { code: 'json.empty', status: 400 });
 });
 
@@ -36,13 +36,13 @@ test('a NUL character is refused in text and in names, since one of the engines 
     assert.throws(() => parseJson(text), { code: 'json.forbidden_text' });
 });
 
-test('a number that no number can hold is refused, large ones that can be are not', () => {
+test('a number beyond the range of doubles is rejected, the largest double is not', () => {
   for (const text of ['1e999', '[-1e999]', `{"a":${'9'.repeat(400)}}`])
     assert.throws(() => parseJson(text), { code: 'json.forbidden_number' });
   assert.equal(parseJson('1e308'), 1e308);
 });
 
-test('the message says where the body is broken', () => {
+test('a syntax error is reported with its position', () => {
   const said = (text: string) => {
     try {
       parseJson(text);
@@ -56,7 +56,7 @@ test('the message says where the body is broken', () => {
   assert.equal(said('at position 5'), 'Request body malformed: it is not JSON');
 });
 
-test('neither the message nor what it carries repeats the body', () => {
+test('neither the message nor the detail of an error quotes the body', () => {
   const texts = ['canary', '{"a": canary}', '"canary', '["canary",]', '{"canary": tru}', '{"__proto__":"canary"}'];
   for (const text of [
     ...texts,
@@ -78,7 +78,7 @@ test('a text of more values than allowed is refused, wherever they stand', () =>
     assert.throws(() => parseJson(text, 100), /it holds more than 100 values/);
 });
 
-test('a path leads to members and items that a value has itself, and to nothing else', () => {
+test('a path reaches own members and items only', () => {
   const value = { a: [{ b: 1 }], c: null };
   assert.equal(getByPath(value, ['a', '0', 'b']), 1);
   assert.equal(getByPath(value, []), value);

@@ -17,7 +17,7 @@ test('a line is one JSON object with time, level and message', () => {
   assert.deepEqual(told, { level: 'info', port: 80, msg: 'ready' });
 });
 
-test('only what is serious enough is written', () => {
+test('lines below the level are not written', () => {
   const use = (log: ReturnType<typeof createLog>) => {
     log.debug('a');
     log.info('b');
@@ -28,7 +28,7 @@ test('only what is serious enough is written', () => {
     assert.equal(written('json', use, level).length, lines, level);
 });
 
-test('members that are named like secrets are masked, one and two levels deep', () => {
+test('fields named like secrets are masked, one and two levels deep', () => {
   for (const name of ['authorization', 'cookie', 'password', 'secret', 'token', 'access_key', 'key_id']) {
     for (const format of ['json', 'text'] as const) {
       const line = written(format, log => log.info({ [name]: 'canary', inner: { [name]: 'canary' } }, 'm')).join();
@@ -38,7 +38,7 @@ test('members that are named like secrets are masked, one and two levels deep', 
   }
 });
 
-test('of an error only what explains it is written, with its causes', () => {
+test('an error is logged with type, code, message, stack and causes only', () => {
   const cause = Object.assign(new Error('reset'), { code: 'ECONNRESET', request: { headers: 'canary' } });
   const error = Object.assign(new TypeError('failed', { cause }), { detail: 'canary', config: { auth: 'canary' } });
   const line = written('json', log => log.error({ err: error }, 'unexpected')).join();
@@ -51,19 +51,19 @@ test('of an error only what explains it is written, with its causes', () => {
   assert.match(err.stack, /log\.test\.ts/);
 });
 
-test('a chain of causes that ends in itself is written all the same', () => {
+test('a cyclic chain of causes is logged up to the bound', () => {
   const error = new Error('snake');
   error.cause = error;
   assert.match(written('json', log => log.error({ err: error }, 'm')).join(), /snake/);
   assert.match(written('json', log => log.error({ err: 'just text' }, 'm')).join(), /just text/);
 });
 
-test('text for people has time, level, message and members', () => {
+test('the text format has time, level, message and fields', () => {
   const [line] = written('text', log => log.warn({ host: 'a.example', count: 2, odd: 'two words' }, 'slow answer'));
   assert.match(line!, /^\S+Z warn {2}slow answer host=a\.example count=2 odd="two words"\n$/);
 });
 
-test('text from outside cannot forge a second line, another member or a terminal command', () => {
+test('untrusted text cannot forge a second line, another field or a terminal command', () => {
   const [line] = written('text', log =>
     log.info(
       { path: 'a\n2026 error forged', name: 'x admin=true', esc: '\u001b[2J\u009b', bell: '\u2028' },

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { Lru } from './lru.ts';
 
-test('it never holds more than it may', () => {
+test('an LRU cache never exceeds its bound', () => {
   fc.assert(
     fc.property(fc.integer({ min: 2, max: 20 }), fc.array(fc.integer({ min: 0, max: 50 })), (most, keys) => {
       const kept = new Lru<number, string>(most);
@@ -16,7 +16,7 @@ test('it never holds more than it may', () => {
   );
 });
 
-test('what is asked for stays, what nobody asks for goes', () => {
+test('entries that are read stay, others are evicted', () => {
   const kept = new Lru<string, number>(10);
   kept.set('wanted', 1);
   for (let n = 0; n < 100; n++) {
@@ -26,7 +26,7 @@ test('what is asked for stays, what nobody asks for goes', () => {
   assert.equal(kept.get('other 0'), undefined);
 });
 
-test('what is deleted is gone from both generations', () => {
+test('a deleted entry is removed from both generations', () => {
   const kept = new Lru<string, number>(4);
   for (const name of ['a', 'b', 'c']) kept.set(name, name.length);
   kept.set('a', 2);

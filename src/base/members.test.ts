@@ -77,12 +77,12 @@ describe('unknown members', () => {
     assert.deepEqual(texts(schema, { kind: 'b', port: 1 }), []);
   });
 
-  test('a map of named keys knows its names', () => {
+  test('a record of literal keys allows those only', () => {
     const schema = z.partialRecord(z.enum(['get', 'post']), z.boolean());
     assert.deepEqual(texts(schema, { pots: true }), ['pots: no such member; did you mean post?']);
   });
 
-  test('a name declared in one other place is suggested with its path', () => {
+  test('a name declared at one other path is suggested with that path', () => {
     const schema = z.object({
       proxy: z.object({ target_url: z.string() }),
       b: z.object({ on: z.boolean() }),
@@ -99,7 +99,7 @@ describe('unknown members', () => {
     ]);
   });
 
-  test('legacy members are kept and reported, and no misspelling is led to them', () => {
+  test('legacy members are kept and reported, and never suggested', () => {
     const schema = legacyMembers(
       z.object({ use: z.boolean().optional() }).refine(() => true),
       ['use_certificate'],
@@ -110,7 +110,7 @@ describe('unknown members', () => {
     assert.deepEqual(texts(schema, { use_certificat: 1 }), ['use_certificat: no such member']);
   });
 
-  test('a legacy member that holds nothing is kept without a report', () => {
+  test('an empty legacy member is kept without a report', () => {
     const schema = legacyMembers(z.looseObject({}), ['old']);
     for (const old of [false, 0, '', null, [], {}, { secret: '', list: [], deep: { on: false } }]) {
       const value = { old };
@@ -140,13 +140,13 @@ describe('unknown members', () => {
 });
 
 describe('null', () => {
-  test('is left where the schema gives it a meaning of its own', () => {
+  test('null stays where the schema accepts it', () => {
     const schema = z.object({ a: z.string().nullable(), b: z.unknown().optional(), c: z.string() });
     const value = { a: null, b: null, c: null };
     assert.equal(checkMembers(schema, value).value, value);
   });
 
-  test('is absent for what has a default, in lists and maps of optional items too', () => {
+  test('null is absent where there is a default, in lists and maps of optional items too', () => {
     const schema = z.object({
       a: z.string().default('x'),
       list: z.array(z.string().optional()),
@@ -203,7 +203,7 @@ describe('members of reads and of changes', () => {
     assert.deepEqual(texts(schema, { created_att: '' }), ['created_att: no such member']);
   });
 
-  test('a null with a meaning of its own reaches the schema', () => {
+  test('a meaningful null reaches the schema', () => {
     assert.deepEqual(checkMembers(schema, { name: 'x', tags: null }).value, { name: 'x', tags: null });
     const published = z.toJSONSchema(schema, { io: 'input', override: publishMembers });
     assert.deepEqual(published.properties?.tags, {

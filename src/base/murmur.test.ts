@@ -29,7 +29,7 @@ test('text is hashed as UTF-8', () => {
   assert.equal(murmur32('π'.repeat(8), 0x9747b28c), 'd58063c1');
 });
 
-test('every length of tail gives a hash of its own, at full width', () => {
+test('every tail length gives a different hash of full width', () => {
   for (const [hash, width] of [
     [murmur32, 8],
     [murmur64, 16],

@@ -32,7 +32,7 @@ test('a hash keeps its own cost when the default rises', async () => {
   assert.equal(await verifyPassword('old', stored), true);
 });
 
-test('one password composed in two ways is one password', async () => {
+test('a password matches in composed and decomposed Unicode', async () => {
   assert.equal(await verifyPassword('cafe\u0301', await hashPassword('caf\u00e9', cheap)), true);
 });
 
@@ -70,7 +70,7 @@ test('a flood of sign-ins is queued up to the bound, the rest is refused, and th
   assert.equal(await verifyPassword('flood', await hashPassword('flood', cheap)), true);
 });
 
-test('a policy names every fault, and none of a good password', () => {
+test('a policy reports every violation, and none for a valid password', () => {
   const strict = { minLength: 8, multiCase: true, minNumeric: 2, minSpecial: 1, disableSequential: true };
   assert.deepEqual(findPasswordFaults('Tr0ub4dor&3', strict), []);
   assert.equal(findPasswordFaults('aaa', strict).length, 5);
@@ -80,7 +80,7 @@ test('a policy names every fault, and none of a good password', () => {
     assert.deepEqual(findPasswordFaults(fine, { minLength: 1, disableSequential: true }), []);
 });
 
-test('six characters are enough by default, counted as a person counts them', () => {
+test('six characters are enough by default, counted in code points', () => {
   assert.deepEqual(findPasswordFaults('secret'), []);
   assert.deepEqual(findPasswordFaults('😀😀😀'), ['Password must have at least 6 characters']);
 });

@@ -6,7 +6,7 @@ const problem = problems('shop', {
   sold_out: { status: 409, message: '{what} is sold out until {until}' },
 });
 
-test('a problem carries its code, status, detail and cause, and fills its sentence', () => {
+test('a problem has its code, status, detail and cause, and interpolates its message', () => {
   const cause = new Error('shelf');
   const made = problem.sold_out({ detail: { what: 'Tea', until: 5 }, cause });
   assert.ok(made instanceof Problem && made instanceof Error);
@@ -16,30 +16,30 @@ test('a problem carries its code, status, detail and cause, and fills its senten
   );
 });
 
-test('what the detail does not say stays as declared', () => {
+test('a placeholder without a detail stays as declared', () => {
   assert.equal(problem.sold_out().message, '{what} is sold out until {until}');
 });
 
-test('a value is put in as it is, also when it looks like a pattern', () => {
+test('a value is interpolated literally, also when it looks like a replacement pattern', () => {
   assert.equal(
     problem.sold_out({ detail: { what: '$& {until}', until: '$1' } }).message,
     '$& {until} is sold out until $1',
   );
 });
 
-test('the place that throws may say it in its own words', () => {
+test('a thrown problem may override the message', () => {
   const made = problem.sold_out({ message: 'No tea today' });
   assert.deepEqual([made.message, made.code], ['No tea today', 'shop.sold_out']);
 });
 
-test('a maker shows its declaration, for operations and documents', () => {
+test('a problem factory has its declaration', () => {
   assert.deepEqual(
     [problem.sold_out.code, problem.sold_out.status, problem.sold_out.message],
     ['shop.sold_out', 409, '{what} is sold out until {until}'],
   );
 });
 
-test('a sentence repeats no more of a value than it takes to know it again', () => {
+test('an interpolated value is truncated', () => {
   const { message } = problem.sold_out({ detail: { what: 'x'.repeat(5_000_000), until: 5 } });
   assert.equal(message, `${'x'.repeat(300)}… is sold out until 5`);
 });

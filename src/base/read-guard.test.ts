@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { createReadGuard } from './read-guard.ts';
 
 describe('read guard', () => {
-  test('what was read is stored, unless something was invalidated between the start of the read and its end', () => {
+  test('a value is stored unless there was an invalidation during its read', () => {
     const guard = createReadGuard();
     const stored: string[] = [];
     const before = guard.begin();

@@ -16,7 +16,7 @@ describe('redaction', () => {
     assert.equal(redact(`?x=${encodeURIComponent('p"ss wörd')}`), '?x=********');
   });
 
-  test('the parts of an address are secrets of their own', () => {
+  test('the parts of a secret URL are redacted on their own', () => {
     const redact = redactorOf('https://ann:pa%20ss@inside.example:8443/hooks/T000');
     for (const text of ['inside.example:8443', 'inside.example', 'pa%20ss', 'pa ss', '/hooks/T000'])
       assert.equal(redact(`<${text}>`), '<********>', text);
@@ -28,7 +28,7 @@ describe('redaction', () => {
     assert.equal(redact('abcdef abcd k'), '******** ******** k');
   });
 
-  test('no more secrets are remembered than the bound says', () => {
+  test('secrets beyond the bound evict the oldest', () => {
     const redactor = createRedactor({ maxSecrets: 1 });
     redactor.add('first secret');
     redactor.add('second secret');

@@ -30,6 +30,6 @@ test('escapes of other dialects mean the character, and case counts unless said 
   assert.ok(compileRegex('^a$', { ignoreCase: true }).test('A'));
 });
 
-test('where more is searched, less may be asked', () => {
+test('maxInstructions lowers the bound on a pattern', () => {
   assert.throws(() => compileRegex('a{100}', { maxInstructions: 50 }), /repeats too much/);
 });

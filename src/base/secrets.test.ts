@@ -17,7 +17,7 @@ writeFileSync(join(inside, 'large'), 'x'.repeat(70_000));
 const flags = { 'secrets.values': '{"key":"from settings"}', 'secrets.directory': inside };
 const secrets = createSecretResolver(readSettings({ flags }), { GW_SECRET_KEY: 'from the environment', PATH: '/bin' });
 
-test('a secret is found where it is kept, and nowhere else', () => {
+test('a secret is found in its own source only', () => {
   assert.equal(secrets.find('conf', 'key'), 'from settings');
   assert.equal(secrets.find('env', 'key'), 'from the environment');
   assert.equal(secrets.find('file', 'password'), 'from a file');
@@ -36,7 +36,7 @@ test('a secret is found where it is kept, and nowhere else', () => {
   assert.equal(createSecretResolver(readSettings({}), {}).find('file', 'password'), undefined);
 });
 
-test('secrets in settings are texts by name, are not repeated when refused, and only their names are shown', () => {
+test('secrets in settings are strings by name, never quoted in errors and masked in listings', () => {
   const settings = readSettings({ flags });
   assert.deepEqual(maskSettings(settings)['secrets.values'], { key: '********' });
   for (const value of ['canary', '["canary"]', '{"key":{"a":"canary"}}'])
@@ -46,6 +46,6 @@ test('secrets in settings are texts by name, are not repeated when refused, and 
     );
 });
 
-test('variables of the environment that hold secrets are nobody’s setting', () => {
+test('environment variables that hold secrets are no settings', () => {
   assert.doesNotThrow(() => readSettings({ environment: { GW_SECRET_PAYMENTS: 'canary' } }));
 });

@@ -26,23 +26,23 @@ export const text = (fallback: string, about: string): Setting<string> => ({
 
 export const secret = (about: string): Setting<string> => ({ ...text('', about), secret: true });
 
-export function count(fallback: number, about: string, range: { least?: number; most?: number } = {}): Setting<number> {
-  const least = range.least ?? 0;
-  const most = range.most ?? Number.MAX_SAFE_INTEGER;
+export function count(fallback: number, about: string, range: { min?: number; max?: number } = {}): Setting<number> {
+  const min = range.min ?? 0;
+  const max = range.max ?? Number.MAX_SAFE_INTEGER;
   return {
-    rule: `whole number, ${least} to ${most}`,
+    rule: `whole number, ${min} to ${max}`,
     default: fallback,
     about,
     secret: false,
     read(value) {
       const number = typeof value === 'string' && /^-?\d+$/.test(value.trim()) ? Number(value) : value;
       if (typeof number !== 'number' || !Number.isInteger(number)) return refuse('must be a whole number');
-      return number < least || number > most ? refuse(`must be from ${least} to ${most}`) : number;
+      return number < min || number > max ? refuse(`must be from ${min} to ${max}`) : number;
     },
   };
 }
 
-export const port = (fallback: number, about: string): Setting<number> => count(fallback, about, { most: 65_535 });
+export const port = (fallback: number, about: string): Setting<number> => count(fallback, about, { max: 65_535 });
 
 const booleanWords = new Map(['true', 'yes', 'on', '1'].map(word => [word, true]));
 for (const word of ['false', 'no', 'off', '0']) booleanWords.set(word, false);
@@ -85,7 +85,7 @@ export const list = (about: string): Setting<readonly string[]> => ({
 });
 
 /** A list that `check` validates when settings are read; it throws a `SettingError`. */
-export function checkedList(check: (items: readonly string[]) => void, about: string): Setting<readonly string[]> {
+export function listWithCheck(check: (items: readonly string[]) => void, about: string): Setting<readonly string[]> {
   const plain = list(about);
   return {
     ...plain,
@@ -104,7 +104,7 @@ export interface MessageOverride {
 }
 
 /** Message overrides by error code: an object in a file, JSON in the environment. */
-export const wordings = (about: string): Setting<Readonly<Record<string, MessageOverride>>> => ({
+export const messageOverrides = (about: string): Setting<Readonly<Record<string, MessageOverride>>> => ({
   rule: '`status` and `message` by code (JSON in the environment)',
   default: {},
   about,
@@ -142,7 +142,7 @@ function parseJsonText(text: string): unknown {
 }
 
 /** Secrets by name: an object in a file, JSON in the environment. */
-export const secretValues = (about: string): Setting<Readonly<Record<string, string>>> => ({
+export const secretMap = (about: string): Setting<Readonly<Record<string, string>>> => ({
   rule: 'text by name (JSON in the environment)',
   default: {},
   about,
@@ -155,7 +155,7 @@ export const secretValues = (about: string): Setting<Readonly<Record<string, str
 });
 
 /** Values by name: an object in a file, JSON in the environment. The reader of the setting checks what they hold. */
-export const values = (about: string): Setting<Readonly<Record<string, unknown>>> => ({
+export const jsonObject = (about: string): Setting<Readonly<Record<string, unknown>>> => ({
   rule: 'values by name (JSON in the environment)',
   default: {},
   about,
@@ -166,7 +166,7 @@ export const values = (about: string): Setting<Readonly<Record<string, unknown>>
 /**
  * Lists of objects by name: an object in a file, JSON in the environment. The reader of the setting checks the objects.
  */
-export const lists = (about: string): Setting<Readonly<Record<string, readonly object[]>>> => ({
+export const objectLists = (about: string): Setting<Readonly<Record<string, readonly object[]>>> => ({
   rule: 'lists by name (JSON in the environment)',
   default: {},
   about,
@@ -191,7 +191,7 @@ export const headerName = (about: string): Setting<string> => ({
 });
 
 /** One segment of a path. */
-export const segment = (fallback: string, about: string): Setting<string> => ({
+export const pathSegment = (fallback: string, about: string): Setting<string> => ({
   ...text(fallback, about),
   rule: 'one segment of a path',
   read: value =>

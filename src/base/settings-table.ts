@@ -1,19 +1,19 @@
 import { validateRefusedAddresses } from './address-policy.ts';
 import {
-  checkedList,
   choice,
   count,
   flag,
   headerName,
+  jsonObject,
   list,
-  lists,
+  listWithCheck,
+  messageOverrides,
+  objectLists,
+  pathSegment,
   port,
   secret,
-  secretValues,
-  segment,
+  secretMap,
   text,
-  values,
-  wordings,
 } from './settings-rows.ts';
 
 /**
@@ -23,7 +23,7 @@ import {
 export const settingsTable = {
   role: choice(['all', 'gateway', 'dashboard', 'portal'], 'all', 'Which parts this process runs.'),
   data_dir: text('./data', 'Directory of the embedded database, the master key and `credentials.json`.'),
-  threads: count(0, 'Traffic threads; 0 means one for each processor core.', { most: 256 }),
+  threads: count(0, 'Traffic threads; 0 means one for each processor core.', { max: 256 }),
   production: flag(false, 'Refuses to start with secrets that are short or well known.'),
 
   'gateway.host': text('0.0.0.0', 'Address the gateway listens on for API traffic.'),
@@ -66,48 +66,48 @@ export const settingsTable = {
     'check',
     'What happens to calls with `;` in the path, behind which some upstreams see parameters: they are refused where a rule says something else without them, passed as written, or always refused.',
   ),
-  'gateway.max_header_bytes': count(65_536, 'Largest head of a call.', { least: 4096, most: 1_048_576 }),
+  'gateway.max_header_bytes': count(65_536, 'Largest head of a call.', { min: 4096, max: 1_048_576 }),
   'gateway.headers_timeout_ms': count(20_000, 'How long a caller may take to send the head of a call.', {
-    least: 1000,
+    min: 1000,
   }),
   'gateway.request_timeout_ms': count(300_000, 'How long a caller may take to send a whole call. 0 is for ever.'),
   'gateway.min_body_bytes_per_second': count(
     500,
     'How fast a client sends the body of a request at least, while the gateway waits for it; a slower one gets 408. Streams of gRPC to HTTP/2 upstreams may pause. 0 sets no minimum.',
-    { most: 1_000_000 },
+    { max: 1_000_000 },
   ),
   'gateway.min_body_rate_window_ms': count(
     15_000,
     'How much waiting for a body that minimum is measured over, and so how long a client may pause.',
-    { least: 100, most: 600_000 },
+    { min: 100, max: 600_000 },
   ),
   'gateway.max_wrong_passwords_per_minute': count(
     30,
     'Wrong passwords of one user from one client address in a minute; then they get 429 unchecked. All users of an address together have ten times as many. 0 switches the limit off.',
-    { most: 1_000_000 },
+    { max: 1_000_000 },
   ),
-  'gateway.max_headers': count(200, 'Most headers of a call.', { least: 10, most: 2000 }),
+  'gateway.max_headers': count(200, 'Most headers of a call.', { min: 10, max: 2000 }),
   'gateway.keep_alive_timeout_ms': count(75_000, 'How long a connection may be idle between two calls.', {
-    least: 1000,
+    min: 1000,
   }),
   'gateway.write_timeout_ms': count(60_000, 'How long a caller may take nothing of an answer that waits for it.', {
-    least: 1000,
+    min: 1000,
   }),
   'gateway.max_connections': count(20_000, 'Connections of callers one traffic thread holds on one port.', {
-    least: 1,
+    min: 1,
   }),
   'gateway.extra_ports': list(
     'Ports, or ranges such as `9000-9010`, that APIs may have for themselves. None: every API answers on the gateway’s port.',
   ),
-  'gateway.max_batch_requests': count(100, 'Most calls in one batch request.', { least: 1, most: 10_000 }),
+  'gateway.max_batch_requests': count(100, 'Most calls in one batch request.', { min: 1, max: 10_000 }),
   'gateway.max_batch_bytes': count(10_485_760, 'Largest batch request, and most bytes of all its answers together.', {
-    least: 1024,
+    min: 1024,
   }),
   'gateway.batch_timeout_ms': count(
     30_000,
     'How long a batch request may take; what is not answered by then has failed.',
     {
-      least: 1,
+      min: 1,
     },
   ),
   'gateway.http2': flag(
@@ -124,18 +124,23 @@ export const settingsTable = {
   'gateway.websockets': flag(true, 'Passes WebSocket upgrades on.'),
   'gateway.close_connections': flag(false, 'Ends the connection of a caller with every answer.'),
   'gateway.generator_header': flag(true, 'Names the product in `X-Generator` where the gateway itself refuses a call.'),
-  'gateway.error_messages': wordings(
+  'gateway.error_messages': messageOverrides(
     'Status and words of refusals in place of the usual ones, by the codes of [refusals.md](refusals.md).',
   ),
   'gateway.error_overrides': {
-    ...lists('Other answers in place of errors, for every API: the same rules by status that definitions may have.'),
+    ...objectLists(
+      'Other answers in place of errors, for every API: the same rules by status that definitions may have.',
+    ),
     secret: false,
   },
   'gateway.version_header': headerName(
     'Header that tells callers the name of the version they got where the default was used. Empty tells nobody.',
   ),
-  'gateway.health_name': segment('hello', 'Name of the path on the gateway’s listener that says how each part is.'),
-  'gateway.ready_name': segment('ready', 'Name of the path on the gateway’s listener that says whether it can serve.'),
+  'gateway.health_name': pathSegment('hello', 'Name of the path on the gateway’s listener that says how each part is.'),
+  'gateway.ready_name': pathSegment(
+    'ready',
+    'Name of the path on the gateway’s listener that says whether it can serve.',
+  ),
   'gateway.segments': list(
     'Tags of which an API needs one to be reachable on this gateway. None: every API is, tagged or not.',
   ),
@@ -147,17 +152,17 @@ export const settingsTable = {
   'gateway.max_buffered_body_bytes': count(
     10_485_760,
     'Largest body that is held to change or check the whole of it. A larger call gets 413, a larger answer 500.',
-    { least: 1024 },
+    { min: 1024 },
   ),
   'gateway.max_body_values': count(
     200_000,
     'Most values of a JSON body, or elements and attributes of an XML body, that is checked or transformed. A request with more gets 413, or 400 where it is checked; a response with more becomes a 500.',
-    { least: 100, most: 100_000_000 },
+    { min: 100, max: 100_000_000 },
   ),
   'gateway.max_decompression_ratio': count(
     200,
     'How many times its packed size a body may have unpacked, where it has more than a MiB. A larger request gets 413, a larger response becomes a 500.',
-    { least: 1, most: 1_000_000 },
+    { min: 1, max: 1_000_000 },
   ),
   'gateway.require_content_length': flag(
     true,
@@ -168,66 +173,66 @@ export const settingsTable = {
     'Gives mock replies of classic definitions before callers are asked who they are, and keeps no record of them.',
   ),
   'gateway.max_loops': count(5, 'How often one call may be handed from API to API inside the gateway.', {
-    least: 1,
-    most: 100,
+    min: 1,
+    max: 100,
   }),
   'upstream.timeout_ms': count(
     30_000,
     'How long an upstream may take to begin its answer, and then to end one that is held until it is whole.',
-    { least: 1 },
+    { min: 1 },
   ),
   'upstream.http2': flag(false, 'Lets upstreams behind TLS choose HTTP/2, which gRPC needs.'),
-  'upstream.connect_timeout_ms': count(10_000, 'How long connecting to an upstream may take.', { least: 1 }),
+  'upstream.connect_timeout_ms': count(10_000, 'How long connecting to an upstream may take.', { min: 1 }),
   'upstream.max_connections': count(512, 'Connections one traffic thread keeps to one upstream.', {
-    least: 1,
-    most: 100_000,
+    min: 1,
+    max: 100_000,
   }),
   'upstream.max_streams': count(
     1000,
     'Requests one traffic thread has under way at once to one upstream over HTTP/2. An upstream may announce a smaller number.',
-    { least: 1, most: 100_000 },
+    { min: 1, max: 100_000 },
   ),
   'upstream.max_queued_requests': count(
     1000,
     'Requests of one traffic thread that may wait for a connection to one upstream; more get 503.',
-    { least: 1, most: 100_000 },
+    { min: 1, max: 100_000 },
   ),
   'upstream.queue_timeout_ms': count(
     10_000,
     'How long a request may wait for a connection to an upstream before it gets 503.',
-    { least: 1 },
+    { min: 1 },
   ),
   'upstream.max_share_percent': count(
     50,
     'How many of the connections to one upstream, and of the places to wait for one, a single client address (of IPv6 its /64), key or, beside others, organisation may hold.',
-    { least: 1, most: 100 },
+    { min: 1, max: 100 },
   ),
   'upstream.body_preread_bytes': count(
     65_536,
     'How much of a request body arrives before the request gets a connection to an HTTP/1.1 upstream; a smaller body arrives whole. 0 forwards at once.',
-    { most: 16_777_216 },
+    { max: 16_777_216 },
   ),
   'upstream.body_preread_total_bytes': count(
     67_108_864,
     'Bytes of request bodies that one traffic thread holds this way; where they are used up bodies are forwarded at once.',
-    { most: 17_179_869_184 },
+    { max: 17_179_869_184 },
   ),
-  'outbound.refused_addresses': checkedList(
+  'outbound.refused_addresses': listWithCheck(
     validateRefusedAddresses,
     'Addresses or networks, with or without a port (`10.0.0.5`, `10.0.0.0/8`, `10.0.0.5:3000`, `[fd00::5]:3000`), that nothing connects to: no upstream, no webhook, no key set. Unspecified, link-local and cloud metadata addresses and the management listeners of the process are refused anyway.',
   ),
   'uptime.interval_ms': count(10_000, 'How often upstream hosts are tested, where a definition asks for it.', {
-    least: 50,
-    most: 600_000,
+    min: 50,
+    max: 600_000,
   }),
   'uptime.failures': count(3, 'Tests in a row that fail before a host counts as down, or pass before it is up again.', {
-    least: 1,
-    most: 100,
+    min: 1,
+    max: 100,
   }),
   'discovery.cache_ttl_seconds': count(
     120,
     'How long the answer of a service registry is used where the definition does not say.',
-    { least: 1, most: 86_400 },
+    { min: 1, max: 86_400 },
   ),
   'gateway.control_port': port(8081, 'Port of `/gw/*` when the role is `gateway` alone.'),
   'gateway.control_on_traffic_port': flag(
@@ -247,7 +252,7 @@ export const settingsTable = {
   ),
 
   'database.url': secret('PostgreSQL as `postgres://user:password@host/name`. Unset: SQLite in the data directory.'),
-  'database.max_connections': count(10, 'Connections to PostgreSQL this process may hold.', { least: 1, most: 1000 }),
+  'database.max_connections': count(10, 'Connections to PostgreSQL this process may hold.', { min: 1, max: 1000 }),
   'database.config_backup': flag(
     true,
     'With PostgreSQL: keeps what traffic is made of in the data directory, sealed, to start with while the database does not answer.',
@@ -259,13 +264,13 @@ export const settingsTable = {
   'redis.timeout_ms': count(
     100,
     'How long a call waits for Redis. A Redis that is slower counts as away, and limits are counted here alone.',
-    { least: 10, most: 60_000 },
+    { min: 10, max: 60_000 },
   ),
   node_id: text(
     '',
     'Names this process among several on one database, for what it keeps there. Unset: made and kept in the data directory.',
   ),
-  'secrets.values': secretValues('What `$secret_conf.NAME` stands for in definitions.'),
+  'secrets.values': secretMap('What `$secret_conf.NAME` stands for in definitions.'),
   'secrets.directory': text('', 'Directory of files of which each is a secret: `$secret_file.NAME` in definitions.'),
   master_key: secret(
     'Key that protects secrets at rest, at least 32 characters. Unset: made and kept in the data directory.',
@@ -294,11 +299,11 @@ export const settingsTable = {
   'keys.cache_size': count(
     200_000,
     'Keys a traffic thread holds in memory, about 2 KiB each. Those in use beyond that are read again and again.',
-    { least: 100, most: 10_000_000 },
+    { min: 100, max: 10_000_000 },
   ),
   'keys.min_length': count(3, 'Shortest key that is accepted, and shortest custom name of one.', {
-    least: 1,
-    most: 64,
+    min: 1,
+    max: 64,
   }),
 
   'keys.lifetime_seconds': count(
@@ -325,40 +330,40 @@ export const settingsTable = {
     1000,
     'Calls one traffic thread may hold back for throttled keys; more are refused.',
     {
-      most: 1_000_000,
+      max: 1_000_000,
     },
   ),
-  'limits.max_throttle_seconds': count(300, 'How long one call may be held back in all.', { most: 3600 }),
+  'limits.max_throttle_seconds': count(300, 'How long one call may be held back in all.', { max: 3600 }),
   'limits.monitor_keys': flag(false, 'Tells handlers when a key has used so much of its quota.'),
   'limits.monitor_organisations': flag(false, 'Tells handlers when an organisation has used so much of its quota.'),
   'limits.monitor_percent': count(0, 'The share of every quota at which handlers are told. 0: only where a key says.', {
-    most: 100,
+    max: 100,
   }),
 
   'jwks.cache_ttl_seconds': count(240, 'How long the key set of a token issuer is believed before it is read again.', {
-    least: 1,
-    most: 604_800,
+    min: 1,
+    max: 604_800,
   }),
   'jwks.min_refresh_seconds': count(
     10,
     'How long a key set is left alone after it was read again because of a key it does not have, or did not answer.',
-    { most: 3600 },
+    { max: 3600 },
   ),
   'oauth.code_ttl_seconds': count(250, 'How long an authorization code can be swapped for a token.', {
-    least: 1,
-    most: 3600,
+    min: 1,
+    max: 3600,
   }),
-  'oauth.token_ttl_seconds': count(3600, 'How long an access token is good.', { least: 1, most: 315_360_000 }),
+  'oauth.token_ttl_seconds': count(3600, 'How long an access token is good.', { min: 1, max: 315_360_000 }),
   'oauth.refresh_token_ttl_seconds': count(1_209_600, 'How long a refresh token is good.', {
-    least: 1,
-    most: 315_360_000,
+    min: 1,
+    max: 315_360_000,
   }),
-  'oauth.error_status': count(403, 'Status of refusals by the OAuth routes.', { least: 400, most: 499 }),
+  'oauth.error_status': count(403, 'Status of refusals by the OAuth routes.', { min: 400, max: 499 }),
   'oauth.notification_retry_seconds': count(10, 'How long a notice of a new token waits before it is sent again.', {
-    most: 3600,
+    max: 3600,
   }),
 
-  'tenants.grants': values(
+  'tenants.grants': jsonObject(
     'What organisations other than the first may use unless their own grants say otherwise: `domains`, `paths`, `secrets`, `networks`, `max_apis`, `max_keys`, `max_policies`, `max_hooks`.',
   ),
 
@@ -370,17 +375,17 @@ export const settingsTable = {
   'apis.allow_duplicate_paths': flag(false, 'Accepts two APIs with the same domain and listen path.'),
   'apis.allow_classic_update_of_oas': flag(false, 'Lets the classic update replace an OpenAPI-based definition.'),
 
-  'debug.timeout_ms': count(10_000, 'How long one test of a definition may take.', { least: 1, most: 50_000 }),
+  'debug.timeout_ms': count(10_000, 'How long one test of a definition may take.', { min: 1, max: 50_000 }),
 
-  'management.page_size': count(10, 'Items on a page of a management list.', { least: 1, most: 1000 }),
+  'management.page_size': count(10, 'Items on a page of a management list.', { min: 1, max: 1000 }),
   'management.max_body_bytes': count(5_242_880, 'Largest request body the management interfaces read.', {
-    least: 1024,
-    most: 104_857_600,
+    min: 1024,
+    max: 104_857_600,
   }),
   'management.max_auth_failures_per_minute': count(
     600,
     'Wrong credentials of one address on one surface in a minute that get 401; more get 429. Right ones always pass. 0 switches the limit off.',
-    { most: 1_000_000 },
+    { max: 1_000_000 },
   ),
   'management.trusted_proxies': list(
     'Addresses or networks whose `X-Forwarded-For` is believed on the management listeners.',
@@ -394,22 +399,22 @@ export const settingsTable = {
     false,
     'Checks every answer against its declared shape. For tests and development.',
   ),
-  'users.password_min_length': count(6, 'Shortest password of a dashboard user.', { least: 6, most: 128 }),
+  'users.password_min_length': count(6, 'Shortest password of a dashboard user.', { min: 6, max: 128 }),
   'users.hide_access_keys': flag(false, 'Shows the access keys of other users as empty text, also to administrators.'),
   'users.renew_own_access_key_only': flag(false, 'Keeps administrators from renewing the access keys of other users.'),
-  'audit.retention_days': count(90, 'Days an audit record is kept. 0 keeps it for ever.', { most: 36_500 }),
+  'audit.retention_days': count(90, 'Days an audit record is kept. 0 keeps it for ever.', { max: 36_500 }),
   'analytics.enabled': flag(true, 'Writes down one record for each call of a managed API.'),
   'analytics.retention_days': count(
     30,
     'Days that usage, logged calls and results of uptime tests are kept. 0 keeps them for ever.',
     {
-      most: 36_500,
+      max: 36_500,
     },
   ),
   'analytics.max_rows_per_minute': count(
     1000,
     'Combinations of key, version, path and status counted apart per API and minute; more count as the path `other`.',
-    { least: 1, most: 100_000 },
+    { min: 1, max: 100_000 },
   ),
   'analytics.normalise_paths': flag(
     false,
@@ -417,7 +422,7 @@ export const settingsTable = {
   ),
   'analytics.ignored_addresses': list('Addresses or networks whose calls are not written down.'),
   'analytics.raw_log': flag(true, 'Keeps single calls beside their counts, for `GET /api/logs`.'),
-  'analytics.max_log_rows': count(100_000, 'Single calls kept; the oldest go first.', { most: 100_000_000 }),
+  'analytics.max_log_rows': count(100_000, 'Single calls kept; the oldest go first.', { max: 100_000_000 }),
   'transforms.on_failure': choice(
     ['refuse', 'pass'],
     'refuse',
@@ -431,34 +436,34 @@ export const settingsTable = {
     200_000,
     'Steps a body template or a jq filter may take for one body; then the call is refused.',
     {
-      least: 1000,
-      most: 100_000_000,
+      min: 1000,
+      max: 100_000_000,
     },
   ),
-  'events.handlers': lists(
+  'events.handlers': objectLists(
     'Handlers of the operator, by event: what `event_handlers.events` is in a classic definition. They hear of every API, and of keys that are made, changed and removed.',
   ),
   'events.max_queued': count(
     1000,
     'Webhook calls of one organisation that may wait to be made; what happens beyond that is not told.',
-    { least: 1, most: 1_000_000 },
+    { min: 1, max: 1_000_000 },
   ),
-  'events.timeout_ms': count(10_000, 'How long a webhook may take to answer.', { least: 10, most: 60_000 }),
-  'events.max_attempts': count(8, 'How often a webhook call is tried before it is given up.', { least: 1, most: 50 }),
+  'events.timeout_ms': count(10_000, 'How long a webhook may take to answer.', { min: 10, max: 60_000 }),
+  'events.max_attempts': count(8, 'How often a webhook call is tried before it is given up.', { min: 1, max: 50 }),
   'events.retry_interval_ms': count(
     5000,
     'How long a webhook call that failed waits before it is tried again; each time twice as long, up to an hour.',
-    { least: 10, most: 3_600_000 },
+    { min: 10, max: 3_600_000 },
   ),
   'events.max_log_rows': count(10_000, 'Finished webhook calls kept for each organisation; the oldest go first.', {
-    most: 1_000_000,
+    max: 1_000_000,
   }),
   'events.retention_days': count(14, 'Days a finished webhook call is kept, delivered or given up.', {
-    least: 1,
-    most: 3650,
+    min: 1,
+    max: 3650,
   }),
   'events.certificate_expiry_days': count(30, 'How long before its end an event tells that a certificate expires.', {
-    most: 3650,
+    max: 3650,
   }),
   'cache.max_memory_bytes': count(
     67_108_864,
@@ -473,9 +478,9 @@ export const settingsTable = {
   'shutdown.delay_seconds': count(
     0,
     'How long `/ready` says 503 after SIGTERM while calls are still taken, so that balancers send no more. The grace time begins after it.',
-    { most: 3600 },
+    { max: 3600 },
   ),
-  'shutdown.grace_seconds': count(30, 'How long calls under way may take to finish after SIGTERM.', { most: 3600 }),
+  'shutdown.grace_seconds': count(30, 'How long calls under way may take to finish after SIGTERM.', { max: 3600 }),
 
   'log.level': choice(['debug', 'info', 'warn', 'error', 'silent'], 'info', 'Least serious log line that is written.'),
   'log.format': choice(['json', 'text'], 'json', 'JSON lines for machines, or text for people.'),

@@ -35,7 +35,7 @@ function refusal(sources: SettingSources): string[] {
   return assert.fail('these settings were accepted');
 }
 
-test('what nobody sets has its declared default', () => {
+test('an unset setting has its default', () => {
   const settings = readSettings({});
   for (const name of settingNames) assert.deepEqual(settings[name], settingsTable[name].default, name);
   assert.equal(Object.isFrozen(settings), true);
@@ -63,7 +63,7 @@ test('every setting has one name in the file, one in the environment and one fla
   }
 });
 
-test('a JSON file is as good as a YAML one, whatever its indentation', () => {
+test('settings are read from JSON as from YAML, with any indentation', () => {
   const content = JSON.stringify({ gateway: { port: 7 }, 'log.level': 'warn', management: { trusted_proxies: ['a'] } });
   for (const text of [content, JSON.stringify(JSON.parse(content), null, '\t')]) {
     const settings = readSettings({ file: file(text, 'gw.json') });
@@ -73,7 +73,7 @@ test('a JSON file is as good as a YAML one, whatever its indentation', () => {
   }
 });
 
-test('each kind reads what it should, from a file and as text', () => {
+test('each kind of setting parses values of a file and text', () => {
   const settings = readSettings({
     file: file('production: true\nthreads: 4\nmanagement.trusted_proxies: [10.0.0.0/8]\n'),
     environment: { GW_USERS_HIDE_ACCESS_KEYS: 'Yes', GW_KEYS_MIN_LENGTH: ' 8 ', GW_KEYS_AT_REST: 'hashed' },
@@ -90,7 +90,7 @@ test('each kind reads what it should, from a file and as text', () => {
     assert.equal(readSettings({ environment: { GW_PRODUCTION: word } }).production, truth, word);
 });
 
-test('wordings are read from a file and as JSON, and refused with the code and member at fault', () => {
+test('message overrides are read from a file and as JSON, and rejected with the code and member at fault', () => {
   const wordings = { key_not_found: { status: 401, message: 'No' }, internal: { status: 503 } };
   const written = file(
     'gateway:\n  error_messages:\n    key_not_found: { status: 401, message: "No" }\n    internal: { status: 503 }\n',
@@ -113,14 +113,14 @@ test('wordings are read from a file and as JSON, and refused with the code and m
     ]);
 });
 
-test('names of headers and paths hold nothing that could be taken for something else', () => {
+test('names of headers and path segments are restricted to safe characters', () => {
   for (const value of ['X Version', 'x:y', 'x\r\ny', 'é'])
     assert.match(refusal({ flags: { 'gateway.version_header': value } })[0]!, /must be letters, digits and hyphens/);
   for (const value of ['', '..', '.x', 'a/b', 'a b', 'a%2e', '?'])
     assert.match(refusal({ flags: { 'gateway.health_name': value } })[0]!, /must be letters, digits and/, value);
 });
 
-test('each kind refuses with a sentence that names the setting, where it was, and what it must be', () => {
+test('an invalid value is rejected with the setting, its source and the rule', () => {
   const said = (name: string, value: string) => refusal({ environment: { [name]: value } });
   assert.deepEqual(said('GW_GATEWAY_PORT', '80a'), [
     'gateway.port (environment GW_GATEWAY_PORT): must be a whole number',
@@ -140,7 +140,7 @@ test('each kind refuses with a sentence that names the setting, where it was, an
   ]);
 });
 
-test('all faults of all sources are told at once', () => {
+test('errors of all sources are reported at once', () => {
   const lines = refusal({
     file: file('gateway: { port: x, hots: y }\n'),
     environment: { GW_LOG_LEVEL: 'loud', GW_PORTL_PORT: '1' },
@@ -149,7 +149,7 @@ test('all faults of all sources are told at once', () => {
   assert.equal(lines.length, 6);
 });
 
-test('an unknown name is refused with the nearest known one, wherever it is written', () => {
+test('an unknown setting is rejected with the closest known one, in every source', () => {
   const { path } = file('gateway: { prt: 1 }\nzzzzzzzzzzzzzzzzzzzz: 1\n', 'unknown.yaml');
   assert.deepEqual(refusal({ file: { path, required: true } }), [
     `gateway.prt (${path}): no such setting; did you mean gateway.port?`,
@@ -166,7 +166,7 @@ test('an unknown name is refused with the nearest known one, wherever it is writ
   ]);
 });
 
-test('a renamed setting is refused under its old name with the new one, wherever it is written', () => {
+test('a renamed setting is rejected under its old name with the new one, in every source', () => {
   const { path } = file('keys: { remembered: 5 }\n', 'renamed.yaml');
   assert.deepEqual(refusal({ file: { path, required: true } }), [
     `keys.remembered (${path}): this setting is now called keys.cache_size`,
@@ -183,7 +183,7 @@ test('a renamed setting is refused under its old name with the new one, wherever
   }
 });
 
-test('names an orchestrator gives to services called gw are nobody’s setting', () => {
+test('service links of an orchestrator for services called gw are no settings', () => {
   const environment = {
     GW_PORT: 'tcp://10.0.0.7:8080',
     GW_PORT_8080_TCP_ADDR: '10.0.0.7',
@@ -198,7 +198,7 @@ test('names an orchestrator gives to services called gw are nobody’s setting',
   assert.equal(readSettings({ environment })['portal.port'], 3001);
 });
 
-test('a file named by the operator must exist; the usual one may be absent or empty', () => {
+test('a file named by the operator must exist; the default one may be absent or empty', () => {
   const path = join(directory, 'absent.yaml');
   assert.deepEqual(refusal({ file: { path, required: true } }), [`${path}: cannot be read (ENOENT)`]);
   assert.equal(readSettings({ file: { path, required: false } })['gateway.port'], 8080);
@@ -206,7 +206,7 @@ test('a file named by the operator must exist; the usual one may be absent or em
   assert.deepEqual(refusal({ file: { path: directory, required: false } }), [`${directory}: cannot be read (EISDIR)`]);
 });
 
-test('a file that is not YAML is refused with its line, and never repeated', () => {
+test('a malformed file is rejected with its line, and never quoted', () => {
   for (const content of [
     'a: 1\nadmin.secret: [canary\n',
     'admin.secret: *canary\n',
@@ -225,13 +225,13 @@ test('a file that is not YAML is refused with its line, and never repeated', () 
   }
 });
 
-test('a refused secret is not repeated', () => {
+test('an invalid secret is not quoted in the error', () => {
   const lines = refusal({ file: file('admin.secret: { canary: canary2 }\ngateway.secret: 123454321\n') }).join();
   assert.match(lines, /admin\.secret .*must be text/);
   assert.doesNotMatch(lines, /canary|123454321/);
 });
 
-test('secrets are masked when settings are shown, and what is not set is shown as unset', () => {
+test('secrets are masked in listings, and unset ones are visible as unset', () => {
   const secrets = settingNames.filter(name => settingsTable[name].secret && settingsTable[name].default === '');
   assert.ok(secrets.length >= 8);
   const given = readSettings({ flags: Object.fromEntries(secrets.map(name => [name, 'canary'] as const)) });

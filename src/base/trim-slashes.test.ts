@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { trimTrailingSlashes } from './trim-slashes.ts';
 
-test('slashes at the end go, others stay', () => {
+test('trailing slashes are trimmed, others stay', () => {
   for (const [given, left] of [
     ['', ''],
     ['/', ''],

@@ -6,7 +6,7 @@ import { createDataKey, createVault, parseMasterKey, unwrapDataKey, wrapDataKey 
 
 const vault = createVault(createDataKey());
 
-test('what is sealed opens again, whatever the text', () => {
+test('any sealed text opens again', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), fc.string(), (text, purpose) => {
       const sealed = vault.seal(text, purpose);
@@ -17,7 +17,7 @@ test('what is sealed opens again, whatever the text', () => {
   );
 });
 
-test('sealing one text twice gives two texts', () => {
+test('sealing one text twice gives different results', () => {
   assert.notEqual(vault.seal('secret', 'key'), vault.seal('secret', 'key'));
 });
 
@@ -36,14 +36,14 @@ test('a sealed secret does not open for another purpose, with another key, or wh
     assert.throws(() => vault.open(text, 'user.access_key'), cannot, text);
 });
 
-test('a problem with a secret never shows the secret', () => {
+test('an error about a secret never quotes the secret', () => {
   assert.throws(
     () => vault.open('canary-secret', 'key'),
     (error: Error) => !`${error.message}${error.stack}${JSON.stringify(error)}`.includes('canary-secret'),
   );
 });
 
-test('a digest is the same for the same secret and purpose only, and differs between data keys', () => {
+test('digests are equal for equal secret, purpose and data key only', () => {
   const digest = vault.digest('secret', 'key');
   assert.match(digest, /^[0-9a-f]{64}$/);
   assert.equal(vault.digest('secret', 'key'), digest);
@@ -70,7 +70,7 @@ test('one master key is the same key in hexadecimal, base64 and base64url', () =
     assert.deepEqual(parseMasterKey(`${bytes.toString(encoding)}\n`), bytes);
 });
 
-test('longer keys and passphrases become 32 bytes, the same ones each time', () => {
+test('longer keys and passphrases derive the same 32 bytes each time', () => {
   for (const text of [randomBytes(48).toString('base64'), 'correct horse battery staple, and some more of it']) {
     assert.equal(parseMasterKey(text).length, 32);
     assert.deepEqual(parseMasterKey(text), parseMasterKey(text));

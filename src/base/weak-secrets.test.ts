@@ -9,7 +9,7 @@ const all = (value: () => string) => Object.fromEntries(guarded.map(name => [nam
 const refused = (flags: Record<string, string>) => () =>
   rejectWeakSecrets(readSettings({ flags: { production: 'true', ...flags } }));
 
-test('each short secret is refused with a sentence of its own that does not repeat it', () => {
+test('each short secret is rejected with its own message, which does not quote it', () => {
   assert.throws(refused(all(() => `Zk4${'q'.repeat(2)}7`)), (error: Error) => {
     const lines = error.message.split('\n');
     assert.deepEqual(
@@ -35,11 +35,11 @@ test('long but well-known secrets are refused', () => {
     assert.throws(refused({ 'gateway.secret': value }), /^Problem: gateway\.secret: is well known/, value);
 });
 
-test('random secrets, and those that are made at the first start, are accepted', () => {
+test('random secrets, and those generated at the first start, are accepted', () => {
   refused(all(createSecretText))();
   refused({})();
 });
 
-test('outside of production any secret will do', () => {
+test('without production mode any secret is accepted', () => {
   rejectWeakSecrets(readSettings({ flags: all(() => 'x') }));
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseYaml } from './yaml.ts';
 
-test('YAML is read as the data it stands for, dates and versions as text', () => {
+test('YAML is parsed as data, dates and versions as text', () => {
   assert.deepEqual(parseYaml("a: [1, true, null]\nday: 2026-01-02\nopenapi: 3.0.3\n200: { x: 'y' }\n"), {
     a: [1, true, null],
     day: '2026-01-02',
@@ -14,7 +14,7 @@ test('YAML is read as the data it stands for, dates and versions as text', () =>
   assert.deepEqual(parseYaml('{"json": "is YAML"}'), { json: 'is YAML' });
 });
 
-test('what is not YAML is refused with its place and without its text', () => {
+test('malformed YAML is rejected with its position, and never quoted', () => {
   for (const text of ['a: [', 'a: secret: b', '--- a\n--- b', '"secret'])
     assert.throws(
       () => parseYaml(text),
@@ -24,7 +24,7 @@ test('what is not YAML is refused with its place and without its text', () => {
   assert.throws(() => parseYaml(' \n'), /Request body is empty/);
 });
 
-test('a short text cannot grow without end', () => {
+test('alias expansion is bounded', () => {
   const names = Array.from({ length: 12 }, (_, at) => String.fromCharCode(97 + at));
   const lines = names.map((name, at) => {
     const part =
@@ -42,7 +42,7 @@ test('a short text cannot grow without end', () => {
   assert.throws(() => parseYaml(`${'['.repeat(200)}${']'.repeat(200)}`), /nested deeper/);
 });
 
-test('the bounds of JSON hold', () => {
+test('YAML has the bounds of JSON', () => {
   assert.throws(() => parseYaml('a: .inf'), /a number is too large/);
   assert.throws(() => parseYaml('__proto__: { a: 1 }'), /may not be called __proto__/);
   assert.throws(() => parseYaml('a: "\\0"'), /NUL/);

@@ -6,7 +6,7 @@ import { decodeXml, parseXml, writeXml, XmlError, type XmlMap } from './xml.ts';
 /** Without prototypes, which comparisons would tell apart. */
 const plain = (source: string) => JSON.parse(JSON.stringify(parseXml(source))) as unknown;
 
-test('elements, attributes, text and repetitions become maps', () => {
+test('elements, attributes, text and repetitions become objects', () => {
   const cases: readonly [source: string, expected: unknown][] = [
     ['<a>x</a>', { a: 'x' }],
     ['<a/>', { a: '' }],
@@ -26,7 +26,7 @@ test('elements, attributes, text and repetitions become maps', () => {
   for (const [source, expected] of cases) assert.deepEqual(plain(source), expected, source);
 });
 
-test('what is not XML, or more than is read, is refused', () => {
+test('malformed XML and document types are rejected', () => {
   const faults: readonly [source: string, why: RegExp][] = [
     ['', /no element/],
     ['plain', /outside the root/],
@@ -70,7 +70,7 @@ test('line ends are one line feed, and white space in attributes is blanks', () 
   assert.deepEqual(plain('\ufeff<a>\u00a0x</a>'), { a: '\u00a0x' });
 });
 
-test('characters that no document may hold are refused wherever they stand', () => {
+test('forbidden characters are rejected anywhere', () => {
   for (const character of ['\0', '\x01', '\x0b', '\x1f', '\ufffe', '\uffff', '\ud800'])
     for (const source of [
       `<a>${character}</a>`,
@@ -81,18 +81,18 @@ test('characters that no document may hold are refused wherever they stand', () 
       assert.throws(() => parseXml(source), /character U\+[\dA-F]{4} at \d+ is not allowed/);
 });
 
-test('attributes of one name are refused, and two that differ in their prefix are one: the last', () => {
+test('duplicate attributes are rejected; of two that differ in their prefix the last wins', () => {
   assert.throws(() => parseXml('<a b="1" c="2" b="3"/>'), /attribute b stands twice/);
   assert.deepEqual(plain('<a x:b="1" y:b="2"/>'), { a: { '-b': '2' } });
 });
 
-test('what is written with line breaks and tabs is read back the same', () => {
+test('line breaks and tabs survive writing and parsing', () => {
   const value = { a: { '-b': 'x\n\ty\r', '#text': 'x\r\ny' } };
   assert.equal(writeXml(value), '<a b="x&#xA;&#x9;y&#xD;">x&#xD;\ny</a>');
   assert.deepEqual(plain(writeXml(value)), value);
 });
 
-test('depth and number of parts are bounded', () => {
+test('depth and number of elements and attributes are bounded', () => {
   const bound = (error: unknown) => error instanceof XmlError && error.isLimitExceeded;
   assert.throws(() => parseXml('<a>'.repeat(1_000_000)), bound);
   assert.throws(() => parseXml(`<a>${'<b/>'.repeat(200_000)}</a>`), bound);
@@ -100,13 +100,13 @@ test('depth and number of parts are bounded', () => {
   assert.throws(() => parseXml(`<a ${attributes}/>`), bound);
 });
 
-test('names that objects give a meaning of their own are names like others', () => {
+test('names such as __proto__ and constructor are ordinary', () => {
   const found = parseXml('<constructor><__proto__>x</__proto__></constructor>');
   assert.deepEqual(Object.entries(found.constructor), [['__proto__', 'x']]);
   assert.equal(({} as { x?: unknown }).x, undefined);
 });
 
-test('bytes are read in the encoding that they say', () => {
+test('a document is decoded by its byte order mark or declared encoding', () => {
   assert.equal(decodeXml(Buffer.from('<a>é</a>')), '<a>é</a>');
   const latin = Buffer.from('<?xml version="1.0" encoding="ISO-8859-1"?><a>é</a>', 'latin1');
   assert.match(decodeXml(latin), /<a>é<\/a>/);
@@ -115,7 +115,7 @@ test('bytes are read in the encoding that they say', () => {
   assert.throws(() => decodeXml(Buffer.from('<?xml version="1.0" encoding="nope"?><a/>')), XmlError);
 });
 
-test('maps become elements: one is the root, several stand in a document', () => {
+test('an object with one member becomes the root element, several go into doc', () => {
   const cases: readonly [value: XmlMap, expected: string][] = [
     [{ a: 'x' }, '<a>x</a>'],
     [{ a: null }, '<a/>'],
@@ -131,14 +131,14 @@ test('maps become elements: one is the root, several stand in a document', () =>
   for (const [value, expected] of cases) assert.equal(writeXml(value), expected);
 });
 
-test('what is not a name is never written as one', () => {
+test('an invalid element or attribute name is rejected', () => {
   for (const name of ['a b', '1', '', 'a><script', '#x', 'a="1"'])
     assert.throws(() => writeXml({ root: { [name]: 'x' } }), XmlError, name);
   assert.throws(() => writeXml({ root: { '-a b': 'x' } }), XmlError);
   assert.throws(() => writeXml({ root: { '-a': {} } }), XmlError);
 });
 
-test('what is written is read back the same', () => {
+test('written XML parses to the same value', () => {
   const word = fc.stringMatching(/^[a-z]{1,5}$/);
   const leaf = fc
     .string({ unit: 'binary', minLength: 1 })

@@ -1,3 +1,4 @@
+import { every, type RepeatedWork } from '#base/repeat.ts';
 import type { Records } from './records.ts';
 
 /** Length of the change log in revisions. A gateway that is further behind reloads everything. */
@@ -26,17 +27,6 @@ export async function pruneChanges(
 }
 
 /** Prunes the change log while the process runs. Every process on a database may: deleting is idempotent. */
-export function startChangeLogPruning(records: Records, onError: (error: Error) => void) {
-  let pruning = Promise.resolve();
-  const prune = () => {
-    pruning = pruneChanges(records).then(() => undefined, onError);
-  };
-  prune();
-  const timer = setInterval(prune, pruneIntervalMs);
-  return {
-    async close(): Promise<void> {
-      clearInterval(timer);
-      await pruning;
-    },
-  };
+export function startChangeLogPruning(records: Records, onError: (error: Error) => void): RepeatedWork {
+  return every(pruneIntervalMs, () => pruneChanges(records), { onError, runsAtStart: true });
 }

@@ -83,7 +83,7 @@ test('a visitor reaches no loopback server, however the address is spelled', asy
   assert.equal(server.connections(), 0);
 });
 
-test('metadata and link-local addresses are refused to everybody, whatever the rules', async t => {
+test('metadata and link-local addresses are refused to every audience, whatever the rules', async t => {
   const rules = { local: true, origins: ['http://169.254.169.254', 'http://metadata.google.internal'] };
   const resolve = async (host: string) => [host === 'sneaky.example' ? 'fd00:ec2::254' : '93.184.216.34'];
   const client = clientOf(t, { rules: { operator: rules, visitor: rules }, resolve });
@@ -114,7 +114,7 @@ test('rules can open local networks to visitors, close them to operators, or ope
   await assert.rejects(narrow.fetch({ url: other.origin, ...visitor }), { code: 'outbound.refused' });
 });
 
-test('a name is resolved once a call, and the connection goes to what was checked even if the name moved', async t => {
+test('a name is resolved once a request, and the connection goes to the checked address even if the name changed', async t => {
   const { port } = await serve(t, ok);
   const asked: string[] = [];
   const resolve = async (host: string) => {
@@ -129,7 +129,7 @@ test('a name is resolved once a call, and the connection goes to what was checke
   assert.equal(asked.length, 2);
 });
 
-test('a name that is not found is said to an operator, and not told from a refused one to a visitor', async t => {
+test('an unknown name is reported to an operator, and looks like a refused one to a visitor', async t => {
   const client = clientOf(t, {
     resolve: async host => (host === 'inside.example' ? ['10.0.0.1'] : Promise.reject(new Error('ENOTFOUND'))),
   });
@@ -169,7 +169,7 @@ test('only plain http and https URLs and ordinary methods are called', async t =
   });
 });
 
-test('a redirect is the answer unless the caller asks to follow it', async t => {
+test('a redirect is returned unless the caller follows redirects', async t => {
   const { origin, requests } = await serve(
     t,
     (_request, response) => void response.writeHead(302, { location: '/next' }).end(),
@@ -225,7 +225,7 @@ test('credentials and bodies stay with the origin they were meant for', async t 
   assert.equal(other.requests.length, 1);
 });
 
-test('an answer is bounded in bytes, with or without a stated length, and when it unfolds', async t => {
+test('a response is bounded in bytes, with or without Content-Length, and when decoded', async t => {
   const bomb = gzipSync(Buffer.alloc(1024 * 1024));
   const answers: Record<string, (response: ServerResponse) => void> = {
     '/fits': response => void response.end('x'.repeat(2000)),
@@ -256,7 +256,7 @@ test('an answer is bounded in bytes, with or without a stated length, and when i
   await assert.rejects(get('/headers'), { code: 'outbound.unreachable' });
 });
 
-test('a call ends when its time is up, whether the name, the answer or its body keeps it waiting', async t => {
+test('a request times out while DNS, the response or its body is pending', async t => {
   const { origin, requests } = await serve(t, (request, response) => {
     if (request.url === '/body') response.write('first of many');
   });
@@ -269,7 +269,7 @@ test('a call ends when its time is up, whether the name, the answer or its body 
   await Promise.all(requests.map(({ socket }) => socket.destroyed || once(socket, 'close')));
 });
 
-test('a caller can give up, and closing ends what is under way', async t => {
+test('a caller can abort, and closing aborts requests in flight', async t => {
   const arrived = Promise.withResolvers<void>();
   const { origin } = await serve(t, () => arrived.resolve());
   const client = clientOf(t);
@@ -283,7 +283,7 @@ test('a caller can give up, and closing ends what is under way', async t => {
   await assert.rejects(client.fetch({ url: origin, ...operator }), { code: 'outbound.closed' });
 });
 
-test('calls at once are bounded for each audience on its own', async t => {
+test('concurrent requests are bounded for each audience', async t => {
   const waiting: ServerResponse[] = [];
   const arrived = Promise.withResolvers<void>();
   const { origin } = await serve(t, (_request, response) => {
@@ -345,7 +345,7 @@ test('TLS is verified against the name in the URL, with client certificates wher
   assert.equal(requests.length, 3);
 });
 
-test('what cannot be reached says why', async t => {
+test('an unreachable host is reported with the reason', async t => {
   const { origin, port } = await serve(t, request => void request.socket.destroy());
   const client = clientOf(t, { resolve: async () => ['127.0.0.1', '::1'] });
   await assert.rejects(client.fetch({ url: origin, ...operator }), { code: 'outbound.unreachable' });

@@ -3,7 +3,7 @@ import { isZeroValue } from '#base/json-tree.ts';
 import { isUtf8ContentType } from '#base/media-type.ts';
 import { formatViolations } from '#languages/json-schema/error-text.ts';
 import { InvalidSchema } from '#languages/json-schema/invalid-schema.ts';
-import { parseJsonBody } from '#languages/json-schema/json-body.ts';
+import { parseStrictJson } from '#languages/json-schema/json-body.ts';
 import { compileJsonSchema, type Validate } from '#languages/json-schema/schema.ts';
 import { noBytes } from '../http/body.ts';
 import type { GatewayResponse } from '../http/response.ts';
@@ -51,7 +51,7 @@ function checkBody(
 ): GatewayResponse | undefined {
   if (!isUtf8ContentType(call.headers.get('content-type') ?? ''))
     return refuse(call, 'json_unreadable', { detail: 'it is not UTF-8' });
-  const read = parseJsonBody(bytes, maxValues);
+  const read = parseStrictJson(bytes, maxValues);
   if ('fault' in read) return refuse(call, 'json_unreadable', { detail: read.fault });
   const faults = validate!(read.value);
   if (faults.length === 0) return undefined;
@@ -74,7 +74,7 @@ function compileSchema(path: string, schema: Json | undefined): Validate | undef
 /** The base64 form of a schema, used where the plain one is absent. */
 function decodeSchema(path: string, base64: string): Json | undefined {
   if (base64 === '') return undefined;
-  const read = parseJsonBody(Buffer.from(base64, 'base64'));
+  const read = parseStrictJson(Buffer.from(base64, 'base64'));
   if ('fault' in read) throw new ApiCompileError(`the schema of ${path} cannot be read: ${read.fault}`);
   return read.value;
 }

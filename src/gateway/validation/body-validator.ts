@@ -1,6 +1,6 @@
 import { type JsonObject, objectOrEmpty } from '#base/json-tree.ts';
 import { isJsonType, isUtf8ContentType, parseMediaType } from '#base/media-type.ts';
-import { parseJsonBody } from '#languages/json-schema/json-body.ts';
+import { parseStrictJson } from '#languages/json-schema/json-body.ts';
 import type { SchemaCheck, ValidationRun } from '#languages/json-schema/run.ts';
 import type { HeaderList } from '../http/headers.ts';
 import { type Coercion, compileCoercion } from './coercion.ts';
@@ -86,7 +86,7 @@ function compileMedia(type: string, media: JsonObject, document: OpenApiDocument
 }
 
 function readJsonMedia(bytes: Buffer, maxValues: number): ReturnType<BodyReader> {
-  const read = parseJsonBody(bytes, maxValues);
+  const read = parseStrictJson(bytes, maxValues);
   return 'fault' in read ? { fault: `cannot be read: ${read.fault}` } : read;
 }
 
@@ -159,7 +159,7 @@ function compileField(schema: unknown, encoding: JsonObject, document: OpenApiDo
   const readPart = (part: FormPart, maxPartValues: number): unknown => {
     const declared = typeof encoding.contentType === 'string' ? parseMediaType(encoding.contentType) : '';
     if (isJsonType(part.type || declared) || (isObject && part.type === '')) {
-      const read = parseJsonBody(part.bytes, maxPartValues);
+      const read = parseStrictJson(part.bytes, maxPartValues);
       return 'fault' in read ? part.bytes.toString() : read.value;
     }
     // Only the length of a file can be validated: one character per byte.

@@ -1,6 +1,6 @@
 import { arrayOrEmpty, type JsonObject, objectOrEmpty } from '#base/json-tree.ts';
 import { isJsonType, parseMediaType } from '#base/media-type.ts';
-import { parseJsonBody } from '#languages/json-schema/json-body.ts';
+import { parseStrictJson } from '#languages/json-schema/json-body.ts';
 import type { SchemaCheck, ValidationRun } from '#languages/json-schema/run.ts';
 import type { HeaderList } from '../http/headers.ts';
 import { type Coercion, compileCoercion, type SerializedValue } from './coercion.ts';
@@ -140,7 +140,7 @@ function compileContent(it: JsonObject, document: OpenApiDocument): ParameterRea
       const written = readRaw(it.in as string, sources, how.name);
       if (written === undefined) return undefined;
       if (!isJson) return { value: written };
-      const read = parseJsonBody(Buffer.from(written));
+      const read = parseStrictJson(Buffer.from(written));
       if ('fault' in read) throw new InvalidSerialization(`cannot be read: ${read.fault}`);
       return read;
     },

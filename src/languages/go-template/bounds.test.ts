@@ -32,7 +32,7 @@ describe('template step budget', () => {
   const long = 'aB'.repeat(size / 2);
   const needle = `${'a'.repeat(50)}b${'a'.repeat(50)}`;
 
-  test('a function that looks at each character costs steps in proportion to the characters', () => {
+  test('a function of each character costs steps in proportion to the characters', () => {
     const sources = [
       '{{trimAll "aB" .long}}',
       '{{trimAll .long "x"}}',
@@ -124,7 +124,7 @@ describe('template step budget', () => {
     }
   });
 
-  test('a search finds what the engine finds', () => {
+  test('a search finds what indexOf finds', () => {
     const plain = `${'ab'.repeat(30)}c${'ab'.repeat(30)}`;
     for (const old of [
       'a',

@@ -14,7 +14,7 @@ writeFileSync(join(directory, 'a.tmpl'), 'A');
 writeFileSync(join(directory, 'more', 'b.tmpl'), 'B');
 symlinkSync(join(outside, 'secret'), join(directory, 'link'));
 
-test('files below the directory are read, and no others', () => {
+test('only template files below the directory are read', () => {
   assert.equal(readTemplateFile(directory, 'a.tmpl'), 'A');
   assert.equal(readTemplateFile(directory, './more/b.tmpl'), 'B');
   assert.equal(readTemplateFile(directory, join(directory, 'a.tmpl')), 'A');

@@ -34,7 +34,7 @@ const words = [
 ];
 const data = () => ({ a: { b: 'x' }, list: [1, 'two', null, { three: [3] }], n: 1.5, text: 'a b' });
 
-test('no source and no data does anything but render or fault', () => {
+test('any source and data either renders or throws TemplateError', () => {
   const source = fc.array(fc.oneof(fc.constantFrom(...words), fc.string({ unit: 'binary', maxLength: 4 })), {
     maxLength: 30,
   });
@@ -47,7 +47,7 @@ test('no source and no data does anything but render or fault', () => {
   );
 });
 
-test('no function does anything but give a value or fault, whatever it is given', () => {
+test('any function called with any arguments returns or throws TemplateError', () => {
   const value = fc.oneof(
     fc.jsonValue({ maxDepth: 3 }),
     fc.constantFrom<unknown>(undefined, null, Number.NaN, Number.POSITIVE_INFINITY, 1e300, -1e300, 2n ** 80n, -1, 0),

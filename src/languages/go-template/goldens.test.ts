@@ -31,7 +31,7 @@ function render({ template, data: own, xml }: Golden): string | undefined {
 }
 
 describe('templates compared with Go', () => {
-  test('every case gives what Go gives, or differs for a reason', () => {
+  test('every case renders as in Go, or differs for a listed reason', () => {
     assert.ok(cases.length > 1000);
     for (const golden of cases) {
       const wanted = golden.differs === undefined ? golden.output : golden.ours;
@@ -39,7 +39,7 @@ describe('templates compared with Go', () => {
     }
   });
 
-  test('a case that differs really does', () => {
+  test('a case listed as different does differ', () => {
     for (const { template, differs, output, ours } of cases)
       if (differs !== undefined) assert.notEqual(ours, output, template);
   });

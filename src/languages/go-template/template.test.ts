@@ -31,8 +31,8 @@ type Case = readonly [source: string, expected: string];
 
 const rendered = (source: string, given: unknown = data()) => compileTemplate(source).render(given);
 
-function holds(promise: string, cases: readonly Case[]): void {
-  test(promise, () => {
+function testRendering(title: string, cases: readonly Case[]): void {
+  test(title, () => {
     for (const [source, expected] of cases) assert.equal(rendered(source), expected, source);
   });
 }
@@ -44,7 +44,7 @@ const refused = (source: string, what: RegExp, given: unknown = data()) =>
     source,
   );
 
-holds('text and fields come out as they are', [
+testRendering('text and fields are rendered', [
   ['', ''],
   ['plain { text } }}', 'plain { text } }}'],
   ['{{.name}}', 'Ann'],
@@ -59,7 +59,7 @@ holds('text and fields come out as they are', [
   ['{{(dict "k" (dict "l" 1)).k.l}}', '1'],
 ]);
 
-holds('what is missing prints as no value, and has nothing in it', [
+testRendering('a missing field prints <no value>, and its members are missing too', [
   ['{{.missing}}', '<no value>'],
   ['{{.nothing}}', '<no value>'],
   ['{{.missing.too.deep}}', '<no value>'],
@@ -67,7 +67,7 @@ holds('what is missing prints as no value, and has nothing in it', [
   ['{{.constructor}} {{.map.toString}} {{.__proto__}}', '<no value> <no value> <no value>'],
 ]);
 
-holds('marks that trim take the white space on their side', [
+testRendering('trim markers remove the white space on their side', [
   ['a {{- 1}} b', 'a1 b'],
   ['a {{1 -}} b', 'a 1b'],
   ['a \n\t {{- 1 -}} \r\n b', 'a1b'],
@@ -78,7 +78,7 @@ holds('marks that trim take the white space on their side', [
   ['a {{- "b"}}{{"c" -}} d', 'abcd'],
 ]);
 
-holds('constants are read as they are written', [
+testRendering('literals of every kind', [
   ['{{"a\\tb\\u00e9\\x41\\101\\""}}', 'a\tbéAA"'],
   ['{{`raw \\n {{ text`}}', 'raw \\n {{ text'],
   ["{{'a'}} {{'\\n'}} {{'é'}}", '97 10 233'],
@@ -87,7 +87,7 @@ holds('constants are read as they are written', [
   ['{{true}} {{false}}', 'true false'],
 ]);
 
-holds('variables live from their declaration to the end of their block', [
+testRendering('variables are in scope from their declaration to the end of their block', [
   ['{{$x := 1}}{{$x}}', '1'],
   ['{{$x := 1}}{{$x = 2}}{{$x}}', '2'],
   ['{{$x := 1}}{{if true}}{{$x = 2}}{{end}}{{$x}}', '2'],
@@ -99,7 +99,7 @@ holds('variables live from their declaration to the end of their block', [
   ['{{with .deep}}{{.er.est}}{{$.name}}{{end}}', 'bottomAnn'],
 ]);
 
-holds('conditions follow what is empty', [
+testRendering('if, with and else treat empty values as false', [
   ['{{if .yes}}a{{end}}', 'a'],
   ['{{if .no}}a{{else}}b{{end}}', 'b'],
   ['{{if .none}}a{{else if .nothing}}b{{else if .count}}c{{else}}d{{end}}', 'c'],
@@ -113,7 +113,7 @@ holds('conditions follow what is empty', [
   ['{{.yes | and true}} {{.name | or 0}}', 'true Ann'],
 ]);
 
-holds('ranges walk lists, maps in order, and numbers', [
+testRendering('range iterates over lists, sorted maps and integers', [
   ['{{range .list}}{{.}},{{end}}', '1,2,3,'],
   ['{{range $v := .list}}{{$v}}{{end}}', '123'],
   ['{{range $i, $v := .names}}{{$i}}{{$v}} {{end}}', '0x 1y '],
@@ -128,7 +128,7 @@ holds('ranges walk lists, maps in order, and numbers', [
   ['{{range $i, $_ := .list}}{{if $i}},{{end}}{{.}}{{end}}', '1,2,3'],
 ]);
 
-holds('named parts see what they are given and nothing else', [
+testRendering('named templates see only their argument', [
   ['{{define "t"}}<{{.}}>{{end}}{{template "t" .name}}', '<Ann>'],
   ['{{template "t" .count}}{{define "t"}}{{if .}}{{.}}{{template "t" sub . 1}}{{end}}{{end}}', '321'],
   ['{{define "t"}}{{.}}{{end}}{{template "t"}}', '<no value>'],
@@ -137,7 +137,7 @@ holds('named parts see what they are given and nothing else', [
   ['{{define "a"}}1{{end}}{{define "a"}}2{{end}}{{template "a"}}', '2'],
 ]);
 
-holds('pipes hand a value on as the last argument', [
+testRendering('a pipe passes its value as the last argument', [
   ['{{"a" | print "b"}}', 'ba'],
   ['{{.name | upper | printf "%s-%s" "x"}}', 'x-ANN'],
   ['{{(print "a" | upper)}}', 'A'],
@@ -145,21 +145,21 @@ holds('pipes hand a value on as the last argument', [
   ['{{print (print 1 2) 3 "a" 4}}', '1 23a4'],
 ]);
 
-holds('comparisons', [
+testRendering('comparison functions', [
   ['{{eq 1 1}} {{eq 1 2 3 1}} {{eq "a" "b"}} {{eq .count 3}} {{eq 1 1.0}}', 'true true false true true'],
   ['{{eq .nothing nil}} {{eq .name nil}} {{ne .missing nil}}', 'true false false'],
   ['{{ne 1 2}} {{lt 1 2}} {{le 2 2}} {{gt 1 2}} {{ge 2 2}} {{lt "a" "b"}}', 'true true true false true true'],
   ['{{lt .exact 9007199254740992}} {{gt .exact 9007199254740992}}', 'false true'],
 ]);
 
-holds('measuring and reaching', [
+testRendering('len, index and slice', [
   ['{{len .list}} {{len .map}} {{len .unicode}} {{len ""}}', '3 3 6 0'],
   ['{{index .list 0}} {{index .map "a"}} {{index .people 0 "tags" 1}} {{index .map "q"}}', '1 2 q <no value>'],
   ['{{index "abc" 1}}', '98'],
   ['{{slice "abcdef" 1 3}} {{slice "abc" 1}} {{slice .list 1}} {{slice .list 0 2}}', 'bc bc [2 3] [1 2]'],
 ]);
 
-holds('printing', [
+testRendering('print, printf and escaping functions', [
   ['{{print 1 2 "a" "b" 3}}', '1 2ab3'],
   ['{{println "a" 1}}|', 'a 1\n|'],
   ['{{html .text}}', 'a &lt;b&gt; &amp; &#34;c&#34;'],
@@ -191,7 +191,7 @@ holds('printing', [
   ['{{printf "%q" 65}} {{printf "%d" -5}} {{printf "%06d" -5}} {{printf "% d" 5}}', "'A' -5 -00005  5"],
 ]);
 
-holds('functions on text', [
+testRendering('string functions', [
   ['{{trim " a "}}|{{trimAll "$" "$5$"}}|{{trimPrefix "a" "ab"}}|{{trimSuffix "b" "ab"}}', 'a|5|b|a'],
   [
     '{{upper "aé"}} {{lower "AÉ"}} {{title "hello big world"}} {{untitle "Hello World"}} {{swapcase "aB"}}',
@@ -221,7 +221,7 @@ holds('functions on text', [
   ['{{hello}} {{12 | trunc 1}}', 'Hello! 1'],
 ]);
 
-holds('functions on numbers', [
+testRendering('number functions', [
   ['{{add 1 2 3}} {{sub 5 3}} {{mul 2 3 4}} {{div 7 2}} {{mod 7 2}} {{add1 1}}', '6 2 24 3 1 2'],
   ['{{max 1 3 2}} {{min 3 1 2}} {{ceil 1.2}} {{floor 1.8}} {{round 1.2345 2}} {{round 2.5 0}}', '3 1 2 1 1.23 3'],
   [
@@ -236,7 +236,7 @@ holds('functions on numbers', [
   ['{{add "2" "3"}} {{add 1.9 1}}', '5 2'],
 ]);
 
-holds('functions on lists', [
+testRendering('list functions', [
   ['{{list 1 "a"}} {{first .list}} {{last .list}} {{rest .list}} {{initial .list}}', '[1 a] 1 3 [2 3] [1 2]'],
   [
     '{{append .list 4}} {{prepend .list 0}} {{concat .list .names}} {{reverse .list}}',
@@ -246,7 +246,7 @@ holds('functions on lists', [
   ['{{chunk 2 .list}} {{mustFirst .list}} {{mustSlice .list 1 2}}', '[[1 2] [3]] 1 [2]'],
 ]);
 
-holds('functions on maps', [
+testRendering('map functions', [
   [
     '{{$d := dict "a" 1 "b" 2}}{{get $d "a"}} {{get $d "q"}}|{{hasKey $d "b"}} {{keys $d}} {{values $d}}',
     '1 |true [a b] [1 2]',
@@ -259,7 +259,7 @@ holds('functions on maps', [
   ['{{$c := deepCopy .deep}}{{$_ := set $c.er "est" "x"}}{{.deep.er.est}} {{$c.er.est}}', 'bottom x'],
 ]);
 
-holds('functions that tell kinds apart and stand in for what is empty', [
+testRendering('type and default functions', [
   ['{{default "d" .empty}} {{default "d" .name}} {{.missing | default "d"}}', 'd Ann d'],
   ['{{empty .none}} {{coalesce 0 "" "x"}} {{all 1 0}} {{any 1 0}} {{ternary "y" "n" true}}', 'true x false true y'],
   [
@@ -269,7 +269,7 @@ holds('functions that tell kinds apart and stand in for what is empty', [
   ['{{deepEqual .list (list 1 2 3)}} {{deepEqual .map .deep}}', 'true false'],
 ]);
 
-holds('functions that encode', [
+testRendering('encoding functions', [
   [
     '{{jsonMarshal .text}} {{toRawJson "<"}} {{jsonMarshal .map}}',
     '"a \\u003cb\\u003e \\u0026 \\"c\\"" "<" {"a":2,"m":3,"z":1}',
@@ -293,7 +293,7 @@ holds('functions that encode', [
   ['{{encryptAES "k" "plain" | decryptAES "k"}}', 'plain'],
 ]);
 
-holds('functions on patterns run in linear time, with groups by number and name', [
+testRendering('regular expression functions, with groups by number and name', [
   [
     '{{regexMatch "^a+$" "aaa"}} {{regexFind "b." "abcbd"}} {{regexFindAll "b." "abcbd" -1}} {{regexFindAll "b." "abcbd" 1}}',
     'true bc [bc bd] [bc]',
@@ -307,7 +307,7 @@ holds('functions on patterns run in linear time, with groups by number and name'
   ['{{regexReplaceAll "a(x*)b" "-ab-axxb-" "$' + '{1}W"}}', '-W-xxW-'],
 ]);
 
-holds('functions on times', [
+testRendering('date functions', [
   ['{{date "2006-01-02T15:04:05Z07:00" 0}} {{htmlDate 86400}}', '1970-01-01T00:00:00Z 1970-01-02'],
   [
     '{{date "Monday, 2 January 2006 3:04:05 PM (.000) 002 06 _2 -0700" 1234567890}}',
@@ -325,7 +325,7 @@ holds('functions on times', [
   ],
 ]);
 
-holds('functions on places and releases', [
+testRendering('path, URL and semver functions', [
   [
     '{{base "/a/b.c"}} {{dir "/a/b"}} {{clean "/a/../b//c"}} {{ext "a.tar.gz"}} {{isAbs "/a"}} {{osBase "a/b"}}',
     'b.c /a /b/c .gz true b',
@@ -342,7 +342,7 @@ holds('functions on places and releases', [
   ],
 ]);
 
-test('functions of chance keep to what they are asked for', () => {
+test('random functions respect size and alphabet', () => {
   assert.match(rendered('{{uuidv4}}'), /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
   assert.match(rendered('{{randAlphaNum 8}}{{randNumeric 3}}{{randAlpha 2}}'), /^\w{8}\d{3}[A-Za-z]{2}$/);
   assert.equal(rendered('{{randInt 3 4}} {{len (randAscii 9)}} {{len (shuffle "abc")}}'), '3 9 3');
@@ -350,7 +350,7 @@ test('functions of chance keep to what they are asked for', () => {
   assert.match(rendered('{{date "2006" now}} {{ago now}}'), /^\d{4} \d+s$/);
 });
 
-test('sources that cannot be read say where and why', () => {
+test('a syntax error is reported with line and reason', () => {
   const faults: readonly [string, RegExp][] = [
     ['a\nb {{.x', /line 2: unclosed action/],
     ['{{"a}}', /unterminated quoted string/],
@@ -399,7 +399,7 @@ test('sources that cannot be read say where and why', () => {
     );
 });
 
-test('data that does not suit a template is a fault that says so', () => {
+test('data that does not suit a template throws with the reason', () => {
   refused('{{.nothing.x}}', /line 1: nil pointer evaluating interface \{\}\.x/);
   refused('{{.name.x}}', /can't evaluate field x in type string/);
   refused('{{.list.x}}', /can't evaluate field x/);
@@ -431,7 +431,7 @@ test('data that does not suit a template is a fault that says so', () => {
   refused('{{mul 3037000500 3037000500}}', /integer overflow/);
 });
 
-test('no template holds up its thread: whatever it asks too much of is over a bound', () => {
+test('an expensive template exceeds its budget instead of blocking the thread', () => {
   const double = '{{$x := "aaaaaaaa"}}{{range until 40}}{{$x = print $x $x}}{{end}}';
   const shared = '{{$d := dict "a" 1}}{{range until 40}}{{$d = dict "a" $d "b" $d}}{{end}}';
   const cycle = '{{$d := dict}}{{$_ := set $d "d" $d}}';
@@ -480,13 +480,13 @@ test('no template holds up its thread: whatever it asks too much of is over a bo
     );
 });
 
-test('widths nobody can want are told, not obeyed', () => {
+test('printf widths beyond the bound print BADWIDTH', () => {
   assert.equal(rendered('{{printf "%1000000000d" 1}}'), '%!(BADWIDTH)1');
   assert.equal(rendered('{{printf "%.1000000000f" 1.5}}'), '%!(BADPREC)1.500000');
   refused('{{randAlphaNum 1000000000}}', /0 to 4096/);
 });
 
-test('sources nested without end are refused', () => {
+test('deeply nested sources are rejected', () => {
   const deep = 10_000;
   refused(`${'{{if 1}}'.repeat(deep)}${'{{end}}'.repeat(deep)}`, /nested deeper/);
   refused(`{{${'('.repeat(deep)}1${')'.repeat(deep)}}}`, /nested deeper/);
@@ -494,7 +494,7 @@ test('sources nested without end are refused', () => {
   refused('a'.repeat(2_000_000), /longer than/);
 });
 
-test('bounds are the caller’s to set', () => {
+test('render takes the caller’s bounds', () => {
   const template = compileTemplate('{{range until 100}}aaaaaaaaaa{{end}}');
   assert.equal(template.render({}).length, 1000);
   assert.throws(() => template.render({}, { maxBytes: 999 }), /more than 999 bytes/);
@@ -513,26 +513,26 @@ test('output is bounded in bytes, not characters', () => {
   assert.throws(() => compileTemplate('{{.}}').render('é'.repeat(60), { maxBytes: 100 }), /more than 100 bytes/);
 });
 
-test('one rendering leaves nothing for the next', () => {
+test('renderings share no state', () => {
   const template = compileTemplate('{{$x := 1}}{{if .again}}{{$x = 2}}{{end}}{{$x}}');
   assert.equal(template.render({ again: true }), '2');
   assert.equal(template.render({}), '1');
 });
 
-test('functions may be added, and what is printed may be escaped', () => {
+test('options add functions and escape the output of actions', () => {
   const functions = { shout: (args: readonly unknown[]) => `${args[0]}!` };
   assert.equal(compileTemplate('{{shout .}}', { functions }).render('a'), 'a!');
   assert.equal(compileTemplate('<{{.}}>', { escape: escapeHtml }).render('<'), '<&lt;>');
 });
 
-test('places in the text are filled in; nothing that is printed is looked at for them', () => {
+test('substitutions apply to literal text only, not to the output of actions', () => {
   const texts = (text: string) =>
     text.split(/(@)/).map(part => (part === '@' ? (about: unknown) => `<${about}>` : part));
   const template = compileTemplate('a@{{.}}{{"@"}}@', { parseText: texts });
   assert.equal(template.render('@', {}, 'it'), 'a<it>@@<it>');
 });
 
-test('whether a template may change what it is given is known beforehand', () => {
+test('mutatesData is known after compilation', () => {
   assert.equal(compileTemplate('{{$_ := set . "a" 1}}').mutatesData, true);
   assert.equal(compileTemplate('{{.a}}').mutatesData, false);
 });

@@ -19,12 +19,12 @@ const pieces =
     ' ',
   );
 
-test('no sequence of signs and words gets anything but results or a fault', () => {
+test('any sequence of tokens gives results or throws JqError', () => {
   const filters = fc.array(fc.constantFrom(...pieces), { maxLength: 15 }).map(it => it.join(' '));
   fc.assert(fc.property(filters, fc.jsonValue({ maxDepth: 3 }), survives), { numRuns: 2000 });
 });
 
-test('neither does any text', () => {
+test('any text gives results or throws JqError', () => {
   fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 60 }), fc.jsonValue(), survives), { numRuns: 1000 });
 });
 
@@ -82,7 +82,7 @@ const filters = fc.letrec<{ term: string; pipe: string }>(tie => ({
     .map(([a, sign, b]) => `${a} ${sign} ${b}`),
 }));
 
-test('filters that can be read give results or a fault', () => {
+test('valid filters give results or throw JqError', () => {
   const defined = filters.pipe.map(it => `. as $x | ${it}`);
   fc.assert(fc.property(defined, fc.jsonValue({ maxDepth: 3 }), survives), { numRuns: 3000 });
 });

@@ -414,12 +414,12 @@ const resultsOf = (input: string, filter: string) =>
     .map(it => stringifyJqResult(it))
     .join(' ; ');
 
-describe('filters give what jq gives', () => {
+describe('jq results', () => {
   for (const [input, filter, results] of rows)
     test(`${input} | ${filter}`, () => assert.equal(resultsOf(input, filter), results));
 });
 
-describe('what cannot be read or run says why', () => {
+describe('jq errors', () => {
   for (const [input, filter, message] of faults)
     test(filter, () =>
       assert.throws(() => resultsOf(input, filter), { name: 'JqError', message, isLimitExceeded: false }),
@@ -451,11 +451,11 @@ const greedy: Readonly<Record<string, string>> = {
   'a sum of too many': Array(5000).fill('1').join('+'),
 };
 
-describe('no filter does more than it may', () => {
+describe('jq budget', () => {
   for (const [what, filter] of Object.entries(greedy))
     test(what, () => assert.throws(() => compileJq(filter).run(null), { name: 'JqError', isLimitExceeded: true }));
 
-  test('a result is written within its bound, however often it holds one part', () => {
+  test('a result that repeats one part is stringified within maxBytes', () => {
     const [value] = compileJq('reduce range(60) as $i (0; [., .])').run(null);
     assert.throws(() => stringifyJqResult(value), { name: 'JqError', isLimitExceeded: true });
     assert.throws(() => stringifyJqResult('x'.repeat(101), { maxBytes: 100 }), {
@@ -464,31 +464,31 @@ describe('no filter does more than it may', () => {
     });
   });
 
-  test('fromjson counts values and levels before it makes them', () => {
+  test('fromjson checks values and levels before it parses', () => {
     const parse = (text: string) => compileJq('fromjson').run(text, { maxSteps: 100, maxDepth: 10 });
     assert.deepEqual(parse('[[1,2]]'), [[[1, 2]]]);
     for (const text of [`[${'1,'.repeat(100)}1]`, `${'['.repeat(11)}1${']'.repeat(11)}`])
       assert.throws(() => parse(text), { name: 'JqError', isLimitExceeded: true });
   });
 
-  test('bounds are not caught by the filter', () => {
+  test('try does not catch an exceeded bound', () => {
     assert.throws(() => compileJq('try [repeat(.)] catch 1').run(null), { name: 'JqError', isLimitExceeded: true });
     assert.throws(() => compileJq('[repeat(.)] // 1').run(null), { name: 'JqError', isLimitExceeded: true });
   });
 
-  test('filters that are nested too deep or too long are not read', () => {
+  test('filters nested too deep or too long are rejected', () => {
     for (const part of ['(', '[', '-', 'try ', 'if ', '{a:', '"\\(', '.|', 'def f: ', '. as ['])
       assert.throws(() => compileJq(part.repeat(5000)), JqError);
     assert.throws(() => compileJq('.'.padEnd(70_000)), { message: 'longer than 65536 characters' });
   });
 
-  test('no more results are made than are asked for', () => {
+  test('a run ends after maxOutputs results', () => {
     assert.deepEqual(compileJq('repeat(1)').run(0, { maxOutputs: 3 }), [0, 1, 1]);
     assert.deepEqual(compileJq('1, error("late")').run(null, { maxOutputs: 1 }), [1]);
   });
 });
 
-test('long whole numbers stay exact where nothing is computed with them', () => {
+test('integers beyond 2⁵³ stay exact without arithmetic', () => {
   const value = { id: 12345678901234567890n, n: 1 };
   assert.deepEqual(
     compileJq('{id}, (.id | type), .id + 0, .id > 5')
@@ -498,7 +498,7 @@ test('long whole numbers stay exact where nothing is computed with them', () => 
   );
 });
 
-test('what a filter is given is never changed', () => {
+test('the input of a filter is never mutated', () => {
   const value = { a: [1, { b: 2 }], c: { d: 3 } };
   const before = structuredClone(value);
   for (const filter of [
@@ -513,11 +513,11 @@ test('what a filter is given is never changed', () => {
   assert.deepEqual(value, before);
 });
 
-test('a value that an update has seen keeps what it saw', () => {
+test('a value captured during an update is not mutated by later updates', () => {
   const filter = '(.a.b, .a, getpath(["a", 0, "b"])) |= if type == "object" then [., .] else (. // 0) + 1 end';
   assert.equal(resultsOf('{}', filter), '{"a":[{"b":2},{"b":1}]}');
 });
 
-test('the time is that of the clock', () => {
+test('now is the time of the given clock', () => {
   assert.deepEqual(compileJq('now, (now | todate)').run(null, {}, { now: () => 1_500 }), [1.5, '1970-01-01T00:00:01Z']);
 });

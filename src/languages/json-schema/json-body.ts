@@ -7,7 +7,7 @@ import { Problem } from '#base/problems.ts';
 const defaultMaxValues = 200_000;
 
 /** Parses a JSON body strictly: UTF-8 only, no duplicate members, which parsers would read differently. */
-export function parseJsonBody(
+export function parseStrictJson(
   bytes: Buffer,
   maxValues = defaultMaxValues,
 ): { readonly value: Json } | { readonly fault: string } {

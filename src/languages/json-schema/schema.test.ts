@@ -91,24 +91,24 @@ const keywords: readonly [schema: Json, fits: unknown, fails: unknown, said: str
 
 describe('schemas', () => {
   for (const [schema, fits, fails, said] of keywords)
-    test(`${JSON.stringify(schema)} tells right from wrong`, () => {
+    test(`${JSON.stringify(schema)} accepts valid and rejects invalid values`, () => {
       assert.equal(faults(schema, fits), '');
       assert.equal(faults(schema, fails), said);
     });
 
-  test('everything that is wrong is told, with its place', () => {
+  test('every violation is reported with its path', () => {
     const schema = { required: ['a'], properties: { b: { type: 'string' }, c: { items: { minimum: 1 } } } };
     const said = '(root): a is required; b: must be a string, is a number; c.0: must be at least 1';
     assert.equal(faults(schema, { b: 1, c: [0] }), said);
   });
 
-  test('older schemas name themselves with id, and nothing stands beside a reference', () => {
+  test('draft 4 schemas are identified by id and ignore keywords beside $ref', () => {
     const schema = { $schema: draft4, $ref: '#x', maximum: 1, definitions: { x: { id: '#x', type: 'number' } } };
     assert.equal(faults(schema, 2), '');
     assert.notEqual(faults({ ...schema, $schema: draft2020, definitions: { x: { $anchor: 'x' } } }, 2), '');
   });
 
-  test('a schema that holds itself checks trees of every shape', () => {
+  test('a recursive schema validates trees of any shape', () => {
     const tree = { type: 'object', properties: { next: { $ref: '#' }, all: { items: { $ref: '#' } } } };
     assert.equal(faults(tree, { next: { next: {} }, all: [{ all: [] }] }), '');
     assert.equal(faults(tree, { all: [{ next: { next: 1 } }] }), 'all.0.next.next: must be an object, is a number');
@@ -189,7 +189,7 @@ const endless: Readonly<Record<string, [Json, unknown]>> = {
 
 describe('hostile schemas and values', () => {
   for (const [what, [schema, why]] of Object.entries(unreadable))
-    test(`${what} is refused when it is loaded`, () => {
+    test(`${what} is rejected at compilation`, () => {
       assert.throws(
         () => compileJsonSchema(schema),
         (error: Error) => error instanceof InvalidSchema && why.test(error.message),
@@ -197,15 +197,15 @@ describe('hostile schemas and values', () => {
     });
 
   for (const [what, [schema, value]] of Object.entries(endless))
-    test(`${what} is given up`, () => {
+    test(`validation of ${what} exceeds the budget`, () => {
       assert.match(faults(schema, value), /\(root\): the check (takes too long|goes too deep)|must be one of/);
     });
 
-  test('nested repeats of a pattern take no longer than the text is long', () => {
+  test('nested quantifiers of a pattern match in linear time', () => {
     assert.equal(faults({ pattern: '^(a+)+$' }, `${'a'.repeat(50_000)}!`), '(root): must match ^(a+)+$');
   });
 
-  test('members that every object has are not there unless they were sent', () => {
+  test('inherited members do not count as present', () => {
     assert.equal(
       faults({ required: ['constructor', '__proto__'] }, {}),
       '(root): constructor is required; (root): __proto__ is required',
@@ -219,7 +219,7 @@ describe('hostile schemas and values', () => {
     assert.equal(faults(schema, {}), '');
   });
 
-  test('of very many faults, as many as can be read are told', () => {
+  test('violations are reported up to the bound', () => {
     const said = faults(
       { items: { type: 'string' } },
       Array.from({ length: 5000 }, () => 1),

@@ -5,7 +5,7 @@ import { compileTemplate } from '../template.ts';
 
 const rendered = (source: string, path: string) => compileTemplate(source).render({ path });
 
-test('a path is no longer than paths are: climbing out of a long one would take for ever', () => {
+test('paths longer than the bound are rejected: normalising them takes quadratic time', () => {
   assert.equal(rendered('{{clean .path}}', 'a/../../b/'), '../b');
   for (const name of ['clean', 'dir', 'base', 'ext', 'isAbs', 'osClean', 'osDir', 'urlParse'])
     assert.throws(
@@ -15,7 +15,7 @@ test('a path is no longer than paths are: climbing out of a long one would take 
     );
 });
 
-test('many paths are paid for', () => {
+test('path functions are charged to the budget', () => {
   assert.throws(
     () => rendered('{{range until 1000}}{{clean $.path | len}}{{end}}', '../'.repeat(2000)),
     (error: unknown) => error instanceof TemplateError && error.isLimitExceeded,
