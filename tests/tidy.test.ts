@@ -204,7 +204,7 @@ test('secrets are compared in constant time', () => {
         .map(text => ({ path, text })),
     );
   for (const { path, text } of found)
-    assert.ok(Object.hasOwn(harmless, text), `${named(path)}: ${text} is not timingSafeEqual or sameSecret`);
+    assert.ok(Object.hasOwn(harmless, text), `${named(path)}: ${text} is not timingSafeEqual or constantTimeEqual`);
   const unused = Object.keys(harmless).filter(text => !found.some(it => it.text === text));
   assert.deepEqual(unused, [], 'these exceptions are no longer needed');
 });

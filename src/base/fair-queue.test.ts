@@ -4,7 +4,7 @@ import { createFairQueue } from './fair-queue.ts';
 
 const overload = () => new Error('overloaded');
 
-/** A queue whose jobs end one at a time, when told to, and write down that they began. */
+/** A queue whose jobs end one at a time, on demand, and record their start. */
 function steppedQueue(maxRunning: number, maxWaiting: number) {
   const queue = createFairQueue({ maxRunning, maxWaiting }, overload);
   const started: string[] = [];

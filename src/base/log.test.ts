@@ -12,9 +12,9 @@ test('a line is one JSON object with time, level and message', () => {
   const [line, ...rest] = written('json', log => log.info({ port: 80 }, 'ready'));
   assert.equal(rest.length, 0);
   assert.match(line!, /\n$/);
-  const { time, ...told } = JSON.parse(line!);
+  const { time, ...fields } = JSON.parse(line!);
   assert.match(time, /^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
-  assert.deepEqual(told, { level: 'info', port: 80, msg: 'ready' });
+  assert.deepEqual(fields, { level: 'info', port: 80, msg: 'ready' });
 });
 
 test('lines below the level are not written', () => {

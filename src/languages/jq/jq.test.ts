@@ -442,7 +442,7 @@ const greedy: Readonly<Record<string, string>> = {
   'and compared': 'reduce range(100) as $i (0; [., .]) | . == (reduce range(100) as $i (0; [., .]))',
   'and flattened': 'reduce range(100) as $i (0; [., .]) | flatten',
   'and walked': '[reduce range(100) as $i (0; [., .]) | ..]',
-  'a place far away': '[] | .[1e8] = 1',
+  'a large array index': '[] | .[1e8] = 1',
   'a value that is too deep': 'reduce range(1000) as $i (0; [.]) | tojson',
   'text of brackets': '("[" * 5000 + "]" * 5000) | fromjson | tojson',
   'a pattern over a long text': '"a" * 1e6 | test("(a+)+$")',

@@ -122,7 +122,7 @@ const nested = (levels: number, wrap: (inner: Json) => Json, core: Json) => {
 };
 const deep = (levels: number) => nested(levels, inner => ({ a: inner }), {});
 
-/** What nobody can mean is told to the author of the definition. */
+/** Schemas that are rejected at compilation, with the reason for their author. */
 const unreadable: Readonly<Record<string, [Json, RegExp]>> = {
   'a reference to another document': [{ $ref: 'https://example.com/schema.json' }, /is not in the document/],
   'a reference to a file': [{ $ref: 'file:///etc/passwd' }, /is not in the document/],
@@ -134,7 +134,7 @@ const unreadable: Readonly<Record<string, [Json, RegExp]>> = {
   'a pattern that looks ahead': [{ patternProperties: { '^(?=a)': true } }, /is none/],
   'a pattern with countless states': [{ pattern: '((a{1,900}){1,900}){1,900}' }, /is none|too large/],
   'a pattern that is a book': [{ pattern: 'a'.repeat(5000) }, /too long/],
-  'a type nobody knows': [{ type: 'constructor' }, /is not a type/],
+  'an unknown type': [{ type: 'constructor' }, /is not a type/],
   'a schema that is a number': [{ properties: { a: 1 } }, /neither an object/],
   'a tower of schemas': [nested(300, inner => ({ not: inner }), {}), /deeper than/],
   'a chain of references': [
