@@ -348,6 +348,58 @@ describe('HTTP/2', () => {
     assert.ok(!ended.includes('read'));
   });
 
+  const post = get.map(([name, value]) => [name, name === ':method' ? 'POST' : value] as const);
+  /** A request whose body has twice the bytes that it said. */
+  const overlong = (stream: number) =>
+    Buffer.concat([
+      frame(kinds.headers, endHeaders, stream, fields(...post, ['content-length', '3'])),
+      frame(kinds.data, endStream, stream, Buffer.from('abcdef')),
+    ]);
+  const request = (stream: number) => frame(kinds.headers, endStream | endHeaders, stream, fields(...get));
+
+  test('a body that exceeds its content-length resets its own stream, and the others of the connection go on', async () => {
+    let isReleased: () => void = () => undefined;
+    const release = new Promise<void>(resolve => {
+      isReleased = resolve;
+    });
+    doing = async (call, sink) => {
+      if (call.method === 'GET') await release;
+      await text(200, 'whole')(call, sink);
+    };
+    const one = await raw();
+    const of = (kind: number) => framesIn(one.received()).filter(it => it.kind === kind);
+    one.send(Buffer.concat([hello, request(1), overlong(3), overlong(5)]));
+    await eventually(() => assert.equal(of(kinds.reset).length, 2));
+    assert.deepEqual(
+      of(kinds.reset).map(({ stream, payload }) => [stream, payload.readUInt32BE(0)]),
+      [3, 5].map(stream => [stream, constants.NGHTTP2_PROTOCOL_ERROR]),
+    );
+    one.send(request(7));
+    isReleased();
+    await eventually(() =>
+      assert.deepEqual(
+        of(kinds.headers)
+          .map(({ stream }) => stream)
+          .sort(),
+        [1, 7],
+      ),
+    );
+    assert.deepEqual(of(kinds.goaway), []);
+  });
+
+  test('a connection that goes on sending such bodies, or frames that are none, is closed', async () => {
+    doing = text(200, 'whole');
+    const patient = await raw();
+    patient.send(hello);
+    for (let stream = 1; stream < 400 && !patient.socket.destroyed; stream += 2) patient.send(overlong(stream));
+    await patient.closed;
+    const one = await raw();
+    one.send(Buffer.concat([hello, overlong(1), frame(kinds.data, 0, 7, Buffer.from('x'))]));
+    await one.closed;
+    const goaway = framesIn(one.received()).find(({ kind }) => kind === kinds.goaway);
+    assert.equal(goaway?.payload.readUInt32BE(4), constants.NGHTTP2_PROTOCOL_ERROR);
+  });
+
   test('answers have the form of HTTP/2, with their repetitions and without their connection', async () => {
     doing = text(200, 'x', [
       'X-A',

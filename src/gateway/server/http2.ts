@@ -6,6 +6,7 @@ import type { InvalidRequest } from '../http/request-head.ts';
 import { Exchange, type Peer } from '../pipeline/exchange.ts';
 import { type BodyRate, createBodyRate } from './body-rate.ts';
 import { createBadRequestResponse, createExchange } from './create-exchange.ts';
+import { isolateStreamErrors } from './http2-stream-errors.ts';
 import { Http2Writer } from './http2-writer.ts';
 import { readPeer } from './peer.ts';
 import type { Transport, TransportOptions } from './transport.ts';
@@ -63,6 +64,7 @@ export function createHttp2Transport(options: TransportOptions): Transport {
           enablePush: false,
         },
       });
+      isolateStreamErrors(session, maxInvalidFrames);
       const peer = readPeer(socket, port, options.clientAddress);
       sessions.set(session, port);
       session.once('close', () => sessions.delete(session));
