@@ -14,11 +14,11 @@ import { startSending } from '#events/events.ts';
 import { createConsent } from '#gateway/auth/oauth/consent.ts';
 import { createOauthProvider } from '#gateway/auth/oauth/provider.ts';
 import { problem as asksProblem } from '#gateway/pipeline/thread-rpc.ts';
-import { type AwaitedDatabase, openDatabase } from '#gateway/runtime/config-backup/open-database.ts';
-import { openTraffic } from '#gateway/runtime/data-plane.ts';
-import { trafficControl } from '#gateway/runtime/data-plane-control.ts';
+import { openDatabase, type PendingDatabase } from '#gateway/runtime/config-backup/open-database.ts';
+import { startDataPlane } from '#gateway/runtime/data-plane.ts';
+import { createDataPlaneControl } from '#gateway/runtime/data-plane-control.ts';
 import type { Threads, ThreadsOptions } from '#gateway/runtime/threads.ts';
-import { checkRole, hasTraffic } from '#gateway/runtime/validate-settings.ts';
+import { servesTraffic, validateRole } from '#gateway/runtime/validate-settings.ts';
 import { createAuthFailureLimit } from '#operations/auth-failure-limit.ts';
 import { addHealthRoutes, type Health } from '#operations/health.ts';
 import { createInjector, type Inject } from '#operations/in-process-request.ts';
@@ -38,10 +38,10 @@ import { createDatabaseHealthCheck } from '#storage/database-health.ts';
 import type { Records } from '#storage/records.ts';
 import { openSharedEngine, type SharedEngine } from '#storage/shared/engine.ts';
 import { catalogue } from './catalogue.ts';
-import { openTools } from './stores.ts';
+import { openStores } from './stores.ts';
 import { version } from './version.ts';
 
-export interface Surroundings {
+export interface AppEnvironment {
   readonly log: Log;
   readonly clock: Clock;
   /** The program of a traffic thread, where it is not the usual one. */
@@ -60,51 +60,55 @@ export interface Installation {
   readonly counters: CounterPersistence;
   /** What the vault is made of, for the traffic threads. */
   readonly dataKey: Buffer;
-  readonly tools: ReturnType<typeof openTools>;
+  readonly tools: ReturnType<typeof openStores>;
   /** There while the database has not answered since the start. */
-  readonly awaited: AwaitedDatabase | undefined;
+  readonly pendingDatabase: PendingDatabase | undefined;
   close(): Promise<void>;
 }
 
 export async function openInstallation(
   settings: Settings,
-  around: Surroundings,
-  { mayWait = false } = {},
+  environment: AppEnvironment,
+  { mayWait: allowsOfflineStart = false } = {},
 ): Promise<Installation> {
   const directory = openDataDirectory(settings.data_dir);
   const closers: (() => unknown)[] = [() => directory.release()];
   const close = () => closeAll(closers);
   try {
-    const { records, dataKey, awaited } = await openDatabase({
+    const {
+      records,
+      dataKey,
+      pendingDatabase: awaited,
+    } = await openDatabase({
       records: {
         ...(settings['database.url'] ? { url: settings['database.url'] } : { file: directory.databasePath }),
         connections: settings['database.max_connections'],
-        onError: error => around.log.warn({ reason: error.message }, 'the database reported a fault'),
+        onError: error => environment.log.warn({ reason: error.message }, 'the database reported a fault'),
       },
       directory,
       masterKey: settings.master_key,
-      mayWait,
-      log: around.log,
+      allowsOfflineStart,
+      log: environment.log,
     });
     closers.push(() => records.close());
     const shared = await openSharedEngine({
       url: settings['redis.url'],
       prefix: settings['redis.prefix'],
       timeoutMs: settings['redis.timeout_ms'],
-      ...around,
+      ...environment,
     });
     closers.push(() => shared.close());
     const counters = createCounterPersistence({
       records,
       threads: shared.threads,
-      node: nodeOf(settings, directory),
-      clock: around.clock,
-      onError: error => around.log.warn({ reason: error.message }, 'counters could not be written down'),
+      node: resolveNodeId(settings, directory),
+      clock: environment.clock,
+      onError: error => environment.log.warn({ reason: error.message }, 'counters could not be written down'),
     });
-    const tools = openTools(records, dataKey, settings, around, countingOn(shared, counters, around));
+    const tools = openStores(records, dataKey, settings, environment, createKeyCounters(shared, counters, environment));
     closers.push(() => tools.outbound.close());
     closers.push(() => tools.events.close());
-    return { directory, records, shared, counters, dataKey, tools, awaited, close };
+    return { directory, records, shared, counters, dataKey, tools, pendingDatabase: awaited, close };
   } catch (error) {
     await close();
     throw error;
@@ -112,7 +116,7 @@ export async function openInstallation(
 }
 
 /** With SQLite a database has one process; on PostgreSQL each keeps what it counts under a name of its own. */
-function nodeOf(settings: Settings, directory: DataDirectory): string {
+function resolveNodeId(settings: Settings, directory: DataDirectory): string {
   if (settings.node_id || !settings['database.url']) return settings.node_id;
   const known = directory.read('node_id');
   if (known) return known;
@@ -121,7 +125,7 @@ function nodeOf(settings: Settings, directory: DataDirectory): string {
   return made;
 }
 
-function countingOn({ shared }: SharedEngine, kept: CounterPersistence, { clock }: Surroundings): KeyCounters {
+function createKeyCounters({ shared }: SharedEngine, kept: CounterPersistence, { clock }: AppEnvironment): KeyCounters {
   return {
     async reset(names) {
       for (const name of names) await shared.counters.reset(name);
@@ -142,7 +146,7 @@ export interface Application {
   readonly urls: Readonly<Partial<Record<'gateway' | 'dashboard' | 'portal' | 'control', string>>>;
   readonly installation: Installation;
   /** Resolves when every traffic thread serves what was committed before the call. */
-  trafficSettled(): Promise<void>;
+  waitForDataPlane(): Promise<void>;
   /** `/ready` says 503 from now on; everything is served on. */
   drain(): void;
   close(): Promise<void>;
@@ -152,38 +156,43 @@ export interface Application {
 export const listeningFile = 'listening.json';
 
 /** Runs the parts the role asks for. Whatever fails while starting leaves nothing behind. */
-export async function startApplication(settings: Settings, around: Surroundings): Promise<Application> {
+export async function startApplication(settings: Settings, environment: AppEnvironment): Promise<Application> {
   rejectWeakSecrets(settings);
-  checkRole(settings);
-  const mayWait = hasTraffic(settings) && settings['database.config_backup'];
-  const installation = await openInstallation(settings, around, { mayWait });
+  validateRole(settings);
+  const allowsOfflineStart = servesTraffic(settings) && settings['database.config_backup'];
+  const installation = await openInstallation(settings, environment, { mayWait: allowsOfflineStart });
   const closers: (() => unknown)[] = [() => installation.close()];
   const close = () => closeAll(closers);
   try {
-    const { tools, awaited } = installation;
-    const credentials = awaited ? undefined : await begin(installation, settings, around.log);
+    const { tools, pendingDatabase: awaited } = installation;
+    const credentials = awaited ? undefined : await seedDatabase(installation, settings, environment.log);
     const log = startChangeLogPruning(installation.records, error =>
-      around.log.warn({ reason: error.message }, 'old changes could not be removed'),
+      environment.log.warn({ reason: error.message }, 'old changes could not be removed'),
     );
     closers.push(() => log.close());
-    const sender = startSending({ ...tools, ...around }, nodeOf(settings, installation.directory));
+    const sender = startSending({ ...tools, ...environment }, resolveNodeId(settings, installation.directory));
     closers.push(() => sender.close());
-    const { urls, trafficSettled, arrived, drain } = await openListeners(settings, around, installation, closers);
+    const {
+      urls,
+      trafficSettled: waitForDataPlane,
+      arrived: onDatabaseAvailable,
+      drain,
+    } = await openListeners(settings, environment, installation, closers);
     installation.directory.write(listeningFile, `${JSON.stringify(urls, null, 2)}\n`);
     closers.push(() => installation.directory.remove(listeningFile));
     if (awaited) {
       const attempt = async () => {
-        await awaited.arrive();
-        await begin(installation, settings, around.log);
-        await arrived();
+        await awaited.connect();
+        await seedDatabase(installation, settings, environment.log);
+        await onDatabaseAvailable();
       };
-      const { awaitArrival } = await import('#gateway/runtime/config-backup/connect-retry.ts');
-      const arrival = awaitArrival({ attempt, log: around.log });
-      closers.push(() => arrival.close());
+      const { retryUntilConnected: awaitArrival } = await import('#gateway/runtime/config-backup/connect-retry.ts');
+      const retry = awaitArrival({ attempt, log: environment.log });
+      closers.push(() => retry.close());
     }
     if (installation.directory.isOpenToOthers)
-      around.log.warn({ path: installation.directory.path }, 'data directory is open to other users: chmod 700');
-    return { credentials, urls, installation, trafficSettled, drain, close };
+      environment.log.warn({ path: installation.directory.path }, 'data directory is open to other users: chmod 700');
+    return { credentials, urls, installation, waitForDataPlane, drain, close };
   } catch (error) {
     await close();
     throw error;
@@ -191,7 +200,7 @@ export async function startApplication(settings: Settings, around: Surroundings)
 }
 
 /** What the database must have before anybody works on it. */
-async function begin(
+async function seedDatabase(
   installation: Installation,
   settings: Settings,
   log: Log,
@@ -206,7 +215,7 @@ async function begin(
 
 async function openListeners(
   settings: Settings,
-  around: Surroundings,
+  environment: AppEnvironment,
   installation: Installation,
   closers: (() => unknown)[],
 ) {
@@ -218,18 +227,18 @@ async function openListeners(
   const urls: Partial<Record<'gateway' | 'dashboard' | 'portal' | 'control', string>> = {};
   const eventCounts = () => ({ ...tools.events.counts(), ...tools.sending.totals() });
   let ready = false;
-  let trafficSettled = async () => {};
-  let arrived = async () => {};
+  let waitForDataPlane = async () => {};
+  let onDatabaseAvailable = async () => {};
   let drainTraffic = () => {};
   let metrics = (): readonly MetricFamily[] => [];
   let askTraffic: Threads['ask'] = () => Promise.reject(asksProblem.no_threads());
   let askAllTraffic: Threads['askAll'] = () => Promise.reject(asksProblem.no_threads());
   let control: Inject = () => Promise.reject(asksProblem.no_threads());
-  const database = createDatabaseHealthCheck(records, around.clock);
+  const database = createDatabaseHealthCheck(records, environment.clock);
   const redis = () => (shared.state() === 'ok' ? '' : 'Redis does not answer: limits are counted here alone');
   const health: Health = {
     version,
-    clock: around.clock,
+    clock: environment.clock,
     isReady: () => ready,
     optionalChecks: ['redis'],
     checks: async () => ({ database: await database(), ...(settings['redis.url'] ? { redis: redis() } : {}) }),
@@ -239,12 +248,12 @@ async function openListeners(
     ready = false;
     return Promise.all(stops.map(stop => stop()));
   });
-  const traffic = trafficControl({
+  const traffic = createDataPlaneControl({
     ask: (...asked) => askTraffic(...asked),
     askAll: (...asked) => askAllTraffic(...asked),
-    settled: () => trafficSettled(),
+    waitUntilCurrent: () => waitForDataPlane(),
   });
-  const oauth = createOauthProvider({ ...tools, log: around.log });
+  const oauth = createOauthProvider({ ...tools, log: environment.log });
   closers.push(() => oauth.close());
   const typedTools: ToolsOf<typeof catalogue> = {
     ...tools,
@@ -255,9 +264,13 @@ async function openListeners(
   };
 
   const authenticate = createAuthenticators(tools.users, tools.secrets);
-  const writeAudit = createAuditWriter(tools.audit, around.log);
+  const writeAudit = createAuditWriter(tools.audit, environment.log);
   const maxFailures = settings['management.max_auth_failures_per_minute'];
-  const failures = createAuthFailureLimit(maxFailures, around.clock, createRejectionReport(writeAudit, around.log));
+  const failures = createAuthFailureLimit(
+    maxFailures,
+    environment.clock,
+    createRejectionReport(writeAudit, environment.log),
+  );
   for (const { name, host, port, setting, surfaces } of selectManagementListeners(settings)) {
     const options: ManagementListenerOptions = {
       surfaces,
@@ -266,7 +279,7 @@ async function openListeners(
       authenticate,
       writeAudit,
       refuseHidden: tools.ownership.rejectHidden,
-      log: around.log,
+      log: environment.log,
       version,
       maxBodyBytes: settings['management.max_body_bytes'],
       unknownMembers: settings['management.unknown_members'],
@@ -279,7 +292,7 @@ async function openListeners(
     addHealthRoutes(app, health);
     if (name !== 'portal')
       addMetricsRoute(app, {
-        log: around.log,
+        log: environment.log,
         settings,
         version,
         authenticate,
@@ -291,16 +304,16 @@ async function openListeners(
     await listenAt(host, port, setting, () => app.listen({ host, port }));
     const address = app.server.address() as AddressInfo;
     tools.managementPorts.push(address.port);
-    urls[name] = urlOf(host, address);
+    urls[name] = formatUrl(host, address);
   }
 
-  if (hasTraffic(settings)) {
+  if (servesTraffic(settings)) {
     const database = settings['database.url']
       ? { url: settings['database.url'] }
       : { file: installation.directory.databasePath };
-    const traffic = await openTraffic({
+    const traffic = await startDataPlane({
       ...installation,
-      ...around,
+      ...environment,
       settings,
       database,
       control,
@@ -309,9 +322,9 @@ async function openListeners(
       managementPorts: tools.managementPorts,
     });
     stops.push(() => traffic.close());
-    urls.gateway = urlOf(settings['gateway.host'], traffic, settings['gateway.tls.enabled'] ? 'https' : 'http');
-    trafficSettled = traffic.settled;
-    arrived = traffic.arrived;
+    urls.gateway = formatUrl(settings['gateway.host'], traffic, settings['gateway.tls.enabled'] ? 'https' : 'http');
+    waitForDataPlane = traffic.waitUntilCurrent;
+    onDatabaseAvailable = traffic.onDatabaseAvailable;
     drainTraffic = traffic.drain;
     metrics = traffic.metrics;
     askTraffic = traffic.ask;
@@ -322,10 +335,10 @@ async function openListeners(
     ready = false;
     drainTraffic();
   };
-  return { urls, trafficSettled, arrived, drain };
+  return { urls, trafficSettled: waitForDataPlane, arrived: onDatabaseAvailable, drain };
 }
 
-const urlOf = (host: string, { port }: { port: number }, scheme = 'http') => {
+const formatUrl = (host: string, { port }: { port: number }, scheme = 'http') => {
   const shown = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
   return `${scheme}://${shown.includes(':') ? `[${shown}]` : shown}:${port}`;
 };

@@ -10,8 +10,8 @@ import { isTerminal, onShutdownSignal, print, printError, readEnvironment, setEx
 import { isSetting, isSwitch, maskSettings, readSettings, type Settings } from '#base/settings.ts';
 import { clientCommandNames, isClientCommand, runClientCommand } from '#cli/client-command.ts';
 import { threadCount } from '#gateway/pipeline/thread-count.ts';
-import { knownFile } from '#gateway/runtime/config-backup/config-backup.ts';
-import { prepareThread } from '#gateway/runtime/preload-thread.ts';
+import { backupFileName } from '#gateway/runtime/config-backup/config-backup.ts';
+import { preloadThread } from '#gateway/runtime/preload-thread.ts';
 import type { InstallationCredentials } from '#people/installation/bootstrap.ts';
 import {
   credentialsFile,
@@ -120,7 +120,7 @@ const createEnvironment = (settings: Settings) => ({
 /** Starts threads early: they load code in parallel with the main thread. */
 const preloadThreads = (settings: Settings) =>
   settings.role === 'all' || settings.role === 'gateway'
-    ? Array.from({ length: threadCount(settings) }, () => prepareThread())
+    ? Array.from({ length: threadCount(settings) }, () => preloadThread())
     : [];
 
 async function start({ settings }: CommandInput): Promise<void> {
@@ -141,7 +141,7 @@ async function start({ settings }: CommandInput): Promise<void> {
   );
   const { urls, credentials: created, installation } = application;
   writeCompileCache();
-  const ready = installation.awaited ? `Gatewright is ready, ${offlineNotice}` : 'Gatewright is ready.';
+  const ready = installation.pendingDatabase ? `Gatewright is ready, ${offlineNotice}` : 'Gatewright is ready.';
   const lines = Object.entries(urls).map(
     ([name, url]) => `  ${name.padEnd(10)} ${url.padEnd(26)} ${listenerPaths[name]}`,
   );
@@ -223,7 +223,7 @@ async function rotateMaster(settings: Settings, { directory, records }: Installa
   async function rewrap(): Promise<void> {
     await rewrapDataKey(records, createMetaStore(records), current, next);
     // Wrapped with the old key; the next start writes a new backup.
-    directory.remove(knownFile);
+    directory.remove(backupFileName);
   }
   if (settings.master_key) {
     // Output before anything depends on it, so that no interruption can lose it.

@@ -35,14 +35,14 @@ import { createMetaStore } from '#storage/meta.ts';
 import type { Records } from '#storage/records.ts';
 
 /** Every store and tool an operation may ask for, by name. */
-export function openTools(
+export function openStores(
   records: Records,
   dataKey: Buffer,
   settings: Settings,
-  around: { readonly log: Log; readonly clock: Clock },
+  environment: { readonly log: Log; readonly clock: Clock },
   counting: KeyCounters,
 ) {
-  const { clock } = around;
+  const { clock } = environment;
   const meta = createMetaStore(records);
   const vault = createVault(dataKey);
   const organisations = createOrganisationStore(records);
@@ -50,12 +50,12 @@ export function openTools(
   const users = createUserStore(records, vault);
   const apis = createApiStore(records, vault);
   const ownership = createOwnership(records, settings);
-  const known = createApiLookup(apis);
+  const apiLookup = createApiLookup(apis);
   const checkObjectLimit =
     (name: ObjectLimitName): CheckObjectLimit =>
     (orgId, count) =>
       grants.checkObjectLimit(orgId, name, count);
-  const policies = createPolicyStore(records, known.findApis, checkObjectLimit('max_policies'));
+  const policies = createPolicyStore(records, apiLookup.findApis, checkObjectLimit('max_policies'));
   const keys = createKeyStore(records, vault, settings, checkObjectLimit('max_keys'));
   const oauthClients = createOauthClientStore(records, vault);
   const hooks = createHookStore(records, vault, checkObjectLimit('max_hooks'));
@@ -76,11 +76,11 @@ export function openTools(
     grants,
     users,
     hooks,
-    ...openEvents({ records, vault, hooks, settings, ...around }),
+    ...openEvents({ records, vault, hooks, settings, ...environment }),
     certificates,
     apis,
     ownership,
-    ...known,
+    ...apiLookup,
     policies,
     keys,
     oauthClients,

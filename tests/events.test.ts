@@ -4,7 +4,7 @@ import { createPublicId } from '#base/ids.ts';
 import { createLog } from '#base/log.ts';
 import { eventHandlerList } from '#definition/facets/event-handlers.ts';
 import { type EventName, eventNames } from '#events/payload.ts';
-import { watchCertificates } from '#gateway/runtime/certificate-expiry-monitor.ts';
+import { startCertificateExpiryMonitor } from '#gateway/runtime/certificate-expiry-monitor.ts';
 import { startApp, type TestApp } from './support/app.ts';
 import { makeCertificate } from './support/certificates.ts';
 import { hook, issuer, publishTokens, type Wanted } from './support/oauth2.ts';
@@ -272,7 +272,7 @@ async function ofCertificate(event: EventName, daysAhead: number): Promise<[Told
   const { api, told } = await hooked(event, { use_mutual_tls_auth: true, client_certificates: [cert_id] });
   const clock = { now: () => Date.now() + daysAhead * dayMs };
   const log = createLog({ level: 'silent', format: 'json' });
-  const watch = watchCertificates({ ...app.application.installation.tools, clock, log });
+  const watch = startCertificateExpiryMonitor({ ...app.application.installation.tools, clock, log });
   await watch.check();
   await watch.check();
   await watch.close();

@@ -140,7 +140,7 @@ describe('which API answers', () => {
     await app.ask('PUT', `/api/apis/${internal.api_id}`, {
       body: { api_definition: { ...internal, internal: false } },
     });
-    await app.application.trafficSettled();
+    await app.application.waitForDataPlane();
     await expect([
       [path(inactive), '/inactive'],
       [path(internal), '/internal'],
@@ -169,7 +169,7 @@ describe('which API answers', () => {
     for (const twin of twins) {
       assert.match(String(await reaches(`${url.pathname}/x`)), /^\/(one|two)\/x$/);
       await app.ask('DELETE', `/api/apis/${twin.api_id}`);
-      await app.application.trafficSettled();
+      await app.application.waitForDataPlane();
     }
     assert.equal(await reaches(`${url.pathname}/x`), 500);
   });

@@ -4,7 +4,7 @@ import { connect as connectHttp2 } from 'node:http2';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { readSettings, type SettingName } from '#base/settings.ts';
-import { checkTrafficSettings } from '#gateway/runtime/validate-settings.ts';
+import { validateTrafficSettings } from '#gateway/runtime/validate-settings.ts';
 import { startApp } from './support/app.ts';
 import { openApi, publish, settled } from './support/traffic.ts';
 import type { Upstream } from './support/upstream.ts';
@@ -353,7 +353,7 @@ const refusedTogether: readonly [settings: Partial<Record<SettingName, string>>,
 ];
 for (const [settings, said] of refusedTogether) {
   test(`${JSON.stringify(settings)} would do nothing, and is refused`, () => {
-    assert.throws(() => checkTrafficSettings(readSettings({ flags: settings })), said);
+    assert.throws(() => validateTrafficSettings(readSettings({ flags: settings })), said);
   });
 }
 

@@ -44,7 +44,7 @@ export async function run(at: Place, name: string, form: Form, example: Example)
     for (const other of example.needs ?? []) ids.push(await publish(at, other, form, {}));
     const id = await publish(at, name, form, values);
     ids.push(id);
-    await at.app.application.trafficSettled();
+    await at.app.application.waitForDataPlane();
     const named = (await example.after?.(at, id)) ?? {};
     assert.deepEqual(await at.manage('GET', `/gw/apis/${id}/status`), { api_id: id, served: true, reason: '' });
     for (const call of example.calls) await made(at, call, named);
@@ -52,7 +52,7 @@ export async function run(at: Place, name: string, form: Form, example: Example)
     return await stepsOf(at, example, named);
   } finally {
     for (const id of ids) await at.app.ask('DELETE', `${surfaces[form]}/${id}`);
-    await at.app.application.trafficSettled();
+    await at.app.application.waitForDataPlane();
   }
 }
 

@@ -76,7 +76,7 @@ function testProcess(application: Application, credentials: InstallationCredenti
       if (!reply.ok) throw new Error(`${method} ${path}: ${reply.status} ${text}`);
       return JSON.parse(text);
     },
-    settled: application.trafficSettled,
+    settled: application.waitForDataPlane,
     async stop() {
       stopped();
       await application.close();

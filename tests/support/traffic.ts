@@ -33,7 +33,7 @@ export async function publish(app: TestApp, definition: Definition): Promise<str
 }
 
 /** Waits until every traffic thread serves what was committed before the call. */
-export const settled = (app: TestApp): Promise<void> => app.application.trafficSettled();
+export const settled = (app: TestApp): Promise<void> => app.application.waitForDataPlane();
 
 /** Why calls to this address get 503: callers are not told, the explanation of a call says it. */
 export async function unservedReason(app: TestApp, url: string, init: RequestInit = {}): Promise<string> {

@@ -10,7 +10,7 @@ import type { DeliveryStore } from '#events/deliveries/store.ts';
 import { type Dispatch, groupEnabledByEvent } from '#events/dispatch.ts';
 import { toModelOfStored } from '../routing/loader.ts';
 
-export interface WatchOptions {
+export interface ExpiryMonitorOptions {
   readonly certificates: Pick<CertificateStore, 'endingBy'>;
   readonly apis: Pick<ApiStore, 'all'>;
   readonly deliveries: Pick<DeliveryStore, 'claimKey'>;
@@ -23,10 +23,14 @@ export interface WatchOptions {
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-type Ending = Awaited<ReturnType<CertificateStore['endingBy']>>[number];
+type ExpiringCertificate = Awaited<ReturnType<CertificateStore['endingBy']>>[number];
 
 /** What an API uses a certificate for. */
-function usesOf({ clientCertificates, mutualTls, customDomain }: Model): [role: string, ids: readonly string[]][] {
+function listCertificateUses({
+  clientCertificates,
+  mutualTls,
+  customDomain,
+}: Model): [role: string, ids: readonly string[]][] {
   return [
     ['client', clientCertificates.enabled ? clientCertificates.allowlist : []],
     ['upstream', mutualTls.enabled ? Object.values(mutualTls.certificates) : []],
@@ -38,21 +42,21 @@ function usesOf({ clientCertificates, mutualTls, customDomain }: Model): [role: 
  * Tells handlers of certificates that end soon, or have ended: each once a day for each API that uses it, whichever process
  * on the database looks first.
  */
-export function watchCertificates(options: WatchOptions) {
+export function startCertificateExpiryMonitor(options: ExpiryMonitorOptions) {
   const { certificates, apis, deliveries, events, settings, clock, log } = options;
 
-  async function tell(model: Model, role: string, certificate: Ending): Promise<void> {
+  async function emitExpiryEvent(model: Model, role: string, certificate: ExpiringCertificate): Promise<void> {
     const nowMs = clock.now();
-    const { event, detail } = toldOf(certificate, role, nowMs);
+    const { event, detail } = buildExpiryEvent(certificate, role, nowMs);
     const { id: apiId, orgId } = model.identity;
-    const mark = JSON.stringify([event, certificate.id, role, apiId]);
-    if (!(await deliveries.claimKey(mark, nowMs, nowMs + dayMs))) return;
+    const claimName = JSON.stringify([event, certificate.id, role, apiId]);
+    if (!(await deliveries.claimKey(claimName, nowMs, nowMs + dayMs))) return;
     const handlers = groupEnabledByEvent(model.events.handlers).get(event) ?? [];
     events.emit({ event, atMs: nowMs, orgId, apiId, detail: { ...detail, api_id: apiId } }, handlers);
   }
 
   /** A definition that cannot be read is reported by those who serve it; it keeps nobody else from being told. */
-  function readable(stored: StoredApi): Model | undefined {
+  function tryReadModel(stored: StoredApi): Model | undefined {
     try {
       return toModelOfStored(stored);
     } catch (error) {
@@ -66,24 +70,24 @@ export function watchCertificates(options: WatchOptions) {
     if (ending.length === 0) return;
     const byId = new Map(ending.map(it => [JSON.stringify([it.orgId, it.id]), it]));
     for (const stored of await apis.all()) {
-      const model = readable(stored);
+      const model = tryReadModel(stored);
       if (!model?.identity.active) continue;
-      for (const [role, ids] of usesOf(model))
+      for (const [role, ids] of listCertificateUses(model))
         for (const id of new Set(ids)) {
           const found = byId.get(JSON.stringify([stored.org_id, id]));
-          if (found) await tell(model, role, found);
+          if (found) await emitExpiryEvent(model, role, found);
         }
     }
   }
 
   let checking = Promise.resolve();
-  const look = () => {
+  const runCheck = () => {
     checking = check().catch(error => {
       log.warn({ reason: (error as Error).message }, 'certificates could not be looked through');
     });
   };
-  look();
-  const timer = setInterval(look, hourMs);
+  runCheck();
+  const timer = setInterval(runCheck, hourMs);
   timer.unref();
   return {
     /** Looks now. */
@@ -95,7 +99,7 @@ export function watchCertificates(options: WatchOptions) {
   };
 }
 
-function toldOf({ id, subjectCn, notAfter }: Certificate, role: string, nowMs: number) {
+function buildExpiryEvent({ id, subjectCn, notAfter }: Certificate, role: string, nowMs: number) {
   const endsMs = Date.parse(notAfter);
   const about = { cert_id: id, cert_name: subjectCn };
   const days = (ms: number) => Math.floor(ms / dayMs);

@@ -7,7 +7,7 @@ import type { ForwardedRequest } from '#operations/in-process-request.ts';
 import { createListener } from '../server/listener.ts';
 import { createTransports } from '../server/transports.ts';
 import type { StepServices } from '../steps/step-services.ts';
-import { withControl } from './control-api-proxy.ts';
+import { withControlApi } from './control-api-proxy.ts';
 
 describe('control interface on the traffic port', () => {
   const settings = readSettings({
@@ -24,7 +24,7 @@ describe('control interface on the traffic port', () => {
     carried.push(given);
     return { status: 200, headers: [], body: Buffer.alloc(0) };
   }) as unknown as StepServices['rpc'];
-  const handler = withControl({ settings, rpc, log }, { handle: () => assert.fail('went on to the APIs') });
+  const handler = withControlApi({ settings, rpc, log }, { handle: () => assert.fail('went on to the APIs') });
   const transports = createTransports({ handler, settings, clock: systemClock, log });
   const listener = createListener({
     http1: transports.http1,

@@ -9,10 +9,10 @@ import type { RequestHandler, ResponseWriter } from '../pipeline/response-writer
 import type { StepServices } from '../steps/step-services.ts';
 
 /** Calls of one thread the control interface may be busy with: whoever sends more must not keep others from asking. */
-const callsAtOnce = 64;
-const knownWithinMs = 10_000;
+const maxConcurrentCalls = 64;
+const secretCheckTimeoutMs = 10_000;
 /** Changes of many things at once take their time. */
-const answeredWithinMs = 300_000;
+const responseTimeoutMs = 300_000;
 
 const { prefix, credentialHeader, extractCredential: credential, contentType, render } = surfaces.gateway;
 
@@ -20,51 +20,51 @@ const { prefix, credentialHeader, extractCredential: credential, contentType, re
  * Has the control interface of this process answer calls below its prefix, where a setting asks for it, whatever APIs say.
  * Where none does, calls do not come by here.
  */
-export function withControl(
-  tools: Pick<StepServices, 'settings' | 'rpc' | 'log'>,
+export function withControlApi(
+  services: Pick<StepServices, 'settings' | 'rpc' | 'log'>,
   next: RequestHandler,
 ): RequestHandler {
-  const { settings, rpc, log } = tools;
+  const { settings, rpc, log } = services;
   if (!settings['gateway.control_on_traffic_port']) return next;
   const isClientClaim = createClientClaims(settings['gateway.client_claim_headers']);
-  const mostBytes = settings['management.max_body_bytes'];
-  let underWay = 0;
+  const maxBodyBytes = settings['management.max_body_bytes'];
+  let activeCalls = 0;
 
   /** Bodies are held here until they are whole: only those of callers who may send one. */
-  async function carried(call: Exchange): Promise<ForwardedRequest> {
+  async function toForwardedRequest(call: Exchange): Promise<ForwardedRequest> {
     const { method, body, query, clientAddress: address } = call;
-    const headers = passedOn(call, isClientClaim);
+    const headers = listForwardedHeaders(call, isClientClaim);
     const head = { method, url: query === '' ? call.path : `${call.path}?${query}`, headers, address };
     if (body.isEmpty) return head;
     const secret = credential((call.headers.get(credentialHeader) ?? '').trim());
-    if (secret === '' || !(await rpc('explains', { secret }, knownWithinMs))) return head;
+    if (secret === '' || !(await rpc('explains', { secret }, secretCheckTimeoutMs))) return head;
     try {
-      return { ...head, body: await body.read(mostBytes) };
+      return { ...head, body: await body.read(maxBodyBytes) };
     } catch (error) {
       if ((error as { code?: string }).code !== bodyProblem.too_large.code) throw error;
       // What is too long is refused by the length it says, in the words of the listener.
-      return { ...head, headers: [...headers, 'content-length', String(mostBytes + 1)] };
+      return { ...head, headers: [...headers, 'content-length', String(maxBodyBytes + 1)] };
     }
   }
 
-  async function answered(call: Exchange): Promise<ForwardedResponse> {
-    if (underWay >= callsAtOnce) return unavailable('The control interface is busy; try again');
-    underWay++;
+  async function forwardCall(call: Exchange): Promise<ForwardedResponse> {
+    if (activeCalls >= maxConcurrentCalls) return createUnavailableResponse('The control interface is busy; try again');
+    activeCalls++;
     try {
-      return await rpc('control', await carried(call), answeredWithinMs);
+      return await rpc('control', await toForwardedRequest(call), responseTimeoutMs);
     } catch (error) {
       if (!call.isClientDisconnected)
         log.warn({ reason: (error as Error).message }, 'a call of the control interface has no answer');
-      return unavailable('The control interface gave no answer; try again');
+      return createUnavailableResponse('The control interface gave no answer; try again');
     } finally {
-      underWay--;
+      activeCalls--;
     }
   }
 
   return {
     handle(call, writer) {
       if (!isBelowPrefix(call.path) || call.peer.port) return next.handle(call, writer);
-      void answered(call).then(given => give(call, writer, given));
+      void forwardCall(call).then(given => writeResponse(call, writer, given));
     },
   };
 }
@@ -73,25 +73,25 @@ const isBelowPrefix = (path: string) =>
   path.startsWith(prefix) && (path.length === prefix.length || path[prefix.length] === '/');
 
 /** Who calls is told beside them, and where a body ends is seen by its end. */
-function passedOn({ headers }: Exchange, isClientClaim: IsClientClaim): string[] {
-  const kept: string[] = [];
+function listForwardedHeaders({ headers }: Exchange, isClientClaim: IsClientClaim): string[] {
+  const forwarded: string[] = [];
   for (const [name, value] of headers) {
     const lower = name.toLowerCase();
-    if (!framingHeaders.has(lower) && !isClaimHeader(lower, isClientClaim)) kept.push(lower, value);
+    if (!framingHeaders.has(lower) && !isClaimHeader(lower, isClientClaim)) forwarded.push(lower, value);
   }
-  return kept;
+  return forwarded;
 }
 
-function unavailable(message: string): ForwardedResponse {
+function createUnavailableResponse(message: string): ForwardedResponse {
   const body = Buffer.from(JSON.stringify(render(message)));
   return { status: 503, headers: ['content-type', contentType, 'content-length', String(body.length)], body };
 }
 
-function give(call: Exchange, writer: ResponseWriter, { status, headers, body }: ForwardedResponse): void {
+function writeResponse(call: Exchange, writer: ResponseWriter, { status, headers, body }: ForwardedResponse): void {
   if (call.isClientDisconnected) return;
-  const kept: string[] = [];
+  const responseHeaders: string[] = [];
   for (let at = 0; at < headers.length; at += 2)
-    if (!hopByHopHeaders.has(headers[at]!)) kept.push(headers[at]!, headers[at + 1]!);
-  writer.writeHead(status, kept);
+    if (!hopByHopHeaders.has(headers[at]!)) responseHeaders.push(headers[at]!, headers[at + 1]!);
+  writer.writeHead(status, responseHeaders);
   writer.end(call.method === 'HEAD' || body.length === 0 ? undefined : body);
 }

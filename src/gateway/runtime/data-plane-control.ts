@@ -8,25 +8,29 @@ const ownProblem = problems('data_plane', {
   not_purged: { status: 503, message: 'Cache invalidation failed' },
 });
 
-export interface ControlOptions extends Pick<Threads, 'ask' | 'askAll'> {
-  settled(): Promise<void>;
+export interface DataPlaneControlOptions extends Pick<Threads, 'ask' | 'askAll'> {
+  waitUntilCurrent(): Promise<void>;
 }
 
 /** Answers at once or hardly at all: a thread that is busy for longer is stuck. */
-const withinMs = 5000;
+const rpcTimeoutMs = 5000;
 /** Reading thousands of definitions anew takes a while. */
-const reloadWithinMs = 30_000;
+const reloadTimeoutMs = 30_000;
 
 /** What the management interfaces may ask of the traffic of this process. */
-export function trafficControl({ ask: rpc, askAll, settled }: ControlOptions): DataPlaneControl {
+export function createDataPlaneControl({
+  ask: rpc,
+  askAll,
+  waitUntilCurrent: settled,
+}: DataPlaneControlOptions): DataPlaneControl {
   return {
-    reload: () => inTime(settled(), reloadWithinMs),
-    status: apiId => rpc('status', { apiId }, withinMs),
-    stats: async apiId => sumStats(await askAll('vitals', { apiId }, withinMs)),
-    clearJwksCache: async apiId => void (await askAll('forgetKeySets', { apiId }, withinMs)),
+    reload: () => withTimeout(settled(), reloadTimeoutMs),
+    status: apiId => rpc('status', { apiId }, rpcTimeoutMs),
+    stats: async apiId => sumStats(await askAll('vitals', { apiId }, rpcTimeoutMs)),
+    clearJwksCache: async apiId => void (await askAll('forgetKeySets', { apiId }, rpcTimeoutMs)),
     async purgeResponseCache(apiId) {
       try {
-        await askAll('forgetResponses', { apiId }, withinMs);
+        await askAll('forgetResponses', { apiId }, rpcTimeoutMs);
       } catch (cause) {
         if (cause instanceof Problem) throw cause;
         throw ownProblem.not_purged({ cause });
@@ -35,7 +39,7 @@ export function trafficControl({ ask: rpc, askAll, settled }: ControlOptions): D
   };
 }
 
-async function inTime<T>(work: Promise<T>, withinMs: number): Promise<T> {
+async function withTimeout<T>(work: Promise<T>, withinMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(problem.timed_out({ detail: { withinMs } })), withinMs);

@@ -11,26 +11,30 @@ import type { Records } from '#storage/records.ts';
 import type { SharedEngine } from '#storage/shared/engine.ts';
 import type { OauthProvider } from '../auth/oauth/provider.ts';
 import { threadCount } from '../pipeline/thread-count.ts';
-import { type WatchOptions, watchCertificates } from './certificate-expiry-monitor.ts';
-import { knownFile } from './config-backup/config-backup.ts';
-import type { AwaitedDatabase } from './config-backup/open-database.ts';
+import { type ExpiryMonitorOptions, startCertificateExpiryMonitor } from './certificate-expiry-monitor.ts';
+import { backupFileName } from './config-backup/config-backup.ts';
+import type { PendingDatabase } from './config-backup/open-database.ts';
 import { startThreads, type ThreadsOptions } from './threads.ts';
 
-type Tools = Omit<Parameters<typeof createCollector>[0] & Omit<WatchOptions, 'settings' | 'log'>, 'log'> & {
+type DataPlaneServices = Omit<
+  Parameters<typeof createCollector>[0] & Omit<ExpiryMonitorOptions, 'settings' | 'log'>,
+  'log'
+> & {
   events: Dispatch;
   secrets: InstallationSecrets;
 };
 
-export interface TrafficOptions extends Pick<ThreadsOptions, 'database' | 'version' | 'writeLog' | 'managementPorts'> {
+export interface DataPlaneOptions
+  extends Pick<ThreadsOptions, 'database' | 'version' | 'writeLog' | 'managementPorts'> {
   readonly directory: DataDirectory;
   readonly dataKey: Buffer;
   /** There while the database has not answered since the start. */
-  readonly awaited?: AwaitedDatabase | undefined;
+  readonly pendingDatabase?: PendingDatabase | undefined;
   readonly settings: Settings;
   readonly records: Records;
   readonly shared: SharedEngine;
   readonly counters: CounterPersistence;
-  readonly tools: Tools;
+  readonly tools: DataPlaneServices;
   readonly control: Inject;
   readonly oauth: Pick<OauthProvider, 'answer'>;
   readonly log: Log;
@@ -39,16 +43,16 @@ export interface TrafficOptions extends Pick<ThreadsOptions, 'database' | 'versi
 }
 
 /** The traffic threads, told of every change as soon as it is committed, here or by another process. */
-export async function openTraffic(options: TrafficOptions) {
+export async function startDataPlane(options: DataPlaneOptions) {
   const { settings, records, shared, counters, tools, log, database, dataKey, version, writeLog } = options;
-  if (!options.awaited) await counters.start();
-  const recorded = createCollector({ ...tools, log });
+  if (!options.pendingDatabase) await counters.start();
+  const collector = createCollector({ ...tools, log });
   const starting = startThreads({
     settings,
     database,
     shared: shared.threads.buffer,
     dataKey,
-    known: options.awaited?.known,
+    known: options.pendingDatabase?.backup,
     host: settings['gateway.host'],
     port: settings['gateway.port'],
     count: threadCount(settings),
@@ -66,73 +70,73 @@ export async function openTraffic(options: TrafficOptions) {
     onEvent({ event, detail, handlers, request }) {
       log.info({ event, ...detail }, 'traffic event');
       tools.events.emit(
-        { ...placeOf(detail), event, atMs: tools.clock.now(), detail: { ...detail, request } },
+        { ...readEventSubject(detail), event, atMs: tools.clock.now(), detail: { ...detail, request } },
         handlers,
       );
     },
-    onUntold: tools.events.countDropped,
-    onReport: recorded.receive,
-    onEnded: recorded.removeThread,
+    onEventsDropped: tools.events.countDropped,
+    onReport: collector.receive,
+    onThreadExit: collector.removeThread,
   });
   const threads = await starting.catch(async error => {
-    await recorded.close();
+    await collector.close();
     await counters.close();
     throw error;
   });
   const closers: (() => Promise<void>)[] = [];
   /** What only a database that is there makes sense for. */
-  async function follow(): Promise<void> {
-    const certificates = watchCertificates({ ...tools, settings, log });
+  async function startDatabaseTasks(): Promise<void> {
+    const certificates = startCertificateExpiryMonitor({ ...tools, settings, log });
     closers.push(certificates.close);
-    closers.push(await keepingKnown({ ...options, clock: tools.clock }));
+    closers.push(await startConfigBackup({ ...options, clock: tools.clock }));
   }
-  if (!options.awaited) await follow();
+  if (!options.pendingDatabase) await startDatabaseTasks();
   const refresh = () =>
     void threads.refresh().catch(error => log.warn({ reason: error.message }, 'traffic threads are behind'));
   const onLost = (error: Error) => log.warn({ reason: error.message }, 'changes by others are heard of later');
-  const forget = records.onChange(refresh);
-  const notices = database.url
+  const unsubscribe = records.onChange(refresh);
+  const notifications = database.url
     ? (await import('#storage/pg-notify.ts')).listenForChanges({ url: database.url, onChange: refresh, onLost })
     : undefined;
   return {
     port: threads.port,
-    settled: () => threads.refresh(),
+    waitUntilCurrent: () => threads.refresh(),
     /** The database that was awaited is there. */
-    async arrived(): Promise<void> {
+    async onDatabaseAvailable(): Promise<void> {
       await counters.start();
-      threads.arrived();
-      await follow();
+      threads.notifyDatabaseAvailable();
+      await startDatabaseTasks();
     },
     drain: threads.drain,
-    metrics: () => recorded.families(threads),
+    metrics: () => collector.families(threads),
     ask: threads.ask,
     askAll: threads.askAll,
     async close() {
-      forget();
+      unsubscribe();
       for (const closer of closers) await closer();
-      await notices?.close();
+      await notifications?.close();
       await threads.close();
-      await recorded.close();
+      await collector.close();
       await counters.close();
     },
   };
 }
 
 /** With SQLite the database is a file beside it: there is nothing to keep. */
-async function keepingKnown(
-  options: Pick<TrafficOptions, 'settings' | 'directory' | 'database' | 'dataKey' | 'log'> & { clock: Clock },
+async function startConfigBackup(
+  options: Pick<DataPlaneOptions, 'settings' | 'directory' | 'database' | 'dataKey' | 'log'> & { clock: Clock },
 ) {
   const { settings, directory, database, dataKey, log, clock } = options;
   if (!database.url || !settings['database.config_backup']) {
-    directory.remove(knownFile);
+    directory.remove(backupFileName);
     return async () => undefined;
   }
-  const { startKeeping } = await import('./config-backup/backup-writer.ts');
-  const keeper = await startKeeping({ url: database.url, path: directory.pathOf(knownFile), dataKey, clock, log });
+  const { startBackupWriter: startKeeping } = await import('./config-backup/backup-writer.ts');
+  const keeper = await startKeeping({ url: database.url, path: directory.pathOf(backupFileName), dataKey, clock, log });
   return keeper.close;
 }
 
-const placeOf = ({ org_id, api_id }: Readonly<Record<string, unknown>>) => ({
+const readEventSubject = ({ org_id, api_id }: Readonly<Record<string, unknown>>) => ({
   orgId: typeof org_id === 'string' ? org_id : '',
   apiId: typeof api_id === 'string' ? api_id : '',
 });

@@ -4,29 +4,29 @@ import { plainTextHeaders } from '#base/page-guard.ts';
 import { createJsonResponse, createResponse, type GatewayResponse } from '../http/response.ts';
 import type { RequestHandler } from '../pipeline/response-writer.ts';
 
-export interface OwnPathsOptions {
+export interface HealthEndpointsOptions {
   readonly version: string;
   /** Names of the paths for people and for orchestrators. */
   readonly names: { readonly health: string; readonly ready: string };
   readonly clock: Clock;
   readonly isReady: () => boolean;
   /** What the gateway leans on, by name: empty text, or what to tell an outsider. */
-  readonly parts: () => Readonly<Record<string, string>>;
+  readonly checks: () => Readonly<Record<string, string>>;
 }
 
 /** The gateway's own paths, which no API can take. */
-export function ownPaths({ version, names, clock, isReady, parts }: OwnPathsOptions) {
-  const hello = () => toHealthReport(parts(), version, 'Gatewright gateway', clock.now());
-  const answers = new Map<string, () => [status: number, body: unknown]>([
+export function createHealthEndpoints({ version, names, clock, isReady, checks: parts }: HealthEndpointsOptions) {
+  const buildReport = () => toHealthReport(parts(), version, 'Gatewright gateway', clock.now());
+  const endpoints = new Map<string, () => [status: number, body: unknown]>([
     ['/live', () => [200, { message: 'Success' }]],
-    [`/${names.health}`, () => [200, hello()]],
+    [`/${names.health}`, () => [200, buildReport()]],
     [`/${names.ready}`, () => (isReady() ? [200, { message: 'Success' }] : [503, { message: 'Not ready' }])],
   ]);
 
-  const longest = Math.max(...[...answers.keys()].map(path => path.length));
+  const maxPathLength = Math.max(...[...endpoints.keys()].map(path => path.length));
 
   return (method: string, path: string): GatewayResponse | undefined => {
-    const found = path.length > longest ? undefined : answers.get(path);
+    const found = path.length > maxPathLength ? undefined : endpoints.get(path);
     if (!found) return undefined;
     if (method !== 'GET' && method !== 'HEAD')
       return createResponse(405, { ...plainTextHeaders, Allow: 'GET, HEAD' }, 'Method Not Allowed');
@@ -35,10 +35,13 @@ export function ownPaths({ version, names, clock, isReady, parts }: OwnPathsOpti
 }
 
 /** Answers those paths, and leaves every other call to the next. */
-export function withOwnPaths(own: ReturnType<typeof ownPaths>, next: RequestHandler): RequestHandler {
+export function withHealthEndpoints(
+  respond: ReturnType<typeof createHealthEndpoints>,
+  next: RequestHandler,
+): RequestHandler {
   return {
     handle(call, writer) {
-      const response = own(call.method, call.path);
+      const response = respond(call.method, call.path);
       if (!response) return next.handle(call, writer);
       const { bytes } = response.body;
       response.headers.set('Content-Length', String(bytes?.length ?? 0));

@@ -18,9 +18,9 @@ import { createKeyCache } from '../auth/key-cache.ts';
 import { createTokenServices } from '../auth/token-services.ts';
 import { createCache } from '../cache/create-cache.ts';
 import { runDebug } from '../inspect/debug/run.ts';
-import type { DebugAsked, DebugRun } from '../inspect/debug/schema.ts';
+import type { DebugRun, DebugTask } from '../inspect/debug/schema.ts';
 import { withExplanations } from '../inspect/explain/explain.ts';
-import { keptExplanations } from '../inspect/explain/explanation-store.ts';
+import { createExplanationStore } from '../inspect/explain/explanation-store.ts';
 import { createOrganisationLimitCache } from '../limits/organisation-limit-cache.ts';
 import { createTenantGrants } from '../pipeline/tenant-grants.ts';
 import { createRpcClient, createRpcServer, type RpcRequest, type RpcResponse } from '../pipeline/thread-rpc.ts';
@@ -36,12 +36,12 @@ import { createSniSelector } from '../routing/sni.ts';
 import { createTlsAcceptor } from '../server/tls-acceptor.ts';
 import { createTransports } from '../server/transports.ts';
 import type { MainThreadRpc, StepServices } from '../steps/step-services.ts';
-import { uptime } from '../uptime/uptime-checker.ts';
+import { startUptimeChecker } from '../uptime/uptime-checker.ts';
 import { createDefinitionSecrets } from '../variables/definition-secrets.ts';
-import { lentBy } from './config-backup/backup-reader.ts';
-import type { Known } from './config-backup/config-backup.ts';
-import { withControl } from './control-api-proxy.ts';
-import { ownPaths, withOwnPaths } from './health-endpoints.ts';
+import { createReaderWithBackup } from './config-backup/backup-reader.ts';
+import type { ConfigBackup } from './config-backup/config-backup.ts';
+import { withControlApi } from './control-api-proxy.ts';
+import { createHealthEndpoints, withHealthEndpoints } from './health-endpoints.ts';
 import { createListeners } from './listeners.ts';
 import { createNetworkServices } from './network-services.ts';
 import type { ThreadStart } from './preload-thread.ts';
@@ -60,11 +60,11 @@ export interface ThreadData {
   /** Ports of the management listeners of this process: no upstream. */
   readonly managementPorts: readonly number[];
   /** What to serve until the database is said to have arrived; absent when it is there. */
-  readonly known?: Known | undefined;
+  readonly known?: ConfigBackup | undefined;
 }
 
 /** From the main thread. */
-export type Told =
+export type MessageToThread =
   | { readonly kind: 'changed'; readonly ask: number }
   | { readonly kind: 'taken' }
   | { readonly kind: 'arrived' }
@@ -74,7 +74,7 @@ export type Told =
   | RpcRequest
   | RpcResponse;
 /** To the main thread. */
-export type Tells =
+export type MessageToMain =
   | { readonly kind: 'listening'; readonly port: number }
   | { readonly kind: 'failed'; readonly code: string; readonly message: string }
   | { readonly kind: 'loaded'; readonly ask: number; readonly fault?: string }
@@ -85,10 +85,10 @@ export type Tells =
   | RpcResponse;
 
 /** What the main thread may ask a traffic thread. */
-export interface TrafficAnswers {
+export interface TrafficThreadRpc {
   /** What happened to a call that asked; empty when it is not known here. */
   explanation(given: { readonly id: string }): Promise<string>;
-  debug(given: DebugAsked): Promise<DebugRun>;
+  debug(given: DebugTask): Promise<DebugRun>;
   status(given: { readonly apiId: string }): Promise<ServedStatus>;
   vitals(given: { readonly apiId: string }): Promise<Vitals>;
   /** Forgets the key sets an API names, or all of them. */
@@ -98,12 +98,12 @@ export interface TrafficAnswers {
 
 /** Requests of one thread that wait for the main thread. */
 const maxPendingRpcCalls = 200;
-const pollEveryMs = 1000;
+const pollIntervalMs = 1000;
 /** What outsiders are told; the reason is for the log. */
-const databaseAway = 'the database does not answer: what is known is served on';
-const redisAway = 'Redis does not answer: limits are counted here alone';
+const databaseUnavailable = 'the database does not answer: what is known is served on';
+const redisUnavailable = 'Redis does not answer: limits are counted here alone';
 
-async function run(data: ThreadData, port: MessagePort): Promise<void> {
+async function runThread(data: ThreadData, port: MessagePort): Promise<void> {
   const { settings } = data;
   const redactor = createRedactor();
   const log = createLog({ level: settings['log.level'], format: settings['log.format'], redact: redactor.redact });
@@ -115,14 +115,14 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     clock: systemClock,
     log,
   });
-  const opened = await openReader({
+  const databaseReader = await openReader({
     ...data.database,
     onLost: error => log.warn({ reason: error.message }, 'a traffic thread lost a database connection'),
   });
-  const { reader, access, arrived } = lentBy(opened, data.known);
-  let databaseFault = data.known ? databaseAway : '';
+  const { reader, access, switchToDatabase } = createReaderWithBackup(databaseReader, data.known);
+  let databaseFault = data.known ? databaseUnavailable : '';
   let isDraining = false;
-  const tell = (message: Tells) => port.postMessage(message);
+  const post = (message: MessageToMain) => port.postMessage(message);
   const vault = createVault(Buffer.from(data.dataKey));
   const organisations = createOrganisationLimitCache(access, vault);
   const keyCache = createKeyCache({
@@ -147,7 +147,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     clock: systemClock,
     log,
   });
-  const mainThread = createRpcClient<MainThreadRpc>(tell, maxPendingRpcCalls);
+  const mainThread = createRpcClient<MainThreadRpc>(post, maxPendingRpcCalls);
   const createRegistries = (through: OutboundClient) =>
     createServiceDiscovery({
       outbound: through,
@@ -156,7 +156,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
       defaultTtlSeconds: settings['discovery.cache_ttl_seconds'],
     });
   const serviceDiscovery = createRegistries(tokens.tools.outbound);
-  const networkTools = createNetworkServices({
+  const networkServices = createNetworkServices({
     shared: { ...tokens.tools, serviceDiscovery },
     create: through => ({ jwks: tokens.createKeySets(through), serviceDiscovery: createRegistries(through) }),
   });
@@ -164,7 +164,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
   const services: StepServices = {
     settings,
     addressPolicies: addresses,
-    networkFor: networkTools.within,
+    networkFor: networkServices.within,
     clock: systemClock,
     log,
     counters: engine.shared.counters,
@@ -187,8 +187,8 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
       settings,
       clock: systemClock,
       log,
-      post: told => tell({ kind: 'event', ...told }),
-      onDropped: count => tell({ kind: 'untold', count }),
+      post: told => post({ kind: 'event', ...told }),
+      onDropped: count => post({ kind: 'untold', count }),
     }),
   };
   const loader = createSnapshotLoader({
@@ -216,7 +216,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
   const recorder = createRecorder({
     settings,
     redact: redactor.redact,
-    post: (report, transfer) => port.postMessage({ kind: 'report', report } satisfies Tells, transfer),
+    post: (report, transfer) => port.postMessage({ kind: 'report', report } satisfies MessageToMain, transfer),
   });
   if (data.known)
     await loader.serveBackup(
@@ -224,17 +224,17 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
       data.known.grants,
     );
   else await loader.refresh();
-  const own = ownPaths({
+  const healthEndpoints = createHealthEndpoints({
     version: data.version,
     names: { health: settings['gateway.health_name'], ready: settings['gateway.ready_name'] },
     clock: systemClock,
     isReady: () => loader.isLoaded() && !isDraining,
-    parts: () => ({
+    checks: () => ({
       database: databaseFault,
-      ...(settings['redis.url'] ? { redis: engine.shared.state() === 'ok' ? '' : redisAway } : {}),
+      ...(settings['redis.url'] ? { redis: engine.shared.state() === 'ok' ? '' : redisUnavailable } : {}),
     }),
   });
-  const hostTests = uptime({
+  const uptimeChecker = startUptimeChecker({
     services,
     outbound: createOutboundClient({ addresses }),
     snapshot: loader.snapshot,
@@ -246,11 +246,11 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     recorder.record(call, complete);
   };
   const engineOptions = { snapshot: loader.snapshot, services, pools, record };
-  const explanations = keptExplanations(systemClock);
+  const explanations = createExplanationStore(systemClock);
   const traffic = withExplanations(engineOptions, explanations, createEngine(engineOptions));
-  const handler = withOwnPaths(own, withControl(services, traffic));
+  const handler = withHealthEndpoints(healthEndpoints, withControlApi(services, traffic));
   const transports = createTransports({ handler, settings, clock: systemClock, log });
-  const secured = createTlsAcceptor({
+  const tlsAcceptor = createTlsAcceptor({
     certificateFile: settings['gateway.tls.certificate_file'],
     keyFile: settings['gateway.tls.key_file'],
     minVersion: settings['gateway.tls.min_version'],
@@ -261,18 +261,18 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     ...createSniSelector(loader.snapshot, services.grants),
   });
   const { host, port: wanted, reusePort } = data;
-  const place = { host, port: wanted, reusePort };
+  const address = { host, port: wanted, reusePort };
   const { rpc } = services;
   const listeners = createListeners({
     settings,
     log,
     ...transports,
-    tlsAcceptor: secured,
+    tlsAcceptor: tlsAcceptor,
     snapshot: loader.snapshot,
-    address: place,
+    address: address,
     rpc: rpc,
   });
-  const answers: TrafficAnswers = {
+  const handlers: TrafficThreadRpc = {
     explanation: async ({ id }) => explanations.text(id) ?? '',
     debug: given => runDebug(given, { services, pools, snapshot: loader.snapshot }),
     async status({ apiId }) {
@@ -283,36 +283,36 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     vitals: async ({ apiId }) => vitals.of(apiId),
     async forgetKeySets({ apiId }) {
       const api = apiId === undefined ? undefined : loader.snapshot().apis.get(apiId);
-      if (apiId === undefined || api) networkTools.forgetKeySets(api && listKeySources(api.model));
+      if (apiId === undefined || api) networkServices.forgetKeySets(api && listKeySources(api.model));
     },
     forgetResponses: ({ apiId }) => services.responseCache.purgeApi(apiId),
   };
-  const answer = createRpcServer({ ...answers }, tell);
-  const poll = setInterval(() => void refresh(0), pollEveryMs);
+  const handleRequest = createRpcServer({ ...handlers }, post);
+  const poll = setInterval(() => void refresh(0), pollIntervalMs);
 
   async function refresh(ask: number): Promise<void> {
     try {
       await loader.refresh();
-      secured.refresh();
+      tlsAcceptor.refresh();
       await listeners.reconcile();
       databaseFault = '';
-      tell({ kind: 'loaded', ask });
+      post({ kind: 'loaded', ask });
     } catch (error) {
-      databaseFault = databaseAway;
+      databaseFault = databaseUnavailable;
       // The last good snapshot goes on serving; the next poll tries again.
       log.warn({ reason: (error as Error).message }, 'changes could not be read');
-      tell({ kind: 'loaded', ask, fault: (error as Error).message });
+      post({ kind: 'loaded', ask, fault: (error as Error).message });
     }
   }
 
-  port.on('message', (message: Told) => {
+  port.on('message', (message: MessageToThread) => {
     if (message.kind === 'changed') void refresh(message.ask);
     else if (message.kind === 'taken') recorder.onBatchAccepted();
     else if (message.kind === 'drain') isDraining = true;
     else if (message.kind === 'arrived') {
-      arrived();
+      switchToDatabase();
       void refresh(0);
-    } else if (message.kind === 'ask') void answer(message);
+    } else if (message.kind === 'ask') void handleRequest(message);
     else if (message.kind === 'reply') mainThread.receive(message);
     else if (message.kind === 'stop') {
       clearInterval(poll);
@@ -321,7 +321,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
   });
   async function end(): Promise<void> {
     recorder.close();
-    await hostTests.close();
+    await uptimeChecker.close();
     await pools.close();
     await tokens.close();
     await reader.close();
@@ -330,22 +330,22 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
   }
   await listeners.reconcile();
   listeners.listen().then(
-    found => tell({ kind: 'listening', port: found }),
-    error => tell({ kind: 'failed', code: (error as NodeJS.ErrnoException).code ?? '', message: error.message }),
+    found => post({ kind: 'listening', port: found }),
+    error => post({ kind: 'failed', code: (error as NodeJS.ErrnoException).code ?? '', message: error.message }),
   );
 }
 
 /** Whoever waits for the thread hears why it cannot serve. */
-async function begin(port: MessagePort): Promise<void> {
-  const { begin: given } = workerData as ThreadStart;
+async function startThread(port: MessagePort): Promise<void> {
+  const { startPort: given } = workerData as ThreadStart;
   try {
     const [data] = await once(given, 'message');
     given.close();
-    await run(data as ThreadData, port);
+    await runThread(data as ThreadData, port);
   } catch (error) {
-    port.postMessage({ kind: 'failed', code: '', message: (error as Error).message } satisfies Tells);
+    port.postMessage({ kind: 'failed', code: '', message: (error as Error).message } satisfies MessageToMain);
     throw error;
   }
 }
 
-if (parentPort) await begin(parentPort);
+if (parentPort) await startThread(parentPort);

@@ -12,9 +12,9 @@ import {
 import type { EmittedEvent } from '../recording/event-emitter.ts';
 import { createPortClaims } from '../server/port-claims.ts';
 import type { MainThreadRpc } from '../steps/step-services.ts';
-import { type Prepared, prepareThread } from './preload-thread.ts';
-import type { Tells, ThreadData, Told, TrafficAnswers } from './thread.ts';
-import { checkTrafficSettings } from './validate-settings.ts';
+import { type PreloadedThread, preloadThread } from './preload-thread.ts';
+import type { MessageToMain, MessageToThread, ThreadData, TrafficThreadRpc } from './thread.ts';
+import { validateTrafficSettings } from './validate-settings.ts';
 
 export const problem = problems('data_plane', {
   port_taken: {
@@ -35,7 +35,7 @@ export interface ThreadsOptions extends Omit<ThreadData, 'reusePort' | 'port' | 
   readonly port: number;
   readonly count: number;
   /** Threads that have begun to load. */
-  readonly prepared?: readonly Prepared[] | undefined;
+  readonly prepared?: readonly PreloadedThread[] | undefined;
   readonly log: Log;
   /** The program of a thread, where it is not the usual one. */
   readonly program?: URL | undefined;
@@ -45,10 +45,10 @@ export interface ThreadsOptions extends Omit<ThreadData, 'reusePort' | 'port' | 
   readonly answers: Omit<MainThreadRpc, 'claimPort' | 'releasePort'>;
   readonly onEvent: (told: EmittedEvent) => void;
   /** Events that were dropped before they came here. */
-  readonly onUntold: (count: number) => void;
+  readonly onEventsDropped: (count: number) => void;
   /** What a thread has counted and written down. */
   readonly onReport: (thread: number, report: ThreadReport) => void;
-  readonly onEnded: (thread: number) => void;
+  readonly onThreadExit: (thread: number) => void;
 }
 
 /** Traffic threads of one process. */
@@ -64,54 +64,68 @@ export interface Threads {
    */
   refresh(): Promise<void>;
   /** The database is there: what was known before the start is needed no more. */
-  arrived(): void;
+  notifyDatabaseAvailable(): void;
   /** `/ready` says 503 from now on; traffic is served on. */
   drain(): void;
   /** Asks one of them. */
-  readonly ask: RpcCall<TrafficAnswers>;
+  readonly ask: RpcCall<TrafficThreadRpc>;
   /** Asks every one of them. */
-  readonly askAll: RpcBroadcast<TrafficAnswers>;
+  readonly askAll: RpcBroadcast<TrafficThreadRpc>;
   close(): Promise<void>;
 }
 
 /** A thread that dies at once, again and again, is not restarted faster than this. */
-const restartPauseMs = 1000;
+const restartDelayMs = 1000;
 /** Reading changes takes milliseconds; whoever waits for it is told when it does not. */
-const refreshWithinMs = 10_000;
+const refreshTimeoutMs = 10_000;
 /** What is asked of a thread from outside must not keep it from its traffic. */
-const asksAtOnce = 32;
+const maxPendingCalls = 32;
 
 /** Holds the gateway's own port for as long as the process runs, whatever becomes of its threads. */
 const processClaim = 0;
 
-interface Thread {
+interface TrafficThread {
   readonly worker: Worker;
   /** Those who wait for it to have read changes, to be told what kept it from that. */
-  readonly answered: Map<number, (fault?: string) => void>;
-  readonly asking: ReturnType<typeof createRpcClient<TrafficAnswers>>;
+  readonly pendingRefreshes: Map<number, (fault?: string) => void>;
+  readonly rpcClient: ReturnType<typeof createRpcClient<TrafficThreadRpc>>;
   readonly exited: Promise<void>;
 }
 
 export async function startThreads(options: ThreadsOptions): Promise<Threads> {
-  checkTrafficSettings(options.settings);
+  validateTrafficSettings(options.settings);
   const { count } = options;
-  const spare = [...(options.prepared ?? [])];
-  const threads = new Set<Thread>();
+  const preloaded = [...(options.prepared ?? [])];
+  const threads = new Set<TrafficThread>();
   const ports = createPortClaims(options.host);
-  let closing = false;
+  let isClosing = false;
   let port = options.port;
-  let asked = 0;
+  let lastRefreshId = 0;
   let restarts = 0;
 
   async function start(): Promise<void> {
-    const { log, onEvent, onUntold, onReport, onEnded, answers, count: _count, prepared: _prepared, ...rest } = options;
+    const {
+      log,
+      onEvent,
+      onEventsDropped: onUntold,
+      onReport,
+      onThreadExit: onEnded,
+      answers,
+      count: _count,
+      prepared: _prepared,
+      ...rest
+    } = options;
     const { program, writeLog, known, ...data } = rest;
-    const { worker, begin } = spare.shift() ?? prepareThread({ program, readsLog: writeLog !== undefined });
+    const { worker, startPort: begin } =
+      preloaded.shift() ?? preloadThread({ program, capturesLog: writeLog !== undefined });
     worker.ref();
     begin.postMessage({ ...data, known: known?.(), port, reusePort: count > 1 } satisfies ThreadData);
     if (writeLog) worker.stderr.on('data', lines => writeLog(String(lines)));
     const exited = new Promise<void>(resolve => worker.once('exit', () => resolve()));
-    const asking = createRpcClient<TrafficAnswers>(question => worker.postMessage(question satisfies Told), asksAtOnce);
+    const asking = createRpcClient<TrafficThreadRpc>(
+      question => worker.postMessage(question satisfies MessageToThread),
+      maxPendingCalls,
+    );
     const id = worker.threadId;
     const all: MainThreadRpc = {
       ...answers,
@@ -119,49 +133,50 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
       releasePort: async ({ port: left }) => ports.release(id, left),
     };
     const answer = createRpcServer({ ...all }, reply => worker.postMessage(reply));
-    const thread: Thread = { worker, answered: new Map(), asking, exited };
+    const thread: TrafficThread = { worker, pendingRefreshes: new Map(), rpcClient: asking, exited };
     threads.add(thread);
     worker.on('error', error => log.error({ err: error }, 'a traffic thread crashed'));
     exited.then(() => {
       threads.delete(thread);
       ports.releaseAll(id);
       onEnded(id);
-      for (const done of [...thread.answered.values()]) done();
+      for (const done of [...thread.pendingRefreshes.values()]) done();
       asking.rejectAll();
-      if (!closing) setTimeout(replace, restartPauseMs);
+      if (!isClosing) setTimeout(replace, restartDelayMs);
     });
     await new Promise<void>((resolve, reject) => {
-      worker.on('message', (message: Tells) => {
+      worker.on('message', (message: MessageToMain) => {
         if (message.kind === 'listening') {
           port = message.port;
           resolve();
-        } else if (message.kind === 'failed') reject(listenProblem(options.host, port, message.code, message.message));
+        } else if (message.kind === 'failed')
+          reject(createListenProblem(options.host, port, message.code, message.message));
         else if (message.kind === 'loaded') {
-          thread.answered.get(message.ask)?.(message.fault);
+          thread.pendingRefreshes.get(message.ask)?.(message.fault);
         } else if (message.kind === 'reply') asking.receive(message);
         else if (message.kind === 'ask') void answer(message);
         else if (message.kind === 'report') {
           onReport(id, message.report);
           if (message.report.batch || message.report.uptimeResults)
-            worker.postMessage({ kind: 'taken' } satisfies Told);
+            worker.postMessage({ kind: 'taken' } satisfies MessageToThread);
         } else if (message.kind === 'untold') onUntold(message.count);
         else if (message.kind === 'event') onEvent(message);
         // Anything else is Node's own: in watch mode a thread reports the files it loads through the same port.
       });
-      exited.then(() => reject(listenProblem(options.host, port, '', 'the traffic thread ended')));
+      exited.then(() => reject(createListenProblem(options.host, port, '', 'the traffic thread ended')));
     });
   }
 
   function replace(): void {
-    if (closing) return;
+    if (isClosing) return;
     restarts++;
     start().catch(error => options.log.error({ err: error }, 'a traffic thread could not be replaced'));
   }
 
   async function close(): Promise<void> {
-    closing = true;
+    isClosing = true;
     const all = [...threads];
-    for (const { worker } of all) worker.postMessage({ kind: 'stop' } satisfies Told);
+    for (const { worker } of all) worker.postMessage({ kind: 'stop' } satisfies MessageToThread);
     await Promise.all(all.map(thread => thread.exited));
   }
 
@@ -169,14 +184,14 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
     // One thread alone binds exclusively by itself.
     if (count > 1 && port !== 0)
       await ports.claim(processClaim, port).catch(error => {
-        throw listenProblem(options.host, port, error.code ?? '', error.message);
+        throw createListenProblem(options.host, port, error.code ?? '', error.message);
       });
     // The first one finds out which port it is, and whether it can be had; the others then start together.
     await start();
     await Promise.all(Array.from({ length: count - 1 }, start));
   } catch (error) {
-    closing = true;
-    await Promise.all(spare.map(({ worker }) => worker.terminate()));
+    isClosing = true;
+    await Promise.all(preloaded.map(({ worker }) => worker.terminate()));
     await Promise.all([...threads].map(({ worker }) => worker.terminate()));
     throw error;
   }
@@ -193,42 +208,42 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
       return restarts;
     },
     async refresh() {
-      const ask = ++asked;
-      await Promise.all([...threads].map(thread => refreshed(thread, ask)));
+      const ask = ++lastRefreshId;
+      await Promise.all([...threads].map(thread => refreshThread(thread, ask)));
     },
-    arrived() {
-      for (const { worker } of threads) worker.postMessage({ kind: 'arrived' } satisfies Told);
+    notifyDatabaseAvailable() {
+      for (const { worker } of threads) worker.postMessage({ kind: 'arrived' } satisfies MessageToThread);
     },
     drain() {
-      for (const { worker } of threads) worker.postMessage({ kind: 'drain' } satisfies Told);
+      for (const { worker } of threads) worker.postMessage({ kind: 'drain' } satisfies MessageToThread);
     },
     ask(name, given, withinMs) {
       const [first] = threads;
-      return first ? first.asking.call(name, given, withinMs) : Promise.reject(asksProblem.no_threads());
+      return first ? first.rpcClient.call(name, given, withinMs) : Promise.reject(asksProblem.no_threads());
     },
     askAll(name, given, withinMs) {
       if (threads.size === 0) return Promise.reject(asksProblem.no_threads());
-      return Promise.all([...threads].map(({ asking }) => asking.call(name, given, withinMs)));
+      return Promise.all([...threads].map(({ rpcClient: asking }) => asking.call(name, given, withinMs)));
     },
     close,
   };
 }
 
-function refreshed({ worker, answered }: Thread, ask: number): Promise<void> {
+function refreshThread({ worker, pendingRefreshes: answered }: TrafficThread, refreshId: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    const done = (reason?: string) => {
+    const settle = (reason?: string) => {
       clearTimeout(timer);
-      answered.delete(ask);
+      answered.delete(refreshId);
       if (reason === undefined) resolve();
       else reject(problem.config_not_loaded({ detail: { reason } }));
     };
-    const timer = setTimeout(done, refreshWithinMs, `a thread has not answered for ${refreshWithinMs} ms`);
-    answered.set(ask, done);
-    worker.postMessage({ kind: 'changed', ask } satisfies Told);
+    const timer = setTimeout(settle, refreshTimeoutMs, `a thread has not answered for ${refreshTimeoutMs} ms`);
+    answered.set(refreshId, settle);
+    worker.postMessage({ kind: 'changed', ask: refreshId } satisfies MessageToThread);
   });
 }
 
-function listenProblem(host: string, port: number, code: string, reason: string) {
+function createListenProblem(host: string, port: number, code: string, reason: string) {
   if (code === 'EADDRINUSE') return problem.port_taken({ detail: { host, port } });
   return problem.cannot_listen({ detail: { host, port, reason } });
 }

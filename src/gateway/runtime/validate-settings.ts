@@ -22,22 +22,22 @@ const problem = problems('settings', {
 });
 
 /** Definitions are nearer to the call than settings. */
-const wordsOfDefinitions: ReadonlySet<string> = new Set(['signature_invalid']);
+const definitionMessages: ReadonlySet<string> = new Set(['signature_invalid']);
 
 /** What a row cannot tell by itself. A setting that would do nothing is refused, so that nobody relies on it. */
-export function checkTrafficSettings(settings: Settings): void {
+export function validateTrafficSettings(settings: Settings): void {
   for (const code of Object.keys(settings['gateway.error_messages'])) {
-    if (wordsOfDefinitions.has(code)) throw problem.message_of_definitions({ detail: { code } });
+    if (definitionMessages.has(code)) throw problem.message_of_definitions({ detail: { code } });
     if (!Object.hasOwn(refusals, code)) throw problem.message_unknown({ detail: { code } });
   }
   const names = new Set([settings['gateway.health_name'], settings['gateway.ready_name'], 'live']);
   if (names.size < 3) throw problem.names_equal();
   if (settings['keys.force_lifetime'] && settings['keys.lifetime_seconds'] === 0) throw problem.lifetime_missing();
   validateExtraPorts(settings);
-  checkOverrides(settings);
+  validateOverrides(settings);
 }
 
-function checkOverrides(settings: Settings): void {
+function validateOverrides(settings: Settings): void {
   try {
     compileOverrideRules(settings['gateway.error_overrides'], settings['templates.directory']);
   } catch (error) {
@@ -46,10 +46,10 @@ function checkOverrides(settings: Settings): void {
   }
 }
 
-export const hasTraffic = ({ role }: Settings): boolean => role === 'all' || role === 'gateway';
+export const servesTraffic = ({ role }: Settings): boolean => role === 'all' || role === 'gateway';
 
 /** The same for settings of traffic in a process that has none. */
-export function checkRole(settings: Settings): void {
-  if (settings['gateway.control_on_traffic_port'] && !hasTraffic(settings))
+export function validateRole(settings: Settings): void {
+  if (settings['gateway.control_on_traffic_port'] && !servesTraffic(settings))
     throw problem.control_without_traffic({ detail: { role: settings.role } });
 }

@@ -2,12 +2,12 @@ import type { OutboundClient } from '#base/http-client/client.ts';
 import type { Model } from '#definition/model.ts';
 import type { ConnectionOptionsFor } from '../proxy/connection-options.ts';
 import { maxTestMs } from '../proxy/host-status.ts';
-import { rawTest } from './tcp-check.ts';
+import { runTcpCheck } from './tcp-check.ts';
 
 /** One test of a definition: a call, or a talk over a bare connection. */
-export type Check = Model['uptimeTests']['tests'][number];
+export type UptimeCheck = Model['uptimeTests']['tests'][number];
 
-export interface TestResult {
+export interface UptimeCheckResult {
   readonly passed: boolean;
   /** 0 where no answer came, or none was to come. */
   readonly status: number;
@@ -16,7 +16,7 @@ export interface TestResult {
   readonly failure: string;
 }
 
-export interface HostTest {
+export interface HostCheck {
   /** What names it: the same test after a change of other things is the same test. */
   readonly name: string;
   /** Without what could be a secret. */
@@ -25,57 +25,62 @@ export interface HostTest {
   readonly headerNames: readonly string[];
   /** The address of the host, with its scheme. */
   readonly origin: string;
-  run(): Promise<TestResult>;
+  run(): Promise<UptimeCheckResult>;
 }
 
 /** How long a test may take that does not say so itself. */
-const usualMs = 5000;
-const answerBytes = 1024 * 1024;
+const defaultTimeoutMs = 5000;
+const maxResponseBytes = 1024 * 1024;
 
-interface TestTools {
+interface HostCheckServices {
   readonly outbound: OutboundClient;
-  readonly links: ConnectionOptionsFor;
+  readonly connectionOptionsFor: ConnectionOptionsFor;
 }
 
 /** Undefined for a test of which nobody can tell what it is. */
-export function hostTest(check: Check, services: TestTools): HostTest | undefined {
-  const isBare = /^(?:tcp|tls)$/i.test(check.protocol) || /^(?:tcp|tls):\/\//i.test(check.url);
+export function createHostCheck(check: UptimeCheck, services: HostCheckServices): HostCheck | undefined {
+  const isTcp = /^(?:tcp|tls)$/i.test(check.protocol) || /^(?:tcp|tls):\/\//i.test(check.url);
   const scheme = check.protocol.toLowerCase() || 'http';
   const url = URL.parse(check.url.includes('://') ? check.url : `${scheme}://${check.url}`);
-  if (!url || url.hostname === '' || (isBare && url.port === '')) return undefined;
-  if (!isBare && !/^https?:$/.test(url.protocol)) return undefined;
-  const method = isBare ? '' : check.method.toUpperCase() || 'GET';
-  const attempt = isBare ? bareAttempt(check, url, services) : callAttempt(check, url, method, services);
+  if (!url || url.hostname === '' || (isTcp && url.port === '')) return undefined;
+  if (!isTcp && !/^https?:$/.test(url.protocol)) return undefined;
+  const method = isTcp ? '' : check.method.toUpperCase() || 'GET';
+  const attempt = isTcp ? createTcpAttempt(check, url, services) : createHttpAttempt(check, url, method, services);
   return {
     name: JSON.stringify([url.href, method]),
     shownUrl: `${url.protocol}//${url.host}${url.pathname}`,
     method,
     headerNames: Object.keys(check.headers),
     origin: `${url.protocol}//${url.host}`,
-    run: () => measured(attempt),
+    run: () => measure(attempt),
   };
 }
 
-const withinMs = ({ timeoutMs }: Check) => Math.min(timeoutMs > 0 ? timeoutMs : usualMs, maxTestMs);
+const readTimeoutMs = ({ timeoutMs }: UptimeCheck) => Math.min(timeoutMs > 0 ? timeoutMs : defaultTimeoutMs, maxTestMs);
 
-async function measured(attempt: () => Promise<number>): Promise<TestResult> {
-  const begun = performance.now();
-  const took = () => Math.round(performance.now() - begun);
+async function measure(attempt: () => Promise<number>): Promise<UptimeCheckResult> {
+  const startedAt = performance.now();
+  const readElapsedMs = () => Math.round(performance.now() - startedAt);
   try {
     const status = await attempt();
-    return { passed: status === 200, status, latencyMs: took(), failure: '' };
+    return { passed: status === 200, status, latencyMs: readElapsedMs(), failure: '' };
   } catch (error) {
     // What a connection or the other side does wrong has a code, or is one of our own words.
     if (error instanceof TypeError || error instanceof RangeError) throw error;
-    return { passed: false, status: 0, latencyMs: took(), failure: (error as Error).message };
+    return { passed: false, status: 0, latencyMs: readElapsedMs(), failure: (error as Error).message };
   }
 }
 
-function callAttempt(check: Check, url: URL, method: string, { outbound, links }: TestTools) {
+function createHttpAttempt(
+  check: UptimeCheck,
+  url: URL,
+  method: string,
+  { outbound, connectionOptionsFor: links }: HostCheckServices,
+) {
   const { policy, tls: linkTls } = links({ origin: url.origin });
   const { cert, key, rejectUnauthorized } = linkTls;
   const tls = { ...(cert && key ? { cert, key } : {}), ...(rejectUnauthorized === false ? { insecure: true } : {}) };
-  const body = bodyOf(check.body);
+  const body = decodeBody(check.body);
   return async () => {
     const { status } = await outbound.fetch({
       url: url.href,
@@ -84,8 +89,8 @@ function callAttempt(check: Check, url: URL, method: string, { outbound, links }
       ...(body && !/^(?:GET|HEAD)$/.test(method) ? { body } : {}),
       audience: 'operator',
       policy,
-      timeoutMs: withinMs(check),
-      maxBytes: answerBytes,
+      timeoutMs: readTimeoutMs(check),
+      maxBytes: maxResponseBytes,
       ...(Object.keys(tls).length > 0 ? { tls } : {}),
     });
     return status;
@@ -93,13 +98,13 @@ function callAttempt(check: Check, url: URL, method: string, { outbound, links }
 }
 
 /** Written in base64; those who wrote it plainly are understood as well. */
-function bodyOf(text: string): Buffer | undefined {
+function decodeBody(text: string): Buffer | undefined {
   if (text === '') return undefined;
   const isBase64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text);
   return Buffer.from(text, isBase64 ? 'base64' : 'utf8');
 }
 
-function bareAttempt(check: Check, url: URL, { links }: TestTools) {
+function createTcpAttempt(check: UptimeCheck, url: URL, { connectionOptionsFor: links }: HostCheckServices) {
   const isSecure = check.protocol.toLowerCase() === 'tls' || url.protocol === 'tls:';
   const connection = links({ origin: `https://${url.host}` });
   const test = {
@@ -108,9 +113,9 @@ function bareAttempt(check: Check, url: URL, { links }: TestTools) {
     isSecure,
     policy: connection.policy,
     tls: isSecure ? connection.tls : {},
-    saysOrigin: check.enableProxyProtocol,
+    sendsProxyHeader: check.enableProxyProtocol,
     commands: check.commands,
-    withinMs: withinMs(check),
+    timeoutMs: readTimeoutMs(check),
   };
-  return () => rawTest(test).then(() => 200);
+  return () => runTcpCheck(test).then(() => 200);
 }

@@ -7,10 +7,10 @@ import type { ServiceDiscovery } from '../proxy/service-discovery.ts';
 import type { Api } from '../routing/api.ts';
 import type { Snapshot } from '../routing/snapshot.ts';
 import type { StepServices } from '../steps/step-services.ts';
-import { type Check, type HostTest, hostTest, type TestResult } from './http-check.ts';
-import { findings } from './uptime-results.ts';
+import { createHostCheck, type HostCheck, type UptimeCheck, type UptimeCheckResult } from './http-check.ts';
+import { createUptimeResults } from './uptime-results.ts';
 
-export interface UptimeOptions {
+export interface UptimeCheckerOptions {
   readonly services: Pick<
     StepServices,
     | 'settings'
@@ -31,111 +31,113 @@ export interface UptimeOptions {
 }
 
 /** Tests of one API; of a longer list only the first are made. */
-const testsEach = 100;
+const maxChecksPerApi = 100;
 /** APIs one thread tests at once, and tests of one API at once. */
-const roundsAtOnce = 20;
-const lanesEach = 5;
+const maxConcurrentRounds = 20;
+const maxConcurrentChecks = 5;
 /** How long it is remembered how a test went; shorter than what counters keep over a restart. */
-const rememberedMs = 3_500_000;
-const looksASecond = 4;
+const maxResultTtlMs = 3_500_000;
+const pollsPerInterval = 4;
 /** A round whose thread ended is taken up by another one after this. */
-const givenUpMs = 60_000;
+const roundTimeoutMs = 60_000;
 
 /**
  * Tests the hosts of APIs that ask for it. All threads of a process look for rounds that are due and the first one to see
  * it makes it, so that the tests of an API are made once, and go on when a thread ends. What came of them is counted where
  * all threads see it. Tests stop when their API is gone: nobody looks for its rounds any more.
  */
-export function uptime({ services, outbound, snapshot, tested }: UptimeOptions): { close(): Promise<void> } {
+export function startUptimeChecker({ services, outbound, snapshot, tested }: UptimeCheckerOptions): {
+  close(): Promise<void>;
+} {
   const { settings, clock, processCounters, log } = services;
   const intervalMs = settings['uptime.interval_ms'];
-  const round = { limit: 1, periodMs: intervalMs } as const;
-  const underWay = { limit: 1, periodMs: givenUpMs } as const;
-  const judge = judging(services, tested);
-  const busy = new Set<string>();
+  const roundWindow = { limit: 1, periodMs: intervalMs } as const;
+  const claimWindow = { limit: 1, periodMs: roundTimeoutMs } as const;
+  const recordRound = createRoundRecorder(services, tested);
+  const activeRounds = new Set<string>();
 
-  function look(): void {
-    for (const api of testedIn(snapshot())) {
-      if (busy.size >= roundsAtOnce) return;
-      if (!busy.has(api.id) && begins(api)) {
-        busy.add(api.id);
-        made(api)
+  function pollRounds(): void {
+    for (const api of listCheckedApis(snapshot())) {
+      if (activeRounds.size >= maxConcurrentRounds) return;
+      if (!activeRounds.has(api.id) && claimRound(api)) {
+        activeRounds.add(api.id);
+        runRound(api)
           .catch(error => log.error({ err: error, api: api.id }, 'uptime tests could not be made'))
-          .finally(() => ended(api));
+          .finally(() => endRound(api));
       }
     }
   }
 
   /** Whether a round is due that no thread has begun. */
-  function begins({ id }: Api): boolean {
+  function claimRound({ id }: Api): boolean {
     const now = clock.now();
     const [due, begun] = [`uptime round ${id}`, `uptime begun ${id}`];
-    if (!processCounters.peek(due, round, now).allowed || !processCounters.take(begun, underWay, now).allowed)
+    if (!processCounters.peek(due, roundWindow, now).allowed || !processCounters.take(begun, claimWindow, now).allowed)
       return false;
     // Another thread may have made it between the two.
-    if (processCounters.take(due, round, now).allowed) return true;
+    if (processCounters.take(due, roundWindow, now).allowed) return true;
     processCounters.reset(begun);
     return false;
   }
 
-  function ended({ id }: Api): void {
-    busy.delete(id);
+  function endRound({ id }: Api): void {
+    activeRounds.delete(id);
     processCounters.reset(`uptime begun ${id}`);
   }
 
-  async function made(api: Api): Promise<void> {
+  async function runRound(api: Api): Promise<void> {
     const { tests } = api.model.uptimeTests;
     const policy = services.addressPolicies.withNetworks(services.grants.of(api.orgId).networks);
-    const found = await discovered(api.model, services.networkFor(policy).serviceDiscovery);
-    const all = [...tests, ...found]
-      .slice(0, testsEach)
-      .flatMap(check => hostTest(check, { outbound, links: api.connectionOptionsFor }) ?? []);
-    const results = new Map<HostTest, TestResult>();
-    const waiting = [...all];
-    const lane = async () => {
-      for (let test = waiting.shift(); test; test = waiting.shift()) results.set(test, await test.run());
+    const discoveredChecks = await discoverChecks(api.model, services.networkFor(policy).serviceDiscovery);
+    const checks = [...tests, ...discoveredChecks]
+      .slice(0, maxChecksPerApi)
+      .flatMap(check => createHostCheck(check, { outbound, connectionOptionsFor: api.connectionOptionsFor }) ?? []);
+    const results = new Map<HostCheck, UptimeCheckResult>();
+    const queue = [...checks];
+    const runQueue = async () => {
+      for (let test = queue.shift(); test; test = queue.shift()) results.set(test, await test.run());
     };
-    await Promise.all(Array.from({ length: lanesEach }, lane));
+    await Promise.all(Array.from({ length: maxConcurrentChecks }, runQueue));
     // A later definition has later results.
-    if (!closed && snapshot().apis.get(api.id) === api) judge(api, results);
+    if (!isClosed && snapshot().apis.get(api.id) === api) recordRound(api, results);
   }
 
-  let closed = false;
-  const timer = setInterval(look, Math.min(intervalMs, 1000) / looksASecond).unref();
+  let isClosed = false;
+  const timer = setInterval(pollRounds, Math.min(intervalMs, 1000) / pollsPerInterval).unref();
   return {
     async close() {
-      closed = true;
+      isClosed = true;
       clearInterval(timer);
       await outbound.close();
     },
   };
 }
 
-const testedApis = new WeakMap<Snapshot['apis'], readonly Api[]>();
+const checkedApisBySnapshot = new WeakMap<Snapshot['apis'], readonly Api[]>();
 
-function testedIn({ apis }: Snapshot): readonly Api[] {
-  let found = testedApis.get(apis);
+function listCheckedApis({ apis }: Snapshot): readonly Api[] {
+  let found = checkedApisBySnapshot.get(apis);
   if (!found) {
     found = [...apis.values()].filter(
       ({ model, unavailableReason: unserved }) => model.identity.active && !unserved && hasUptimeTests(model),
     );
-    testedApis.set(apis, found);
+    checkedApisBySnapshot.set(apis, found);
   }
   return found;
 }
 
-async function discovered(model: Model, serviceDiscovery: ServiceDiscovery): Promise<readonly Check[]> {
+async function discoverChecks(model: Model, serviceDiscovery: ServiceDiscovery): Promise<readonly UptimeCheck[]> {
   const { uptimeDiscovery, uptimeTests } = model;
   if (!uptimeDiscovery.enabled) return [];
   const again = uptimeTests.hostDownRetestSeconds;
   // Tests name whole addresses: what is put behind the hosts of a registry has no place in a list of them.
   const found: DiscoveryRules = { ...uptimeDiscovery, portDataPath: '', targetPath: '' };
   const rules = again > 0 ? { ...found, cacheEnabled: true, cacheSeconds: again } : found;
-  return serviceDiscovery.of('tests', rules, checksIn).list();
+  return serviceDiscovery.of('tests', rules, parseChecks).list();
 }
 
 /** The first text is a list of tests as the classic form writes them. */
-export function checksIn([text = '']: readonly string[]): Check[] {
+export function parseChecks([text = '']: readonly string[]): UptimeCheck[] {
   let list: unknown;
   try {
     list = JSON.parse(text);
@@ -143,67 +145,71 @@ export function checksIn([text = '']: readonly string[]): Check[] {
     throw new InvalidDiscoveryResponse('the list of tests is not JSON');
   }
   if (!Array.isArray(list)) throw new InvalidDiscoveryResponse('there is no list of tests');
-  return list.slice(0, testsEach).flatMap(checkOf);
+  return list.slice(0, maxChecksPerApi).flatMap(parseCheck);
 }
 
-const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
+const stringOrEmpty = (value: unknown) => (typeof value === 'string' ? value : '');
 
-function checkOf(given: unknown): Check[] {
-  if (typeof given !== 'object' || given === null) return [];
-  const { url, protocol, timeout, method, headers, body, enable_proxy_protocol, commands } = given as Record<
+function parseCheck(value: unknown): UptimeCheck[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const { url, protocol, timeout, method, headers, body, enable_proxy_protocol, commands } = value as Record<
     string,
     unknown
   >;
   if (typeof url !== 'string') return [];
-  const named = Object.entries(typeof headers === 'object' && headers !== null ? headers : {});
+  const headerEntries = Object.entries(typeof headers === 'object' && headers !== null ? headers : {});
   return [
     {
       url,
-      protocol: textOf(protocol),
+      protocol: stringOrEmpty(protocol),
       timeoutMs: Number.isInteger(timeout) ? Math.max(0, Number(timeout)) : 0,
-      method: textOf(method),
-      headers: Object.fromEntries(named.filter(([, value]) => typeof value === 'string')) as Check['headers'],
-      body: textOf(body),
+      method: stringOrEmpty(method),
+      headers: Object.fromEntries(
+        headerEntries.filter(([, value]) => typeof value === 'string'),
+      ) as UptimeCheck['headers'],
+      body: stringOrEmpty(body),
       enableProxyProtocol: enable_proxy_protocol === true,
       commands: (Array.isArray(commands) ? commands : []).flatMap(it =>
-        typeof it === 'object' && it !== null ? [{ name: textOf(it.name), message: textOf(it.message) }] : [],
+        typeof it === 'object' && it !== null
+          ? [{ name: stringOrEmpty(it.name), message: stringOrEmpty(it.message) }]
+          : [],
       ),
     },
   ];
 }
 
 /** Counts what came of a round, marks hosts, tells handlers and whoever keeps results. */
-function judging(
-  { processCounters, clock, settings, emitEvent, secrets }: UptimeOptions['services'],
-  tested: UptimeOptions['tested'],
+function createRoundRecorder(
+  { processCounters, clock, settings, emitEvent, secrets }: UptimeCheckerOptions['services'],
+  tested: UptimeCheckerOptions['tested'],
 ) {
-  const enough = settings['uptime.failures'];
-  const keptMs = Math.min(settings['uptime.interval_ms'] * 100, rememberedMs);
-  const kept = { limit: Number.POSITIVE_INFINITY, periodMs: keptMs, opens: 'every' } as const;
+  const failureThreshold = settings['uptime.failures'];
+  const resultTtlMs = Math.min(settings['uptime.interval_ms'] * 100, maxResultTtlMs);
+  const resultWindow = { limit: Number.POSITIVE_INFINITY, periodMs: resultTtlMs, opens: 'every' } as const;
 
   /** Failures count up, successes down; one end means down, the other up again. */
-  function isDown(key: string, passed: boolean): { before: boolean; after: boolean } {
+  function updateHostState(key: string, passed: boolean): { before: boolean; after: boolean } {
     const now = clock.now();
     const [fails, down] = [`uptime fails ${key}`, `uptime down ${key}`];
-    const before = processCounters.peek(down, kept, now).used > 0;
-    const counted = processCounters.peek(fails, kept, now).used;
-    const next = passed ? Math.max(0, counted - 1) : Math.min(enough, counted + 1);
+    const before = processCounters.peek(down, resultWindow, now).used > 0;
+    const failures = processCounters.peek(fails, resultWindow, now).used;
+    const next = passed ? Math.max(0, failures - 1) : Math.min(failureThreshold, failures + 1);
     processCounters.reset(fails);
-    if (next > 0) processCounters.take(fails, kept, now, next);
-    const after = passed ? before && next > 0 : before || next >= enough;
-    if (after) processCounters.take(down, kept, now);
+    if (next > 0) processCounters.take(fails, resultWindow, now, next);
+    const after = passed ? before && next > 0 : before || next >= failureThreshold;
+    if (after) processCounters.take(down, resultWindow, now);
     else processCounters.reset(down);
     return { before, after };
   }
 
-  return (api: Api, results: ReadonlyMap<HostTest, TestResult>): void => {
-    const found = findings(api, clock.now());
+  return (api: Api, results: ReadonlyMap<HostCheck, UptimeCheckResult>): void => {
+    const found = createUptimeResults(api, clock.now());
     for (const [test, result] of results) {
       const host = toHostAndPort(test.origin);
-      const { before, after } = isDown(`${api.id} ${test.name}`, result.passed);
+      const { before, after } = updateHostState(`${api.id} ${test.name}`, result.passed);
       found.add(host, test, result, after);
       const event = after && !result.passed ? 'HostDown' : before && !after ? 'HostUp' : undefined;
-      if (event) tell(event, api, host, test, result);
+      if (event) emitHostEvent(event, api, host, test, result);
     }
     const marks = createHostStatus({ processCounters, clock, settings }, api.id);
     const hosts = found.hosts();
@@ -214,7 +220,13 @@ function judging(
     tested(redactHosts(hosts, secrets.redact));
   };
 
-  function tell(event: 'HostDown' | 'HostUp', api: Api, host: string, test: HostTest, result: TestResult): void {
+  function emitHostEvent(
+    event: 'HostDown' | 'HostUp',
+    api: Api,
+    host: string,
+    test: HostCheck,
+    result: UptimeCheckResult,
+  ): void {
     const message = event === 'HostDown' ? 'Uptime test failed' : 'Uptime test succeeded';
     const shownUrl = secrets.redact(test.shownUrl);
     const host_info = {

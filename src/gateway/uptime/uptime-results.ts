@@ -1,51 +1,56 @@
 import type { UptimeResult } from '#analytics/uptime/uptime-result.ts';
 import type { Api } from '../routing/api.ts';
-import type { HostTest, TestResult } from './http-check.ts';
+import type { HostCheck, UptimeCheckResult } from './http-check.ts';
 
 /** Characters kept of a host and of what is told of a test. */
-const textKept = 300;
+const maxTextCharacters = 300;
 
-interface Finding {
+interface HostSummary {
   readonly host: string;
   tests: number;
   passed: number;
   passedMs: number;
   /** How bad the result is that speaks for the host. */
-  badness: number;
+  severity: number;
   url: string;
-  result: TestResult;
+  result: UptimeCheckResult;
 }
 
 /** What the tests of one round say about the hosts of an API. */
-export function findings(api: Pick<Api, 'id' | 'orgId' | 'model'>, atMs: number) {
-  const found = new Map<string, Finding>();
+export function createUptimeResults(api: Pick<Api, 'id' | 'orgId' | 'model'>, atMs: number) {
+  const summaries = new Map<string, HostSummary>();
   const down = 2;
 
   return {
-    add(host: string, { shownUrl: url }: Pick<HostTest, 'shownUrl'>, result: TestResult, isDown: boolean): void {
+    add(
+      host: string,
+      { shownUrl: url }: Pick<HostCheck, 'shownUrl'>,
+      result: UptimeCheckResult,
+      isDown: boolean,
+    ): void {
       const badness = isDown ? down : result.passed ? 0 : 1;
-      const finding = found.get(host) ?? { host, tests: 0, passed: 0, passedMs: 0, badness, url, result };
-      found.set(host, finding);
-      finding.tests++;
+      const summary = summaries.get(host) ?? { host, tests: 0, passed: 0, passedMs: 0, severity: badness, url, result };
+      summaries.set(host, summary);
+      summary.tests++;
       if (result.passed) {
-        finding.passed++;
-        finding.passedMs += result.latencyMs;
+        summary.passed++;
+        summary.passedMs += result.latencyMs;
       }
-      if (badness > finding.badness) Object.assign(finding, { badness, url, result });
+      if (badness > summary.severity) Object.assign(summary, { badness, url, result });
     },
     /** A host is down when one of its tests found it so. */
     hosts: (): UptimeResult[] =>
-      [...found.values()].map(({ host, tests, passed, passedMs, badness, url, result }) => ({
+      [...summaries.values()].map(({ host, tests, passed, passedMs, severity: badness, url, result }) => ({
         apiId: api.id,
         orgId: api.orgId,
         apiName: api.model.identity.name,
-        host: host.slice(0, textKept),
+        host: host.slice(0, maxTextCharacters),
         atMs,
         up: badness < down,
-        url: url.slice(0, textKept),
+        url: url.slice(0, maxTextCharacters),
         status: result.status,
         latencyMs: result.latencyMs,
-        failure: result.failure.slice(0, textKept),
+        failure: result.failure.slice(0, maxTextCharacters),
         tests,
         passed,
         passedMs,

@@ -11,10 +11,10 @@ import type { Api } from '../../routing/api.ts';
 import type { Snapshot } from '../../routing/snapshot.ts';
 import { createExchange } from '../../server/create-exchange.ts';
 import type { StepServices } from '../../steps/step-services.ts';
-import type { DebugAsked } from './schema.ts';
+import type { DebugTask } from './schema.ts';
 
 /** The call under test, as if it had come over a connection of its own; or what a listener would say of it. */
-export interface Arrived {
+export interface BuiltRequest {
   readonly call: Exchange | InvalidRequest;
   readonly method: string;
   readonly target: string;
@@ -22,15 +22,20 @@ export interface Arrived {
   readonly body: Buffer;
 }
 
-export function arrived({ request, address }: DebugAsked, api: Api, world: Snapshot, services: StepServices): Arrived {
+export function buildRequest(
+  { request, address }: DebugTask,
+  api: Api,
+  snapshot: Snapshot,
+  services: StepServices,
+): BuiltRequest {
   const { settings, clock } = services;
   const paths = pathRulesOf(settings);
   const clientAddress = createClientAddressResolver(settings['gateway.trusted_proxies']);
   const isClientClaim = createClientClaims(settings['gateway.client_claim_headers']);
   const method = request.method ?? 'GET';
-  const target = targetOf(world, api.listenPath, toLatin1(request.path ?? ''), paths);
+  const target = resolveTarget(snapshot, api.listenPath, toLatin1(request.path ?? ''), paths);
   const body = Buffer.from(request.body ?? '');
-  const headers = headersOf(request.headers ?? {}, api.host || 'localhost', body.length);
+  const headers = buildHeaders(request.headers ?? {}, api.host || 'localhost', body.length);
   const peer = {
     address,
     isTrusted: clientAddress.isTrusted(address),
@@ -58,27 +63,27 @@ type Rules = Parameters<typeof canonicalizePath>[1];
  * What is asked for stands below the listen path. Where that asks for more than any text in one of its parts, there is no
  * telling what to put there, and the whole path has to be given.
  */
-function targetOf({ router }: Snapshot, listenPath: string, given: string, rules: Rules): string {
+function resolveTarget({ router }: Snapshot, listenPath: string, path: string, rules: Rules): string {
   const isFound = (target: string) => {
     const split = splitTarget(target);
     const path = isInvalidPath(split) ? split : canonicalizePath(split.path, rules);
     return typeof path === 'string' && router.find('', path) !== undefined;
   };
-  const below = belowOf(listenPath, given);
-  return !isFound(below) && given.startsWith('/') && isFound(given) ? given : below;
+  const below = joinListenPath(listenPath, path);
+  return !isFound(below) && path.startsWith('/') && isFound(path) ? path : below;
 }
 
-function belowOf(listenPath: string, path: string): string {
+function joinListenPath(listenPath: string, path: string): string {
   if (path === '' || path.startsWith('?')) return listenPath + path;
   const root = trimTrailingSlashes(listenPath);
   return path.startsWith('/') ? root + path : `${root}/${path}`;
 }
 
 /** How the body is framed is for the connection to say, and there is none. */
-const framing = new Set(['content-length', 'transfer-encoding']);
+const ignoredHeaders = new Set(['content-length', 'transfer-encoding']);
 
-function headersOf(given: Readonly<Record<string, string | string[]>>, host: string, bodyBytes: number): HeaderList {
-  const own = Object.entries(given).filter(([name]) => !framing.has(name.toLowerCase()));
+function buildHeaders(given: Readonly<Record<string, string | string[]>>, host: string, bodyBytes: number): HeaderList {
+  const own = Object.entries(given).filter(([name]) => !ignoredHeaders.has(name.toLowerCase()));
   const flat = own.flatMap(([name, values]) => [values].flat().flatMap(value => [name, toLatin1(value.trim())]));
   const headers = new HeaderList(flat);
   if (!headers.has('host')) headers.flat.unshift('Host', host);

@@ -3,69 +3,69 @@ import type { Dispatcher } from 'undici';
 import type { InvalidRequest } from '../../http/request-head.ts';
 import type { ResponseWriter } from '../../pipeline/response-writer.ts';
 import { createBadRequestResponse } from '../../server/create-exchange.ts';
-import type { Arrived } from './build-request.ts';
+import type { BuiltRequest } from './build-request.ts';
 
 /** Of an answer, and of a request that a step made longer. */
-export const shownBytes = 1_048_576;
+export const maxDumpBytes = 1_048_576;
 
-const head = (first: string, flat: readonly string[]) => {
+const formatHead = (first: string, flat: readonly string[]) => {
   let text = `${first}\r\n`;
   for (let at = 0; at + 1 < flat.length; at += 2) text += `${flat[at]}: ${flat[at + 1]}\r\n`;
   // What travels as bytes is shown as the text it stands for.
   return Buffer.from(`${text}\r\n`, 'latin1').toString();
 };
 
-const shown = (bytes: Uint8Array | undefined) => Buffer.from(bytes?.subarray(0, shownBytes) ?? []).toString();
+const formatBody = (bytes: Uint8Array | undefined) => Buffer.from(bytes?.subarray(0, maxDumpBytes) ?? []).toString();
 
 /** As it arrived: what there is to show of a call that was never forwarded. */
-export const receivedText = ({ method, target, headers, body }: Arrived): string =>
-  head(`${method} ${target} HTTP/1.1`, headers.flat) + shown(body);
+export const formatReceived = ({ method, target, headers, body }: BuiltRequest): string =>
+  formatHead(`${method} ${target} HTTP/1.1`, headers.flat) + formatBody(body);
 
 /** What a listener says to a call that is not one. */
-export function badHeadText(bad: InvalidRequest): string {
+export function formatInvalidRequest(bad: InvalidRequest): string {
   const { headers, body } = createBadRequestResponse(bad);
-  return head(statusLine(bad.status), headers) + shown(body);
+  return formatHead(statusLine(bad.status), headers) + formatBody(body);
 }
 
 const statusLine = (status: number) => `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd();
 
-export function forwardedText({ method, path, headers, body }: Dispatcher.DispatchOptions): string {
+export function formatForwarded({ method, path, headers, body }: Dispatcher.DispatchOptions): string {
   const flat = Array.isArray(headers) ? (headers as string[]) : [];
   const bytes = typeof body === 'string' ? Buffer.from(body) : body instanceof Uint8Array ? body : undefined;
-  return head(`${method} ${path} HTTP/1.1`, flat) + shown(bytes);
+  return formatHead(`${method} ${path} HTTP/1.1`, flat) + formatBody(bytes);
 }
 
-export const bothTexts = (request: string, response: string): string =>
+export const joinDumps = (request: string, response: string): string =>
   `====== Request ======\n${request}\n====== Response ======\n${response}`;
 
 /** Keeps an answer in memory, up to a bound. */
-export interface Collector {
+export interface ResponseCollector {
   readonly writer: ResponseWriter;
   readonly status: () => number;
   text(): string;
 }
 
-export interface Collecting {
+export interface CollectorEvents {
   onStart(): void;
   /** The answer is longer than what is kept: nobody needs the rest. */
   onFull(): void;
   onEnd(): void;
-  onBroken(): void;
+  onAbort(): void;
 }
 
-export function collector(on: Collecting): Collector {
+export function createResponseCollector(on: CollectorEvents): ResponseCollector {
   const chunks: Uint8Array[] = [];
   let size = 0;
   let status = 0;
   let flat: readonly string[] = [];
-  let full = false;
+  let isFull = false;
 
-  function keep(chunk: Uint8Array): void {
-    if (full) return;
-    chunks.push(chunk.subarray(0, shownBytes - size));
+  function append(chunk: Uint8Array): void {
+    if (isFull) return;
+    chunks.push(chunk.subarray(0, maxDumpBytes - size));
     size += chunk.length;
-    full = size > shownBytes;
-    if (full) on.onFull();
+    isFull = size > maxDumpBytes;
+    if (isFull) on.onFull();
   }
 
   const writer: ResponseWriter = {
@@ -77,15 +77,15 @@ export function collector(on: Collecting): Collector {
     },
     write(chunk) {
       // The bytes belong to the connection they came over, which may use them again.
-      keep(Uint8Array.from(chunk));
+      append(Uint8Array.from(chunk));
       return true;
     },
     end(chunk) {
-      if (chunk) keep(Uint8Array.from(chunk));
-      if (!full) on.onEnd();
+      if (chunk) append(Uint8Array.from(chunk));
+      if (!isFull) on.onEnd();
     },
-    abort: () => void (full || on.onBroken()),
+    abort: () => void (isFull || on.onAbort()),
   };
-  const text = () => (status === 0 ? '' : head(statusLine(status), flat) + Buffer.concat(chunks).toString());
+  const text = () => (status === 0 ? '' : formatHead(statusLine(status), flat) + Buffer.concat(chunks).toString());
   return { writer, status: () => status, text };
 }

@@ -14,8 +14,8 @@ import { operation } from '#operations/operation.ts';
 import { toWarningsMember } from '#operations/shapes.ts';
 import { formatValidationError } from '#operations/validation-error.ts';
 import { problem as asksProblem, type RpcCall } from '../../pipeline/thread-rpc.ts';
-import type { TrafficAnswers } from '../../runtime/thread.ts';
-import { DebugShown, DebugWrite } from './schema.ts';
+import type { TrafficThreadRpc } from '../../runtime/thread.ts';
+import { DebugResult, DebugWrite } from './schema.ts';
 import { createTrace } from './trace.ts';
 
 const problem = problems('debug', {
@@ -24,16 +24,16 @@ const problem = problems('debug', {
   chain_not_built: { status: 400, message: 'error' },
 });
 
-export interface DebugTools {
+export interface DebugServices {
   settings: Settings;
   clock: Clock;
   defaultOrgId: () => Promise<string>;
   /** Has a traffic thread answer. */
-  askTraffic: RpcCall<TrafficAnswers>;
+  askTraffic: RpcCall<TrafficThreadRpc>;
 }
 
 /** A thread says itself when it gave up; only one that is stuck is given up here. */
-const patienceMs = 5000;
+const rpcGraceMs = 5000;
 
 export const debugApi = operation({
   name: 'debugApi',
@@ -45,40 +45,42 @@ export const debugApi = operation({
     'Tests a definition without saving it: runs one call through it and tells what every step decided, what was sent upstream and what came back.',
   permission: 'secret',
   body: DebugWrite,
-  returns: DebugShown,
+  returns: DebugResult,
   problems: [problem.spec_missing, problem.request_missing, problem.chain_not_built, asksProblem.no_threads],
-  async handle({ body: { oas, spec, request }, address, audit }, services: DebugTools) {
+  async handle({ body: { oas, spec, request }, address, audit }, services: DebugServices) {
     const given = oas ?? spec ?? undefined;
     if (given === undefined) throw problem.spec_missing();
     if (!request) throw problem.request_missing();
     const unknownMembers = services.settings['management.unknown_members'];
     const checked =
-      (oas ?? undefined) === undefined ? checkedClassic(given, unknownMembers) : checkedOas(given, unknownMembers);
-    if (!checked.ok) throw unbuilt(faultLines(checked.errors.map(formatValidationError), services.clock));
-    const written = await named(checked.definition, services);
+      (oas ?? undefined) === undefined ? validateClassic(given, unknownMembers) : validateOas(given, unknownMembers);
+    if (!checked.ok)
+      throw createNotBuiltProblem(formatErrorLines(checked.errors.map(formatValidationError), services.clock));
+    const written = await fillIds(checked.definition, services);
     audit(readApiId(written));
-    const withinMs = services.settings['debug.timeout_ms'] + patienceMs;
-    const { built, ...run } = await services.askTraffic('debug', { written, request, address }, withinMs);
-    if (!built) throw unbuilt(run.logs);
+    const timeoutMs = services.settings['debug.timeout_ms'] + rpcGraceMs;
+    const { built, ...run } = await services.askTraffic('debug', { definition: written, request, address }, timeoutMs);
+    if (!built) throw createNotBuiltProblem(run.logs);
     return { ...run, ...toWarningsMember({ warnings: (checked.warnings ?? []).map(formatValidationError) }) };
   },
 });
 
-const unbuilt = (logs: string) => problem.chain_not_built({ detail: { members: { response: '', logs } } });
+const createNotBuiltProblem = (logs: string) =>
+  problem.chain_not_built({ detail: { members: { response: '', logs } } });
 
-function faultLines(faults: readonly string[], clock: Clock): string {
+function formatErrorLines(faults: readonly string[], clock: Clock): string {
   const trace = createTrace(clock, { id: '', name: '', orgId: '' });
   for (const msg of faults) trace.note({ level: 'error', type: 'request', msg });
   return trace.text();
 }
 
-const checkedClassic = (value: unknown, mode: UnknownMembers) => written('classic', checkClassic(value, mode));
-const checkedOas = (value: unknown, mode: UnknownMembers) =>
+const validateClassic = (value: unknown, mode: UnknownMembers) => toDefinition('classic', checkClassic(value, mode));
+const validateOas = (value: unknown, mode: UnknownMembers) =>
   isDocument(value) && streamingName in value
-    ? written('streams', checkStreams(value, mode))
-    : written('oas', checkOas(value, mode));
+    ? toDefinition('streams', checkStreams(value, mode))
+    : toDefinition('oas', checkOas(value, mode));
 
-function written(kind: DefinitionOfKind['kind'], checked: CheckResult<unknown>): CheckResult<DefinitionOfKind> {
+function toDefinition(kind: DefinitionOfKind['kind'], checked: CheckResult<unknown>): CheckResult<DefinitionOfKind> {
   if (!checked.ok) return checked;
   const definition = { kind, definition: checked.definition } as DefinitionOfKind;
   const faults = checkLengths(definition);
@@ -86,7 +88,7 @@ function written(kind: DefinitionOfKind['kind'], checked: CheckResult<unknown>):
 }
 
 /** Keys are known within an organisation: a definition that names none is of the one made first. */
-async function named(it: DefinitionOfKind, { defaultOrgId }: DebugTools): Promise<DefinitionOfKind> {
+async function fillIds(it: DefinitionOfKind, { defaultOrgId }: DebugServices): Promise<DefinitionOfKind> {
   const info = it.kind === 'classic' ? undefined : it.definition['x-gw-api-gateway'].info;
   const org = info ? info.orgId : it.kind === 'classic' ? it.definition.org_id : '';
   const id = info ? info.dbId : it.kind === 'classic' ? it.definition.id : '';

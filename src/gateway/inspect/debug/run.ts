@@ -8,30 +8,37 @@ import { createEngine } from '../../routing/engine.ts';
 import { prefetchReferences } from '../../routing/loader.ts';
 import type { Snapshot } from '../../routing/snapshot.ts';
 import type { StepServices } from '../../steps/step-services.ts';
-import { arrived } from './build-request.ts';
-import { badHeadText, bothTexts, collector, forwardedText, receivedText, shownBytes } from './http-dump.ts';
-import { isolated, isolatedSnapshot } from './sandbox.ts';
-import type { DebugAsked, DebugRun } from './schema.ts';
-import { secretMask } from './secret-mask.ts';
-import { createTrace, milliseconds, type Trace } from './trace.ts';
-import { noteUpstream, tracedApi } from './traced-api.ts';
+import { buildRequest } from './build-request.ts';
+import {
+  createResponseCollector,
+  formatForwarded,
+  formatInvalidRequest,
+  formatReceived,
+  joinDumps,
+  maxDumpBytes,
+} from './http-dump.ts';
+import { createSandbox, createSandboxSnapshot } from './sandbox.ts';
+import type { DebugRun, DebugTask } from './schema.ts';
+import { createSecretMask } from './secret-mask.ts';
+import { createTrace, elapsedMs, type Trace } from './trace.ts';
+import { noteUpstream, traceApi } from './traced-api.ts';
 
-export interface DebugSurroundings {
+export interface DebugContext {
   readonly services: StepServices;
   readonly pools: UpstreamPools;
   readonly snapshot: () => Snapshot;
 }
 
 /** Runs one call through a definition that is published nowhere, with the engine of traffic, and tells what happened. */
-export async function runDebug(asked: DebugAsked, { services, pools, snapshot }: DebugSurroundings): Promise<DebugRun> {
-  const model = toModel(asked.written);
+export async function runDebug(task: DebugTask, { services, pools, snapshot }: DebugContext): Promise<DebugRun> {
+  const model = toModel(task.definition);
   const trace = createTrace(services.clock, model.identity);
-  const own = isolated(services, trace);
+  const sandbox = createSandbox(services, trace);
   try {
     let api: Api;
     try {
-      await prefetchReferences([model], own.services);
-      api = tracedApi(compileApi(model, own.services), trace);
+      await prefetchReferences([model], sandbox.services);
+      api = traceApi(compileApi(model, sandbox.services), trace);
     } catch (error) {
       const msg = `The definition cannot be made into an API: ${(error as Error).message}`;
       trace.note({ level: 'error', type: 'request', msg });
@@ -39,27 +46,27 @@ export async function runDebug(asked: DebugAsked, { services, pools, snapshot }:
     }
     if (api.unavailableReason)
       trace.note({ level: 'error', type: 'request', msg: `The API is not served: ${api.unavailableReason}` });
-    const world = isolatedSnapshot(snapshot(), api, own.services, trace);
-    const run = await answered(asked, own.services, pools, world, api, trace);
-    const masked = secretMask(services);
-    return { ...run, response: masked(run.response), logs: masked(run.logs) };
+    const sandboxSnapshot = createSandboxSnapshot(snapshot(), api, sandbox.services, trace);
+    const run = await runExchange(task, sandbox.services, pools, sandboxSnapshot, api, trace);
+    const mask = createSecretMask(services);
+    return { ...run, response: mask(run.response), logs: mask(run.logs) };
   } finally {
-    await own.close();
+    await sandbox.close();
   }
 }
 
 /** Takes the call through the engine, and waits for its answer as long as a test may take. */
-async function answered(
-  asked: DebugAsked,
+async function runExchange(
+  task: DebugTask,
   services: StepServices,
   pools: UpstreamPools,
-  world: Snapshot,
+  snapshot: Snapshot,
   api: Api,
   trace: Trace,
 ): Promise<DebugRun> {
-  const came = arrived(asked, api, world, services);
-  const { call } = came;
-  let request = receivedText(came);
+  const built = buildRequest(task, api, snapshot, services);
+  const { call } = built;
+  let request = formatReceived(built);
   if (!(call instanceof Exchange)) {
     trace.note({
       level: 'warn',
@@ -67,64 +74,61 @@ async function answered(
       msg: `refused with ${call.status}: ${call.fault}`,
       code: call.status,
     });
-    return { built: true, message: 'ok', response: bothTexts(request, badHeadText(call)), logs: trace.text() };
+    return { built: true, message: 'ok', response: joinDumps(request, formatInvalidRequest(call)), logs: trace.text() };
   }
-  const watched = tracedPools(pools, options => {
-    request = forwardedText(options);
-    trace.at = 'the upstream';
+  const watched = tracePools(pools, options => {
+    request = formatForwarded(options);
+    trace.waitingFor = 'the upstream';
     const address = `${options.origin}${options.path.split('?', 1)[0]}`;
     trace.note({ level: 'info', type: 'request', mw: 'upstream', msg: `sent ${options.method} ${address}` }, call.api);
   });
-  const engine = createEngine({ snapshot: () => world, services, pools: watched, record: () => undefined });
-  const { message, text } = await collected(call, engine, trace, services.settings['debug.timeout_ms']);
-  return { built: true, message, response: bothTexts(request, text), logs: trace.text() };
+  const engine = createEngine({ snapshot: () => snapshot, services, pools: watched, record: () => undefined });
+  const { message, text } = await collectResponse(call, engine, trace, services.settings['debug.timeout_ms']);
+  return { built: true, message, response: joinDumps(request, text), logs: trace.text() };
 }
 
-const collected = (call: Exchange, engine: RequestHandler, trace: Trace, timeoutMs: number) =>
+const collectResponse = (call: Exchange, engine: RequestHandler, trace: Trace, timeoutMs: number) =>
   new Promise<{ message: string; text: string }>(resolve => {
     function end(message: string): void {
       clearTimeout(timer);
       resolve({ message, text: answer.text() });
     }
     /** Nobody waits for the rest. */
-    function leave(message: string): void {
+    function abandon(message: string): void {
       end(message);
       call.isClientDisconnected = true;
       call.onDisconnect?.();
     }
     function note(level: 'info' | 'warn', msg: string): void {
       const refused = call.errorCode ? { refusal: call.errorCode } : {};
-      const took_ms = milliseconds(call.startedAt);
+      const took_ms = elapsedMs(call.startedAt);
       trace.note({ level, type: 'response', msg, code: answer.status(), ...refused, took_ms });
     }
-    const answer = collector({
+    const answer = createResponseCollector({
       onStart: () => noteUpstream(call, trace),
       onEnd() {
         note('info', `the caller gets ${answer.status()}`);
         end('ok');
       },
-      onBroken() {
+      onAbort() {
         note('warn', 'the upstream broke off in the middle of its answer');
         end('ok');
       },
       onFull() {
-        note('warn', `the answer is longer than ${shownBytes} bytes: the rest is not shown`);
-        leave('ok');
+        note('warn', `the answer is longer than ${maxDumpBytes} bytes: the rest is not shown`);
+        abandon('ok');
       },
     });
     const timer = setTimeout(() => {
       const message = `The test was given up after ${timeoutMs} ms`;
-      trace.note({ level: 'error', type: trace.side, msg: `${message}, waiting for ${trace.at}` }, call.api);
-      leave(message);
+      trace.note({ level: 'error', type: trace.phase, msg: `${message}, waiting for ${trace.waitingFor}` }, call.api);
+      abandon(message);
     }, timeoutMs);
     engine.handle(call, answer.writer);
   });
 
 /** The connections of traffic, with an eye on what goes out. */
-export function tracedPools(
-  pools: UpstreamPools,
-  onSend: (options: Dispatcher.DispatchOptions) => void,
-): UpstreamPools {
+export function tracePools(pools: UpstreamPools, onSend: (options: Dispatcher.DispatchOptions) => void): UpstreamPools {
   return {
     ...pools,
     get(...which: Parameters<UpstreamPools['get']>) {

@@ -6,11 +6,11 @@ import { type Api, compileApi } from '../../routing/api.ts';
 import { Router } from '../../routing/router.ts';
 import type { Snapshot } from '../../routing/snapshot.ts';
 import type { StepServices } from '../../steps/step-services.ts';
-import { type Trace, tracedLog } from './trace.ts';
-import { tracedApi } from './traced-api.ts';
+import { createTraceLog, type Trace } from './trace.ts';
+import { traceApi } from './traced-api.ts';
 
 /** What a test only reads. Whatever else steps are given must be its own: a test leaves nothing behind. */
-type Shared =
+type SharedServices =
   | 'settings'
   | 'addressPolicies'
   | 'networkFor'
@@ -33,21 +33,21 @@ const problem = problems('debug', {
 /** Room for what one call can count. */
 const counterSlots = { fixedWindows: 256, slidingWindows: 64 };
 
-export interface Isolation {
+export interface Sandbox {
   readonly services: StepServices;
   close(): Promise<void>;
 }
 
-export function isolated(services: StepServices, trace: Trace): Isolation {
+export function createSandbox(services: StepServices, trace: Trace): Sandbox {
   const shared = createThreadsShared(counterSlots);
-  const own: Omit<StepServices, Shared> = {
-    log: tracedLog(trace, services.log),
+  const own: Omit<StepServices, SharedServices> = {
+    log: createTraceLog(trace, services.log),
     counters: shared.counters,
     responseCache: createMemoryCache({ maxBytes: 0, clock: services.clock }),
     processCounters: shared.counters,
     rpc: () => Promise.reject(problem.nothing_written()),
     emitEvent: (event, call, message) =>
-      trace.note({ level: 'info', type: trace.side, msg: `${message} (would tell handlers of ${event})` }, call.api),
+      trace.note({ level: 'info', type: trace.phase, msg: `${message} (would tell handlers of ${event})` }, call.api),
   };
   return { services: { ...services, ...own }, close: () => shared.close() };
 }
@@ -56,29 +56,29 @@ export function isolated(services: StepServices, trace: Trace): Isolation {
  * What the call is answered from: the API under test at its listen path, on any host, and behind it copies of the APIs
  * that it hands calls to, so that their counters stay untouched as well.
  */
-export function isolatedSnapshot(current: Snapshot, own: Api, services: StepServices, trace: Trace): Snapshot {
+export function createSandboxSnapshot(current: Snapshot, own: Api, services: StepServices, trace: Trace): Snapshot {
   const apis = new Map<string, Api>();
   const ownNames = new Set([own.id, own.databaseId, loopName(own.name)]);
 
-  function kept(api: Api): Api {
+  function addApi(api: Api): Api {
     apis.set(api.id, api);
     const { enabled, versions } = api.model.versioning;
-    for (const id of enabled ? Object.values(versions) : []) copied(current.apis.get(id));
+    for (const id of enabled ? Object.values(versions) : []) copyApi(current.apis.get(id));
     return api;
   }
 
-  function copied(api: Api | undefined): Api | undefined {
+  function copyApi(api: Api | undefined): Api | undefined {
     const known = api && apis.get(api.id);
     if (!api || known) return known;
     try {
-      return kept(tracedApi(compileApi(api.model, services, api), trace));
+      return addApi(traceApi(compileApi(api.model, services, api), trace));
     } catch (error) {
       services.log.error({ err: error, api: api.id }, 'an API the call is handed to could not be compiled');
       return undefined;
     }
   }
 
-  kept(own);
+  addApi(own);
   const rules = { prefix: services.settings['gateway.listen_path_match'] === 'prefix' };
   return {
     revision: current.revision,
@@ -91,6 +91,6 @@ export function isolatedSnapshot(current: Snapshot, own: Api, services: StepServ
     findByName: (orgId, name) =>
       orgId === own.orgId && (ownNames.has(name) || ownNames.has(loopName(name)))
         ? own
-        : copied(current.findByName(orgId, name)),
+        : copyApi(current.findByName(orgId, name)),
   };
 }

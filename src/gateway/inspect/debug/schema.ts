@@ -39,7 +39,7 @@ export const DebugWrite = z.object({
   request: DebugRequest.nullish().describe('The call it is tested with'),
 });
 
-export const DebugShown = z.object({
+export const DebugResult = z.object({
   message: z.string().describe('`ok`, or why the test could not be completed'),
   response: z.string().describe('The request as it was forwarded, and the answer as the caller would get it'),
   logs: z.string().describe('One JSON object in each line: every step, what it decided and why'),
@@ -47,8 +47,8 @@ export const DebugShown = z.object({
 });
 
 /** One test, as it is sent to a traffic thread. */
-export interface DebugAsked {
-  readonly written: DefinitionOfKind;
+export interface DebugTask {
+  readonly definition: DefinitionOfKind;
   readonly request: z.output<typeof DebugRequest>;
   /** Whoever tests counts as the caller. */
   readonly address: string;

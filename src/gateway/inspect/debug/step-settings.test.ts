@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import { classicToModel } from '#definition/model.ts';
 import type { ClassicDefinition } from '#definition/wire-types.ts';
 import { order } from '../../steps/order.ts';
-import { partsOf, stepSettings } from './step-settings.ts';
+import { describeStepSettings, settingsByStep } from './step-settings.ts';
 
 const told = (step: string, definition: object) => {
   const model = classicToModel({ api_id: 'one', ...definition } as unknown as ClassicDefinition);
-  return stepSettings(step, model, model.versions[0]);
+  return describeStepSettings(step, model, model.versions[0]);
 };
 
 test('a step tells what its part of the definition says, and nothing of what was left out', () => {
@@ -53,7 +53,7 @@ test('long settings are cut', () => {
 test('only steps that there are have settings', () => {
   const names = new Set(order.map(({ step }) => step.name));
   assert.deepEqual(
-    Object.keys(partsOf).filter(name => !names.has(name)),
+    Object.keys(settingsByStep).filter(name => !names.has(name)),
     [],
   );
 });

@@ -11,7 +11,7 @@ interface Parts {
 }
 
 /** Which parts of a definition each step goes by. */
-export const partsOf: Readonly<Record<string, Parts>> = {
+export const settingsByStep: Readonly<Record<string, Parts>> = {
   'cors-headers': { api: ['cors'] },
   cors: { api: ['cors'] },
   tracking: { api: ['trafficLogs'], lists: ['trackEndpoint', 'doNotTrackEndpoint'] },
@@ -57,23 +57,25 @@ export const partsOf: Readonly<Record<string, Parts>> = {
 };
 
 /** Longer ones are cut: a line of the log has its bounds. */
-const textMost = 1500;
+const maxSettingsCharacters = 1500;
 
 /** What a definition tells a step, without secrets and what was left out; undefined where that is nothing. */
-export function stepSettings(step: string, model: Model, version: VersionModel | undefined): unknown {
-  const parts = Object.hasOwn(partsOf, step) ? partsOf[step]! : {};
-  const said: [string, unknown][] = [
+export function describeStepSettings(step: string, model: Model, version: VersionModel | undefined): unknown {
+  const parts = Object.hasOwn(settingsByStep, step) ? settingsByStep[step]! : {};
+  const entries: [string, unknown][] = [
     ...(parts.api ?? []).map((name): [string, unknown] => [name, model[name]]),
     ...(version ? (parts.version ?? []).map((name): [string, unknown] => [name, version[name]]) : []),
     ...(version ? (parts.lists ?? []).map((name): [string, unknown] => [name, version.endpoints[name]]) : []),
   ];
-  const told = Object.fromEntries(said.map(([name, value]) => [name, masked(value)]).filter(([, it]) => !isSilent(it)));
-  if (Object.keys(told).length === 0) return undefined;
-  const text = JSON.stringify(told);
-  return text.length <= textMost ? told : `${text.slice(0, textMost)}…`;
+  const settings = Object.fromEntries(
+    entries.map(([name, value]) => [name, mask(value)]).filter(([, it]) => !isUnset(it)),
+  );
+  if (Object.keys(settings).length === 0) return undefined;
+  const text = JSON.stringify(settings);
+  return text.length <= maxSettingsCharacters ? settings : `${text.slice(0, maxSettingsCharacters)}…`;
 }
 
-const isSilent = (value: unknown): boolean =>
+const isUnset = (value: unknown): boolean =>
   value === undefined ||
   value === null ||
   value === '' ||
@@ -82,21 +84,21 @@ const isSilent = (value: unknown): boolean =>
   (typeof value === 'object' && Object.keys(value).length === 0);
 
 /** Values under these names let others in. A key may stand where an address may. */
-const secret = /secret|password|passphrase|private|^source$|^keysets$/i;
+const secretNames = /secret|password|passphrase|private|^source$|^keysets$/i;
 /** Values of headers that are added may be credentials, whatever the header is called. */
-const secretValues = /^(?:add|add_headers|headers|extrametadata|customparams)$/i;
+const secretValueNames = /^(?:add|add_headers|headers|extrametadata|customparams)$/i;
 
-function masked(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(masked);
+function mask(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(mask);
   if (typeof value !== 'object' || value === null) return value;
-  const members = Object.entries(value).map(([name, inner]) => [name, hidden(name, inner)] as const);
-  return Object.fromEntries(members.filter(([, inner]) => !isSilent(inner)));
+  const members = Object.entries(value).map(([name, inner]) => [name, maskMember(name, inner)] as const);
+  return Object.fromEntries(members.filter(([, inner]) => !isUnset(inner)));
 }
 
-function hidden(name: string, value: unknown): unknown {
-  if (isSilent(value)) return undefined;
-  if (secret.test(name)) return '***';
-  if (secretValues.test(name) && typeof value === 'object' && !Array.isArray(value))
+function maskMember(name: string, value: unknown): unknown {
+  if (isUnset(value)) return undefined;
+  if (secretNames.test(name)) return '***';
+  if (secretValueNames.test(name) && typeof value === 'object' && !Array.isArray(value))
     return Object.fromEntries(Object.keys(value!).map(header => [header, '***']));
-  return masked(value);
+  return mask(value);
 }

@@ -2,7 +2,7 @@ import type { Clock } from '#base/clock.ts';
 import { createLog, type Log } from '#base/log.ts';
 
 /** One line of the log of a test. */
-export interface Line {
+export interface TraceLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error';
   readonly msg: string;
   readonly type: 'request' | 'response';
@@ -19,7 +19,7 @@ export interface Line {
   readonly [more: string]: unknown;
 }
 
-export interface Identity {
+export interface TracedApiIdentity {
   readonly id: string;
   readonly name: string;
   readonly orgId: string;
@@ -27,43 +27,43 @@ export interface Identity {
 
 /** What a test writes down while it runs. */
 export interface Trace {
-  note(line: Line, of?: Identity): void;
+  note(line: TraceLine, of?: TracedApiIdentity): void;
   /** What the call is waiting for, in case it waits for too long. */
-  at: string;
+  waitingFor: string;
   /** Where the call is on its way. */
-  side: Line['type'];
+  phase: TraceLine['type'];
   /** One JSON object in each line. */
   text(): string;
 }
 
 /** More than any chain has steps; a definition that sends its calls round and round may not fill the memory. */
-const linesMost = 500;
-const lineMost = 4096;
+const maxLines = 500;
+const maxLineCharacters = 4096;
 
 /** `redact` replaces secrets in each line: what steps do is told with the values they do it with. */
-export function createTrace(clock: Clock, own: Identity, redact = (text: string) => text): Trace {
+export function createTrace(clock: Clock, own: TracedApiIdentity, redact = (text: string) => text): Trace {
   const lines: string[] = [];
   return {
-    at: 'the definition',
-    side: 'request',
+    waitingFor: 'the definition',
+    phase: 'request',
     note(line, { id, name, orgId } = own) {
-      if (lines.length >= linesMost) return;
+      if (lines.length >= maxLines) return;
       const whole = { ...line, time: new Date(clock.now()).toISOString(), api_id: id, api_name: name, org_id: orgId };
       const text = redact(JSON.stringify(whole));
       const { level, msg, type, time } = whole;
-      const shown = `${redact(msg).slice(0, lineMost / 8)}…`;
-      lines.push(text.length <= lineMost ? text : JSON.stringify({ level, msg: shown, type, time }));
+      const shown = `${redact(msg).slice(0, maxLineCharacters / 8)}…`;
+      lines.push(text.length <= maxLineCharacters ? text : JSON.stringify({ level, msg: shown, type, time }));
     },
     text: () => lines.join('\n'),
   };
 }
 
-export const milliseconds = (since: number): number => Math.round((performance.now() - since) * 1000) / 1000;
+export const elapsedMs = (since: number): number => Math.round((performance.now() - since) * 1000) / 1000;
 
-const levels: readonly Line['level'][] = ['debug', 'info', 'warn', 'error'];
+const levels: readonly TraceLine['level'][] = ['debug', 'info', 'warn', 'error'];
 
 /** What the gateway itself logs about the call stands among the rest. Faults of ours are written to the real log too. */
-export function tracedLog(trace: Trace, real: Log): Log {
+export function createTraceLog(trace: Trace, real: Log): Log {
   return createLog({
     level: 'debug',
     format: 'json',
@@ -73,7 +73,7 @@ export function tracedLog(trace: Trace, real: Log): Log {
       if (known === 'error') real.error({ ...more, code, failure: err }, `while a definition was tested: ${msg}`);
       const refusal = typeof code === 'string' ? { refusal: code } : {};
       const reason = err ? { reason: String(err.message ?? err) } : {};
-      trace.note({ ...more, ...refusal, ...reason, level: known, msg, type: trace.side });
+      trace.note({ ...more, ...refusal, ...reason, level: known, msg, type: trace.phase });
     },
   });
 }

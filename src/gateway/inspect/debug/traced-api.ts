@@ -5,30 +5,30 @@ import type { Exchange } from '../../pipeline/exchange.ts';
 import { refusals } from '../../pipeline/refusals.ts';
 import type { Api } from '../../routing/api.ts';
 import type { VersionRuntime, VersionSelector } from '../../routing/versions.ts';
-import { stepSettings } from './step-settings.ts';
-import { type Identity, type Line, milliseconds, type Trace } from './trace.ts';
+import { describeStepSettings } from './step-settings.ts';
+import { elapsedMs, type Trace, type TracedApiIdentity, type TraceLine } from './trace.ts';
 
 /**
  * The same API whose every decision is written down. Its steps are the steps of traffic, each inside a wrapper: nothing
  * on the path of traffic knows of tests.
  */
-export function tracedApi(api: Api, trace: Trace): Api {
-  const traced = new Map(api.versionRuntimes.map(it => [it, { ...it, chain: tracedChain(it, api, trace) }]));
+export function traceApi(api: Api, trace: Trace): Api {
+  const traced = new Map(api.versionRuntimes.map(it => [it, { ...it, chain: traceChain(it, api, trace) }]));
   return {
     ...api,
-    versionSelector: tracedVersions(api, traced, trace),
+    versionSelector: traceSelector(api, traced, trace),
     onlyVersion: undefined,
     versionRuntimes: [...traced.values()],
   };
 }
 
-function tracedVersions(api: Api, traced: ReadonlyMap<VersionRuntime, VersionRuntime>, trace: Trace): VersionSelector {
+function traceSelector(api: Api, traced: ReadonlyMap<VersionRuntime, VersionRuntime>, trace: Trace): VersionSelector {
   return {
     select(call) {
       const begun = performance.now();
       const chosen = api.versionSelector.select(call);
-      const line = { type: 'request', mw: 'version', took_ms: milliseconds(begun) } as const;
-      if (chosen.kind === 'refused') trace.note({ ...line, ...refusalOf(call, chosen.response) }, api);
+      const line = { type: 'request', mw: 'version', took_ms: elapsedMs(begun) } as const;
+      if (chosen.kind === 'refused') trace.note({ ...line, ...describeRefusal(call, chosen.response) }, api);
       else if (chosen.kind === 'other')
         trace.note({ ...line, level: 'info', msg: `version ${call.versionName} is served by ${chosen.apiId}` }, api);
       else {
@@ -41,30 +41,30 @@ function tracedVersions(api: Api, traced: ReadonlyMap<VersionRuntime, VersionRun
   };
 }
 
-function tracedChain({ chain, version }: VersionRuntime, of: Api, trace: Trace): Chain {
+function traceChain({ chain, version }: VersionRuntime, of: Api, trace: Trace): Chain {
   const { names } = chain;
-  const told = (mw: string) => {
-    const settings = stepSettings(mw, of.model, version);
+  const describeStep = (mw: string) => {
+    const settings = describeStepSettings(mw, of.model, version);
     return settings === undefined ? { mw } : { mw, settings };
   };
   return {
     ...chain,
     request: chain.request.map((run, at) => call => {
       const session = call.session;
-      return watched(
+      return traceStep(
         trace,
-        { type: 'request', ...told(names.request[at]!) },
+        { type: 'request', ...describeStep(names.request[at]!) },
         of,
         () => run(call),
-        outcome => ({ ...(outcome ? endedBy(call, outcome) : passed), ...recognised(call, session) }),
+        outcome => ({ ...(outcome ? describeResponse(call, outcome) : passed), ...describeIdentity(call, session) }),
       );
     }),
     response: chain.response.map((run, at) => (call, response) => {
       noteUpstream(call, trace);
       const before = response.status;
-      return watched(
+      return traceStep(
         trace,
-        { type: 'response', ...told(names.response[at]!) },
+        { type: 'response', ...describeStep(names.response[at]!) },
         of,
         () => run(call, response),
         () =>
@@ -74,46 +74,47 @@ function tracedChain({ chain, version }: VersionRuntime, of: Api, trace: Trace):
   };
 }
 
-type Said = Pick<Line, 'level' | 'msg'> & Partial<Pick<Line, 'code' | 'refusal' | 'about' | 'key_hash'>>;
-const passed: Said = { level: 'debug', msg: 'passed' };
+type StepOutcome = Pick<TraceLine, 'level' | 'msg'> &
+  Partial<Pick<TraceLine, 'code' | 'refusal' | 'about' | 'key_hash'>>;
+const passed: StepOutcome = { level: 'debug', msg: 'passed' };
 
 /** Runs a step, waits only if it does, and writes down what came of it. */
-function watched<T>(
+function traceStep<T>(
   trace: Trace,
-  line: Pick<Line, 'type'> & { mw: string },
-  of: Identity,
+  line: Pick<TraceLine, 'type'> & { mw: string },
+  of: TracedApiIdentity,
   run: () => MaybePromise<T>,
-  said: (value: T) => Said,
+  describe: (value: T) => StepOutcome,
 ): MaybePromise<T> {
-  const begun = performance.now();
-  trace.at = `the step ${line.mw}`;
-  trace.side = line.type;
-  const done = (value: T): T => {
-    trace.note({ ...line, ...said(value), took_ms: milliseconds(begun) }, of);
+  const startedAt = performance.now();
+  trace.waitingFor = `the step ${line.mw}`;
+  trace.phase = line.type;
+  const onResult = (value: T): T => {
+    trace.note({ ...line, ...describe(value), took_ms: elapsedMs(startedAt) }, of);
     return value;
   };
-  const failed = (error: unknown): never => {
+  const onError = (error: unknown): never => {
     const msg = `failed: ${(error as Error).message}`;
-    trace.note({ ...line, level: 'error', msg, took_ms: milliseconds(begun) }, of);
+    trace.note({ ...line, level: 'error', msg, took_ms: elapsedMs(startedAt) }, of);
     throw error;
   };
   try {
-    const doing = run();
-    return doing instanceof Promise ? doing.then(done, failed) : done(doing);
+    const result = run();
+    return result instanceof Promise ? result.then(onResult, onError) : onResult(result);
   } catch (error) {
-    return failed(error);
+    return onError(error);
   }
 }
 
-const endedBy = (call: Exchange, response: GatewayResponse): Said =>
+const describeResponse = (call: Exchange, response: GatewayResponse): StepOutcome =>
   response.isGatewayError
-    ? refusalOf(call, response)
+    ? describeRefusal(call, response)
     : { level: 'info', msg: `answered with ${response.status} in place of the upstream`, code: response.status };
 
-export function refusalOf(call: Exchange, response: GatewayResponse): Said {
+export function describeRefusal(call: Exchange, response: GatewayResponse): StepOutcome {
   const { errorCode } = call;
   const known = refusals[errorCode as keyof typeof refusals];
-  const text = textOf(response) ?? known?.message ?? '';
+  const text = readErrorText(response) ?? known?.message ?? '';
   const why = known ? { about: known.about } : {};
   return {
     level: 'warn',
@@ -125,24 +126,24 @@ export function refusalOf(call: Exchange, response: GatewayResponse): Said {
 }
 
 /** The sentence in a refusal's own notation. */
-function textOf({ body }: GatewayResponse): string | undefined {
+function readErrorText({ body }: GatewayResponse): string | undefined {
   const text = body.bytes?.toString() ?? '';
   return /<error>(.*)<\/error>/s.exec(text)?.[1] ?? /"error": (".*")/.exec(text)?.[1]?.slice(1, -1);
 }
 
 /** A step that found out who calls says so, by the hash of the key. */
-const recognised = (call: Exchange, before: Exchange['session']) =>
+const describeIdentity = (call: Exchange, before: Exchange['session']) =>
   call.session !== undefined && call.session !== before
     ? { key_hash: call.keyHash, msg: `knows the caller by ${call.authMethod || 'its credential'}` }
     : {};
 
-const noted = new WeakSet<Exchange>();
+const tracedUpstreamCalls = new WeakSet<Exchange>();
 
 /** Once for each call, before whatever happens to the answer. */
 export function noteUpstream(call: Exchange, trace: Trace): void {
-  trace.side = 'response';
-  if (call.upstreamMs === 0 || noted.has(call)) return;
-  noted.add(call);
+  trace.phase = 'response';
+  if (call.upstreamMs === 0 || tracedUpstreamCalls.has(call)) return;
+  tracedUpstreamCalls.add(call);
   const took_ms = Math.round(call.upstreamMs * 1000) / 1000;
   const msg = `the upstream answered with ${call.status}`;
   trace.note({ level: 'info', type: 'response', mw: 'upstream', msg, code: call.status, took_ms }, call.api);

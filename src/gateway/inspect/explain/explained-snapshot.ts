@@ -2,24 +2,24 @@ import type { Exchange } from '../../pipeline/exchange.ts';
 import type { Api } from '../../routing/api.ts';
 import type { Snapshot } from '../../routing/snapshot.ts';
 import type { Trace } from '../debug/trace.ts';
-import { tracedApi } from '../debug/traced-api.ts';
+import { traceApi } from '../debug/traced-api.ts';
 
 /**
  * The snapshot as one call meets it, with every decision of the APIs it goes through written down. Steps are the very
  * same, counters and kept answers included: nothing happens differently because somebody looks.
  */
-export function explainedSnapshot(current: Snapshot, call: Exchange, trace: Trace): Snapshot {
-  const known = new Map<Api, Api>();
-  const traced = (api: Api): Api => {
-    const found = known.get(api);
+export function createExplainedSnapshot(current: Snapshot, call: Exchange, trace: Trace): Snapshot {
+  const tracedApis = new Map<Api, Api>();
+  const traceOnce = (api: Api): Api => {
+    const found = tracedApis.get(api);
     if (found) return found;
     if (api.unavailableReason !== '')
       trace.note(
         { level: 'error', type: 'request', mw: 'api', msg: `The API is not served: ${api.unavailableReason}` },
         api,
       );
-    const made = tracedApi(api, trace);
-    known.set(api, made);
+    const made = traceApi(api, trace);
+    tracedApis.set(api, made);
     return made;
   };
   const port = call.peer.port ?? 0;
@@ -27,7 +27,7 @@ export function explainedSnapshot(current: Snapshot, call: Exchange, trace: Trac
   const found = router?.find(call.host, call.path, current.guard)?.value;
   const own = current.router
     .createEmpty()
-    .withChanges(found ? [{ host: found.host, listenPath: found.listenPath, value: traced(found) }] : []);
+    .withChanges(found ? [{ host: found.host, listenPath: found.listenPath, value: traceOnce(found) }] : []);
   return {
     revision: current.revision,
     router: port ? current.router : own,
@@ -35,10 +35,10 @@ export function explainedSnapshot(current: Snapshot, call: Exchange, trace: Trac
     guard: current.guard,
     held: current.held,
     hasTenants: current.hasTenants,
-    apis: new TracedApis(current.apis, traced),
+    apis: new TracedApis(current.apis, traceOnce),
     findByName(orgId, name) {
       const named = current.findByName(orgId, name);
-      return named && traced(named);
+      return named && traceOnce(named);
     },
   };
 }
@@ -48,10 +48,10 @@ class TracedApis extends Map<string, Api> {
   readonly #all: ReadonlyMap<string, Api>;
   readonly #traced: (api: Api) => Api;
 
-  constructor(all: ReadonlyMap<string, Api>, traced: (api: Api) => Api) {
+  constructor(all: ReadonlyMap<string, Api>, traceOnce: (api: Api) => Api) {
     super();
     this.#all = all;
-    this.#traced = traced;
+    this.#traced = traceOnce;
   }
 
   override get(id: string): Api | undefined {

@@ -1,25 +1,25 @@
 import type { ResponseWriter } from '../../pipeline/response-writer.ts';
 
 /** What happens to an answer on its way. */
-export interface Watching {
+export interface ResponseEvents {
   /** More headers for it, as a flat list. */
   onStart(status: number): readonly string[];
   onEnd(): void;
 }
 
 /** The same sink, with more in the head of what goes through it. A class, since the engine sets `onDrain` on it. */
-export class ExplainedSink implements ResponseWriter {
+export class ExplainedWriter implements ResponseWriter {
   readonly #inner: ResponseWriter;
-  readonly #watching: Watching;
+  readonly #watching: ResponseEvents;
   readonly switchProtocol?: NonNullable<ResponseWriter['switchProtocol']>;
 
-  constructor(inner: ResponseWriter, watching: Watching) {
+  constructor(inner: ResponseWriter, events: ResponseEvents) {
     this.#inner = inner;
-    this.#watching = watching;
+    this.#watching = events;
     const { switchProtocol } = inner;
     if (switchProtocol)
       this.switchProtocol = (headers, goAway) =>
-        switchProtocol.call(inner, [...headers, ...watching.onStart(101)], goAway);
+        switchProtocol.call(inner, [...headers, ...events.onStart(101)], goAway);
   }
 
   get onDrain(): ResponseWriter['onDrain'] {

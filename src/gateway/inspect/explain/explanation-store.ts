@@ -3,21 +3,21 @@ import { Lru } from '#base/lru.ts';
 import type { Trace } from '../debug/trace.ts';
 
 /** Explanations that can still be read, on one thread. */
-const keptMost = 64;
-const keptMs = 600_000;
+const maxExplanations = 64;
+const explanationTtlMs = 600_000;
 
-export interface KeptExplanations {
-  keep(id: string, trace: Trace): void;
+export interface ExplanationStore {
+  add(id: string, trace: Trace): void;
   /** Undefined when nobody here knows it, or no longer. */
   text(id: string): string | undefined;
 }
 
-export function keptExplanations(clock: Clock): KeptExplanations {
-  const kept = new Lru<string, { readonly trace: Trace; readonly untilMs: number }>(keptMost);
+export function createExplanationStore(clock: Clock): ExplanationStore {
+  const traces = new Lru<string, { readonly trace: Trace; readonly untilMs: number }>(maxExplanations);
   return {
-    keep: (id, trace) => kept.set(id, { trace, untilMs: clock.now() + keptMs }),
+    add: (id, trace) => traces.set(id, { trace, untilMs: clock.now() + explanationTtlMs }),
     text(id) {
-      const found = kept.get(id);
+      const found = traces.get(id);
       return found && found.untilMs > clock.now() ? found.trace.text() : undefined;
     },
   };

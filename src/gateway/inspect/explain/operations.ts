@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { problems } from '#base/problems.ts';
 import { operation } from '#operations/operation.ts';
 import { problem as asksProblem, type RpcBroadcast } from '../../pipeline/thread-rpc.ts';
-import type { TrafficAnswers } from '../../runtime/thread.ts';
+import type { TrafficThreadRpc } from '../../runtime/thread.ts';
 
 const problem = problems('explain', {
   unknown: { status: 404, message: 'No such explanation: they are kept for ten minutes, where the call was answered' },
 });
 
-const withinMs = 5000;
+const rpcTimeoutMs = 5000;
 
 export const getExplanation = operation({
   name: 'getExplanation',
@@ -25,8 +25,11 @@ export const getExplanation = operation({
     logs: z.string().describe('One JSON object in each line: every step, what it decided and why'),
   }),
   problems: [problem.unknown, asksProblem.no_threads],
-  async handle({ params: { explanationId: id } }, { askAllTraffic }: { askAllTraffic: RpcBroadcast<TrafficAnswers> }) {
-    const found = await askAllTraffic('explanation', { id }, withinMs);
+  async handle(
+    { params: { explanationId: id } },
+    { askAllTraffic }: { askAllTraffic: RpcBroadcast<TrafficThreadRpc> },
+  ) {
+    const found = await askAllTraffic('explanation', { id }, rpcTimeoutMs);
     const logs = found.find(it => it !== '');
     if (logs === undefined) throw problem.unknown();
     return { id, logs };

@@ -6,13 +6,13 @@ import type { Trace } from '../debug/trace.ts';
 export function noteRoute(call: Exchange, current: Snapshot, trace: Trace, idPaths: boolean): void {
   const router = call.peer.port ? current.ports.get(call.peer.port) : current.router;
   if (router?.find(call.host, call.path, current.guard) || (idPaths && findApiById(current, call))) return;
-  const near = findNear(call, current);
+  const near = findNearMiss(call, current);
   const msg = `no API listens at ${call.path}${near === '' ? '' : `; there is one at ${near}`}`;
   trace.note({ level: 'info', type: 'request', mw: 'route', msg, code: 404, refusal: 'route_unknown' });
 }
 
 /** The same path with or without a final slash, in another case, or on another host or port; empty where there is none. */
-function findNear({ host, path, peer }: Exchange, current: Snapshot): string {
+function findNearMiss({ host, path, peer }: Exchange, current: Snapshot): string {
   const own = peer.port ? current.ports.get(peer.port) : current.router;
   const other = path.endsWith('/') ? path.slice(0, -1) : `${path}/`;
   const found = own?.find(host, other, current.guard);

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { attemptLimit } from './secret-rate-limit.ts';
+import { createSecretRateLimit } from './secret-rate-limit.ts';
 
 describe('limit on guesses of the secret that explains requests', () => {
   test('after ten wrong secrets in a second none of that address is looked at until the next, not even the right one', async () => {
     const clock = { ms: 5000, now: () => clock.ms };
-    const attempt = attemptLimit(clock);
+    const attempt = createSecretRateLimit(clock);
     let looked = 0;
     const wrong = async () => {
       looked++;
@@ -20,7 +20,7 @@ describe('limit on guesses of the secret that explains requests', () => {
   });
 
   test('of many at once from one address only so many are looked at; other addresses have their own', async () => {
-    const attempt = attemptLimit({ now: () => 0 });
+    const attempt = createSecretRateLimit({ now: () => 0 });
     let looked = 0;
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const look = () => {

@@ -1,19 +1,19 @@
 import type { Clock } from '#base/clock.ts';
 import { createFailureCounter } from '#base/failure-counter.ts';
 
-export interface AttemptBounds {
+export interface SecretRateLimits {
   /** Wrong secrets of one address in a second, on one thread; more are not looked at. */
   readonly maxWrongPerSecond: number;
   /** Secrets of one address looked at concurrently. */
   readonly maxConcurrent: number;
 }
 
-const defaultBounds: AttemptBounds = { maxWrongPerSecond: 10, maxConcurrent: 16 };
+const defaultBounds: SecretRateLimits = { maxWrongPerSecond: 10, maxConcurrent: 16 };
 const windowMs = 1000;
 const maxAddresses = 10_000;
 
 /** Bounds guesses of a secret by client address: wrong ones of one address do not count for another. */
-export function attemptLimit(clock: Clock, { maxWrongPerSecond, maxConcurrent } = defaultBounds) {
+export function createSecretRateLimit(clock: Clock, { maxWrongPerSecond, maxConcurrent } = defaultBounds) {
   const wrong = createFailureCounter({ maxFailures: maxWrongPerSecond, windowMs, maxKeys: maxAddresses }, clock);
   const concurrent = new Map<string, number>();
 

@@ -1,5 +1,5 @@
 /** A step of a call, as short as it can be said. */
-interface Said {
+interface StepSummary {
   readonly step: string;
   readonly said: string;
   readonly ms?: number;
@@ -8,17 +8,17 @@ interface Said {
 }
 
 /** Of the header that carries it: some proxies take no more than this in one. */
-const headerMost = 4000;
-const saidMost = 120;
+const maxHeaderCharacters = 4000;
+const maxMessageCharacters = 120;
 
 /** The lines of a trace that steps wrote, as JSON in ASCII that fits into a header. */
-export function summaryOf(id: string, lines: string): string {
+export function summarizeTrace(id: string, lines: string): string {
   const steps = lines.split('\n').flatMap(line => {
     const { mw, msg, took_ms, code, refusal } = line === '' ? {} : JSON.parse(line);
     if (mw === undefined) return [];
-    const said: Said = {
+    const said: StepSummary = {
       step: mw,
-      said: String(msg).slice(0, saidMost),
+      said: String(msg).slice(0, maxMessageCharacters),
       ...(took_ms === undefined ? {} : { ms: took_ms }),
       ...(code === undefined ? {} : { code }),
       ...(refusal === undefined ? {} : { refusal }),
@@ -27,11 +27,11 @@ export function summaryOf(id: string, lines: string): string {
   });
   for (let count = steps.length; count >= 0; count--) {
     const left = steps.length - count;
-    const text = ascii(JSON.stringify({ id, steps: steps.slice(0, count), ...(left > 0 ? { left } : {}) }));
-    if (text.length <= headerMost) return text;
+    const text = toAscii(JSON.stringify({ id, steps: steps.slice(0, count), ...(left > 0 ? { left } : {}) }));
+    if (text.length <= maxHeaderCharacters) return text;
   }
-  return ascii(JSON.stringify({ id }));
+  return toAscii(JSON.stringify({ id }));
 }
 
-const ascii = (text: string) =>
+const toAscii = (text: string) =>
   text.replaceAll(/[^\x20-\x7e]/g, it => `\\u${it.charCodeAt(0).toString(16).padStart(4, '0')}`);

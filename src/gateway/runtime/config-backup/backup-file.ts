@@ -5,7 +5,7 @@ import { problems } from '#base/problems.ts';
 import { createVault, type Vault } from '#base/vault.ts';
 import { tryUnwrapDataKey } from '#storage/meta.ts';
 import { migrations } from '#storage/migrations/list.ts';
-import { joined, type Known, type Part } from './config-backup.ts';
+import { type BackupPart, type ConfigBackup, joinParts } from './config-backup.ts';
 
 export const problem = problems('config_backup', {
   unusable: { status: 500, message: 'What was last known of the traffic cannot be used: {reason}' },
@@ -26,7 +26,7 @@ export const problem = problems('config_backup', {
  */
 const format = 1;
 /** A file is read in one go. */
-const defaultMostBytes = 256 * 1024 * 1024;
+const defaultMaxBytes = 256 * 1024 * 1024;
 
 interface Head {
   readonly format: number;
@@ -39,28 +39,28 @@ interface Head {
   readonly data_key: string;
 }
 
-const databaseOf = (vault: Vault, url: string) => vault.digest(url, 'known traffic');
-const purposeOf = ({ format: form, schema, id, written_at, database }: Head, place: number) =>
+const digestDatabase = (vault: Vault, url: string) => vault.digest(url, 'known traffic');
+const toSealPurpose = ({ format: form, schema, id, written_at, database }: Head, place: number) =>
   `known traffic/${form}/${schema}/${id}/${written_at}/${database}/${place}`;
 
-export interface WriteOptions {
+export interface WriteBackupOptions {
   readonly path: string;
   readonly url: string;
   readonly vault: Vault;
   readonly wrappedKey: string;
   readonly nowMs: number;
-  readonly mostBytes?: number | undefined;
+  readonly maxBytes?: number | undefined;
 }
 
 /** Takes the place of the file in one step: what a crash leaves behind is the old one or the new one. */
-export async function writeKnown(options: WriteOptions, parts: AsyncIterable<Part>): Promise<void> {
-  const { path, url, vault, wrappedKey, nowMs, mostBytes = defaultMostBytes } = options;
+export async function writeBackup(options: WriteBackupOptions, parts: AsyncIterable<BackupPart>): Promise<void> {
+  const { path, url, vault, wrappedKey, nowMs, maxBytes: mostBytes = defaultMaxBytes } = options;
   const head: Head = {
     format,
     schema: migrations.length,
     id: createPublicId(),
     written_at: formatIsoTime(nowMs),
-    database: databaseOf(vault, url),
+    database: digestDatabase(vault, url),
     data_key: wrappedKey,
   };
   const draft = `${path}.new`;
@@ -75,7 +75,8 @@ export async function writeKnown(options: WriteOptions, parts: AsyncIterable<Par
         await file.write(`${line}\n`);
       };
       let place = 0;
-      const seal = (part: Part | { end: true }) => add(vault.seal(JSON.stringify(part), purposeOf(head, place++)));
+      const seal = (part: BackupPart | { end: true }) =>
+        add(vault.seal(JSON.stringify(part), toSealPurpose(head, place++)));
       await add(JSON.stringify(head));
       for await (const part of parts) await seal(part);
       await seal({ end: true });
@@ -89,31 +90,31 @@ export async function writeKnown(options: WriteOptions, parts: AsyncIterable<Par
   }
 }
 
-export interface ReadKnown {
-  readonly known: Known;
+export interface OpenedBackup {
+  readonly backup: ConfigBackup;
   readonly dataKey: Buffer;
   readonly writtenAt: string;
 }
 
 /** Opens the text of such a file with one of the master keys. */
-export function readKnown(text: string, url: string, masterKeys: readonly string[]): ReadKnown {
+export function readBackup(text: string, url: string, masterKeys: readonly string[]): OpenedBackup {
   const unusable = (reason: string) => problem.unusable({ detail: { reason } });
   const [first = '', ...lines] = text.split('\n');
-  const head = headOf(first);
+  const head = parseHead(first);
   if (!head) throw unusable('it is damaged');
   if (head.format !== format || head.schema !== migrations.length) throw unusable('another release wrote it');
   const dataKey = masterKeys.map(key => tryUnwrapDataKey(head.data_key, key)).find(key => key !== undefined);
   if (!dataKey) throw unusable('the master key does not open it');
   const vault = createVault(dataKey);
-  if (head.database !== databaseOf(vault, url)) throw unusable('it is of another database');
+  if (head.database !== digestDatabase(vault, url)) throw unusable('it is of another database');
   // What follows the last line is nothing, and nothing may follow the end.
-  const parts = lines.slice(0, -1).map((line, place) => opened(vault, line, purposeOf(head, place)));
+  const parts = lines.slice(0, -1).map((line, place) => unsealPart(vault, line, toSealPurpose(head, place)));
   if (lines.at(-1) !== '' || !parts.every(part => part !== undefined) || !parts.pop()?.end)
     throw unusable('it is damaged');
-  return { known: joined(parts), dataKey, writtenAt: head.written_at };
+  return { backup: joinParts(parts), dataKey, writtenAt: head.written_at };
 }
 
-function headOf(line: string): Head | undefined {
+function parseHead(line: string): Head | undefined {
   try {
     return JSON.parse(line) as Head;
   } catch {
@@ -122,9 +123,9 @@ function headOf(line: string): Head | undefined {
   }
 }
 
-function opened(vault: Vault, line: string, purpose: string): (Part & { end?: true }) | undefined {
+function unsealPart(vault: Vault, line: string, purpose: string): (BackupPart & { end?: true }) | undefined {
   try {
-    return JSON.parse(vault.open(line, purpose)) as Part & { end?: true };
+    return JSON.parse(vault.open(line, purpose)) as BackupPart & { end?: true };
   } catch {
     // Changed, cut or moved: there is nothing more to know.
     return undefined;

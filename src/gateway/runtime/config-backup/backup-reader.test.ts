@@ -3,12 +3,12 @@ import { test } from 'node:test';
 import type { FoundKeyRow } from '#access/reader.ts';
 import type { Reader } from '#storage/reader.ts';
 import { noGrants } from '../../pipeline/tenant-grants.ts';
-import { lentBy } from './backup-reader.ts';
-import type { Known } from './config-backup.ts';
+import { createReaderWithBackup } from './backup-reader.ts';
+import type { ConfigBackup } from './config-backup.ts';
 
 const limits = { id: 'limits', digest: 'd1' } as FoundKeyRow;
 const certificate = { id: 'c1', org_id: 'one', body: '{}' };
-const known: Known = {
+const known: ConfigBackup = {
   apis: [],
   certificates: [certificate],
   policies: [
@@ -34,7 +34,7 @@ const database: Reader = {
 const away = { code: 'database.unavailable', status: 503 };
 
 test('until the database is there the known answers, and what is not known is refused without asking it', async () => {
-  const { access, reader, arrived } = lentBy(database, known);
+  const { access, reader, switchToDatabase: arrived } = createReaderWithBackup(database, known);
   assert.deepEqual(access.keys(['d1']), [limits]);
   assert.deepEqual(access.keys(['d2']), []);
   assert.deepEqual(access.certificates(['c1', 'c2']), [certificate]);

@@ -2,13 +2,13 @@ import type { StoredPolicy } from '#access/policies/store.ts';
 import { type AccessStore, createAccessStore } from '#access/reader.ts';
 import { createNotConnectedProblem } from '#storage/database-errors.ts';
 import type { Reader } from '#storage/reader.ts';
-import type { Known } from './config-backup.ts';
+import type { ConfigBackup } from './config-backup.ts';
 
-export interface Lent {
+export interface ReaderWithBackup {
   readonly reader: Reader;
   readonly access: AccessStore;
   /** From now on the database is asked. */
-  arrived(): void;
+  switchToDatabase(): void;
 }
 
 /**
@@ -16,29 +16,29 @@ export interface Lent {
  * arrived: it may have to be brought up to date first. Until then policies, certificates and limits of organisations come
  * from what is known; whatever else would have to be looked up cannot be.
  */
-export function lentBy(reader: Reader, known: Known | undefined): Lent {
-  if (!known) return { reader, access: createAccessStore(reader), arrived: () => undefined };
-  let lent: ReturnType<typeof tablesOf> | undefined = tablesOf(known);
-  const held: Reader = {
-    rows: (sql, values) => (lent ? Promise.reject(createNotConnectedProblem()) : reader.rows(sql, values)),
+export function createReaderWithBackup(reader: Reader, backup: ConfigBackup | undefined): ReaderWithBackup {
+  if (!backup) return { reader, access: createAccessStore(reader), switchToDatabase: () => undefined };
+  let backupTables: ReturnType<typeof buildTables> | undefined = buildTables(backup);
+  const guardedReader: Reader = {
+    rows: (sql, values) => (backupTables ? Promise.reject(createNotConnectedProblem()) : reader.rows(sql, values)),
     close: () => reader.close(),
   };
-  const store = createAccessStore(held);
+  const store = createAccessStore(guardedReader);
   return {
-    reader: held,
+    reader: guardedReader,
     access: {
       ...store,
-      keys: digests => lent?.keys(digests) ?? store.keys(digests),
-      policies: (orgId, ids) => lent?.policies(orgId, ids) ?? store.policies(orgId, ids),
-      certificates: ids => lent?.certificates(ids) ?? store.certificates(ids),
+      keys: digests => backupTables?.keys(digests) ?? store.keys(digests),
+      policies: (orgId, ids) => backupTables?.policies(orgId, ids) ?? store.policies(orgId, ids),
+      certificates: ids => backupTables?.certificates(ids) ?? store.certificates(ids),
     },
-    arrived() {
-      lent = undefined;
+    switchToDatabase() {
+      backupTables = undefined;
     },
   };
 }
 
-function tablesOf({ organisations, policies, certificates }: Known) {
+function buildTables({ organisations, policies, certificates }: ConfigBackup) {
   const limits = new Map(organisations.map(({ digest, rows }) => [digest, rows]));
   const certificatesById = new Map(certificates.map(row => [row.id, row]));
   const policiesById = new Map<string, StoredPolicy>();

@@ -4,13 +4,13 @@ import { pages, trafficStore } from '#apis/config-reader.ts';
 import type { Vault } from '#base/vault.ts';
 import { dataKeyName } from '#storage/meta.ts';
 import type { Reader } from '#storage/reader.ts';
-import type { Part, PolicyRow } from './config-backup.ts';
+import type { BackupPart, PolicyRow } from './config-backup.ts';
 
 /** Rows of one part: sealing it must not keep others from the thread. */
-const rowsAtOnce = 200;
+const maxRowsPerPart = 200;
 
 /** Reads what traffic is made of. */
-export function knownStore(reader: Reader, vault: Vault) {
+export function createBackupStore(reader: Reader, vault: Vault) {
   return {
     /** Which revision the records are at, and the data key as it is wrapped now. */
     async state(): Promise<{ revision: number; wrappedKey: string }> {
@@ -18,25 +18,26 @@ export function knownStore(reader: Reader, vault: Vault) {
         "select name, value from meta where name in ('revision', ?)",
         [dataKeyName],
       );
-      const named = (name: string) => rows.find(row => row.name === name)?.value;
-      return { revision: Number(named('revision') ?? 0), wrappedKey: named(dataKeyName) ?? '' };
+      const findValue = (name: string) => rows.find(row => row.name === name)?.value;
+      return { revision: Number(findValue('revision') ?? 0), wrappedKey: findValue(dataKeyName) ?? '' };
     },
-    async *parts(): AsyncGenerator<Part> {
+    async *parts(): AsyncGenerator<BackupPart> {
       yield { grants: await trafficStore(reader, vault).grants() };
       const orgIds = new Set<string>();
       const apis = 'select id, org_id, body from apis';
-      for await (const rows of pages<PolicyRow & { id: string }>(reader, apis, rowsAtOnce)) {
+      for await (const rows of pages<PolicyRow & { id: string }>(reader, apis, maxRowsPerPart)) {
         for (const { org_id } of rows) orgIds.add(org_id);
         yield { apis: rows.map(({ body }) => body) };
       }
       const certificates = 'select id, org_id, body from certificates';
-      for await (const rows of pages<CertificateRow>(reader, certificates, rowsAtOnce)) yield { certificates: rows };
+      for await (const rows of pages<CertificateRow>(reader, certificates, maxRowsPerPart))
+        yield { certificates: rows };
       const policies = 'select id, org_id, body from policies';
-      for await (const rows of pages<PolicyRow & { id: string }>(reader, policies, rowsAtOnce))
+      for await (const rows of pages<PolicyRow & { id: string }>(reader, policies, maxRowsPerPart))
         yield { policies: rows.map(({ org_id, body }) => ({ org_id, body })) };
       const digests = [...orgIds].map(orgId => keyDigest(vault, orgId));
-      for (let at = 0; at < digests.length; at += rowsAtOnce) {
-        const asked = digests.slice(at, at + rowsAtOnce);
+      for (let at = 0; at < digests.length; at += maxRowsPerPart) {
+        const asked = digests.slice(at, at + maxRowsPerPart);
         const found = await createAccessStore(reader).keys(asked);
         const limits = found.filter(({ kind }) => kind === 'organisation');
         yield {

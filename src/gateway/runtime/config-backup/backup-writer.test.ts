@@ -11,8 +11,8 @@ import { createDataKey, createVault, parseMasterKey, wrapDataKey } from '#base/v
 import { createMetaStore, dataKeyName } from '#storage/meta.ts';
 import { openRecords, type Records, type Topic } from '#storage/records.ts';
 import { testPostgres } from '../../../../tests/support/services/engines.ts';
-import { readKnown } from './backup-file.ts';
-import { startKeeping } from './backup-writer.ts';
+import { readBackup } from './backup-file.ts';
+import { startBackupWriter } from './backup-writer.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'gw-known-'));
 const path = join(directory, 'config-backup.sealed');
@@ -54,7 +54,14 @@ const insertApi = (id: string) =>
     .execute();
 const touch = (topic: Topic, id: string) => records.write(async () => records.markChanged(topic, id));
 const keeping = (mostBytes?: number) =>
-  startKeeping({ url: database.url, path, dataKey, clock: systemClock, log, ...(mostBytes ? { mostBytes } : {}) });
+  startBackupWriter({
+    url: database.url,
+    path,
+    dataKey,
+    clock: systemClock,
+    log,
+    ...(mostBytes ? { maxBytes: mostBytes } : {}),
+  });
 const text = () => readFileSync(path, 'utf8');
 
 test('it is written when what it holds changed, and not for keys that come and go', async () => {
@@ -82,7 +89,7 @@ test('it is written when what it holds changed, and not for keys that come and g
   assert.equal(await changed(), true, 'another master key');
   await keeper.close();
 
-  const { known } = readKnown(text(), database.url, ['a master key of before, long enough', master]);
+  const { backup: known } = readBackup(text(), database.url, ['a master key of before, long enough', master]);
   assert.equal(known.apis.length, 450);
   assert.deepEqual(
     known.organisations.map(({ digest, rows }) => [digest, rows.map(row => row.id)]),
@@ -97,7 +104,7 @@ test('what was changed before the end is in it', async () => {
     records.markChanged('apis', 'last');
   });
   await keeper.close();
-  assert.equal(readKnown(text(), database.url, [master]).known.apis.length, 451);
+  assert.equal(readBackup(text(), database.url, [master]).backup.apis.length, 451);
 });
 
 test('what is too large is not kept, nor what was kept before it grew', async () => {

@@ -5,55 +5,58 @@ import type { Log } from '#base/log.ts';
 import { Problem } from '#base/problems.ts';
 import { createVault } from '#base/vault.ts';
 import { openReader } from '#storage/open-reader.ts';
-import { problem, writeKnown } from './backup-file.ts';
-import { knownStore } from './backup-store.ts';
-import type { Part } from './config-backup.ts';
+import { problem, writeBackup } from './backup-file.ts';
+import { createBackupStore } from './backup-store.ts';
+import type { BackupPart } from './config-backup.ts';
 
-export interface KeeperOptions {
+export interface BackupWriterOptions {
   readonly url: string;
   readonly path: string;
   readonly dataKey: Buffer;
   readonly clock: Clock;
   readonly log: Log;
-  readonly mostBytes?: number;
+  readonly maxBytes?: number;
 }
 
 /** How soon a change is in the file. */
-const lookEveryMs = 1000;
+const checkIntervalMs = 1000;
 /** However much there is to write, it takes a small share of the time of the thread. */
-const restAfterWriting = 20;
+const pausePerWriteFactor = 20;
 
 /** Keeps what traffic is made of in a file, for a start while the database does not answer. One for each process. */
-export async function startKeeping({ url, path, dataKey, clock, log, mostBytes }: KeeperOptions) {
+export async function startBackupWriter({ url, path, dataKey, clock, log, maxBytes: mostBytes }: BackupWriterOptions) {
   const vault = createVault(dataKey);
   const reader = await openReader({ url, connections: 1 });
   const store = trafficStore(reader, vault);
-  const all = knownStore(reader, vault);
+  const all = createBackupStore(reader, vault);
   let organisations = new Set<string>();
   /** What the file was written from. */
-  let kept = { revision: -1, wrappedKey: '' };
-  let pauseMs = lookEveryMs;
-  let isTroubled = false;
+  let lastWritten = { revision: -1, wrappedKey: '' };
+  let pauseMs = checkIntervalMs;
+  let isFailing = false;
   let timer: NodeJS.Timeout | undefined;
-  let looking = Promise.resolve();
+  let checking = Promise.resolve();
 
   /** Keys come and go all the time, and are not in it. */
-  const matters = ({ topic, id }: Change) =>
+  const affectsBackup = ({ topic, id }: Change) =>
     topic === 'keys' ? id === '' || organisations.has(id) : topic !== 'oauth';
 
-  async function* noting(parts: AsyncIterable<Part>, digests: Set<string>): AsyncGenerator<Part> {
+  async function* collectDigests(parts: AsyncIterable<BackupPart>, digests: Set<string>): AsyncGenerator<BackupPart> {
     for await (const part of parts) {
       for (const { digest } of part.organisations ?? []) digests.add(digest);
       yield part;
     }
   }
 
-  async function write(state: typeof kept): Promise<void> {
+  async function write(state: typeof lastWritten): Promise<void> {
     const begun = clock.now();
     const digests = new Set<string>();
     try {
       const { wrappedKey } = state;
-      await writeKnown({ path, url, vault, wrappedKey, nowMs: begun, mostBytes }, noting(all.parts(), digests));
+      await writeBackup(
+        { path, url, vault, wrappedKey, nowMs: begun, maxBytes: mostBytes },
+        collectDigests(all.parts(), digests),
+      );
       organisations = digests;
     } catch (error) {
       if (!(error instanceof Problem && error.code === problem.too_large.code)) throw error;
@@ -61,51 +64,51 @@ export async function startKeeping({ url, path, dataKey, clock, log, mostBytes }
       await rm(path, { force: true });
       log.error({ reason: error.message }, 'what traffic is made of is not kept');
     } finally {
-      pauseMs = Math.max(lookEveryMs, restAfterWriting * (clock.now() - begun));
+      pauseMs = Math.max(checkIntervalMs, pausePerWriteFactor * (clock.now() - begun));
     }
-    kept = state;
+    lastWritten = state;
   }
 
-  async function follow(): Promise<void> {
+  async function writeIfChanged(): Promise<void> {
     const state = await all.state();
-    if (state.wrappedKey !== kept.wrappedKey) return write(state);
-    if (state.revision === kept.revision) return;
-    const { changes } = await store.changesSince(kept.revision);
-    if (!changes || changes.some(matters)) return write(state);
-    kept = state;
+    if (state.wrappedKey !== lastWritten.wrappedKey) return write(state);
+    if (state.revision === lastWritten.revision) return;
+    const { changes } = await store.changesSince(lastWritten.revision);
+    if (!changes || changes.some(affectsBackup)) return write(state);
+    lastWritten = state;
   }
 
-  async function turn(): Promise<void> {
+  async function checkOnce(): Promise<void> {
     try {
-      await follow();
-      isTroubled = false;
+      await writeIfChanged();
+      isFailing = false;
     } catch (error) {
-      if (!isTroubled) log.warn({ reason: (error as Error).message }, 'what traffic is made of could not be kept');
-      isTroubled = true;
+      if (!isFailing) log.warn({ reason: (error as Error).message }, 'what traffic is made of could not be kept');
+      isFailing = true;
     }
   }
 
   /** One after the other: there is one draft. */
-  function look(): Promise<void> {
-    looking = looking.then(turn);
-    return looking;
+  function checkNow(): Promise<void> {
+    checking = checking.then(checkOnce);
+    return checking;
   }
 
   function schedule(): void {
-    timer = setTimeout(() => void look().then(schedule), pauseMs);
+    timer = setTimeout(() => void checkNow().then(schedule), pauseMs);
     timer.unref();
   }
   schedule();
 
   return {
     /** Looks now. */
-    look,
+    look: checkNow,
     /** Looks for the last time, unless that failed just now. */
     async close(): Promise<void> {
       clearTimeout(timer);
-      await looking;
+      await checking;
       clearTimeout(timer);
-      if (!isTroubled) await look();
+      if (!isFailing) await checkNow();
       await reader.close();
     },
   };

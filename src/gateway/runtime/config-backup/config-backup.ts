@@ -3,10 +3,10 @@ import type { StoredGrants } from '#people/organisations/grants.ts';
 import { noGrants } from '../../pipeline/tenant-grants.ts';
 
 /** In the data directory. */
-export const knownFile = 'config-backup.sealed';
+export const backupFileName = 'config-backup.sealed';
 
 /** What traffic is made of, as it stands in the records: enough to serve it while the database does not answer. */
-export interface Known {
+export interface ConfigBackup {
   /** Bodies of definitions, with their secrets sealed as in the table. */
   readonly apis: readonly string[];
   readonly certificates: readonly CertificateRow[];
@@ -28,9 +28,9 @@ export interface OrganisationLimits {
 }
 
 /** Some of it: it is read and written in parts, so that no step takes long. */
-export type Part = Partial<Known>;
+export type BackupPart = Partial<ConfigBackup>;
 
-export function joined(parts: readonly Part[]): Known {
+export function joinParts(parts: readonly BackupPart[]): ConfigBackup {
   return {
     apis: parts.flatMap(({ apis = [] }) => apis),
     certificates: parts.flatMap(({ certificates = [] }) => certificates),

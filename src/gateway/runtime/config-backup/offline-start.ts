@@ -1,48 +1,52 @@
 import { createMasterKeys } from '#storage/data-directory.ts';
 import { openDeferredRecords } from '#storage/records.ts';
-import { problem, type ReadKnown, readKnown } from './backup-file.ts';
-import { type Known, knownFile } from './config-backup.ts';
-import { type OpenedDatabase, type OpeningOptions, reached } from './open-database.ts';
+import { type OpenedBackup, problem, readBackup } from './backup-file.ts';
+import { backupFileName, type ConfigBackup } from './config-backup.ts';
+import { type OpenDatabaseOptions, type OpenedDatabase, withDatabase } from './open-database.ts';
 
 /** Stands in for a database that does not answer; nothing where nothing is known that can be used. */
-export async function waitWithKnown(
-  options: OpeningOptions,
+export async function startFromBackup(
+  options: OpenDatabaseOptions,
   url: string,
   reason: string,
 ): Promise<OpenedDatabase | undefined> {
-  const last = lastKnown(options, url);
+  const last = loadBackup(options, url);
   if (!last) return undefined;
   const facts = { reason, written_at: last.writtenAt };
   options.log.warn(facts, 'the database does not answer: traffic is served as it was last known');
-  return waiting(options, url, last);
+  return openWithBackup(options, url, last);
 }
 
-function lastKnown({ directory, masterKey, log }: OpeningOptions, url: string): ReadKnown | undefined {
+function loadBackup({ directory, masterKey, log }: OpenDatabaseOptions, url: string): OpenedBackup | undefined {
   try {
-    const text = directory.read(knownFile);
+    const text = directory.read(backupFileName);
     // The keys are only tried: which one is right is for the database to say.
-    return text === undefined ? undefined : readKnown(text, url, createMasterKeys(directory, masterKey).candidates());
+    return text === undefined ? undefined : readBackup(text, url, createMasterKeys(directory, masterKey).candidates());
   } catch (error) {
     log.warn(
-      { file: directory.pathOf(knownFile), reason: (error as Error).message },
+      { file: directory.pathOf(backupFileName), reason: (error as Error).message },
       'what was last known is left aside',
     );
     return undefined;
   }
 }
 
-async function waiting(options: OpeningOptions, url: string, last: ReadKnown): Promise<OpenedDatabase> {
-  const { dataKey } = last;
-  let known: Known | undefined = last.known;
+async function openWithBackup(
+  options: OpenDatabaseOptions,
+  url: string,
+  opened: OpenedBackup,
+): Promise<OpenedDatabase> {
+  const { dataKey } = opened;
+  let known: ConfigBackup | undefined = opened.backup;
   const { records, release } = await openDeferredRecords({ ...options.records, url });
-  async function arrive(): Promise<void> {
+  async function connect(): Promise<void> {
     const once = { ...options, records: { ...options.records, connections: 1 } };
-    await reached(once, async (found, foundKey) => {
+    await withDatabase(once, async (found, foundKey) => {
       if (!foundKey.equals(dataKey)) throw problem.another_database();
       await found.close();
     });
     release();
     known = undefined;
   }
-  return { records, dataKey, awaited: { known: () => known, arrive } };
+  return { records, dataKey, pendingDatabase: { backup: () => known, connect } };
 }
