@@ -2,56 +2,56 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type TimeoutEntry, TimeoutQueue } from './timeout-queue.ts';
 
-/** Something that writes down when it was told. */
-function timed(name: string, told: string[], onLate: () => void = () => undefined): TimeoutEntry {
+/** Entry that records its timeout. */
+function createEntry(name: string, fired: string[], onFire: () => void = () => undefined): TimeoutEntry {
   return {
     expiresAtMs: 0,
     onTimeout() {
-      told.push(name);
-      onLate();
+      fired.push(name);
+      onFire();
     },
   };
 }
 
 describe('timeout queue', () => {
   test('entries time out once, in insertion order', async () => {
-    const told: string[] = [];
-    const deadlines = new TimeoutQueue(5);
+    const fired: string[] = [];
+    const queue = new TimeoutQueue(5);
     await new Promise<void>(resolve => {
-      deadlines.start(timed('first', told));
-      deadlines.start(timed('second', told));
-      deadlines.start(timed('last', told, resolve));
-      keepAlive(() => told.length < 3);
+      queue.start(createEntry('first', fired));
+      queue.start(createEntry('second', fired));
+      queue.start(createEntry('last', fired, resolve));
+      keepAlive(() => fired.length < 3);
     });
-    assert.deepEqual(told, ['first', 'second', 'last']);
-    assert.equal(deadlines.size, 0);
+    assert.deepEqual(fired, ['first', 'second', 'last']);
+    assert.equal(queue.size, 0);
   });
 
   test('a cleared entry does not time out, and a restarted one moves to the end', async () => {
-    const told: string[] = [];
-    const deadlines = new TimeoutQueue(5);
-    const ended = timed('ended', told);
+    const fired: string[] = [];
+    const queue = new TimeoutQueue(5);
+    const cleared = createEntry('cleared', fired);
     await new Promise<void>(resolve => {
-      const renewed = timed('renewed', told, resolve);
-      deadlines.start(ended);
-      deadlines.start(renewed);
-      deadlines.start(timed('other', told));
-      deadlines.start(renewed);
-      deadlines.clear(ended);
-      keepAlive(() => !told.includes('renewed'));
+      const restarted = createEntry('restarted', fired, resolve);
+      queue.start(cleared);
+      queue.start(restarted);
+      queue.start(createEntry('other', fired));
+      queue.start(restarted);
+      queue.clear(cleared);
+      keepAlive(() => !fired.includes('restarted'));
     });
-    assert.deepEqual(told, ['other', 'renewed']);
+    assert.deepEqual(fired, ['other', 'restarted']);
   });
 
   test('an entry may restart in its own timeout', async () => {
-    const told: string[] = [];
-    const deadlines = new TimeoutQueue(2);
+    const fired: string[] = [];
+    const queue = new TimeoutQueue(2);
     await new Promise<void>(resolve => {
-      const it = timed('it', told, () => (told.length < 3 ? deadlines.start(it) : resolve()));
-      deadlines.start(it);
-      keepAlive(() => told.length < 3);
+      const it = createEntry('it', fired, () => (fired.length < 3 ? queue.start(it) : resolve()));
+      queue.start(it);
+      keepAlive(() => fired.length < 3);
     });
-    assert.equal(told.length, 3);
+    assert.equal(fired.length, 3);
   });
 
   test('a timeout is capped at the maximum of setTimeout', () => {
@@ -59,7 +59,7 @@ describe('timeout queue', () => {
   });
 });
 
-/** Deadlines alone keep no process alive. */
+/** The timers of a queue are unreferenced. */
 function keepAlive(isOpen: () => boolean): void {
   const timer = setInterval(() => {
     if (!isOpen()) clearInterval(timer);

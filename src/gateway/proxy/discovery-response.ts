@@ -34,13 +34,13 @@ function selectItems(
 const toList = (value: unknown): unknown[] => (Array.isArray(value) ? value : [value]);
 
 function expectArray(value: unknown): unknown[] {
-  if (!Array.isArray(value)) throw new InvalidDiscoveryResponse('there is no list where one should be');
+  if (!Array.isArray(value)) throw new InvalidDiscoveryResponse('a list is missing');
   return value;
 }
 
 function expectText(from: unknown, path: string): string {
   const value = memberAt(from, path);
-  if (typeof value !== 'string') throw new InvalidDiscoveryResponse('there is no text where one should be');
+  if (typeof value !== 'string') throw new InvalidDiscoveryResponse('a string is missing');
   return value;
 }
 

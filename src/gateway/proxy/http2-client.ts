@@ -84,14 +84,14 @@ function dispatchStream(
     stream?.close(constants.NGHTTP2_CANCEL);
     handler.onError?.(error);
   };
-  handler.onConnect?.(error => fail(error ?? new Error('the call was taken back')));
+  handler.onConnect?.(error => fail(error ?? new Error('the request was aborted')));
   if (isEnded) return;
   try {
     stream = session.request(toRequestHead(options) as never, { endStream: !options.body });
   } catch (error) {
     return fail(error as Error);
   }
-  const onTimeout = () => fail(Object.assign(new Error('no answer in time'), { code: 'UND_ERR_HEADERS_TIMEOUT' }));
+  const onTimeout = () => fail(Object.assign(new Error('no response in time'), { code: 'UND_ERR_HEADERS_TIMEOUT' }));
   // 0: the caller has its own timeout.
   const timer = timeoutMs > 0 ? setTimeout(onTimeout, timeoutMs) : undefined;
   const open = stream;
@@ -125,7 +125,7 @@ function dispatchStream(
   open.on('error', fail);
   open.once('close', () => {
     clearTimeout(timer);
-    fail(new Error('the upstream ended the call'));
+    fail(new Error('the upstream closed the stream'));
   });
   if (options.body) void sendBody(open, options.body as Buffer | AsyncIterable<Uint8Array>, fail);
 }

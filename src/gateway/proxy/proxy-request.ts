@@ -144,14 +144,14 @@ export class ProxyRequest implements Handler, TimeoutEntry, Admittable {
    */
   onTimeout(): void {
     const abort = this.#abort;
-    this.onError(Object.assign(new Error('the upstream used up its time'), { code: 'GW_UPSTREAM_LATE' }));
+    this.onError(Object.assign(new Error('the upstream timed out'), { code: 'GW_UPSTREAM_TIMEOUT' }));
     abort?.();
   }
 
   onHeaders(status: number, raw: Buffer[], resume: () => void): boolean {
     if (status < 200) {
       if (++this.#informationalResponses > maxInformationalResponses)
-        this.#abort?.(new Error('the upstream announces an answer and gives none'));
+        this.#abort?.(new Error('too many informational responses'));
       return true;
     }
     const call = this.#call;
@@ -369,7 +369,7 @@ class ResponseTooLarge extends Error {}
 class UpstreamBusy extends Error {}
 
 const timeoutErrors = new Set([
-  'GW_UPSTREAM_LATE',
+  'GW_UPSTREAM_TIMEOUT',
   'UND_ERR_HEADERS_TIMEOUT',
   'UND_ERR_BODY_TIMEOUT',
   'UND_ERR_CONNECT_TIMEOUT',

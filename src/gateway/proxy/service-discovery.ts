@@ -107,9 +107,9 @@ async function fetchList(
       timeoutMs: requestTimeoutMs,
       maxBytes: maxResponseBytes,
     });
-    if (status !== 200) throw new InvalidDiscoveryResponse(`it answers ${status}`);
+    if (status !== 200) throw new InvalidDiscoveryResponse(`status ${status}`);
     const list = read(parseHosts(body.toString(), rules));
-    if (list.length === 0) throw new InvalidDiscoveryResponse('it names nothing that can be used');
+    if (list.length === 0) throw new InvalidDiscoveryResponse('no usable host');
     state.list = list;
     state.loadedAtMs = clock.now();
   } catch (error) {

@@ -43,9 +43,9 @@ export class Tunnel {
   }
 
   send(): void {
-    this.#call.onDisconnect = () => this.#fail(new Error('the caller left'));
+    this.#call.onDisconnect = () => this.#fail(new Error('the client disconnected'));
     this.#timer = setTimeout(
-      () => this.#fail(Object.assign(new Error('no answer in time'), { code: 'UND_ERR_HEADERS_TIMEOUT' })),
+      () => this.#fail(Object.assign(new Error('no response in time'), { code: 'UND_ERR_HEADERS_TIMEOUT' })),
       this.#options.timeoutMs,
     );
     this.#options.open().then(
@@ -161,7 +161,7 @@ export class Tunnel {
 const dispatcherOfResponse = (message: IncomingMessage): Pick<Dispatcher, 'dispatch'> => ({
   dispatch(_options, handler) {
     let failure: Error | undefined;
-    const abort = (error = new Error('the call was given up')) => {
+    const abort = (error = new Error('the request was aborted')) => {
       failure ??= error;
       message.destroy();
     };
@@ -173,13 +173,13 @@ const dispatcherOfResponse = (message: IncomingMessage): Pick<Dispatcher, 'dispa
       }
     };
     // Never retried, whatever the error code.
-    message.on('error', cause => abort(new Error('the upstream broke off its answer', { cause })));
+    message.on('error', cause => abort(new Error('the upstream truncated its response', { cause })));
     handler.onConnect?.(abort);
     const raw = message.rawHeaders.map(text => Buffer.from(text, 'latin1'));
     message.on('data', (chunk: Buffer) => attempt(() => handler.onData?.(chunk)));
     attempt(() => handler.onHeaders?.(message.statusCode!, raw, () => message.resume(), message.statusMessage!));
     message.once('close', () => {
-      if (!message.complete) abort(new Error('the answer of the upstream is not whole'));
+      if (!message.complete) abort(new Error('the upstream response is incomplete'));
       if (failure === undefined) attempt(() => void handler.onComplete?.(message.rawTrailers));
       if (failure !== undefined) handler.onError?.(failure);
     });

@@ -19,7 +19,7 @@ export class InvalidBody extends Error {
 export function parseBodyData(bytes: Buffer, format: BodyFormat, maxValues: number): BodyData {
   if (bytes.length === 0) return {};
   if (format === 'xml') return parseXmlBody(bytes, maxValues);
-  const value = parseJsonBody(bytes, maxValues);
+  const value = parseExactJsonBody(bytes, maxValues);
   if (Array.isArray(value)) return { array: value };
   return typeof value === 'object' && value !== null ? (value as BodyData) : {};
 }
@@ -45,7 +45,7 @@ const maxDigits = 1000;
  * Parses a JSON body; its values are counted before any is allocated. The last duplicate member wins: the upstream gets
  * the serialized value, so no reader sees the first. Integers stay exact, because most are ids.
  */
-export function parseJsonBody(bytes: Buffer, maxValues: number): unknown {
+export function parseExactJsonBody(bytes: Buffer, maxValues: number): unknown {
   const text = bytes.toString().replace(/^\ufeff/, '');
   const needsExactNumbers = longNumber.test(text);
   if (needsExactNumbers || canExceedValues(text, maxValues)) {

@@ -5,7 +5,7 @@ import { createEndpointMatcher, type EndpointMatcher } from '../pipeline/endpoin
 import type { Exchange } from '../pipeline/exchange.ts';
 import { ApiCompileError, type StepContext } from '../pipeline/step.ts';
 import { escapeHeaderValue } from '../variables/variables.ts';
-import { InvalidBody, parseJsonBody } from './body-data.ts';
+import { InvalidBody, parseExactJsonBody } from './body-data.ts';
 import type { BodyTransform } from './body-transform.ts';
 
 /** Configuration of a jq transform, request or response. */
@@ -75,7 +75,7 @@ function compileFilter(path: string, source: string): Jq {
 function readBody(bytes: Buffer, maxValues: number, isLenient: boolean): unknown {
   if (bytes.length === 0) return null;
   try {
-    return parseJsonBody(bytes, maxValues);
+    return parseExactJsonBody(bytes, maxValues);
   } catch (error) {
     // The filter gets null, and its result replaces the body.
     if (isLenient && error instanceof InvalidBody && !error.isLimitExceeded) return null;
