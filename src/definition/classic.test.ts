@@ -38,7 +38,7 @@ const sample = {
   graphql: { enabled: false, execution_mode: 'proxyOnly', last_schema_update: null, engine: { data_sources: null } },
 };
 
-test('what passes is what was written, with null left out and nothing added', () => {
+test('a checked classic definition is the one written, without null and with nothing added', () => {
   const before = structuredClone(sample);
   const checked = checkClassic(sample);
   assert.ok(checked.ok);
@@ -48,12 +48,12 @@ test('what passes is what was written, with null left out and nothing added', ()
   assert.deepEqual(classicSchema.parse(sample), before);
 });
 
-test('an empty definition is a definition, and null stands for an empty container', () => {
+test('an empty classic definition is valid, and null means an empty container', () => {
   assert.deepEqual(errorsIn({}), []);
   assert.deepEqual(errorsIn({ tags: null, proxy: null, auth_configs: null, version_data: { versions: null } }), []);
 });
 
-test('every error is told at once, with its place', () => {
+test('a classic definition with several errors reports all of them, each with its path', () => {
   const errors = errorsIn({
     name: 7,
     api_id: 'a/b',
@@ -77,17 +77,17 @@ test('every error is told at once, with its place', () => {
   assert.equal(errors.find(({ path }) => path === 'name')?.message, 'must be a string');
 });
 
-test('what is no object is refused at its root', () => {
+test('a classic definition that is no object is rejected at its root', () => {
   for (const value of [null, 7, 'x', [], undefined])
     assert.deepEqual(errorsIn(value), [{ path: '', message: 'must be an object' }]);
 });
 
-test('a pattern that cannot run in linear time is refused', () => {
+test('a regular expression that cannot run in linear time is rejected', () => {
   const [error] = errorsIn({ definition: { url_versioning_pattern: '(?!a)b' } });
   assert.equal(error?.path, 'definition.url_versioning_pattern');
 });
 
-test('words outside a closed list are refused with the list', () => {
+test('a value outside an enum is rejected with the allowed values', () => {
   assert.deepEqual(errorsIn({ definition: { location: 'cookie' } }), [
     { path: 'definition.location', message: 'must be one of header, url-param, url' },
   ]);
@@ -97,7 +97,7 @@ test('words outside a closed list are refused with the list', () => {
   );
 });
 
-test('a mode of authentication without any place to look is refused', () => {
+test('an auth method with all credential sources disabled is rejected', () => {
   assert.deepEqual(errorsIn({ enable_jwt: true, auth_configs: { jwt: { disable_header: true } } }), [
     {
       path: 'auth_configs.jwt',
@@ -106,7 +106,7 @@ test('a mode of authentication without any place to look is refused', () => {
   ]);
 });
 
-test('addresses are checked once their list is on', () => {
+test('IP ranges are checked once their list is enabled', () => {
   const allowed_ips = ['10.0.0.1', '10.0.0.0/8', '::1/128', '10.0.0.0/33', 'host'];
   assert.deepEqual(errorsIn({ allowed_ips }), []);
   assert.deepEqual(errorsIn({ allowed_ips, enable_ip_whitelisting: true }), [
@@ -115,7 +115,7 @@ test('addresses are checked once their list is on', () => {
   ]);
 });
 
-test('an entry that no request fits is refused: without a path, with a method that is none', () => {
+test('an endpoint entry that matches no request is rejected: without a path, with an unknown method', () => {
   const place = 'version_data.versions.v1.extended_paths.black_list';
   const action = { action: 'no_action' };
   const black_list = [
@@ -142,7 +142,7 @@ test('an entry that no request fits is refused: without a path, with a method th
   );
 });
 
-test('a domain with a port is refused, since hosts are compared without it', () => {
+test('a domain with a port is rejected, since hosts are matched without it', () => {
   for (const domain of ['a.example:8080', ':9001', 'a.example:'])
     assert.deepEqual(errorsIn({ domain }), [
       { path: 'domain', message: 'must not hold a port: a port of its own is that of the listener' },
@@ -151,7 +151,7 @@ test('a domain with a port is refused, since hosts are compared without it', () 
     assert.deepEqual(errorsIn({ domain }), []);
 });
 
-test('balancing needs a target, and a raw service a port', () => {
+test('load balancing needs a target, and a TCP service a port', () => {
   assert.deepEqual(
     errorsIn({ proxy: { enable_load_balancing: true }, protocol: 'tcp' }).map(({ path }) => path),
     ['listen_port', 'proxy.target_list'],

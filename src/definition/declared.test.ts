@@ -94,7 +94,7 @@ function holding(path: string, value: unknown): unknown {
 }
 
 for (const [kind, paths] of Object.entries(specified))
-  test(`every member that must be a ${kind} is refused when it is not`, () => {
+  test(`every member that must be a ${kind} is rejected when it is not`, () => {
     for (const path of paths.split(/\s+/)) {
       const checked = checkClassic(holding(path, wrong[kind]));
       assert.ok(!checked.ok, `${path} is not checked`);

@@ -13,7 +13,7 @@ const at = (schema: unknown, ...path: string[]): Record<string, unknown> =>
     return (object.properties ?? object.anyOf?.find(one => one.properties)?.properties)?.[name];
   }, schema) as Record<string, unknown>;
 
-test('the JSON Schemas know every declared member and what it means', () => {
+test('the JSON Schemas have every declared member with its description', () => {
   assert.equal(at(definitionSchema('classic'), 'CORS', 'max_age').description, facets.cors.fields.maxAge.about);
   assert.deepEqual(at(definitionSchema('oas'), 'x-gw-api-gateway', 'middleware', 'global', 'cors', 'maxAge').anyOf, [
     { type: 'integer', minimum: -1, maximum: 3_162_240_000 },
@@ -24,7 +24,7 @@ test('the JSON Schemas know every declared member and what it means', () => {
     assert.match(String(definitionSchema(name).$schema), /2020-12/);
 });
 
-test('every field of the table has a place in one form at least, a default and a meaning', () => {
+test('every field has a location in at least one format, a default and a description', () => {
   const table = listReferenceRows();
   for (const { facet, field, classic, oas, about, rule } of table) {
     assert.ok(classic !== null || oas !== null, `${facet}.${field} is nowhere`);
@@ -36,7 +36,7 @@ test('every field of the table has a place in one form at least, a default and a
   for (const { name } of Object.values(features)) assert.ok(named.has(`endpoints.${name}`), name);
 });
 
-test('a row tells both wire names of a field', () => {
+test('a reference row has both wire names of a field', () => {
   const row = listReferenceRows().find(({ facet, field }) => facet === 'cors' && field === 'maxAge');
   assert.deepEqual([row?.classic, row?.oas, row?.default], ['CORS.max_age', 'middleware.global.cors.maxAge', 0]);
   const entry = listReferenceRows().find(

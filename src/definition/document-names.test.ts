@@ -39,8 +39,8 @@ const faultsOf = (document: object): readonly ValidationError[] => {
   return checked.ok ? [] : checked.errors;
 };
 
-describe('names inside documents', () => {
-  test('an entry of operations that names no operation is refused with the nearest operationId', () => {
+describe('dangling names in documents', () => {
+  test('an entry of operations that names no operation is rejected with the closest operationId', () => {
     assert.deepEqual(faultsOf(documentOf({ operations: { listOrder: block } })), [
       {
         path: `${gateway}.middleware.operations.listOrder`,
@@ -58,12 +58,12 @@ describe('names inside documents', () => {
     assert.match(error!.message, /did you mean ordersPOST\?$/);
   });
 
-  test('an operation of a path that begins with x- is not one', () => {
+  test('a path item that begins with x- has no operations', () => {
     const paths = { 'x-old': { get: { operationId: 'old' } } };
     assert.equal(faultsOf(documentOf({ operations: { old: block } }, { paths })).length, 1);
   });
 
-  test('a security scheme that the document does not declare is refused beside declared ones', () => {
+  test('an undeclared security scheme is rejected beside declared ones', () => {
     const authentication = {
       enabled: true,
       securitySchemes: { partnerKey: { enabled: true }, partnrToken: { enabled: true } },
@@ -77,7 +77,7 @@ describe('names inside documents', () => {
     assert.deepEqual(faultsOf(documentOf({ authentication }, { components: {} })), []);
   });
 
-  test('a requirement of the gateway that names no scheme is refused; its own schemes are known', () => {
+  test('a gateway requirement that names no scheme is rejected; the gateway’s own schemes are accepted', () => {
     const authentication = {
       enabled: true,
       securityProcessingMode: 'compliant',
@@ -92,7 +92,7 @@ describe('names inside documents', () => {
     ]);
   });
 
-  test('a requirement of the document that names no scheme is refused with the nearest name', () => {
+  test('a document requirement that names no scheme is rejected with the closest name', () => {
     const [error] = faultsOf(documentOf({}, { security: [{ partnerKy: [] }] }));
     assert.deepEqual(error, {
       path: 'security[0]',
@@ -100,7 +100,7 @@ describe('names inside documents', () => {
     });
   });
 
-  test('warnings in place of refusals name the same', () => {
+  test('dangling names are reported as warnings where unknown members are allowed', () => {
     const checked = checkOas(documentOf({ operations: { listOrder: block } }), 'warn');
     assert.ok(checked.ok);
     assert.deepEqual(
@@ -109,7 +109,7 @@ describe('names inside documents', () => {
     );
   });
 
-  test('streams documents are held to it too', () => {
+  test('dangling names are rejected in streams documents too', () => {
     const document = { ...documentOf({ operations: { listOrder: block } }), 'x-gw-streaming': { streams: {} } };
     const checked = checkStreams(document);
     assert.ok(!checked.ok);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { formatIsoDuration, formatShorthand, parseDurationMs } from './duration.ts';
 
-test('ISO 8601 and shorthand say the same thing', () => {
+test('ISO 8601 and shorthand durations parse to the same value', () => {
   for (const [text, ms] of [
     ['PT1M', 60_000],
     ['1m', 60_000],
@@ -17,12 +17,12 @@ test('ISO 8601 and shorthand say the same thing', () => {
     assert.equal(parseDurationMs(text), ms, text);
 });
 
-test('what is not a length of time is not read as one', () => {
+test('a text that is no duration parses to undefined', () => {
   for (const text of ['soon', '10', '-1s', 'P', 'PT', 'P1DT', '1h banana', '99999999999999h', '1 m'])
     assert.equal(parseDurationMs(text), undefined, text);
 });
 
-test('a written duration reads back as itself in both notations', () => {
+test('a formatted duration parses back to itself in both notations', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 1e12 }), ms => {
       assert.equal(parseDurationMs(formatShorthand(ms)), ms);

@@ -20,7 +20,7 @@ const spellings: readonly [written: string, spelled: string][] = [
 for (const [written, spelled] of spellings)
   test(`${JSON.stringify(written)} is ${spelled}`, () => assert.equal(normalizeListenPath(written), spelled));
 
-test('what is spelled right stays as it is', () => {
+test('a normalized listen path stays as it is', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), path => {
       const spelled = normalizeListenPath(path);

@@ -66,7 +66,7 @@ describe('unknown members of definitions', () => {
   for (const [form, { schema, check, least }] of Object.entries(forms)) {
     const places = placesOf(schema);
 
-    test(`${form}: a misspelt member of any object is refused with its path and the nearest name`, () => {
+    test(`${form}: a misspelt member of any object is rejected with its path and the closest name`, () => {
       assert.ok(places.length >= least, String(places.length));
       for (const { path, shape } of places)
         for (const name of Object.keys(shape).filter(it => it.length > 3 && !isLegacy(shape[it]!))) {
@@ -104,13 +104,13 @@ describe('unknown members of definitions', () => {
   const document = { openapi: '3.0.3', info: { title: 'A', version: '1' }, paths: {}, 'x-gw-api-gateway': extension };
   const withExtension = (more: JsonObject) => ({ ...document, 'x-gw-api-gateway': { ...extension, ...more } });
 
-  test('null is left out of what is stored', () => {
+  test('null members are absent from the checked definition', () => {
     const checked = checkClassic({ ...classic, tags: null, name: null, CORS: { enable: null, max_age: 3 } });
     assert.ok(checked.ok);
     assert.deepEqual(checked.definition, { proxy: classic.proxy, CORS: { max_age: 3 } });
   });
 
-  test('a misplaced member is led to its place', () => {
+  test('a misplaced member is rejected with a suggestion of its location', () => {
     const told = (checked: CheckResult<unknown>) =>
       checked.ok ? [] : checked.errors.map(it => `${it.path}: ${it.message}`);
     assert.deepEqual(told(checkClassic({ ...classic, custom_middleware_: {} })), [
@@ -145,7 +145,7 @@ describe('unknown members of definitions', () => {
     ]);
   });
 
-  test('what is the author’s own stays free', () => {
+  test('members of OpenAPI’s own objects are not checked', () => {
     const free = {
       ...document,
       tags: null,
@@ -164,7 +164,7 @@ describe('unknown members of definitions', () => {
     assert.deepEqual((taken.definition as JsonObject).config_data, config_data);
   });
 
-  test('legacy members are kept and reported, and come home from the other form', () => {
+  test('legacy members are kept and reported, and survive conversion both ways', () => {
     const ofEarlierVersions = Object.fromEntries(
       ['driver', 'is_site', ...['expires_at', 'issued_at', 'not_before'].map(it => `jwt_disable_${it}_validation`)].map(
         name => [name, true],
@@ -200,7 +200,7 @@ describe('unknown members of definitions', () => {
     assert.deepEqual((home.proxy as JsonObject).transport, { dial_timeout: 3 });
   });
 
-  test('members that exporters write with every definition are accepted in silence', () => {
+  test('members that exporters add to every definition are accepted without a warning', () => {
     const config = { auth_header_name: 'Authorization', use_certificate: false, validate_signature: false };
     const subgraph = { api_id: 'a', name: 'A', sse_use_post: true };
     const exported = {
@@ -226,7 +226,7 @@ describe('unknown members of definitions', () => {
     assert.partialDeepStrictEqual(convertToOas(convertToClassic(slug as OasDefinition)), slug);
   });
 
-  test('where the setting says so, unknown members are kept and reported', () => {
+  test('unknown members are kept and reported where the setting allows them', () => {
     const given = { ...classic, use_keylss: true };
     const checked = checkClassic(given, 'warn');
     assert.deepEqual(checked, {
@@ -239,7 +239,7 @@ describe('unknown members of definitions', () => {
     assert.equal(checkStreams(streams, 'warn').ok, true);
   });
 
-  test('a number in quotes, or a text without them, is refused with the expected form', () => {
+  test('a quoted number, or an unquoted text, is rejected with the expected type', () => {
     const told = (value: unknown) => {
       const checked = checkClassic({ ...classic, ...(value as JsonObject) });
       return checked.ok ? '' : checked.errors.map(it => `${it.path}: ${it.message}`).join();
@@ -253,7 +253,7 @@ describe('unknown members of definitions', () => {
     ]);
   });
 
-  test('both forms of a definition with nothing unknown have nothing unknown', () => {
+  test('a definition without unknown members has none after conversion to the other format', () => {
     const document = convertToOas(classic) as OasDefinition;
     assert.ok(checkOas(document).ok);
     assert.ok(checkClassic(convertToClassic(document)).ok);
@@ -265,7 +265,7 @@ describe('published JSON Schemas', () => {
     schema.properties ? schema : (schema.anyOf as JsonObject[]).find(option => option.properties)!;
   const member = (schema: JsonObject, name: string) => (objectOf(schema).properties as JsonObject)[name] as JsonObject;
 
-  test('close the objects that refuse unknown members, and leave the document open', () => {
+  test('published schemas close objects that reject unknown members, and leave the document open', () => {
     const classic = definitionSchema('classic');
     assert.equal(classic.additionalProperties, false);
     assert.equal(objectOf(member(classic, 'proxy')).additionalProperties, false);

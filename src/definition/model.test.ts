@@ -23,7 +23,7 @@ test('an empty classic definition becomes a model with every default and one ver
   assert.deepEqual(model.versions[0]!.endpoints.allow, []);
 });
 
-test('in the OpenAPI form a block that is not there is off', () => {
+test('an absent block of the OpenAPI format is disabled', () => {
   const model = oasToModel(gateway());
   assert.equal(model.authentication.enabled, false);
   assert.deepEqual(model.modes, []);
@@ -31,7 +31,7 @@ test('in the OpenAPI form a block that is not there is off', () => {
   assert.equal(model.listen.path, '/a/');
 });
 
-test('both forms give the same endpoint entries', () => {
+test('both formats give the same endpoint entries', () => {
   const classic = classicToModel({
     version_data: {
       not_versioned: true,
@@ -80,7 +80,7 @@ test('both forms give the same endpoint entries', () => {
   assert.deepEqual(classic.versions[0]!.endpoints.circuitBreaker, []);
 });
 
-test('older ways of writing endpoint lists give the entries of today', () => {
+test('older notations of endpoint lists are normalized to current entries', () => {
   const [version] = classicToModel({
     version_data: {
       versions: {
@@ -119,7 +119,7 @@ test('older ways of writing endpoint lists give the entries of today', () => {
   );
 });
 
-test('token and JWT settings of their own win over the older place', () => {
+test('own token and JWT settings win over the older location', () => {
   const auth = { auth_header_name: 'X-Key' };
   assert.equal(classicToModel({ auth }).token.headerName, 'X-Key');
   assert.equal(
@@ -128,7 +128,7 @@ test('token and JWT settings of their own win over the older place', () => {
   );
 });
 
-test('the component of a scheme says its kind and where its key is', () => {
+test('the component of a scheme gives its kind and credential source', () => {
   const model = oasToModel({
     components: {
       securitySchemes: {
@@ -154,7 +154,7 @@ test('the component of a scheme says its kind and where its key is', () => {
   assert.deepEqual([model.jwt.source, model.jwt.headerEnabled, model.jwt.headerName], ['s', true, 'A']);
 });
 
-test('of several enabled schemes of one kind the first counts, whatever the order of the components', () => {
+test('the first of several enabled schemes of one kind counts, in any order of components', () => {
   const headerOf = (names: readonly string[], components: readonly string[], security?: string) =>
     oasToModel({
       components: {
@@ -182,14 +182,14 @@ test('of several enabled schemes of one kind the first counts, whatever the orde
   }
 });
 
-test('an address list of the classic form counts once its own switch is on', () => {
+test('a classic IP list counts once its own switch is on', () => {
   const lists = { allowed_ips: ['10.0.0.1'], blacklisted_ips: ['10.0.0.2'] };
   assert.equal(classicToModel(lists).ipAccess.enabled, false);
   const { enabled, allow, block } = classicToModel({ ...lists, enable_ip_blacklisting: true }).ipAccess;
   assert.deepEqual({ enabled, allow, block }, { enabled: true, allow: [], block: ['10.0.0.2'] });
 });
 
-test('the older time of service discovery is also its switch', () => {
+test('the older cache timeout of service discovery also enables the cache', () => {
   const cached = (serviceDiscovery: object) => {
     const { cacheEnabled, cacheSeconds } = oasToModel(
       gateway({ upstream: { url: 'http://127.0.0.1:9', serviceDiscovery: { enabled: true, ...serviceDiscovery } } }),
@@ -201,7 +201,7 @@ test('the older time of service discovery is also its switch', () => {
   assert.deepEqual(cached({}), [false, 0]);
 });
 
-test('reading a model changes nothing in the definition', () => {
+test('reading a model leaves the definition unchanged', () => {
   const definition = {
     auth: { auth_header_name: 'k' },
     version_data: {
@@ -213,7 +213,7 @@ test('reading a model changes nothing in the definition', () => {
   assert.deepEqual(definition, before);
 });
 
-test('an API without versions is served by its only one or the one with an unassuming name', () => {
+test('an API without versioning is served by its only version or the one with a default name', () => {
   assert.equal(findUnversionedKey(['v1']), 'v1');
   assert.equal(findUnversionedKey(['v1', 'Default']), 'Default');
   assert.equal(findUnversionedKey(['', 'Default']), undefined);

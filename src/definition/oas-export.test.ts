@@ -16,7 +16,7 @@ const document: OasDefinition = {
   },
 };
 
-test('outsiders see nothing of the gateway, and are led to it', () => {
+test('a public document has no gateway members, and servers that point to the gateway', () => {
   const servers = [
     { url: 'https://{host}/v1', variables: { host: { default: 'INSIDE.example.org' } } },
     { url: 'https://docs.example.org', description: 'elsewhere' },
@@ -32,7 +32,7 @@ test('outsiders see nothing of the gateway, and are led to it', () => {
   assert.equal('servers' in toPublicDocument(document, []), false);
 });
 
-test('a file says what it holds', () => {
+test('an export file name tells format and API id', () => {
   assert.deepEqual(
     [exportFileName('a1', false), exportFileName('', false), exportFileName('a1', true), exportFileName('', true)],
     ['GwOasApiDef-a1.json', 'GwOasApiDef.json', 'oas-a1.json', 'oas.json'],

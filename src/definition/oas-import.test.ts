@@ -39,7 +39,7 @@ function errors(document: unknown, options: ImportOptions = {}): string[] {
   return made.ok ? [] : made.errors.map(({ path, message }) => `${path}: ${message}`);
 }
 
-test('a plain document becomes an API in service, with the gateway’s usual settings', () => {
+test('an imported plain document becomes an active API with default settings', () => {
   assert.deepEqual(imported(pets()), {
     info: { name: 'Pets', state: { active: true, internal: false } },
     upstream: { url: 'https://eu.example.org/v1' },
@@ -48,7 +48,7 @@ test('a plain document becomes an API in service, with the gateway’s usual set
   });
 });
 
-test('what is given is not changed, and every operation of what is made has an id', () => {
+test('an import leaves its input unchanged and gives every operation an id', () => {
   const given = pets();
   const made = importOas(given, { allowList: true });
   assert.deepEqual(given, pets());
@@ -57,7 +57,7 @@ test('what is given is not changed, and every operation of what is made has an i
   assert.equal(getAt(made.definition, ['paths', '/pets', 'get', 'operationId']), 'list');
 });
 
-test('where it is reached, what is behind it and what it is called can be said', () => {
+test('import options set listen path, upstream, domain and id', () => {
   const options = { upstreamURL: 'http://a.test:1/x', listenPath: 'pets/', customDomain: 'pets.test', apiID: 'pets-1' };
   const made = imported(pets(), options);
   assert.deepEqual(made.server, {
@@ -67,7 +67,7 @@ test('where it is reached, what is behind it and what it is called can be said',
   assert.deepEqual([getAt(made, ['info', 'id']), getAt(made, ['upstream', 'url'])], ['pets-1', 'http://a.test:1/x']);
 });
 
-test('without an address of the service behind it nothing is made', () => {
+test('an import without an upstream address is rejected', () => {
   const at0 = (url: unknown, variables?: object) => ({ ...pets(), servers: [{ url, variables }] });
   assert.deepEqual(errors({ ...pets(), servers: [] }), [
     'upstreamURL: is required, since the document names no servers',
@@ -82,7 +82,7 @@ test('without an address of the service behind it nothing is made', () => {
   assert.deepEqual(errors('text'), [': must be an object']);
 });
 
-test('the allow list takes every operation', () => {
+test('the allow list option covers every operation', () => {
   const on = { allow: { enabled: true } };
   assert.deepEqual(getAt(imported(pets(), { allowList: true }), ['middleware', 'operations']), {
     list: on,
@@ -91,7 +91,7 @@ test('the allow list takes every operation', () => {
   });
 });
 
-test('validation takes the operations that have something to validate, also behind references', () => {
+test('the validation option covers operations with something to validate, also behind references', () => {
   const validated = { validateRequest: { enabled: true, errorResponseCode: 422 } };
   assert.deepEqual(getAt(imported(pets(), { validateRequest: true }), ['middleware', 'operations']), {
     petsPOST: validated,
@@ -99,7 +99,7 @@ test('validation takes the operations that have something to validate, also behi
   });
 });
 
-test('mock replies take the operations whose responses say what to reply', () => {
+test('the mock option covers operations whose responses have examples or schemas', () => {
   const mocked = { mockResponse: { enabled: true, fromOASExamples: { enabled: true } } };
   assert.deepEqual(getAt(imported(pets(), { mockResponse: true }), ['middleware', 'operations']), {
     list: mocked,
@@ -107,7 +107,7 @@ test('mock replies take the operations whose responses say what to reply', () =>
   });
 });
 
-test('false is said too, and references that lead nowhere or round in circles are nothing', () => {
+test('options can be disabled explicitly, and dangling or circular references resolve to nothing', () => {
   const document = pets();
   setAt(document as JsonObject, ['components', 'requestBodies', 'Pet'], { $ref: '#/components/requestBodies/Pet' });
   setAt(document as JsonObject, ['paths', '/pets', 'get', 'responses', '200'], { $ref: 'other.yaml#/x' });
@@ -134,7 +134,7 @@ const schemes = {
 const secured = (...security: object[]) => ({ ...pets(), security, components: { securitySchemes: schemes } });
 const authorization = { enabled: true, name: 'Authorization' };
 
-test('authentication is taken from what the document asks of its callers', () => {
+test('the authentication option configures the security requirements of the document', () => {
   const document = secured({ key: [], signed: [], opaque: [] });
   assert.deepEqual(getAt(imported(document, { authentication: true }), ['server', 'authentication']), {
     enabled: true,
@@ -149,7 +149,7 @@ test('authentication is taken from what the document asks of its callers', () =>
   assert.deepEqual(errors(pets(), { authentication: true }), [none]);
 });
 
-test('of several requirements the first counts, unless alternatives are asked for', () => {
+test('the first of several requirements counts, unless alternatives are requested', () => {
   const document = secured({ signed: [] }, { login: [] });
   const entry = (enabled: boolean) => ({ enabled, header: authorization });
   assert.deepEqual(getAt(imported(document, { authentication: true }), ['server', 'authentication']), {
@@ -165,7 +165,7 @@ test('of several requirements the first counts, unless alternatives are asked fo
   });
 });
 
-test('no operation is given the id of another one, and what stands elsewhere is brought to its path', () => {
+test('generated operation ids are unique, and referenced path items are inlined', () => {
   const none = () => ({ responses: {} });
   const paths = {
     '/a': { get: { ...none(), operationId: 'bGET' } },
@@ -179,6 +179,6 @@ test('no operation is given the id of another one, and what stands elsewhere is 
   assert.deepEqual(getAt(made.definition, ['components', 'pathItems', 'C', 'put']), none());
 });
 
-test('a document without a title is told so in its own words', () => {
+test('an import without a title is rejected with a path in the document', () => {
   assert.deepEqual(errors({ ...pets(), info: { version: '1' } }), ['info.title: is required']);
 });

@@ -31,7 +31,7 @@ function patched(given: unknown, asked: ImportOptions = {}): JsonObject {
   return made.definition as JsonObject;
 }
 
-test('the document is replaced, what the gateway knows of it stays without the operations that are gone', () => {
+test('a patch replaces the document and keeps the gateway extension without removed operations', () => {
   assert.deepEqual(patched(newer()), {
     ...newer(),
     paths: { '/a': { get: { operationId: 'a' } }, '/c': { post: { operationId: 'cPOST' } } },
@@ -43,12 +43,12 @@ test('the document is replaced, what the gateway knows of it stays without the o
   });
 });
 
-test('servers of the newer document take the place of the old ones', () => {
+test('a patch replaces the servers where the new document has some', () => {
   const servers = [{ url: 'https://new.example.org' }];
   assert.deepEqual(patched({ ...newer(), servers }).servers, servers);
 });
 
-test('what is asked for is changed, the rest is not', () => {
+test('a patch changes only the settings of its options', () => {
   const asked = { listenPath: '/moved', upstreamURL: 'http://b.test', customDomain: 'd.test', allowList: true };
   const extension = patched(newer(), asked)['x-gw-api-gateway'] as JsonObject;
   assert.deepEqual(extension.server, {
@@ -63,14 +63,14 @@ test('what is asked for is changed, the rest is not', () => {
   });
 });
 
-test('a part for the gateway that comes along is taken, alone as it is', () => {
+test('a patch with its own gateway extension and no options is taken as it is', () => {
   const own = { ...newer(), 'x-gw-api-gateway': { info: { name: 'Own' }, server: { listenPath: { value: '/own' } } } };
   assert.equal(patched(own), own);
   assert.equal(getAt(patched(own, { listenPath: '/x' }), ['x-gw-api-gateway', 'info', 'name']), 'Own');
   assert.equal(getAt(patched(own, { listenPath: '/x' }), ['x-gw-api-gateway', 'server', 'listenPath', 'value']), '/x');
 });
 
-test('what is no document, and what cannot be done, is told', () => {
+test('a patch that is no document, or cannot be applied, is rejected', () => {
   const errors = (given: unknown, asked: ImportOptions = {}) => {
     const made = patchOas(stored, given, asked);
     return made.ok ? [] : made.errors.map(({ path, message }) => `${path}: ${message}`);

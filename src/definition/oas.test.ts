@@ -20,7 +20,7 @@ const document = () => ({
   'x-own': [1, { kept: true }],
 });
 
-test('a document passes as it is, members of its author included', () => {
+test('a valid document passes unchanged, with its author’s members', () => {
   const given = document();
   const checked = checkOas(given);
   assert.ok(checked.ok);
@@ -29,7 +29,7 @@ test('a document passes as it is, members of its author included', () => {
   assert.deepEqual(oasSchema.parse(document()), document());
 });
 
-test('what a document lacks is told, each with its place', () => {
+test('a document with missing members reports each with its path', () => {
   assert.deepEqual(errorsIn(checkOas({ openapi: '2.0', 'x-gw-api-gateway': { info: {} } })), [
     { path: 'openapi', message: 'must be an OpenAPI version 3.0 or 3.1' },
     { path: 'info', message: 'is required' },
@@ -43,7 +43,7 @@ test('what a document lacks is told, each with its place', () => {
   ]);
 });
 
-test('a service of bare connections needs a port and no path', () => {
+test('a TCP or TLS service needs a port and no listen path', () => {
   const served = (server: object) => ({
     ...document(),
     'x-gw-api-gateway': { ...document()['x-gw-api-gateway'], server },
@@ -59,7 +59,7 @@ test('a service of bare connections needs a port and no path', () => {
   ]);
 });
 
-test('members of the gateway part are checked wherever they stand', () => {
+test('members of the gateway extension are checked at every depth', () => {
   const given = document() as Record<string, unknown>;
   given['x-gw-api-gateway'] = {
     ...gateway(),
@@ -82,7 +82,7 @@ test('members of the gateway part are checked wherever they stand', () => {
   );
 });
 
-test('a duration is read in both notations and refused in any other', () => {
+test('a duration is accepted in both notations and rejected in any other', () => {
   for (const [per, ok] of [
     ['PT1M', true],
     ['1m30s', true],
@@ -95,7 +95,7 @@ test('a duration is read in both notations and refused in any other', () => {
   }
 });
 
-test('sources of a credential are checked inline and under AuthSources', () => {
+test('credential sources are checked inline and under AuthSources', () => {
   const hmac = (sources: object) => {
     const given = document();
     Object.assign(given['x-gw-api-gateway'].server, {
@@ -109,7 +109,7 @@ test('sources of a credential are checked inline and under AuthSources', () => {
   assert.ok(!hmac({ header: { enabled: false, name: 'Authorization' } }).ok);
 });
 
-test('one operation id names one operation, and security names declared schemes', () => {
+test('operation ids must be unique, and security must name declared schemes', () => {
   const given = {
     ...document(),
     paths: { '/a': { get: { operationId: 'x' } }, '/b': { get: { operationId: 'x' } } },
@@ -131,7 +131,7 @@ test('a streams document needs no OpenAPI part and no upstream', () => {
   assert.ok(checkStreams({ ...document(), 'x-gw-streaming': { streams: {} } }).ok);
 });
 
-test('a streams document without its streams, or with an unknown pipeline member, is refused', () => {
+test('a streams document without streams, or with an unknown pipeline member, is rejected', () => {
   assert.deepEqual(errorsIn(checkStreams({ 'x-gw-api-gateway': gateway(), 'x-gw-streaming': {} })), [
     { path: 'x-gw-streaming.streams', message: 'is required' },
   ]);
@@ -150,7 +150,7 @@ test('a streams document without its streams, or with an unknown pipeline member
   );
 });
 
-test('only since 3.1 may a document be without paths, and extensions may stand among them', () => {
+test('a document needs paths before OpenAPI 3.1, and extensions are allowed among them', () => {
   const { paths: _, ...without } = document();
   assert.equal(checkOas({ ...without, openapi: '3.1.0' }).ok, true);
   assert.deepEqual(checkOas({ ...without, openapi: '3.0.3' }), {
@@ -160,7 +160,7 @@ test('only since 3.1 may a document be without paths, and extensions may stand a
   assert.equal(checkOas({ ...document(), paths: { 'x-note': 'any' } }).ok, true);
 });
 
-test('an id that follows from a path is taken', () => {
+test('an operationId equal to a default id of another operation is rejected', () => {
   const paths = { '/a': { get: { operationId: 'bGET' } }, '/b': { get: {} } };
   assert.deepEqual(checkOas({ ...document(), paths }), {
     ok: false,
@@ -168,7 +168,7 @@ test('an id that follows from a path is taken', () => {
   });
 });
 
-test('the operations of a streams document have ids of their own', () => {
+test('operation ids of a streams document must be unique', () => {
   const given = {
     ...document(),
     paths: { '/a': { get: { operationId: 'x' } }, '/b': { get: { operationId: 'x' } } },

@@ -28,18 +28,18 @@ for (const [segment, text, values] of fitting)
   test(`${segment} ${values ? 'fits' : 'does not fit'} ${text}`, () =>
     assert.deepEqual(compilePathTemplate(segment).match(text), values));
 
-test('of a host a parameter is one label', () => {
+test('a host parameter matches one label', () => {
   assert.deepEqual(compilePathTemplate('{t}.a.test', hostLabelPattern).match('x.a.test'), ['x']);
   assert.equal(compilePathTemplate('{t}.a.test', hostLabelPattern).match('x.y.a.test'), undefined);
 });
 
-test('of a host the letters are small, and those of its patterns as they were', () => {
+test('a host is lower-cased, its patterns are not', () => {
   assert.equal(normalizeHost('{T:\\D+}.Shop.TEST.'), '{T:\\D+}.shop.test');
 });
 
 const unreadable = 'is not a regular expression the gateway can run (RE2 syntax)';
 
-test('an address calls cannot be compared with is refused in both forms, with its place', () => {
+test('a path or host template that does not compile is rejected in both formats, with its path', () => {
   for (const segment of ['{x:(}', '{x:a)(b}', '{x:(?=a)}', '{x:(a)\\1}', '{x:(a{1000}){1000}}']) {
     assert.equal(findPathTemplateError(`/a/${segment}`, '/'), `${segment} ${unreadable}`);
     const classic = checkClassic({ proxy: { listen_path: `/a/${segment}` }, domain: `${segment}.test` });

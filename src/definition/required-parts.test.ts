@@ -52,7 +52,7 @@ const classic: readonly [string, object, readonly RequiredPart[]][] = [
   ['a checked GraphQL proxy', { proxy: path, graphql: { enabled: true, execution_mode: 'proxyOnly' } }, ['upstream']],
 ];
 
-describe('what a definition cannot do without', () => {
+describe('required parts of definitions', () => {
   for (const [name, definition, parts] of classic)
     test(`classic: ${name} lacks ${parts.join(' and ') || 'nothing'}`, () => {
       const checked = checkClassic(definition);

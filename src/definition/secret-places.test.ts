@@ -11,8 +11,8 @@ const listed = (form: 'classic' | 'oas', definition: object) => {
   return places;
 };
 
-describe('places of secrets', () => {
-  test('every field marked as a secret is found in the classic form, and nothing else', () => {
+describe('secrets in definitions', () => {
+  test('every field marked as a secret is mapped in the classic format, and no other', () => {
     const definition = {
       name: 'secret',
       jwt_source: 'a',
@@ -41,7 +41,7 @@ describe('places of secrets', () => {
     assert.equal(Object.values(listed('classic', definition)).sort().join(''), 'abcdefghijklmno');
   });
 
-  test('the OpenAPI form: schemes, operations, pairs of headers, streams; schemas of the document are not looked at', () => {
+  test('secrets of the OpenAPI format are mapped in schemes, operations, header pairs and streams, not in schemas', () => {
     const definition = {
       components: { schemas: { A: { properties: { password: { type: 'string', default: 'x' } } } } },
       'x-gw-streaming': { streams: { s: { input: { kafka: { password: 'e', topic: 't' } } } } },
@@ -56,7 +56,7 @@ describe('places of secrets', () => {
     assert.equal(Object.values(listed('oas', definition)).sort().join(''), 'abcde');
   });
 
-  test('a definition in which nothing changes is not copied', () => {
+  test('a definition without changed secrets is not copied', () => {
     const definition = { jwt_source: 'a', version_data: { versions: {} } };
     assert.equal(
       mapSecrets('classic', definition, value => value),

@@ -15,7 +15,7 @@ async function someoneWaits(records: Records): Promise<boolean> {
 }
 
 onEveryEngine('changes of APIs', app => {
-  test('what a writer of APIs has checked still holds when it has written', async () => {
+  test('writers of APIs are serialized: what one checked still holds when it writes', async () => {
     const { records, tools: services } = app().application.installation;
     const definition = { name: 'turn', proxy: { listen_path: '/turn/', target_url: 'http://127.0.0.1:9/' } };
     const written = checkDefinition('classic', definition, services);
@@ -32,7 +32,7 @@ onEveryEngine('changes of APIs', app => {
     assert.equal((await second)?.status, 409);
   });
 
-  test('a change that fails in the middle leaves nothing of itself', async () => {
+  test('a change that fails half-way is rolled back', async () => {
     const { records, tools: services } = app().application.installation;
     const orgId = app().credentials.organisation_id;
     const before = await records.revision();

@@ -115,7 +115,7 @@ async function writesOf(app: TestApp): Promise<Write[]> {
 onEveryEngine('unknown members of definitions', app => {
   const post = (path: string, body: object) => app().ask('POST', path, { body });
 
-  test('every way to write a definition refuses them with path and nearest name, and stores nothing', async () => {
+  test('every operation that writes a definition rejects unknown members with path and closest name, and stores nothing', async () => {
     for (const { method, path, body, headers = {}, error } of await writesOf(app())) {
       const before = (await app().ask('GET', '/gw/apis')).text;
       const answer = await app().ask(method, path, { body: JSON.stringify(body), headers });
@@ -125,7 +125,7 @@ onEveryEngine('unknown members of definitions', app => {
     }
   });
 
-  test('an import tells of each definition that was refused, and stores the others', async () => {
+  test('an import reports each rejected definition, and stores the others', async () => {
     const [good, wrong] = [classic(), classic({ use_keylss: true })];
     const apis = [{ api_definition: good }, { api_definition: wrong }, { api_definition: {}, oas: document(misspelt) }];
     const { status, body } = await post('/admin/apis/import', { apis });
@@ -137,13 +137,13 @@ onEveryEngine('unknown members of definitions', app => {
     });
   });
 
-  test('the debug call refuses them', async () => {
+  test('the debug operation rejects unknown members', async () => {
     const { status, body } = await post('/gw/debug', { spec: classic({ use_keylss: true }), request: { path: '/' } });
     assert.equal(status, 400);
     assert.match(body.logs, /use_keylss: no such member; did you mean use_keyless\?/);
   });
 
-  test('legacy members are stored, returned, and listed in the answer and in the status', async () => {
+  test('legacy members are stored, returned, and listed in the response and the status', async () => {
     const definition = classic({
       extended_paths: { cache: ['a'] },
       proxy: { ...classic().proxy, transport: { dial_timeout: 3 } },
@@ -191,7 +191,7 @@ onEveryEngine('unknown members of definitions', app => {
     assert.equal(await warnings(), undefined);
   });
 
-  test('null for an optional member means absent, in both forms', async () => {
+  test('null for an optional member means absent, in both formats', async () => {
     const definition = classic({
       tags: null,
       slug: null,
@@ -207,7 +207,7 @@ onEveryEngine('unknown members of definitions', app => {
 });
 
 withSettings('management.unknown_members: warn', { 'management.unknown_members': 'warn' }, app => {
-  test('unknown members are stored, returned, and listed in the answer and in the status', async () => {
+  test('allowed unknown members are stored, returned, and listed in the response and the status', async () => {
     const writes = await writesOf(app());
     for (const { method, path, body, headers = {}, error } of writes.filter(({ method }) => method !== 'PUT')) {
       const answer = await app().ask(method, path, { body: JSON.stringify(body), headers });

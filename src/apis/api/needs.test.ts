@@ -8,7 +8,7 @@ onEveryEngine('incomplete definitions', app => {
   const target_url = 'http://127.0.0.1:9/';
   const write = (method: string, path: string, body: object) => app().ask(method, path, { body });
 
-  test('a definition without a listen path or an upstream is refused, and nothing is stored', async () => {
+  test('a definition without a listen path or an upstream is rejected, and nothing is stored', async () => {
     const before = (await app().ask('GET', '/gw/apis')).text;
     const both = 'proxy.listen_path: is required; proxy.target_url: is required';
     const bare = await write('POST', '/gw/apis', { name: 'X' });
@@ -20,7 +20,7 @@ onEveryEngine('incomplete definitions', app => {
     assert.equal((await app().ask('GET', '/gw/apis')).text, before);
   });
 
-  test('an update cannot take the upstream away', async () => {
+  test('an update that removes the upstream is rejected', async () => {
     const api_id = createPublicId();
     const whole = { api_id, name: 'X', proxy: { listen_path: `/${api_id}/`, target_url } };
     assert.equal((await write('POST', '/gw/apis', whole)).status, 200);
@@ -29,7 +29,7 @@ onEveryEngine('incomplete definitions', app => {
     assert.equal((await app().ask('GET', `/gw/apis/${api_id}`)).body.proxy.target_url, target_url);
   });
 
-  test('a version needs no listen path of its own, when it is made and when it is changed', async () => {
+  test('a version needs no listen path when it is created or updated', async () => {
     const base = {
       api_id: createPublicId(),
       name: 'Base',
@@ -44,7 +44,7 @@ onEveryEngine('incomplete definitions', app => {
     assert.deepEqual([bare.status, bare.body.message], [400, 'proxy.target_url: is required']);
   });
 
-  test('mock replies are served without an upstream, and what they leave over is refused', async () => {
+  test('mock responses are served without an upstream, and other requests are rejected', async () => {
     const id = createPublicId();
     const mocked = { path: '/mocked', method: 'GET', code: 200, body: 'from a mock' };
     const extended_paths = { mock_response: [mocked] };

@@ -24,7 +24,7 @@ const base: StoredApi = {
   summary: summarize({ kind: 'oas', definition: document }, emptyWrapper),
 };
 
-test('one place has one spelling', () => {
+test('equivalent listen paths and domains claim one canonical route', () => {
   const route = (definition: ClassicDefinition) => {
     const { domain, listen_path } = classic(definition);
     return `${domain}${listen_path}`;
@@ -40,27 +40,27 @@ test('one place has one spelling', () => {
   assert.equal(route({ listen_port: 9, protocol: 'tcp', proxy: { listen_path: '/a' } }), ':9*');
 });
 
-test('who has no route of its own claims none', () => {
+test('internal APIs and portless TCP services claim no route', () => {
   for (const definition of [{}, { proxy: null }, { internal: true, proxy: { listen_path: '/a' } }]) {
     const { domain, listen_path } = classic(definition);
     assert.deepEqual([domain, listen_path], ['', '']);
   }
 });
 
-test('an API that asks for a credential and says not how asks for a key', () => {
+test('an API that requires authentication without a method requires a key', () => {
   assert.deepEqual(classic({}).auth_types, ['authToken']);
   assert.deepEqual(classic({ use_keyless: true, use_standard_auth: true }).auth_types, ['keyless']);
   assert.deepEqual(classic({ use_openid: true }).auth_types, ['oidc', 'other']);
   assert.deepEqual(classic({ use_keyless: true, use_mutual_tls_auth: true }).auth_types, ['mutualTLS', 'other']);
 });
 
-test('the categories of a document stand beside it, not in its name', () => {
+test('the categories of a document are stored beside it, not in its name', () => {
   const wrapper = { ...emptyWrapper, categories: ['eu'] };
   assert.deepEqual(summarize(base, wrapper).categories, ['eu']);
   assert.deepEqual(base.summary.categories, []);
 });
 
-test('giving ids changes nothing else, and not what was given', () => {
+test('setting ids changes nothing else, and leaves the input unchanged', () => {
   const before = structuredClone(document);
   const { definition } = withIds({ kind: 'oas', definition: document }, names);
   assert.deepEqual(document, before);
@@ -72,7 +72,7 @@ test('giving ids changes nothing else, and not what was given', () => {
   });
 });
 
-test('a document keeps its versions as a list, in the order they came', () => {
+test('a document stores its versions as a list, in order', () => {
   const asked = { base_api_id: 'pub', base_api_version_name: 'v1', new_version_name: 'v2', set_default: true };
   const two = withVersion(base, 'child-2', asked);
   const three = withVersion(two, 'child-3', { base_api_id: 'pub', new_version_name: 'v3' });
@@ -96,7 +96,7 @@ test('a document keeps its versions as a list, in the order they came', () => {
   });
 });
 
-test('a version cannot take the name of another, nor of the base', () => {
+test('a version with the name of another version or of the base is rejected', () => {
   const first = { base_api_id: 'pub', base_api_version_name: 'v1', new_version_name: 'v2' };
   const two = withVersion(base, 'child', first);
   for (const new_version_name of ['v1', 'v2'])

@@ -75,7 +75,7 @@ withRecords('secrets of definitions at rest', records => {
   });
 
   for (const format of ['classic', 'oas'] as const)
-    test(`every marked field of the ${format} form is sealed in the table and whole in every read`, async () => {
+    test(`every marked field of the ${format} format is sealed in the table and plain in every read`, async () => {
       const first = count;
       const definition = definitionWithAll(format);
       const api = stored(format, format, definition, { webhook: { headers: { 'X-Hook': plantedText() } } });
@@ -99,7 +99,7 @@ withRecords('secrets of definitions at rest', records => {
       assert.equal(JSON.stringify((await apis.findByApiId(api.api_id))?.definition), JSON.stringify(api.definition));
     });
 
-  test('texts that only name a secret stay as they are, and none is taken for a sealed one', async () => {
+  test('references to secrets are not sealed, and no text is mistaken for a sealed one', async () => {
     const texts = ['secrets://named', 'env://NAMED', '$secret_conf.named', sealedPlaceholder, 'v1.AAAA', '["a"]', ''];
     const headers = Object.fromEntries([...texts.entries()].map(([at, text]) => [`x.${at}`, text]));
     const definition = {
@@ -116,7 +116,7 @@ withRecords('secrets of definitions at rest', records => {
     assert.ok(!row!.includes('v1.AAAA') && !row!.includes('a secret'));
   });
 
-  test('the sealed secrets of one row do not open in another, nor in another place', async () => {
+  test('sealed secrets do not decrypt in another row or at another path', async () => {
     for (const id of ['a', 'b']) await apis.insert(stored(`moved-${id}`, 'classic', { jwt_source: `secret of ${id}` }));
     const change = async (id: string, turn: (row: JsonObject) => JsonObject) => {
       const { body } = await records()

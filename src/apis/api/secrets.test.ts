@@ -32,7 +32,7 @@ onEveryEngine('secrets inside definitions', app => {
       },
     );
 
-  test('a reader without the right to write sees masks, on every operation; a writer sees what is stored', async () => {
+  test('a reader without write permission gets masked secrets from every operation; a writer gets them in plain text', async () => {
     const api = definition();
     const { body } = await app().ask('POST', '/api/apis', { body: { api_definition: api } });
     const credential = await reader(app());
@@ -50,7 +50,7 @@ onEveryEngine('secrets inside definitions', app => {
     assert.equal(whole.jwt_source, secret);
   });
 
-  test('a mask sent back keeps the stored secret; one with nothing behind it is refused', async () => {
+  test('a mask sent back keeps the stored secret; a mask without a stored secret is rejected', async () => {
     const api = definition();
     const { body } = await app().ask('POST', '/api/apis', { body: { api_definition: api } });
     const masked = (await app().ask('GET', `/api/apis/${body.ID}`, { credential: await reader(app()) })).body;

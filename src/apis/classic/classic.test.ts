@@ -16,7 +16,7 @@ onEveryEngine('classic APIs', app => {
     return { id: answer.body.ID as string, dbId: answer.body.Meta as string };
   };
 
-  test('making one answers with both ids, and either reads it back with everything around it', async () => {
+  test('creating an API returns both ids, and either reads it with its wrapper members', async () => {
     const answer = await ask('POST', '/api/apis', api('both-ids'));
     assert.equal(answer.status, 200);
     const { ID, Meta, ...rest } = answer.body;
@@ -46,7 +46,7 @@ onEveryEngine('classic APIs', app => {
     });
   });
 
-  test('the public id may be chosen once, in the whole installation; the database id never', async () => {
+  test('a public id may be chosen once per installation; a database id never', async () => {
     const { id, dbId } = await made('chosen', { api_id: 'chosen_1', id: 'mine', org_id: 'not mine' });
     assert.equal(id, 'chosen_1');
     assert.notEqual(dbId, 'mine');
@@ -65,7 +65,7 @@ onEveryEngine('classic APIs', app => {
     }
   });
 
-  test('what stands around the definition is kept, and stays when an update does not mention it', async () => {
+  test('wrapper members are stored, and stay when an update omits them', async () => {
     const around = {
       hook_references: [{ event_name: 'QuotaExceeded', event_timeout: 60, hook: { id: 'h1', name: 'a hook' } }],
       user_owners: ['u1'],
@@ -85,7 +85,7 @@ onEveryEngine('classic APIs', app => {
     assert.ok(Date.parse(updated_at) >= Date.parse(created_at));
   });
 
-  test('members around the definition are checked too, each with its path', async () => {
+  test('invalid wrapper members are rejected, each with its path', async () => {
     const { id } = await made('around-checked');
     for (const [wrong, path] of [
       [{ hook_references: [{ event_name: 7 }] }, 'hook_references[0].event_name'],
@@ -105,7 +105,7 @@ onEveryEngine('classic APIs', app => {
     }
   });
 
-  test('an update replaces the whole definition, and another id in it is refused', async () => {
+  test('an update replaces the whole definition, and rejects another id in it', async () => {
     const { id, dbId } = await made('replaced', { tags: ['old'], slug: 'old' });
     assert.equal((await ask('PUT', `/api/apis/${dbId}`, api('replaced', { api_id: id, active: true }))).status, 200);
     const { api_definition: now } = (await ask('GET', `/api/apis/${id}`)).body;
@@ -115,7 +115,7 @@ onEveryEngine('classic APIs', app => {
     assert.equal(other.body.Message, `api_definition.api_id: is another, but the API in the path is ${id}`);
   });
 
-  test('an API nobody has, or that another organisation has, does not exist', async () => {
+  test('an unknown API, or one of another organisation, returns 404', async () => {
     const { accessKey } = await app().stranger();
     const { id, dbId } = await made('ours-alone');
     for (const ref of [id, dbId, 'nobodys']) {
@@ -132,7 +132,7 @@ onEveryEngine('classic APIs', app => {
     assert.equal((await ask('GET', `/api/apis/${id}`)).status, 200);
   });
 
-  test('two APIs cannot answer at the same place, however it is spelt and whoever owns them', async () => {
+  test('two APIs cannot claim the same route, in any spelling and by any owner', async () => {
     const { accessKey } = await app().stranger();
     const at = (listen_path: string, more: object = {}) => ({
       api_definition: { name: 'place', proxy: { listen_path, target_url: 'http://127.0.0.1:9/' }, ...more },
@@ -159,7 +159,7 @@ onEveryEngine('classic APIs', app => {
     assert.equal((await ask('PUT', `/api/apis/${second.body.ID}`, at('/place/{x}'))).status, 200);
   });
 
-  test('of several who claim one place or one id at once, one gets it', async () => {
+  test('of concurrent writes that claim one route or one id, one succeeds', async () => {
     const race = async (more: (at: number) => object) => {
       const asked = Array.from({ length: 6 }, (_, at) => ask('POST', '/api/apis', { api_definition: more(at) }));
       return (await Promise.all(asked)).map(({ status }) => status).sort();
@@ -179,7 +179,7 @@ onEveryEngine('classic APIs', app => {
     );
   });
 
-  test('deleting one takes it out of policies, but never out of the last right of one', async () => {
+  test('deleting an API removes it from policies, except where it is the last access right', async () => {
     const { id } = await made('forgotten');
     const { policies } = app().application.installation.tools;
     const policy = (name: string, rights: string[]) => ({
@@ -204,7 +204,7 @@ onEveryEngine('classic APIs', app => {
     assert.equal((await ask('GET', `/api/apis/${id}`)).status, 404);
   });
 
-  test('every change is told to the gateways, and a refused one is not', async () => {
+  test('every change is published to the gateways, a rejected one is not', async () => {
     const { records } = app().application.installation;
     const heard: string[] = [];
     const stop = records.onChange(topics => heard.push(...topics));
@@ -217,7 +217,7 @@ onEveryEngine('classic APIs', app => {
     assert.deepEqual(heard, ['apis', 'apis', 'apis', 'apis']);
   });
 
-  test('a new API becomes a version of another, and leaves it when deleted', async () => {
+  test('a new API becomes a version of another, and is removed from it when deleted', async () => {
     const base = await made('base');
     const child = (query: string, name = 'child') => ask('POST', `/api/apis?base_api_id=${base.id}${query}`, api(name));
     const told = async (query: string) => (await child(query)).body.Message;
@@ -241,7 +241,7 @@ onEveryEngine('classic APIs', app => {
     assert.deepEqual(listed.body.apis, []);
   });
 
-  test('its address is the gateway’s, or its own domain and port', async () => {
+  test('the address of an API is the gateway’s, or its own domain and port', async () => {
     const { id } = await made('address');
     const { body } = await ask('GET', `/api/apis/${id}/url`);
     assert.equal(body.BasePath, '/address/');
@@ -254,7 +254,7 @@ onEveryEngine('classic APIs', app => {
     });
   });
 
-  test('names and paths too long to be found again are refused', async () => {
+  test('names and paths longer than their index columns are rejected', async () => {
     for (const [more, path] of [
       [{ name: 'n'.repeat(501) }, 'name'],
       [{ proxy: { listen_path: '/far', target_url: `http://a.example/${'/'.repeat(9000)}b` } }, 'proxy.target_url'],
@@ -273,7 +273,7 @@ onEveryEngine('classic APIs', app => {
     assert.equal((await ask('POST', '/api/apis', { api_definition: widest })).status, 200);
   });
 
-  test('an organisation that still has APIs is not removed', async () => {
+  test('an organisation that still has APIs cannot be deleted', async () => {
     const { orgId, accessKey } = await app().stranger();
     const { body } = await ask('POST', '/api/apis', api('holding'), accessKey);
     assert.equal((await ask('DELETE', `/admin/organisations/${orgId}`)).status, 409);
@@ -281,7 +281,7 @@ onEveryEngine('classic APIs', app => {
     assert.equal((await ask('DELETE', `/admin/organisations/${orgId}`)).status, 200);
   });
 
-  test('any JSON at all gets success or a clear refusal, wherever it stands', async () => {
+  test('any JSON gets success or a clear error, at every path', async () => {
     const { id } = await made('fuzzed');
     const value = fc.jsonValue({ maxDepth: 4 });
     const definition = fc.record(
@@ -316,7 +316,7 @@ onEveryEngine('classic APIs', app => {
   });
 });
 
-test('settings let two APIs share a place, and the classic update replace a document', async () => {
+test('settings allow two APIs on one route, and a classic update of a document', async () => {
   const settings = { 'apis.allow_duplicate_paths': 'true', 'apis.allow_classic_update_of_oas': 'true' } as const;
   const app = await startApp('sqlite', { settings });
   try {

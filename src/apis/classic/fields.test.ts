@@ -316,7 +316,7 @@ async function readBack(app: TestApp, id: string) {
 }
 
 onEveryEngine('fields of a classic definition', app => {
-  test('every field is kept by an update and read back as it was written', async () => {
+  test('every field is stored by an update and read back as written', async () => {
     await app().ask('POST', '/api/apis', { body: minimal('fields') });
     const body = { api_definition: { ...everyField, api_id: 'fields', org_id: 'somebody else', is_oas: true } };
     const { status, body: answer } = await app().ask('PUT', '/api/apis/fields', { body });
@@ -324,7 +324,7 @@ onEveryEngine('fields of a classic definition', app => {
     assert.deepEqual(await readBack(app(), 'fields'), everyField);
   });
 
-  test('every field of a wrong type is refused with its path, and nothing is changed', async () => {
+  test('every field of a wrong type is rejected with its path, and nothing is changed', async () => {
     await app().ask('POST', '/api/apis', { body: minimal('wrong') });
     const before = await app().ask('GET', '/api/apis/wrong');
     for (const [place, wrong] of wrongTypes(everyField)) {
@@ -335,7 +335,7 @@ onEveryEngine('fields of a classic definition', app => {
     assert.deepEqual((await app().ask('GET', '/api/apis/wrong')).body, before.body);
   });
 
-  test('any definition that passes the check is read back unchanged', async () => {
+  test('any valid definition is read back unchanged', async () => {
     await app().ask('POST', '/api/apis', { body: minimal('any') });
     await fc.assert(
       fc.asyncProperty(definitionArbitrary(), async given => {

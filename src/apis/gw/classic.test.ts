@@ -14,7 +14,7 @@ const classic = (api_id: string, more: object = {}) => ({
 const added = (key: string) => ({ key, status: 'ok', action: 'added' });
 const refusal = (message: string) => ({ status: 'error', message });
 
-onEveryEngine('classic APIs of the control interface', app => {
+onEveryEngine('gateway API: classic APIs', app => {
   let upstream: Upstream;
   before(async () => {
     upstream = await startUpstream();
@@ -35,7 +35,7 @@ onEveryEngine('classic APIs of the control interface', app => {
     return [answer.status, answer.body];
   };
 
-  test('an API is made under the id it brings, read back whole, seen by the dashboard, and live at once', async () => {
+  test('an API is created under its own id, read back unchanged, listed in the dashboard, and live at once', async () => {
     const definition = openApi(upstream, { tags: ['kept'] });
     const answer = await post(definition);
     assert.deepEqual([answer.status, answer.body], [200, added(definition.api_id)]);
@@ -48,7 +48,7 @@ onEveryEngine('classic APIs of the control interface', app => {
     assert.equal((await fetch(app().url.gateway + definition.proxy.listen_path)).status, 200);
   });
 
-  test('an API without an id is given one of 32 hexadecimal characters', async () => {
+  test('an API without an id gets one of 32 hexadecimal characters', async () => {
     const { body } = await post({
       name: 'nameless',
       proxy: { listen_path: `/${createPublicId()}`, target_url: 'http://127.0.0.1:9/' },
@@ -57,7 +57,7 @@ onEveryEngine('classic APIs of the control interface', app => {
     assert.deepEqual(body, added(body.key));
   });
 
-  test('an id that is there already is replaced, and stays what it was to everybody else', async () => {
+  test('creating an API under an existing id replaces its definition, and keeps its other members', async () => {
     const id = await made(undefined, { tags: ['old'] });
     const { id: dbId } = await read(id);
     await ask('PUT', `/api/apis/${id}/access`, { userIds: ['u1'], userGroupIds: [] });
@@ -68,7 +68,7 @@ onEveryEngine('classic APIs of the control interface', app => {
     assert.deepEqual(userIds, ['u1']);
   });
 
-  test('an id of another organisation, or of a document, is never replaced', async () => {
+  test('an API of another organisation, or a document, is never replaced', async () => {
     const { orgId } = await app().stranger();
     const id = await made(undefined, { org_id: orgId });
     assert.equal((await read(id)).org_id, orgId);
@@ -93,7 +93,7 @@ onEveryEngine('classic APIs of the control interface', app => {
     ]);
   });
 
-  test('what is wrong with a definition is said with its place', async () => {
+  test('an invalid definition is rejected with the path of each error', async () => {
     for (const [body, message] of [
       [classic('a/b'), 'api_id: must be 1 to 64 letters, digits, hyphens or underscores'],
       [{ name: 7 }, 'name: must be a string'],
@@ -109,7 +109,7 @@ onEveryEngine('classic APIs of the control interface', app => {
     assert.deepEqual(await told('POST', '/gw/apis', clash), [409, refusal(message)]);
   });
 
-  test('an update replaces the definition whole, of the API it names and of no other', async () => {
+  test('an update replaces the whole definition of the API it names and of no other', async () => {
     const id = await made(undefined, { tags: ['old'] });
     const { id: dbId } = await read(id);
     const modified = { key: id, status: 'ok', action: 'modified' };
@@ -129,7 +129,7 @@ onEveryEngine('classic APIs of the control interface', app => {
     assert.deepEqual(await told('PUT', '/gw/apis/nobodys', classic('nobodys')), [404, refusal('API not found')]);
   });
 
-  test('an API that is removed is gone for everybody', async () => {
+  test('a deleted API is gone from every surface', async () => {
     const id = await made();
     assert.deepEqual(await told('DELETE', `/gw/apis/${id}`), [200, { key: id, status: 'ok', action: 'deleted' }]);
     for (const [method, path] of [
@@ -142,7 +142,7 @@ onEveryEngine('classic APIs of the control interface', app => {
     assert.equal((await ask('GET', `/api/apis/${id}`)).status, 404);
   });
 
-  test('the list holds the APIs of all organisations, each once', async () => {
+  test('the list has the APIs of all organisations, each once', async () => {
     const { orgId } = await app().stranger();
     const ids = [await made(), await made(undefined, { org_id: orgId })];
     const { status, body } = await ask('GET', '/gw/apis');
@@ -155,7 +155,7 @@ onEveryEngine('classic APIs of the control interface', app => {
     assert.equal(new Set(listed).size, listed.length);
   });
 
-  test('a version is an API of its own that knows its base, and the base knows it', async () => {
+  test('a version is a separate API that names its base, and the base lists it', async () => {
     const base = await made(undefined, { expiration: '2999-01-02 03:04' });
     const version = (name: string, more = '') =>
       `?base_api_id=${base}&base_api_version_name=v1&new_version_name=${name}${more}`;
@@ -196,7 +196,7 @@ onEveryEngine('classic APIs of the control interface', app => {
     assert.deepEqual(await list(alone), [entry(alone, '', { isDefaultVersion: true })]);
   });
 
-  test('making the same version again changes nothing but its definition', async () => {
+  test('creating the same version again changes only its definition', async () => {
     const base = await made();
     const query = `?base_api_id=${base}&base_api_version_name=v1&new_version_name=v2`;
     const child = await made(undefined, {}, query);
@@ -206,7 +206,7 @@ onEveryEngine('classic APIs of the control interface', app => {
     assert.equal((await read(child)).slug, 'again');
   });
 
-  test('a version that cannot be one is refused, and not stored', async () => {
+  test('an invalid version is rejected, and not stored', async () => {
     const base = await made();
     const first = `?base_api_id=${base}&base_api_version_name=v1&new_version_name=v2`;
     await made(undefined, {}, first);
@@ -229,7 +229,7 @@ onEveryEngine('classic APIs of the control interface', app => {
     assert.deepEqual(self.body, refusal('base_api_id: an API cannot be a version of itself'));
   });
 
-  test('of many who write at once none is lost', async () => {
+  test('concurrent writes are all stored', async () => {
     const base = await made();
     const names = Array.from({ length: 8 }, (_, at) => `n${at}`);
     const query = (name: string) => `?base_api_id=${base}&base_api_version_name=v1&new_version_name=${name}`;

@@ -8,7 +8,7 @@ import { startUpstream, type Upstream } from '../../../tests/support/upstream.ts
 const refusal = (message: string) => ({ status: 'error', message });
 const yaml = { headers: { 'content-type': 'application/yaml' } };
 
-onEveryEngine('documents that come and go', app => {
+onEveryEngine('gateway API: OpenAPI import and export', app => {
   let upstream: Upstream;
   before(async () => {
     upstream = await startUpstream();
@@ -62,13 +62,13 @@ onEveryEngine('documents that come and go', app => {
     assert.equal((await fetch(`${app().url.gateway}${listenPath}/pets`)).status, 200);
   });
 
-  test('without a listen path it answers at the root', async () => {
+  test('an import without a listen path is served at the root', async () => {
     const { key, document } = await imported('');
     assert.equal(document['x-gw-api-gateway'].server.listenPath.value, '/');
     await ask('DELETE', `/gw/apis/${key}`);
   });
 
-  test('every parameter does what it says', async () => {
+  test('every import parameter takes effect', async () => {
     const schemes = { key: { type: 'apiKey', in: 'header', name: 'X-Key' } };
     const body = plain({ security: [{ key: [] }], components: { securitySchemes: schemes } });
     const { orgId } = await app().stranger();
@@ -93,7 +93,7 @@ onEveryEngine('documents that come and go', app => {
     assert.equal(securityProcessingMode, 'compliant');
   });
 
-  test('an imported document may be YAML, and a version of another', async () => {
+  test('an imported document may be YAML, and a version of another API', async () => {
     const base = await imported(somewhere(), stringify(plain()), yaml);
     const version = `base_api_id=${base.key}&base_api_version_name=v1&new_version_name=v2&set_default=true`;
     const child = await imported(`${somewhere()}&${version}`);
@@ -134,7 +134,7 @@ onEveryEngine('documents that come and go', app => {
     assert.deepEqual([answer.status, answer.body], [400, refusal(hint)]);
   });
 
-  test('Swagger 2.0 is refused by name, whichever operation reads it', async () => {
+  test('Swagger 2.0 is rejected by name, by every operation that reads documents', async () => {
     const { key } = await imported(somewhere());
     const swagger = { swagger: '2.0', info: { title: 'Pets', version: '1' }, paths: {} };
     for (const [method, path] of [
@@ -151,7 +151,7 @@ onEveryEngine('documents that come and go', app => {
     }
   });
 
-  test('what cannot be imported is refused with the reason and its place', async () => {
+  test('a document that cannot be imported is rejected with reason and path', async () => {
     const taken = await imported(somewhere());
     const { orgId } = await app().stranger();
     const swagger = { swagger: '2.0', info: { title: 'Pets', version: '1' }, host: 'a.example', paths: {} };
@@ -197,7 +197,7 @@ onEveryEngine('documents that come and go', app => {
     assert.deepEqual(all.body, (await ask('GET', '/gw/apis/oas')).body);
   });
 
-  test('outsiders get a document without the gateway’s part, whose server is the gateway', async () => {
+  test('a public export has no gateway extension, and the gateway as its server', async () => {
     const listenPath = `/i${createPublicId()}`;
     const { key, document } = await imported(`listenPath=${listenPath}`);
     const { 'x-gw-api-gateway': _gateway, ...rest } = document;
@@ -213,7 +213,7 @@ onEveryEngine('documents that come and go', app => {
     for (const one of all.body) assert.equal('x-gw-api-gateway' in one, false);
   });
 
-  test('the schema of documents is published for the versions there are', async () => {
+  test('the schema of documents is published for each supported OpenAPI version', async () => {
     for (const query of ['', '?oasVersion=3.0.3', '?oasVersion=3.1']) {
       const { status, body } = await ask('GET', `/gw/schema${query}`);
       assert.deepEqual([status, body.status, body.message], [200, 'Success', '']);

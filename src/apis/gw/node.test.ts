@@ -33,7 +33,7 @@ onEveryEngine(
       return statusCode;
     };
 
-    test('a reload that is waited for ends when every thread serves what was written before', async () => {
+    test('a blocking reload returns when every thread serves earlier writes', async () => {
       for (let round = 0; round < 5; round++) {
         const definition = openApi(upstream);
         await app().ask('POST', '/gw/apis', { body: definition });
@@ -78,7 +78,7 @@ onEveryEngine(
       assert.deepEqual(await told('GET', '/gw/apis/nobodys/status'), [404, refusal('API not found')]);
     });
 
-    test('health tells how the calls of an API went, on all threads together', async () => {
+    test('health reports request statistics of an API, summed over all threads', async () => {
       const definition = openApi(upstream, { global_rate_limit: { rate: 3, per: 3600 } });
       const guarded = openApi(upstream, { use_keyless: false, use_standard_auth: true });
       const [url, closed] = [await publish(app(), definition), await publish(app(), guarded)];
@@ -109,14 +109,14 @@ onEveryEngine(
       assert.deepEqual(await told('GET', '/gw/health?api_id=nobodys'), [404, refusal('API ID not found')]);
     });
 
-    test('responses that are kept for an API can be forgotten', async () => {
+    test('cached responses of an API can be purged', async () => {
       const definition = openApi(upstream);
       await publish(app(), definition);
       assert.deepEqual(await told('DELETE', `/gw/cache/${definition.api_id}`), [200, invalidated]);
       assert.deepEqual(await told('DELETE', '/gw/cache/nobodys'), [404, refusal('API not found')]);
     });
 
-    test('key sets of others are read anew by every thread, those of one API or all', async () => {
+    test('cached JWKS are cleared on every thread, for one API or all', async () => {
       const source = `/${createPublicId()}`;
       publisher.pages[source] = { keys: [jwkOf(one.publicKey, { kid: 'one' })] };
       const definition = openApi(upstream, {
@@ -150,7 +150,7 @@ onEveryEngine(
   { settings: { threads: '2' } },
 );
 
-test('a process without traffic says so, and reloads nothing', async () => {
+test('a process without a data plane returns an error, and reloads nothing', async () => {
   const app = await startApp('sqlite', { settings: { role: 'dashboard' } });
   try {
     const { body } = await app.ask('POST', '/gw/apis', {

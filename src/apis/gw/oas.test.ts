@@ -9,7 +9,7 @@ const refusal = (message: string) => ({ status: 'error', message });
 const answered = (key: string, action: string) => ({ key, status: 'ok', action });
 const yaml = { headers: { 'content-type': 'application/x-yaml' } };
 
-onEveryEngine('documents of the control interface', app => {
+onEveryEngine('gateway API: OpenAPI documents', app => {
   let upstream: Upstream;
   before(async () => {
     upstream = await startUpstream();
@@ -48,7 +48,7 @@ onEveryEngine('documents of the control interface', app => {
     return body.key as string;
   };
 
-  test('a document is read back as it was written, seen in every list, and live at once', async () => {
+  test('a document is read back as written, listed everywhere, and live at once', async () => {
     const id = `d${createPublicId()}`;
     const given = { ...document(id, { 'x-author': { kept: [1] } }), tags: [{ name: 't' }] };
     assert.deepEqual(await told('POST', '/gw/apis/oas', given), [200, answered(id, 'added')]);
@@ -86,7 +86,7 @@ onEveryEngine('documents of the control interface', app => {
     assert.equal((await ask('POST', '/gw/apis/oas', stringify(document(id)), json)).status, 400);
   });
 
-  test('an API without an id is given one, and is of the organisation it names', async () => {
+  test('a document without an id gets one, and belongs to the organisation it names', async () => {
     const { orgId } = await app().stranger();
     const part = gatewayPart('', { info: { name: 'Elsewhere', orgId } });
     part.server.listenPath.value = `/p${createPublicId()}`;
@@ -103,7 +103,7 @@ onEveryEngine('documents of the control interface', app => {
     assert.deepEqual(await told('POST', '/gw/apis/oas', { ...plain(), 'x-gw-api-gateway': nowhere }), [400, unknown]);
   });
 
-  test('an id that is there already is replaced, unless its API is classic', async () => {
+  test('creating a document under an existing id replaces it, unless its API is classic', async () => {
     const id = await made();
     const again = document(id, { info: { title: 'Again', version: '3' } });
     assert.deepEqual(await told('POST', '/gw/apis/oas', again), [200, answered(id, 'modified')]);
@@ -113,7 +113,7 @@ onEveryEngine('documents of the control interface', app => {
     assert.deepEqual(await told('POST', '/gw/apis/oas', document(other)), [409, refusal(message)]);
   });
 
-  test('what is no document of ours is refused with the reason and its place', async () => {
+  test('an invalid document is rejected with reason and path', async () => {
     const without = (member: string) =>
       Object.fromEntries(Object.entries(document('x')).filter(([it]) => it !== member));
     for (const [body, message] of [
@@ -131,7 +131,7 @@ onEveryEngine('documents of the control interface', app => {
     }
   });
 
-  test('an update replaces the document whole, of the API it names and of no other', async () => {
+  test('an update replaces the whole document of the API it names and of no other', async () => {
     const id = await made(undefined, { tags: [{ name: 'old' }] });
     assert.deepEqual(await told('PUT', `/gw/apis/oas/${id}`, document(id)), [200, answered(id, 'modified')]);
     assert.equal((await read(id)).tags, undefined);
@@ -147,7 +147,7 @@ onEveryEngine('documents of the control interface', app => {
     assert.deepEqual(await told('PUT', '/gw/apis/oas/nobodys', document('')), [404, refusal('API not found')]);
   });
 
-  test('the two forms do not mix', async () => {
+  test('classic operations reject documents, and document operations reject classic APIs', async () => {
     const [old, id] = [await classic(), await made()];
     const isClassic = refusal('the requested API definition is in classic format, please use old api endpoint');
     assert.deepEqual(await told('GET', `/gw/apis/oas/${old}`), [400, isClassic]);
@@ -161,7 +161,7 @@ onEveryEngine('documents of the control interface', app => {
     assert.equal((await ask('GET', `/gw/apis/${id}`)).body.is_oas, true);
   });
 
-  test('an API that is removed is gone, in whichever form one asks', async () => {
+  test('a deleted document is gone, in both formats', async () => {
     const [one, two] = [await made(), await made()];
     assert.deepEqual(await told('DELETE', `/gw/apis/oas/${one}`), [200, answered(one, 'deleted')]);
     assert.deepEqual(await told('DELETE', `/gw/apis/${two}`), [200, answered(two, 'deleted')]);
@@ -176,7 +176,7 @@ onEveryEngine('documents of the control interface', app => {
         assert.deepEqual(await told(method, `/gw/apis/oas/${id}${path}`, body), [404, refusal('API not found')]);
   });
 
-  test('a patch brings a newer document and keeps what the gateway knows, changed as the parameters ask', async () => {
+  test('a patch replaces the document and keeps the gateway extension, changed by its parameters', async () => {
     const id = await made(undefined, { servers: [{ url: 'https://kept.example.org' }] });
     const newer = plain({ info: { title: 'Newer', version: '2' }, paths: { '/cats': { get: {} } } });
     assert.deepEqual(await told('PATCH', `/gw/apis/oas/${id}`, newer), [200, answered(id, 'modified')]);
@@ -196,7 +196,7 @@ onEveryEngine('documents of the control interface', app => {
     assert.equal((await read(id))['x-gw-api-gateway'].middleware, undefined);
   });
 
-  test('a patch that cannot be done changes nothing', async () => {
+  test('a rejected patch changes nothing', async () => {
     const id = await made();
     const before = await read(id);
     for (const [query, body, message] of [
@@ -213,7 +213,7 @@ onEveryEngine('documents of the control interface', app => {
     assert.deepEqual(await read(id), before);
   });
 
-  test('a version of a document knows its base', async () => {
+  test('a version of a document names its base', async () => {
     const base = await made();
     const query = `?base_api_id=${base}&base_api_version_name=v1&new_version_name=v2&set_default=true`;
     const child = await made(undefined, {}, query);
@@ -236,7 +236,7 @@ onEveryEngine('documents of the control interface', app => {
     );
   });
 
-  test('streams are documents too, held to their own rules', async () => {
+  test('streams documents are checked by their own rules', async () => {
     const id = `s${createPublicId()}`;
     const { upstream: _behind, ...part } = gatewayPart(id);
     const streams = { 'x-gw-api-gateway': part, 'x-gw-streaming': { streams: { one: { input: {}, output: {} } } } };
@@ -250,7 +250,7 @@ onEveryEngine('documents of the control interface', app => {
     assert.match((await ask('POST', '/gw/apis/oas', wrong)).body.message, /^x-gw-streaming.streams: is required/);
   });
 
-  test('of many who patch at once none undoes another', async () => {
+  test('concurrent patches do not undo each other', async () => {
     const id = await made();
     const asked = ['listenPath=/many', 'customDomain=many.test', 'allowList=true', 'upstreamURL=http://127.0.0.1:9'];
     await Promise.all(asked.map(query => ask('PATCH', `/gw/apis/oas/${id}?${query}`, plain())));

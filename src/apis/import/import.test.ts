@@ -14,7 +14,7 @@ const classic = (api_id: string, more: object = {}) => ({
 onEveryEngine('import of APIs', app => {
   const load = (apis: unknown) => app().ask('POST', '/admin/apis/import', { body: { apis } });
 
-  test('what lists show is taken unchanged, ids, owners and categories included', async () => {
+  test('an import stores APIs as lists return them, with ids, owners and categories', async () => {
     const { accessKey, orgId } = await app().stranger();
     const own = { credential: accessKey };
     const gateway = { info: { name: 'Flow' }, server: { listenPath: { value: '/flow/' } } };
@@ -41,7 +41,7 @@ onEveryEngine('import of APIs', app => {
     assert.deepEqual(categories, [{ name: 'moved', count: 1 }]);
   });
 
-  test('a document comes with its own categories, blank and repeated ones dropped', async () => {
+  test('an imported document keeps its categories, without blank and repeated ones', async () => {
     const oas = {
       openapi: '3.0.3',
       info: { title: 'Doc', version: '1' },
@@ -62,7 +62,7 @@ onEveryEngine('import of APIs', app => {
     assert.match(refused.body.Message, /PUT \/api\/apis\/oas\/doc$/);
   });
 
-  test('one that cannot be stored is told why, and keeps none of the others out', async () => {
+  test('an API that cannot be stored is reported, and the others are stored', async () => {
     const { status, body } = await load([
       classic('fine'),
       classic('fine-2', { org_id: 'nowhere' }),
@@ -81,7 +81,7 @@ onEveryEngine('import of APIs', app => {
     );
   });
 
-  test('the database id is kept too, once', async () => {
+  test('an import keeps the database id, once', async () => {
     const id = '65f0c1d2a3b4c5d6e7f80910';
     assert.deepEqual((await load([classic('with-id', { id })])).body.Meta, { 'with-id': true });
     assert.equal((await app().ask('GET', `/api/apis/${id}`)).body.api_definition.api_id, 'with-id');
@@ -90,7 +90,7 @@ onEveryEngine('import of APIs', app => {
     });
   });
 
-  test('a body that is no list of APIs is refused with its path', async () => {
+  test('a body that is no list of APIs is rejected with its path', async () => {
     for (const [apis, path] of [
       [undefined, 'apis'],
       [[], 'apis'],

@@ -36,7 +36,7 @@ const declareLists = (app: () => TestApp) => {
     return { ask, add, accessKey };
   }
 
-  test('pages are of the set size, newest first; below one is everything; past the end is empty', async () => {
+  test('pages have the configured size, newest first; below one returns everything; past the end is empty', async () => {
     const { ask, add } = await owner();
     const made: string[] = [];
     for (let at = 0; at < 12; at++) made.push(await add(`Page ${at}`));
@@ -54,7 +54,7 @@ const declareLists = (app: () => TestApp) => {
     assert.equal((await ask('GET', '/api/apis?p=x')).status, 400);
   });
 
-  test('an empty organisation has one empty page, and sees nothing of others', async () => {
+  test('an organisation without APIs gets one empty page, and nothing of others', async () => {
     const { ask } = await owner();
     assert.deepEqual((await ask('GET', '/api/apis')).body, { apis: [], pages: 1 });
     assert.deepEqual((await ask('GET', '/api/apis/search?q=a')).body, { apis: [], pages: 1 });
@@ -62,7 +62,7 @@ const declareLists = (app: () => TestApp) => {
     assert.deepEqual((await ask('GET', '/api/apis/groups')).body, {});
   });
 
-  test('an entry of a list is what reading the API shows', async () => {
+  test('a list entry equals the API as read alone', async () => {
     const { ask, add } = await owner();
     const id = await add('Whole #one', { tags: ['a'], config_data: { any: [1] } });
     const [entry] = (await ask('GET', '/api/apis')).body.apis;
@@ -70,7 +70,7 @@ const declareLists = (app: () => TestApp) => {
     assert.deepEqual(entry.categories, ['one']);
   });
 
-  test('the name is searched in any case, and signs that mean something to a database mean themselves', async () => {
+  test('the name search ignores case, and takes LIKE wildcards literally', async () => {
     const { ask, add } = await owner();
     for (const name of ['Orders ÄÖ', 'orders 100%', 'Other_one', 'Otherone']) await add(name);
     for (const path of ['/api/apis', '/api/apis/search']) {
@@ -83,7 +83,7 @@ const declareLists = (app: () => TestApp) => {
     }
   });
 
-  test('sorting is by name, creation or change, both ways, and nothing else', async () => {
+  test('lists sort by name, creation or change, both ways, and reject other keys', async () => {
     const { ask, add } = await owner();
     const first = await add('b');
     await add('C');
@@ -104,7 +104,7 @@ const declareLists = (app: () => TestApp) => {
     }
   });
 
-  test('categories are the words with a hash, counted, and forgotten with their last API', async () => {
+  test('categories are counted, and disappear with their last API', async () => {
     const { ask, add } = await owner();
     const one = await add('One #eu #public #eu');
     const two = await add('Two #public');
@@ -124,7 +124,7 @@ const declareLists = (app: () => TestApp) => {
     assert.deepEqual(await categories(), [{ name: 'us', count: 1 }]);
   });
 
-  test('filters by way in, kind, category and name hold together, across pages', async () => {
+  test('filters by auth type, kind, category and name combine, across pages', async () => {
     const { ask, add } = await owner();
     await add('Open #x', { use_keyless: true });
     await add('Token', { use_standard_auth: true });
@@ -153,7 +153,7 @@ const declareLists = (app: () => TestApp) => {
     assert.equal((await ask('GET', '/api/apis?api_type=rest,soap')).status, 400);
   });
 
-  test('versions are left out on request, and come back when their base is gone', async () => {
+  test('versions are left out on request, and listed again when their base is deleted', async () => {
     const { ask, add } = await owner();
     const base = await add('Base');
     const query = `base_api_id=${base}&base_api_version_name=v1&new_version_name=v2`;
@@ -164,7 +164,7 @@ const declareLists = (app: () => TestApp) => {
     assert.deepEqual(names(await ask('GET', '/api/apis?base_apis=true')), ['Child']);
   });
 
-  test('a compressed list shows who an API is, and little else', async () => {
+  test('a compressed list returns only the identifying members of an API', async () => {
     const { ask, add } = await owner();
     const id = await add('Small', { CORS: { enable: true }, active: true, config_data: { big: 'x' } });
     const [entry] = (await ask('GET', '/api/apis?compressed=1')).body.apis;

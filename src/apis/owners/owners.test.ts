@@ -10,7 +10,7 @@ onEveryEngine('owners of an API', app => {
       })
     ).body.ID as string;
 
-  test('an update replaces both lists, which the API itself shows too', async () => {
+  test('updating owners replaces both lists, which the API returns too', async () => {
     const path = `/api/apis/${await made('owned')}`;
     assert.deepEqual((await app().ask('GET', `${path}/access`)).body, { userIds: [], userGroupIds: [] });
     const both = { userIds: ['u1', 'u2'], userGroupIds: ['g1'] };
@@ -24,7 +24,7 @@ onEveryEngine('owners of an API', app => {
     assert.deepEqual((await app().ask('GET', path)).body.api_definition, shown.api_definition);
   });
 
-  test('lists of anything but ids are refused with their path, and nothing is changed', async () => {
+  test('owner lists of anything but ids are rejected with their path, and nothing is changed', async () => {
     const path = `/api/apis/${await made('checked')}/access`;
     for (const [body, place] of [
       [{ userIds: 'u1' }, 'userIds'],
@@ -37,7 +37,7 @@ onEveryEngine('owners of an API', app => {
     assert.deepEqual((await app().ask('GET', path)).body, { userIds: [], userGroupIds: [] });
   });
 
-  test('an API nobody has, or that another organisation has, does not exist', async () => {
+  test('an unknown API, or one of another organisation, returns 404', async () => {
     const id = await made('hidden');
     const { accessKey: credential } = await app().stranger();
     for (const [ref, asked] of [

@@ -14,7 +14,7 @@ const documentOf = (id: string) => ({
   },
 });
 
-onEveryEngine('a version that leads', app => {
+onEveryEngine('rebase of API versions', app => {
   async function made(query = ''): Promise<string> {
     const id = createPublicId();
     const { status, text } = await app().ask('POST', `/gw/apis/oas${query}`, { body: documentOf(id) });
@@ -28,7 +28,7 @@ onEveryEngine('a version that leads', app => {
   const versioning = async (id: string) =>
     (await app().ask('GET', `/gw/apis/oas/${id}`)).body['x-gw-api-gateway'].info.versioning;
 
-  test('takes over the versions; calls that name none are served as before', async () => {
+  test('rebase swaps base and version; requests without a version are served as before', async () => {
     const base = await made();
     const [second, third] = [await versionOf(base, 'v2'), await versionOf(base, 'v3')];
     const { status, body } = await rebase(base, second);
@@ -49,7 +49,7 @@ onEveryEngine('a version that leads', app => {
     assert.deepEqual((await versioning(base)).default, 'self');
   });
 
-  test('is refused where there is nothing to lead, and for APIs nobody here has', async () => {
+  test('rebase is rejected for an API without versions, and for unknown APIs', async () => {
     const [base, other] = [await made(), await made()];
     const second = await versionOf(base, 'v2');
     const { accessKey } = await app().stranger();

@@ -51,7 +51,7 @@ onEveryEngine('streams APIs', app => {
     return { ...given, 'x-gw-api-gateway': { ...gateway, info } };
   };
 
-  test('making one answers with its four members, and the document is kept completely', async () => {
+  test('creating a streams API returns four members, and the document is stored completely', async () => {
     const answer = await ask('POST', '/api/apis/streams', document('kept'));
     const { ID, Meta, ...rest } = answer.body;
     assert.deepEqual([answer.status, rest], [200, { Status: 'OK', Message: 'API created' }]);
@@ -61,7 +61,7 @@ onEveryEngine('streams APIs', app => {
     assert.deepEqual(asked.body, read.body);
   });
 
-  test('operations of a document without paths are kept and reported', async () => {
+  test('settings of operations in a document without paths are kept and reported', async () => {
     const given = document('alone');
     const part = given['x-gw-api-gateway'];
     const middleware = { ...part.middleware, operations: { anything: { allow: { enabled: true } } } };
@@ -75,14 +75,14 @@ onEveryEngine('streams APIs', app => {
     assert.equal(refused.status, 400, refused.text);
   });
 
-  test('a whole OpenAPI document keeps its other members', async () => {
+  test('a streams document with an OpenAPI part keeps its other members', async () => {
     const openApi = { openapi: '3.0.3', info: { title: 'T', version: '1' }, paths: {}, 'x-own': { a: null } };
     const whole = { ...openApi, ...document('whole') };
     const { body } = await ask('POST', '/api/apis/streams', whole);
     assert.deepEqual((await ask('GET', `/api/apis/streams/${body.ID}`)).body, withIds(whole, body.ID, body.Meta));
   });
 
-  test('only its own media type is taken, with or without parameters', async () => {
+  test('streams operations accept only their media type, with or without parameters', async () => {
     for (const type of ['application/json', 'text/plain', 'application/vnd.gw.streams.oas+json', '']) {
       const answer = await ask('POST', '/api/apis/streams', document('typed'), { headers: { 'content-type': type } });
       assert.deepEqual([answer.status, answer.body.Message], [415, `Content-Type must be ${mediaType}`]);
@@ -94,7 +94,7 @@ onEveryEngine('streams APIs', app => {
     assert.equal((await ask('PUT', `/api/apis/streams/${taken.body.ID}`, document('typed'), update)).status, 415);
   });
 
-  test('errors are told with their path, and nothing is made', async () => {
+  test('an invalid streams document is rejected with the path of each error, and nothing is stored', async () => {
     const gateway = document('faulty')['x-gw-api-gateway'];
     const streaming = { streams: {} };
     for (const [body, path] of [
@@ -121,7 +121,7 @@ onEveryEngine('streams APIs', app => {
     assert.deepEqual((await app().ask('GET', '/api/apis/search?q=faulty')).body.apis, []);
   });
 
-  test('an id is taken once, a place too, whatever the form of the API there', async () => {
+  test('a streams API with an existing id or route is rejected, whatever the format of the other API', async () => {
     const { id } = await made('taken', { id: 'taken-streams' });
     assert.equal(id, 'taken-streams');
     const again = await ask('POST', '/api/apis/streams', document('taken-2', { id }));
@@ -133,7 +133,7 @@ onEveryEngine('streams APIs', app => {
     assert.equal((await app().ask('POST', '/api/apis', { body: classic })).status, 409);
   });
 
-  test('an update replaces the document, and another id in it is refused', async () => {
+  test('an update replaces the streams document, and rejects another id in it', async () => {
     const { id, dbId } = await made('updated');
     const next = document('updated-now');
     const answer = await ask('PUT', `/api/apis/streams/${id}`, next);
@@ -144,7 +144,7 @@ onEveryEngine('streams APIs', app => {
     assert.match(other.body.Message, /^x-gw-api-gateway\.info\.id: is another, /);
   });
 
-  test('it stands in the list of all APIs, and is read and deleted but not replaced through the classic path', async () => {
+  test('a streams API is listed, read and deleted but not replaced through the classic path', async () => {
     const { id } = await made('listed');
     const [entry] = (await app().ask('GET', '/api/apis?q=listed')).body.apis;
     const { api_id, is_oas, name, proxy } = entry.api_definition;
@@ -159,7 +159,7 @@ onEveryEngine('streams APIs', app => {
     assert.equal((await ask('GET', `/api/apis/streams/${id}`)).status, 404);
   });
 
-  test('a deleted one is gone; a classic one, a foreign one and an unknown one were never there', async () => {
+  test('a deleted, classic, foreign or unknown API returns 404 from streams operations', async () => {
     const { id } = await made('deleted');
     const classic = {
       api_definition: {
@@ -189,7 +189,7 @@ onEveryEngine('streams APIs', app => {
     assert.equal((await app().ask('GET', '/api/apis/not-streams')).status, 200);
   });
 
-  test('any JSON at all gets success or a clear refusal, and what is taken is read back', async () => {
+  test('any JSON gets success or a clear error, and accepted documents are read back', async () => {
     const value = fc.jsonValue({ maxDepth: 4 });
     const gateway = fc.record({
       info: fc.record({ name: fc.string({ unit: 'binary' }), state: value, more: value }, { requiredKeys: ['name'] }),

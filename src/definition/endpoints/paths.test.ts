@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listOperations, toClassicPath, toOpenApiPath } from './paths.ts';
 
-test('the more particular path comes first', () => {
+test('operations are sorted by path, the more specific first', () => {
   const paths = { '/': {}, '/{any}': {}, '/a': {}, '/a/{id}': {}, '/a/b': {}, '/a/{id}/c': {}, '/ab': {} };
   const all = Object.fromEntries(Object.keys(paths).map(path => [path, { get: {} }]));
   assert.deepEqual(
@@ -11,13 +11,13 @@ test('the more particular path comes first', () => {
   );
 });
 
-test('an operation without an id is named by its path and method', () => {
+test('an operation without an id gets one from its path and method', () => {
   assert.deepEqual(listOperations({ '/users/{id}': { get: {} } }), [
     { id: 'users/{id}GET', path: '/users/{id}', method: 'GET' },
   ]);
 });
 
-test('a segment that is a pattern becomes a parameter that carries it', () => {
+test('a pattern segment becomes a path parameter with the pattern', () => {
   assert.deepEqual(toOpenApiPath('/a/[0-9]+/{id}/{n:\\d+}/x.y'), {
     path: '/a/{customRegex1}/{id}/{n}/x.y',
     parameters: [
@@ -43,7 +43,7 @@ const patterns: readonly (readonly [path: string, pattern: string])[] = [
 for (const [path, pattern] of patterns)
   test(`the OpenAPI path ${path} is the pattern ${pattern}`, () => assert.equal(toClassicPath(path), pattern));
 
-test('members that are no paths hold no operations', () => {
+test('members of paths that are no path items have no operations', () => {
   assert.deepEqual(listOperations({ 'x-note': { get: {} }, '/a': { get: {} } }), [
     { id: 'aGET', path: '/a', method: 'GET' },
   ]);
