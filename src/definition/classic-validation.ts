@@ -17,8 +17,8 @@ const authMethodSwitches: readonly (readonly [mode: string, switches: readonly s
   ['coprocess', ['custom_plugin_auth_enabled', 'use_go_plugin_auth', 'enable_coprocess_auth']],
 ];
 
-const checkAuthSources: Check = given => {
-  const definition = normalizeClassic(given);
+const checkAuthSources: Check = raw => {
+  const definition = normalizeClassic(raw);
   return authMethodSwitches.flatMap(([mode, switches]) => {
     const on = !definition.use_keyless && switches.some(name => definition[name] === true);
     const { disable_header, use_param, use_cookie } = objectOrEmpty(objectOrEmpty(definition.auth_configs)[mode]);
@@ -80,9 +80,11 @@ const checkEndpointLists: Check = ({ version_data }) =>
   );
 
 function checkEndpointEntry(place: string, { path, method, method_actions }: JsonObject): ValidationError[] {
-  const named = Object.keys(objectOrEmpty(method_actions)).map(name => [`${place}.method_actions`, name] as const);
-  const given = typeof method === 'string' && method !== '' ? [[`${place}.method`, method] as const] : [];
-  const wrong = [...given, ...named].filter(([, name]) => !methodName.test(name));
+  const actionMethods = Object.keys(objectOrEmpty(method_actions)).map(
+    name => [`${place}.method_actions`, name] as const,
+  );
+  const entryMethod = typeof method === 'string' && method !== '' ? [[`${place}.method`, method] as const] : [];
+  const wrong = [...entryMethod, ...actionMethods].filter(([, name]) => !methodName.test(name));
   return [
     ...(path === undefined || path === null ? [{ path: `${place}.path`, message: 'is required' }] : []),
     ...wrong.map(([where, name]) => ({

@@ -130,6 +130,7 @@ function declareSchemes(names: ReadonlyMap<SchemeKind, string>, document: JsonOb
     if (kind === 'externalOAuth') entry.providers ??= [];
     omitComponentSettings(entry, objectOrEmpty(getAt(document, path)));
   }
-  const known = Array.isArray(document.security) && document.security.length > 0;
-  if (names.size > 0 && !known) document.security = [Object.fromEntries([...names.values()].map(name => [name, []]))];
+  const hasSecurity = Array.isArray(document.security) && document.security.length > 0;
+  if (names.size > 0 && !hasSecurity)
+    document.security = [Object.fromEntries([...names.values()].map(name => [name, []]))];
 }

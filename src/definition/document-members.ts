@@ -59,17 +59,19 @@ function findGatewayNames(value: unknown, place: readonly string[]): ValidationE
  */
 export function checkDocumentMembers(
   schema: z.ZodType,
-  given: unknown,
+  document: unknown,
   unknownMembers: UnknownMembers,
   unknownNames: readonly ValidationError[] = [],
 ): DefinitionMembers {
-  const errors = [...findMisplacedMembers(given), ...findPathExtensions(given), ...unknownNames];
-  const members = checkDefinitionMembers(schema, given, unknownMembers, errors);
-  return { ...members, value: keepAuthorValues(given, members.value) };
+  const errors = [...findMisplacedMembers(document), ...findPathExtensions(document), ...unknownNames];
+  const members = checkDefinitionMembers(schema, document, unknownMembers, errors);
+  return { ...members, value: keepAuthorValues(document, members.value) };
 }
 
-function keepAuthorValues(given: unknown, checked: unknown): unknown {
-  if (!isObject(given) || !isObject(checked)) return checked;
-  const changed = extensionNames.filter(name => name in checked && checked[name] !== given[name]);
-  return changed.length === 0 ? given : { ...given, ...Object.fromEntries(changed.map(name => [name, checked[name]])) };
+function keepAuthorValues(document: unknown, checked: unknown): unknown {
+  if (!isObject(document) || !isObject(checked)) return checked;
+  const changed = extensionNames.filter(name => name in checked && checked[name] !== document[name]);
+  return changed.length === 0
+    ? document
+    : { ...document, ...Object.fromEntries(changed.map(name => [name, checked[name]])) };
 }

@@ -21,7 +21,7 @@ export function pairList(path: CodecPath, key: string, value: string, item: z.Zo
     encode: map =>
       Object.entries(map as Record<string, unknown>)
         .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
-        .map(([name, given]) => ({ [key]: name, [value]: given })),
+        .map(([name, text]) => ({ [key]: name, [value]: text })),
   };
 }
 
@@ -55,7 +55,7 @@ const quotesRequired = ({ input }: { input?: unknown }) =>
   input === undefined ? undefined : 'must be a text in quotes, a duration such as 1m30s';
 export const durationText = z
   .string({ error: quotesRequired })
-  .refine(given => parseDurationMs(given) !== undefined, { error: 'is not a duration such as PT1M30S or 1m30s' });
+  .refine(text => parseDurationMs(text) !== undefined, { error: 'is not a duration such as PT1M30S or 1m30s' });
 
 function durationCodec(path: CodecPath, unitMs: number, notation: 'iso' | 'shorthand'): FieldCodec {
   const format = notation === 'iso' ? formatIsoDuration : formatShorthand;

@@ -16,18 +16,21 @@ export interface DefinitionMembers {
 /** Checks member names against the schema, before the schema checks values. */
 export function checkDefinitionMembers(
   schema: z.ZodType,
-  given: unknown,
+  definition: unknown,
   unknownMembers: UnknownMembers,
   more: readonly ValidationError[] = [],
 ): DefinitionMembers {
-  const { value, unknown, legacy } = checkMembers(schema, given);
-  const found = [...unknown.map(member => ({ path: member.path, message: formatUnknownMember(member) })), ...more];
-  const refused = unknownMembers === 'refuse' ? found : [];
-  const reported = [
-    ...(unknownMembers === 'warn' ? found : []),
+  const { value, unknown, legacy } = checkMembers(schema, definition);
+  const unknownErrors = [
+    ...unknown.map(member => ({ path: member.path, message: formatUnknownMember(member) })),
+    ...more,
+  ];
+  const errors = unknownMembers === 'refuse' ? unknownErrors : [];
+  const warnings = [
+    ...(unknownMembers === 'warn' ? unknownErrors : []),
     ...legacy.map(path => ({ path, message: 'legacy member: kept, without effect' })),
   ];
-  return { value, errors: refused, warnings: reported };
+  return { value, errors: errors, warnings: warnings };
 }
 
 /** Builds the result of a check; `warnings` is present only where there are some. */

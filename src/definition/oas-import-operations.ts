@@ -11,8 +11,8 @@ const validationErrorStatus = 422;
  * Copies a document and gives every operation an id, by which the gateway extension names it. Referenced path items are
  * inlined, since an operation that occurs twice cannot have one id.
  */
-export function withOperationIds(given: JsonObject): JsonObject {
-  const document = structuredClone(given);
+export function withOperationIds(source: JsonObject): JsonObject {
+  const document = structuredClone(source);
   for (const [path, item] of listPathItems(document.paths)) {
     const target = resolveReference(document, item);
     if (target !== item && isObject(target)) setAt(document, ['paths', path], structuredClone(target));

@@ -9,9 +9,9 @@ import { configureAuthentication } from './oas-import-security.ts';
 import { isAbsoluteUrl, upstreamFromServers } from './oas-import-servers.ts';
 
 /** Builds an API from a plain OpenAPI document. */
-export function importOas(given: unknown, options: ImportOptions): CheckResult<unknown> {
-  if (!isObject(given)) return { ok: false, errors: [{ path: '', message: 'must be an object' }] };
-  const document = withOperationIds(given);
+export function importOas(source: unknown, options: ImportOptions): CheckResult<unknown> {
+  if (!isObject(source)) return { ok: false, errors: [{ path: '', message: 'must be an object' }] };
+  const document = withOperationIds(source);
   const extension: JsonObject = {
     info: { name: objectOrEmpty(document.info).title ?? '', state: { active: true, internal: false } },
     upstream: { url: '' },
@@ -19,10 +19,10 @@ export function importOas(given: unknown, options: ImportOptions): CheckResult<u
     middleware: { global: { contextVariables: { enabled: true }, trafficLogs: { enabled: true } } },
   };
   if (options.apiID) setAt(extension, ['info', 'id'], options.apiID);
-  const found = options.upstreamURL ? undefined : upstreamFromServers(document.servers);
-  if (found && 'url' in found) setAt(extension, ['upstream', 'url'], found.url);
+  const upstream = options.upstreamURL ? undefined : upstreamFromServers(document.servers);
+  if (upstream && 'url' in upstream) setAt(extension, ['upstream', 'url'], upstream.url);
   const errors = [...checkTitle(document), ...applyImportOptions(extension, document, options)];
-  if (found && 'error' in found) errors.unshift(found.error);
+  if (upstream && 'error' in upstream) errors.unshift(upstream.error);
   return errors.length > 0
     ? { ok: false, errors }
     : { ok: true, definition: { ...document, [extensionName]: extension } };

@@ -11,10 +11,10 @@ import type { OasDefinition } from './wire-types.ts';
  * Replaces the document of a stored API. The gateway extension stays, without operations that no longer exist; the
  * servers stay where the new document names none. A document with its own extension and no options is taken as it is.
  */
-export function patchOas(stored: OasDefinition, given: unknown, options: ImportOptions): CheckResult<unknown> {
-  if (!isObject(given)) return { ok: false, errors: [{ path: '', message: 'must be an object' }] };
-  if (given[extensionName] !== undefined && hasNoOptions(options)) return { ok: true, definition: given };
-  const document = withOperationIds(given);
+export function patchOas(stored: OasDefinition, source: unknown, options: ImportOptions): CheckResult<unknown> {
+  if (!isObject(source)) return { ok: false, errors: [{ path: '', message: 'must be an object' }] };
+  if (source[extensionName] !== undefined && hasNoOptions(options)) return { ok: true, definition: source };
+  const document = withOperationIds(source);
   const extension = document[extensionName] ?? (structuredClone(stored[extensionName]) as JsonObject);
   if (!isObject(extension)) return { ok: false, errors: [{ path: extensionName, message: 'must be an object' }] };
   const keptNames = ['servers', streamingName].filter(

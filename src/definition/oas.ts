@@ -87,8 +87,8 @@ export const looseDocumentSchema = open({
 });
 
 /** Checks a document and reports all errors at once. Returns the value as given, without `null` for absent members. */
-export function checkOas(given: unknown, unknownMembers: UnknownMembers = 'refuse'): CheckResult<OasDefinition> {
-  const members = checkDocumentMembers(oasSchema, given, unknownMembers, findUnknownNames(given));
+export function checkOas(document: unknown, unknownMembers: UnknownMembers = 'refuse'): CheckResult<OasDefinition> {
+  const members = checkDocumentMembers(oasSchema, document, unknownMembers, findUnknownNames(document));
   const { value } = members;
   const parsed = oasSchema.safeParse(value);
   const errors = [...members.errors, ...(parsed.success ? [] : fromZodError(parsed.error))];

@@ -18,11 +18,11 @@ export const reservedTokenParameters: ReadonlySet<string> = new Set([
 ]);
 
 /** Paths are relative to the scheme. */
-export function validateOauth2(given: Oauth2): ValidationError[] {
-  if (!given.enabled) return [];
+export function validateOauth2(settings: Oauth2): ValidationError[] {
+  if (!settings.enabled) return [];
   return [
-    ...validateResourceMetadata('protectedResourceMetadata', given.metadataEnabled, given),
-    ...(given.exchangeEnabled ? checkTokenExchange(given.providers) : []),
+    ...validateResourceMetadata('protectedResourceMetadata', settings.metadataEnabled, settings),
+    ...(settings.exchangeEnabled ? checkTokenExchange(settings.providers) : []),
   ];
 }
 

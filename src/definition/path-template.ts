@@ -41,10 +41,10 @@ export function compilePathTemplate(segment: string, defaultPattern = segmentPat
   const compiled = compileRegex(source);
   return {
     names: groups.map(([name]) => name),
-    match(given) {
+    match(text) {
       // Literal comparison first: it is so cheap that many templates in one place do not slow other routes.
-      if (!given.startsWith(before) || !given.endsWith(after)) return undefined;
-      const matcher = compiled.matcher(given);
+      if (!text.startsWith(before) || !text.endsWith(after)) return undefined;
+      const matcher = compiled.matcher(text);
       return matcher.matches() ? groups.map(([, at]) => matcher.group(at) ?? '') : undefined;
     },
   };
@@ -55,10 +55,10 @@ function compileSingleParameter(name: string, before: string, after: string, div
   const names = [name];
   return {
     names,
-    match(given) {
-      const end = given.length - after.length;
-      if (end <= before.length || !given.startsWith(before) || !given.endsWith(after)) return undefined;
-      const value = given.slice(before.length, end);
+    match(text) {
+      const end = text.length - after.length;
+      if (end <= before.length || !text.startsWith(before) || !text.endsWith(after)) return undefined;
+      const value = text.slice(before.length, end);
       return value.includes(divider) ? undefined : [value];
     },
   };

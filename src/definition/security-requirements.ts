@@ -56,13 +56,13 @@ function readRequirement(
   document: OasDefinition,
   extension: JsonObject,
 ): SecurityRequirement {
-  const found = names.map(name => ({ name, way: resolveScheme(name, document, extension) }));
-  const ways = found.flatMap(({ way }) => (typeof way === 'object' ? [way] : []));
-  const missing = found.find(({ way }) => way === undefined)?.name;
+  const schemes = names.map(name => ({ name, way: resolveScheme(name, document, extension) }));
+  const ways = schemes.flatMap(({ way }) => (typeof way === 'object' ? [way] : []));
+  const missing = schemes.find(({ way }) => way === undefined)?.name;
   return {
     names,
     methods: ways.sort((a, b) => authMethods.indexOf(a.mode) - authMethods.indexOf(b.mode)),
-    requiresCertificate: found.some(({ way }) => way === mutualTlsName),
+    requiresCertificate: schemes.some(({ way }) => way === mutualTlsName),
     // A scope check identifies no caller: a requirement needs another scheme that does.
     missingScheme: missing ?? (ways.length === 0 ? (names[0] ?? '') : ''),
   };

@@ -32,15 +32,15 @@ export function findSchemeAnchors(document: OasDefinition): Anchors {
   const [first] = Array.isArray(document.security) ? document.security : [];
   const rankOf = (name: string) =>
     objectOrEmpty(entries[name]).enabled === true ? (first && name in first ? 2 : 1) : 0;
-  const found: Record<string, string> = {};
+  const names: Record<string, string> = {};
   for (const [name, entry] of Object.entries(entries)) {
     const kind = schemeKindOf(objectOrEmpty(components[name]), objectOrEmpty(entry));
     if (!kind) continue;
-    const other = found[kind];
-    if (other === undefined || rankOf(name) > rankOf(other)) found[kind] = name;
+    const other = names[kind];
+    if (other === undefined || rankOf(name) > rankOf(other)) names[kind] = name;
   }
   return Object.fromEntries(
-    schemeKinds.map(kind => [`@${kind}`, found[kind] === undefined ? null : [...schemesPath, found[kind]]]),
+    schemeKinds.map(kind => [`@${kind}`, names[kind] === undefined ? null : [...schemesPath, names[kind]]]),
   );
 }
 

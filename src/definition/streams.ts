@@ -52,13 +52,13 @@ export const streamsSchema = looseDocumentSchema.extend({
  * members.
  */
 export function checkStreams(
-  given: unknown,
+  document: unknown,
   unknownMembers: UnknownMembers = 'refuse',
 ): CheckResult<StreamsDefinition> {
-  const unknownNames = findUnknownNames(given);
+  const unknownNames = findUnknownNames(document);
   // A document without paths has no operations to name: settings of operations are reported as warnings.
-  const isAlone = isDocument(given) && given.paths === undefined;
-  const found = checkDocumentMembers(streamsSchema, given, unknownMembers, isAlone ? [] : unknownNames);
+  const isAlone = isDocument(document) && document.paths === undefined;
+  const found = checkDocumentMembers(streamsSchema, document, unknownMembers, isAlone ? [] : unknownNames);
   const members = isAlone ? { ...found, warnings: [...found.warnings, ...unknownNames] } : found;
   const { value } = members;
   const parsed = streamsSchema.safeParse(value);

@@ -56,8 +56,8 @@ function addRows(root: Node, rows: readonly Row[], format: DefinitionFormat): vo
 }
 
 function buildRowSchema(row: Row, format: DefinitionFormat): z.ZodType {
-  const given = row[format]?.schema;
-  if (given) return given;
+  const schema = row[format]?.schema;
+  if (schema) return schema;
   if (!row.items) return withoutDefault(row.rule!);
   const item = buildItemSchema(row.items.rows, format);
   return (row.items.kind === 'list' ? z.array(item) : z.record(z.string(), item)).nullable();

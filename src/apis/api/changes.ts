@@ -196,7 +196,7 @@ export function removeApi(
   ref: string,
   kinds?: readonly ApiKind[],
 ): Promise<StoredApi> {
-  const { records, apis, onApiDeleted: forgetApi } = services;
+  const { records, apis, onApiDeleted } = services;
   return records.write(async () => {
     await apis.lockForWrite();
     const api = await apis.get(orgId, ref);
@@ -206,7 +206,7 @@ export function removeApi(
       await apis.replace(withSummary(withoutVersion(base, api.api_id)));
       records.markChanged('apis', base.id);
     }
-    await forgetApi(orgId, api.api_id);
+    await onApiDeleted(orgId, api.api_id);
     records.markChanged('apis', api.id);
     return api;
   });

@@ -109,8 +109,8 @@ const maxCategories = 200;
 export const categoryList = z.array(z.string().max(maxCategoryLength)).max(maxCategories);
 
 /** Drops blank and repeated categories. */
-export const normalizeCategories = (given: readonly string[]): string[] =>
-  [...new Set(given.map(label => label.toWellFormed().trim()))].filter(Boolean);
+export const normalizeCategories = (labels: readonly string[]): string[] =>
+  [...new Set(labels.map(label => label.toWellFormed().trim()))].filter(Boolean);
 
 /** Import by the operator: either format, as lists return it. */
 export const ImportedApi = readOnlyMembers(
@@ -136,11 +136,11 @@ const nonWrapperMembers = [
 ];
 
 /** Merges sent members over stored ones: absent keeps, null empties. */
-export function mergeWrapper(given: WrapperInput, before: Wrapper = emptyWrapper): Wrapper {
-  const { hook_references, is_site, sort_by, user_owners, user_group_owners, ...rest } = given;
+export function mergeWrapper(sent: WrapperInput, before: Wrapper = emptyWrapper): Wrapper {
+  const { hook_references, is_site, sort_by, user_owners, user_group_owners, ...rest } = sent;
   const more = Object.fromEntries(Object.entries(rest).filter(([name]) => !nonWrapperMembers.includes(name)));
-  const list = <T>(sent: readonly T[] | null | undefined, kept: readonly T[]) =>
-    (sent === undefined ? kept : sent) ?? [];
+  const list = <T>(sent: readonly T[] | null | undefined, stored: readonly T[]) =>
+    (sent === undefined ? stored : sent) ?? [];
   return {
     hook_references: list(hook_references, before.hook_references),
     is_site: is_site ?? before.is_site,

@@ -34,9 +34,9 @@ export function restoreSecrets<T extends WithSecrets>(written: T, before?: Store
   const errors: ValidationError[] = [];
   const restored = mapApiSecrets(written, (value, path) => {
     if (value !== redactedText) return value;
-    const kept = stored.get(path);
-    if (kept === undefined) errors.push({ path, message: `${redactedText} stands for a secret that is not stored` });
-    return kept ?? value;
+    const secret = stored.get(path);
+    if (secret === undefined) errors.push({ path, message: `${redactedText} stands for a secret that is not stored` });
+    return secret ?? value;
   });
   if (errors.length > 0) throw createInvalidProblem(errors);
   return restored;

@@ -73,172 +73,190 @@ export function createApiStore(records: Records, vault: Vault) {
     encode: api => sealApiSecrets(vault, api),
     decode: row => openApiSecrets(vault, row as ApiRow),
   });
-  const toCategoryRows = (api: StoredApi) =>
-    api.summary.categories.map(category => ({ org_id: api.org_id, category, api: api.id }));
-
-  async function indexCategories(api: StoredApi): Promise<void> {
-    await records.db.deleteFrom('api_categories').where('api', '=', api.id).execute();
-    const rows = toCategoryRows(api);
-    if (rows.length > 0) await records.db.insertInto('api_categories').values(rows).execute();
-    await indexOwners(api);
-  }
-
-  async function indexOwners({ id: api, org_id, wrapper }: StoredApi): Promise<void> {
-    await records.db.deleteFrom('api_owners').where('api', '=', api).execute();
-    const rows = [
-      ...[...new Set(wrapper.user_owners)].map(owner => ({ org_id, api, kind: 'user', owner })),
-      ...[...new Set(wrapper.user_group_owners)].map(owner => ({ org_id, api, kind: 'group', owner })),
-    ];
-    if (rows.length > 0) await records.db.insertInto('api_owners').values(rows).execute();
-  }
-
   return {
-    /** Finds by public or database id. */
-    async get(orgId: string, ref: string): Promise<StoredApi | undefined> {
-      return (await apis.find({ org_id: orgId, api_id: ref })) ?? apis.find({ org_id: orgId, id: ref });
-    },
-    /** In any organisation: for the operator and the gateway. */
-    async getAnywhere(ref: string): Promise<StoredApi | undefined> {
-      // Database ids are generated, public ids may be chosen: a chosen id cannot shadow a generated one.
-      return (await apis.find({ id: ref })) ?? apis.find({ api_id: ref });
-    },
-    /** By public id only, in any organisation. */
-    findByApiId: (apiId: string) => apis.find({ api_id: apiId }),
-    /** The existing ones of these public ids. */
-    async findByIds(orgId: string, apiIds: readonly string[]): Promise<StoredApi[]> {
-      const found: StoredApi[] = [];
-      for (let at = 0; at < apiIds.length; at += maxIdsPerQuery) {
-        const some = sql.join(apiIds.slice(at, at + maxIdsPerQuery));
-        const filter = (query: Query) => query.where(sql<SqlBool>`api_id in (${some})`);
-        found.push(...(await apis.all({ where: { org_id: orgId }, filter, order: ['id'] })));
-      }
-      return found;
-    },
-    /** All APIs of the installation, oldest first. */
-    all: () => apis.all({ order: apiOrders.created_at }),
-    count: (orgId: string) => apis.count({ org_id: orgId }),
-
+    ...createApiReader(apis),
+    ...createRouteChecks(records, apis),
+    ...createApiWriter(records, apis),
+    ...createCategoryReader(records),
     /** Serializes writers of APIs; call inside a write, before anything is read. */
     lockForWrite: () => meta.set(writeLockName, ''),
-    /** Lookups accept both kinds of id, so neither may equal an id of either kind of any API. */
-    async isTaken({ id, api_id }: Pick<StoredApi, 'id' | 'api_id'>): Promise<boolean> {
-      for (const ref of [id, api_id])
-        if ((await apis.count({ api_id: ref })) + (await apis.count({ id: ref })) > 0) return true;
-      return false;
-    },
-
-    /** True where another API of the organisation claims the same route. */
-    async isClaimed(
-      orgId: string,
-      { domain, listen_path }: Pick<Summary, 'domain' | 'listen_path'>,
-      id: string,
-    ): Promise<boolean> {
-      if (listen_path === '') return false;
-      return (await apis.count({ org_id: orgId, domain, listen_path }, query => query.where('id', '!=', id))) > 0;
-    },
-
-    /** Candidate routes of other organisations; each query uses an index and reads no definitions. */
-    async foreignRoutes(orgId: string, search: RouteSearch): Promise<{ routes: ClaimedRoute[]; byId: ClaimedRoute[] }> {
-      const read = async (query: RouteQuery): Promise<ClaimedRoute[]> => {
-        const rows = await query.limit(maxRoutesCompared + 1).execute();
-        if (rows.length > maxRoutesCompared) throw problem.too_many_routes({ detail: { most: maxRoutesCompared } });
-        return rows;
-      };
-      const { routes, byId } = foreignRouteQueries(records, orgId, search);
-      const found: ClaimedRoute[] = [];
-      for (const query of routes) found.push(...(await read(query)));
-      return { routes: found, byId: byId ? await read(byId) : [] };
-    },
-    /** APIs that list this one among their versions. */
-    async findBases(orgId: string, apiId: string): Promise<StoredApi[]> {
-      const filter = (query: Query) => query.where(columnContains('body', JSON.stringify(apiId)));
-      const found = await apis.all({ where: { org_id: orgId }, filter, order: ['id'] });
-      return found.filter(({ summary }) => Object.values(summary.versions).includes(apiId));
-    },
-
-    async insert(api: StoredApi): Promise<void> {
-      await apis.insert(api);
-      await indexCategories(api);
-    },
-    async replace(api: StoredApi): Promise<void> {
-      await apis.replace({ id: api.id }, api);
-      await indexCategories(api);
-    },
     /** Seals rows that an earlier release wrote; call inside a write, after `lockForWrite`. Returns their number. */
-    async sealPlainRows(): Promise<number> {
-      let sealed = 0;
-      for (let last: string | undefined = ''; last !== undefined; ) {
-        const rows = await records.db
-          .selectFrom('apis')
-          .select(['id', 'body'])
-          .where('id', '>', last)
-          .orderBy('id')
-          .limit(sealBatchRows)
-          .execute();
-        for (const { id, body } of rows) {
-          const row = JSON.parse(body) as ApiRow;
-          if (row.sealed !== undefined) continue;
-          const next = sealApiSecrets(vault, row);
-          if (next === row) continue;
-          await records.db
-            .updateTable('apis')
-            .set({ body: JSON.stringify(next) })
-            .where('id', '=', id)
-            .execute();
-          sealed++;
-        }
-        last = rows.length < sealBatchRows ? undefined : rows.at(-1)!.id;
-      }
-      return sealed;
-    },
-    async remove(id: string): Promise<void> {
-      await apis.remove({ id });
-      await records.db.deleteFrom('api_categories').where('api', '=', id).execute();
-      await records.db.deleteFrom('api_owners').where('api', '=', id).execute();
-    },
-
-    async page(orgId: string, filter: ApiFilter, order: ApiOrder, asked: PageRequest): Promise<Page<StoredApi>> {
-      const listing = { where: { org_id: orgId }, order: apiOrders[order], filter: buildFilter(orgId, filter) };
-      if (!filter.matches) return apis.page(listing, asked);
-      return toPage((await apis.all(listing)).filter(filter.matches), asked);
-    },
-
-    /** Public ids of all versions of other APIs in the organisation. */
-    async versionIds(orgId: string): Promise<ReadonlySet<string>> {
-      const found = await apis.all({ where: { org_id: orgId }, order: ['id'] });
-      return new Set(found.flatMap(({ summary }) => Object.values(summary.versions)));
-    },
-
-    async categoryCounts(orgId: string, hidden: readonly string[] = []): Promise<{ name: string; count: number }[]> {
-      const rows = await records.db
-        .selectFrom('api_categories')
-        .innerJoin('apis', 'apis.id', 'api_categories.api')
-        .select(['category', sql<number>`count(*)`.as('count')])
-        .where('api_categories.org_id', '=', orgId)
-        .where(notHidden(hidden))
-        .groupBy('category')
-        .orderBy('category')
-        .execute();
-      return rows.map(({ category, count }) => ({ name: category, count: Number(count) }));
-    },
-
-    /** Category to the public ids of its APIs. */
-    async categoryMembers(orgId: string, hidden: readonly string[] = []): Promise<Map<string, string[]>> {
-      const rows = await records.db
-        .selectFrom('api_categories')
-        .innerJoin('apis', 'apis.id', 'api_categories.api')
-        .select(['api_categories.category', 'apis.api_id'])
-        .where('api_categories.org_id', '=', orgId)
-        .where(notHidden(hidden))
-        .orderBy('api_categories.category')
-        .orderBy('apis.created_at')
-        .orderBy('apis.id')
-        .execute();
-      const members = new Map<string, string[]>();
-      for (const { category, api_id } of rows) members.set(category, [...(members.get(category) ?? []), api_id]);
-      return members;
-    },
+    sealPlainRows: () => sealPlainRows(records, vault),
   };
+}
+
+type Apis = ReturnType<typeof createCollection<'apis', StoredApi>>;
+
+const createApiReader = (apis: Apis) => ({
+  /** Finds by public or database id. */
+  async get(orgId: string, ref: string): Promise<StoredApi | undefined> {
+    return (await apis.find({ org_id: orgId, api_id: ref })) ?? apis.find({ org_id: orgId, id: ref });
+  },
+  /** In any organisation: for the operator and the gateway. */
+  async getAnywhere(ref: string): Promise<StoredApi | undefined> {
+    // Database ids are generated, public ids may be chosen: a chosen id cannot shadow a generated one.
+    return (await apis.find({ id: ref })) ?? apis.find({ api_id: ref });
+  },
+  /** By public id only, in any organisation. */
+  findByApiId: (apiId: string) => apis.find({ api_id: apiId }),
+  /** The existing ones of these public ids. */
+  async findByIds(orgId: string, apiIds: readonly string[]): Promise<StoredApi[]> {
+    const found: StoredApi[] = [];
+    for (let at = 0; at < apiIds.length; at += maxIdsPerQuery) {
+      const some = sql.join(apiIds.slice(at, at + maxIdsPerQuery));
+      const filter = (query: Query) => query.where(sql<SqlBool>`api_id in (${some})`);
+      found.push(...(await apis.all({ where: { org_id: orgId }, filter, order: ['id'] })));
+    }
+    return found;
+  },
+  /** All APIs of the installation, oldest first. */
+  all: () => apis.all({ order: apiOrders.created_at }),
+  count: (orgId: string) => apis.count({ org_id: orgId }),
+  /** APIs that list this one among their versions. */
+  async findBases(orgId: string, apiId: string): Promise<StoredApi[]> {
+    const filter = (query: Query) => query.where(columnContains('body', JSON.stringify(apiId)));
+    const found = await apis.all({ where: { org_id: orgId }, filter, order: ['id'] });
+    return found.filter(({ summary }) => Object.values(summary.versions).includes(apiId));
+  },
+  async page(orgId: string, filter: ApiFilter, order: ApiOrder, request: PageRequest): Promise<Page<StoredApi>> {
+    const listing = { where: { org_id: orgId }, order: apiOrders[order], filter: buildFilter(orgId, filter) };
+    if (!filter.matches) return apis.page(listing, request);
+    return toPage((await apis.all(listing)).filter(filter.matches), request);
+  },
+
+  /** Public ids of all versions of other APIs in the organisation. */
+  async versionIds(orgId: string): Promise<ReadonlySet<string>> {
+    const found = await apis.all({ where: { org_id: orgId }, order: ['id'] });
+    return new Set(found.flatMap(({ summary }) => Object.values(summary.versions)));
+  },
+});
+
+/** Checks of a write: ids and routes that are taken. */
+const createRouteChecks = (records: Records, apis: Apis) => ({
+  /** Lookups accept both kinds of id, so neither may equal an id of either kind of any API. */
+  async isTaken({ id, api_id }: Pick<StoredApi, 'id' | 'api_id'>): Promise<boolean> {
+    for (const ref of [id, api_id])
+      if ((await apis.count({ api_id: ref })) + (await apis.count({ id: ref })) > 0) return true;
+    return false;
+  },
+
+  /** True where another API of the organisation claims the same route. */
+  async isClaimed(
+    orgId: string,
+    { domain, listen_path }: Pick<Summary, 'domain' | 'listen_path'>,
+    id: string,
+  ): Promise<boolean> {
+    if (listen_path === '') return false;
+    return (await apis.count({ org_id: orgId, domain, listen_path }, query => query.where('id', '!=', id))) > 0;
+  },
+
+  /** Candidate routes of other organisations; each query uses an index and reads no definitions. */
+  async foreignRoutes(orgId: string, search: RouteSearch): Promise<{ routes: ClaimedRoute[]; byId: ClaimedRoute[] }> {
+    const read = async (query: RouteQuery): Promise<ClaimedRoute[]> => {
+      const rows = await query.limit(maxRoutesCompared + 1).execute();
+      if (rows.length > maxRoutesCompared) throw problem.too_many_routes({ detail: { most: maxRoutesCompared } });
+      return rows;
+    };
+    const { routes, byId } = foreignRouteQueries(records, orgId, search);
+    const found: ClaimedRoute[] = [];
+    for (const query of routes) found.push(...(await read(query)));
+    return { routes: found, byId: byId ? await read(byId) : [] };
+  },
+});
+
+const createApiWriter = (records: Records, apis: Apis) => ({
+  async insert(api: StoredApi): Promise<void> {
+    await apis.insert(api);
+    await updateIndexes(records, api);
+  },
+  async replace(api: StoredApi): Promise<void> {
+    await apis.replace({ id: api.id }, api);
+    await updateIndexes(records, api);
+  },
+  async remove(id: string): Promise<void> {
+    await apis.remove({ id });
+    await records.db.deleteFrom('api_categories').where('api', '=', id).execute();
+    await records.db.deleteFrom('api_owners').where('api', '=', id).execute();
+  },
+});
+
+const createCategoryReader = (records: Records) => ({
+  async categoryCounts(orgId: string, hidden: readonly string[] = []): Promise<{ name: string; count: number }[]> {
+    const rows = await records.db
+      .selectFrom('api_categories')
+      .innerJoin('apis', 'apis.id', 'api_categories.api')
+      .select(['category', sql<number>`count(*)`.as('count')])
+      .where('api_categories.org_id', '=', orgId)
+      .where(notHidden(hidden))
+      .groupBy('category')
+      .orderBy('category')
+      .execute();
+    return rows.map(({ category, count }) => ({ name: category, count: Number(count) }));
+  },
+
+  /** Category to the public ids of its APIs. */
+  async categoryMembers(orgId: string, hidden: readonly string[] = []): Promise<Map<string, string[]>> {
+    const rows = await records.db
+      .selectFrom('api_categories')
+      .innerJoin('apis', 'apis.id', 'api_categories.api')
+      .select(['api_categories.category', 'apis.api_id'])
+      .where('api_categories.org_id', '=', orgId)
+      .where(notHidden(hidden))
+      .orderBy('api_categories.category')
+      .orderBy('apis.created_at')
+      .orderBy('apis.id')
+      .execute();
+    const members = new Map<string, string[]>();
+    for (const { category, api_id } of rows) members.set(category, [...(members.get(category) ?? []), api_id]);
+    return members;
+  },
+});
+
+/** Seals rows that an earlier release wrote; call inside a write, after `lockForWrite`. Returns their number. */
+async function sealPlainRows(records: Records, vault: Vault): Promise<number> {
+  let sealed = 0;
+  for (let last: string | undefined = ''; last !== undefined; ) {
+    const rows = await records.db
+      .selectFrom('apis')
+      .select(['id', 'body'])
+      .where('id', '>', last)
+      .orderBy('id')
+      .limit(sealBatchRows)
+      .execute();
+    for (const { id, body } of rows) {
+      const row = JSON.parse(body) as ApiRow;
+      if (row.sealed !== undefined) continue;
+      const next = sealApiSecrets(vault, row);
+      if (next === row) continue;
+      await records.db
+        .updateTable('apis')
+        .set({ body: JSON.stringify(next) })
+        .where('id', '=', id)
+        .execute();
+      sealed++;
+    }
+    last = rows.length < sealBatchRows ? undefined : rows.at(-1)!.id;
+  }
+  return sealed;
+}
+
+const toCategoryRows = (api: StoredApi) =>
+  api.summary.categories.map(category => ({ org_id: api.org_id, category, api: api.id }));
+
+async function updateIndexes(records: Records, api: StoredApi): Promise<void> {
+  await records.db.deleteFrom('api_categories').where('api', '=', api.id).execute();
+  const rows = toCategoryRows(api);
+  if (rows.length > 0) await records.db.insertInto('api_categories').values(rows).execute();
+  await indexOwners(records, api);
+}
+
+async function indexOwners(records: Records, { id: api, org_id, wrapper }: StoredApi): Promise<void> {
+  await records.db.deleteFrom('api_owners').where('api', '=', api).execute();
+  const rows = [
+    ...[...new Set(wrapper.user_owners)].map(owner => ({ org_id, api, kind: 'user', owner })),
+    ...[...new Set(wrapper.user_group_owners)].map(owner => ({ org_id, api, kind: 'group', owner })),
+  ];
+  if (rows.length > 0) await records.db.insertInto('api_owners').values(rows).execute();
 }
 
 const notHidden = (hidden: readonly string[]): Expression<SqlBool> =>

@@ -26,12 +26,12 @@ export async function findBase(apis: ApiStore, { org_id, api_id }: StoredApi): P
 }
 
 /** Lists an API with its versions, or its siblings: the base first, then by name. */
-export async function listVersions(apis: ApiStore, api: StoredApi, asked: z.output<typeof versionListQuery>) {
+export async function listVersions(apis: ApiStore, api: StoredApi, query: z.output<typeof versionListQuery>) {
   const isBase = Object.keys(api.summary.versions).length > 0;
   const base = isBase ? api : ((await findBase(apis, api)) ?? api);
-  const wanted = (asked.searchText ?? '').toLowerCase();
+  const wanted = (query.searchText ?? '').toLowerCase();
   const fits = ({ versionName, internal }: ListedVersion) =>
-    versionName.toLowerCase().includes(wanted) && (!asked.accessType || internal === (asked.accessType === 'internal'));
+    versionName.toLowerCase().includes(wanted) && (!query.accessType || internal === (query.accessType === 'internal'));
   return { status: 'success', apis: (await listBaseAndVersions(apis, base)).filter(fits) };
 }
 

@@ -29,8 +29,8 @@ interface VersioningBlock {
 
 /** Versioning block of a base, in either format. */
 function readVersioning({ kind, definition }: DefinitionOfKind): VersioningBlock {
-  const found = kind === 'classic' ? definition.definition : definition['x-gw-api-gateway'].info.versioning;
-  const { versions, ...rest } = found ?? {};
+  const versioning = kind === 'classic' ? definition.definition : definition['x-gw-api-gateway'].info.versioning;
+  const { versions, ...rest } = versioning ?? {};
   const pairs = Array.isArray(versions) ? versions.map(it => [it.name, it.id]) : Object.entries(versions ?? {});
   return { ...(rest as object), rest, versions: Object.fromEntries(pairs) };
 }
@@ -50,21 +50,21 @@ function withVersioning<T extends DefinitionOfKind>(
 }
 
 /** Adds a version to a base. */
-export function withVersion(base: StoredApi, childId: string, asked: VersionOptions): StoredApi {
+export function withVersion(base: StoredApi, childId: string, options: VersionOptions): StoredApi {
   const { name, location, key, versions, rest, ...block } = readVersioning(base);
-  const added = asked.new_version_name;
+  const added = options.new_version_name;
   if (!added) throw problem.version_name_missing();
-  const baseName = asked.base_api_version_name || name;
+  const baseName = options.base_api_version_name || name;
   if (!baseName) throw problem.base_name_missing();
-  const taken = Object.hasOwn(versions, added) && versions[added] !== childId;
-  if (taken || added === baseName) throw problem.version_exists({ detail: { name: added } });
+  const isTaken = Object.hasOwn(versions, added) && versions[added] !== childId;
+  if (isTaken || added === baseName) throw problem.version_exists({ detail: { name: added } });
   const next = {
     ...rest,
     enabled: true,
     name: baseName,
     location: location || defaultVersionLocation.location,
     key: key || (location && location !== 'header' ? '' : defaultVersionLocation.key),
-    default: asked.set_default ? added : block.default || ownName,
+    default: options.set_default ? added : block.default || ownName,
   };
   return withVersioning(base, next, { ...versions, [added]: childId });
 }
@@ -73,8 +73,8 @@ export function withVersion(base: StoredApi, childId: string, asked: VersionOpti
 export function withoutVersion(base: StoredApi, childId: string): StoredApi {
   const { name, versions, rest, ...block } = readVersioning(base);
   const left = Object.entries(versions).filter(([, id]) => id !== childId);
-  const kept = block.default === undefined || versions[block.default] !== childId;
-  return withVersioning(base, kept ? rest : { ...rest, default: name || ownName }, Object.fromEntries(left));
+  const keepsDefault = block.default === undefined || versions[block.default] !== childId;
+  return withVersioning(base, keepsDefault ? rest : { ...rest, default: name || ownName }, Object.fromEntries(left));
 }
 
 /**

@@ -66,18 +66,18 @@ export const getApiHealth = operation({
   query: z.object({ api_id: z.string().max(64).optional().describe('The public id or the database id') }),
   returns: Health,
   problems: [problem.api_id_missing, problem.api_id_unknown],
-  async handle({ query: { api_id: asked } }, { apis, traffic }: NodeServices) {
-    if (!asked) throw problem.api_id_missing();
-    const api = await apis.getAnywhere(asked);
+  async handle({ query: { api_id: apiId } }, { apis, traffic }: NodeServices) {
+    if (!apiId) throw problem.api_id_missing();
+    const api = await apis.getAnywhere(apiId);
     if (!api) throw problem.api_id_unknown();
-    const found = await traffic.stats(api.api_id);
-    const perSecond = (count: number) => count / found.seconds;
+    const stats = await traffic.stats(api.api_id);
+    const perSecond = (count: number) => count / stats.seconds;
     return {
-      throttle_reqests_per_second: perSecond(found.rateRefused),
-      quota_violations_per_second: perSecond(found.quotaRefused),
-      key_failures_per_second: perSecond(found.keyRefused),
-      average_upstream_latency: found.upstreamCalls === 0 ? 0 : found.upstreamMs / found.upstreamCalls,
-      average_requests_per_second: perSecond(found.calls),
+      throttle_reqests_per_second: perSecond(stats.rateRefused),
+      quota_violations_per_second: perSecond(stats.quotaRefused),
+      key_failures_per_second: perSecond(stats.keyRefused),
+      average_upstream_latency: stats.upstreamCalls === 0 ? 0 : stats.upstreamMs / stats.upstreamCalls,
+      average_requests_per_second: perSecond(stats.calls),
     };
   },
 });

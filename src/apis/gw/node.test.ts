@@ -13,7 +13,7 @@ const invalidated = { status: 'ok', message: 'cache invalidated' };
 const one = rsaPair();
 
 onEveryEngine(
-  'what a script asks of a gateway as a whole',
+  'gateway API: reload, status, health and caches',
   app => {
     let upstream: Upstream;
     let publisher: Publisher;

@@ -51,8 +51,8 @@ export const listApis = operation({
   async handle({ actor, query }, { apis, settings, ownership }: ListServices) {
     const { apiIds: hidden } = await ownership.findHidden(actor);
     const filter = { ...(await buildListFilter(actor.orgId, query, apis)), hidden };
-    const asked = toPageRequest(query.p, settings['management.page_size']);
-    const { items, pages } = await apis.page(actor.orgId, filter, query.sort, asked);
+    const page = toPageRequest(query.p, settings['management.page_size']);
+    const { items, pages } = await apis.page(actor.orgId, filter, query.sort, page);
     return {
       apis: items.map(api => (query.compressed === '1' ? toCompressedView : toApiView)(maskSecretsFor(actor, api))),
       pages,
@@ -87,8 +87,8 @@ export const searchApis = operation({
   returns: apiPage,
   async handle({ actor, query: { q, p } }, { apis, settings, ownership }: ListServices) {
     const { apiIds: hidden } = await ownership.findHidden(actor);
-    const asked = toPageRequest(p, settings['management.page_size']);
-    const { items, pages } = await apis.page(actor.orgId, { hidden, ...(q && { name: q }) }, newest, asked);
+    const page = toPageRequest(p, settings['management.page_size']);
+    const { items, pages } = await apis.page(actor.orgId, { hidden, ...(q && { name: q }) }, newest, page);
     return { apis: items.map(api => toApiView(maskSecretsFor(actor, api))), pages };
   },
 });

@@ -36,8 +36,8 @@ const declared = {
 /** Data plane status, with warnings about parts of the definition without effect. */
 async function readStatus(api: StoredApi, { apis, traffic }: StatusServices) {
   const { warnings = [], ...status } = await traffic.status(api.api_id);
-  const found = [...warnings, ...listStoredWarnings(api), ...(await listMissingVersions(api, apis))];
-  return { api_id: api.api_id, ...status, ...toWarningsMember({ warnings: found }) };
+  const allWarnings = [...warnings, ...listStoredWarnings(api), ...(await listMissingVersions(api, apis))];
+  return { api_id: api.api_id, ...status, ...toWarningsMember({ warnings: allWarnings }) };
 }
 
 /** Versions whose API does not exist. It may be created after its base, so writes accept it. */

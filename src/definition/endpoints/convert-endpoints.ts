@@ -92,8 +92,8 @@ function getOrDeclareOperation(
   if (free === undefined) return undefined;
   const id = known ?? declareOperation(document, free, method, parameters);
   ids.set(key, id);
-  const given = getAt(operations, [id]);
-  const operation = isObject(given) ? given : {};
+  const existing = getAt(operations, [id]);
+  const operation = isObject(existing) ? existing : {};
   setAt(operations, [id], operation);
   if (known === undefined && toClassicPath(free) !== pattern) setAt(operation, ['x-gw-classic', 'path'], pattern);
   return operation;
@@ -131,10 +131,10 @@ export function convertEndpointsToClassic(
   rest: JsonObject,
   version: JsonObject,
 ): void {
-  const given = objectOrEmpty(objectOrEmpty(extension.middleware).operations);
+  const operations = objectOrEmpty(objectOrEmpty(extension.middleware).operations);
   const lists: Record<string, JsonObject[]> = {};
   for (const { id, path, method } of listOperations(paths)) {
-    const operation = objectOrEmpty(given[id]);
+    const operation = objectOrEmpty(operations[id]);
     for (const feature of sharedFeatures) {
       const member = findFeatureMember(feature, operation);
       if (!member) continue;

@@ -19,13 +19,13 @@ export const accessLists: readonly string[] = ['ignored', 'black_list', 'white_l
 /** Normalizes the lists of a classic version, including older notations. */
 export function normalizeLists(version: JsonObject): Record<string, JsonObject[]> {
   if (isLegacy(version)) return readLegacyLists(objectOrEmpty(version.paths));
-  const given = objectOrEmpty(version.extended_paths);
+  const paths = objectOrEmpty(version.extended_paths);
   const lists: Record<string, JsonObject[]> = {};
   for (const { classic } of Object.values(features))
-    if (classic) lists[classic] = arrayOrEmpty(given[classic]).filter(isObject);
+    if (classic) lists[classic] = arrayOrEmpty(paths[classic]).filter(isObject);
   for (const name of accessLists)
     lists[name] = lists[name]!.flatMap(entry => splitByMethod(entry, name, lists.mock_response!));
-  const cached = arrayOrEmpty(given.cache).flatMap(path => cachedMethods.map(method => ({ path, method })));
+  const cached = arrayOrEmpty(paths.cache).flatMap(path => cachedMethods.map(method => ({ path, method })));
   lists.advance_cache_config!.push(...cached);
   return lists;
 }
@@ -66,11 +66,11 @@ export function readClassicEndpoints(version: JsonObject): Endpoints {
 }
 
 export function readOasEndpoints(extension: JsonObject, paths: unknown): Endpoints {
-  const given = objectOrEmpty(objectOrEmpty(extension.middleware).operations);
-  const operations = listOperations(paths).filter(({ id }) => isObject(given[id]));
+  const settings = objectOrEmpty(objectOrEmpty(extension.middleware).operations);
+  const operations = listOperations(paths).filter(({ id }) => isObject(settings[id]));
   return buildEndpoints(feature =>
     operations.flatMap(({ id, path, method }) => {
-      const operation = objectOrEmpty(given[id]);
+      const operation = objectOrEmpty(settings[id]);
       const member = findFeatureMember(feature, operation);
       if (!member) return [];
       const values = readFacet(feature.entry, 'oas', member, {});

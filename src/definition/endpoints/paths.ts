@@ -70,10 +70,10 @@ const literal = /^[A-Za-z0-9._-]*$/;
 export function toOpenApiPath(path: string): { path: string; parameters: JsonObject[] } {
   const parameters: JsonObject[] = [];
   const segments = (path.startsWith('/') ? path : `/${path}`).split('/').map(segment => {
-    const named = /^\{([^:{}]+)(?::(.*))?\}$/.exec(segment);
-    if (named) {
-      parameters.push(pathParameter(named[1]!, named[2]));
-      return `{${named[1]}}`;
+    const parameter = /^\{([^:{}]+)(?::(.*))?\}$/.exec(segment);
+    if (parameter) {
+      parameters.push(pathParameter(parameter[1]!, parameter[2]));
+      return `{${parameter[1]}}`;
     }
     const plain = segment.replaceAll('%2E', '.');
     if (literal.test(plain)) return plain;

@@ -38,10 +38,10 @@ const nameOf = new Map([...typeOf].map(([name, type]) => [type, name]));
 
 const textOrEmpty = (value: unknown) => (typeof value === 'string' ? value : '');
 const omitNames = (value: JsonObject, names: readonly string[]): JsonObject =>
-  Object.fromEntries(Object.entries(value).filter(([name, given]) => !names.includes(name) && given !== null));
+  Object.fromEntries(Object.entries(value).filter(([name, member]) => !names.includes(name) && member !== null));
 const omitEmpty = (value: JsonObject): JsonObject =>
   Object.fromEntries(
-    Object.entries(value).filter(([, given]) => given !== '' && !(typeof given === 'object' && isZeroValue(given))),
+    Object.entries(value).filter(([, member]) => member !== '' && !(typeof member === 'object' && isZeroValue(member))),
   );
 
 function readClassic(wire: unknown): EventHandler[] {
@@ -54,8 +54,8 @@ function readClassic(wire: unknown): EventHandler[] {
 export const fromHookReferences = (references: readonly unknown[]): EventHandler[] =>
   references.map(objectOrEmpty).map(({ event_name, event_timeout, hook }) => {
     const { id, webhook_id, ...inline } = objectOrEmpty(hook);
-    const named = textOrEmpty(id) || textOrEmpty(webhook_id);
-    const meta = { ...(named ? { id: named } : inline), event_timeout: event_timeout ?? inline.event_timeout };
+    const hookId = textOrEmpty(id) || textOrEmpty(webhook_id);
+    const meta = { ...(hookId ? { id: hookId } : inline), event_timeout: event_timeout ?? inline.event_timeout };
     return fromClassic(textOrEmpty(event_name), { handler_name: 'eh_web_hook_handler', handler_meta: meta });
   });
 
@@ -164,13 +164,13 @@ function writeOas(value: unknown): JsonObject[] {
     const cooldown =
       cooldownSeconds > 0 || type === 'webhook' ? { cooldownPeriod: formatShorthand(cooldownSeconds * 1000) } : {};
     const pairs = Object.entries(headers).map(([header, text]) => ({ name: header, value: text }));
-    const known = omitEmpty({
+    const settings = omitEmpty({
       ...others,
       name: type === 'custom' ? name || functionName : name,
       functionName,
       headers: pairs,
     });
-    return { enabled, trigger, type, ...known, ...cooldown, ...rest };
+    return { enabled, trigger, type, ...settings, ...cooldown, ...rest };
   });
 }
 
