@@ -13,7 +13,7 @@ export interface NotEnforced {
 const describeUnsupported = (what: string) =>
   `The gateway offers no ${what}: calls to an API that asks for it get 503.`;
 const namesMethod =
-  'Names a way in where the definition is written in the OpenAPI form, and asks nothing of the gateway.';
+  'Names an auth method where the definition is in the OpenAPI format, and has no effect in the gateway.';
 const informs = 'Says something about the API and asks nothing of the gateway.';
 
 export const notEnforced: readonly NotEnforced[] = [
@@ -26,7 +26,7 @@ export const notEnforced: readonly NotEnforced[] = [
   {
     facet: 'authentication',
     fields: ['requirements'],
-    why: 'In the classic form it is only kept: alternatives are for definitions in the OpenAPI form.',
+    why: 'Stored without effect in the classic format: alternatives need the OpenAPI format.',
   },
   ...['token', 'jwt', 'basic', 'oauth', 'externalOAuth', 'hmac', 'oidc'].map(facet => ({
     facet,
@@ -35,7 +35,7 @@ export const notEnforced: readonly NotEnforced[] = [
   })),
   { facet: 'olderAuth', fields: ['name'], why: namesMethod },
   { facet: 'custom', why: describeUnsupported('authentication by plugin') },
-  { facet: 'idExtractor', why: 'Tells plugins how to find a caller again; there are none.' },
+  { facet: 'idExtractor', why: 'Configures how plugins identify a caller; there are no plugins.' },
   { facet: 'authProvider', why: describeUnsupported('keys in other stores') },
   { facet: 'sessionProvider', why: describeUnsupported('sessions in other stores') },
   {
@@ -69,7 +69,7 @@ export const notEnforced: readonly NotEnforced[] = [
   ...['transformRequestHeaders', 'transformResponseHeaders'].map(name => ({
     facet: `endpoints.${name}`,
     fields: ['actOn'],
-    why: 'Kept for older tools; says nothing.',
+    why: 'Stored for older tools; has no effect.',
   })),
   { facet: 'endpoints.virtualEndpoint', why: describeUnsupported('scripts that answer') },
   { facet: 'endpoints.endpointPlugin', why: describeUnsupported('plugins') },

@@ -39,10 +39,10 @@ function toRoute({ identity, listen, customDomain }: Model): Pick<Summary, 'doma
   if (identity.internal) return { domain: '', listen_path: '' };
   const domain = customDomain.enabled ? normalizeHost(customDomain.name) : '';
   const raw = listen.protocol === 'tcp' || listen.protocol === 'tls';
-  // Bare connections need a port of their own: without one they are not served, and claim nothing.
+  // TCP and TLS services need a port of their own: without one they are not served, and claim nothing.
   if (raw && port === '') return { domain: '', listen_path: '' };
   if (listen.protocol === 'tcp') return { domain: port, listen_path: anyConnectionPath };
-  // TLS services share a port and are told apart by SNI.
+  // TLS services share a port; SNI selects one.
   if (listen.protocol === 'tls')
     return { domain: stripParameterNames(domain.toWellFormed()) + port, listen_path: anyConnectionPath };
   if (listen.path === '') return { domain: '', listen_path: '' };

@@ -89,7 +89,7 @@ export const forgetApiResponses = operation({
   ...cache,
   name: 'forgetApiResponses',
   path: '/gw/cache/{apiId}',
-  about: 'Forgets the responses that are kept for an API.',
+  about: 'Purges the cached responses of an API.',
   params,
   problems: [apisProblem.api_not_found],
   async handle({ params: { apiId }, audit }, { apis, traffic }: NodeServices) {
@@ -103,7 +103,7 @@ export const forgetKeySets = operation({
   ...cache,
   name: 'forgetKeySets',
   path: '/gw/cache/jwks',
-  about: 'Has the key sets of all token issuers read anew.',
+  about: 'Clears the cached JWKS of all token issuers.',
   async handle(_call, { traffic }: Pick<NodeServices, 'traffic'>) {
     await traffic.clearJwksCache();
     return cacheInvalidated;
@@ -114,7 +114,7 @@ export const forgetApiKeySets = operation({
   ...cache,
   name: 'forgetApiKeySets',
   path: '/gw/cache/jwks/{apiId}',
-  about: 'Has the key sets that an API names read anew.',
+  about: 'Clears the cached JWKS that an API references.',
   params,
   problems: [apisProblem.api_not_found],
   async handle({ params: { apiId }, audit }, { apis, traffic }: NodeServices) {

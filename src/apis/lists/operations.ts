@@ -33,7 +33,7 @@ const listQuery = z.object({
     .default(newest)
     .describe('A member, with - before it for descending'),
   category: words.optional().describe('In any of these categories, with commas'),
-  auth_type: words.optional().describe('With any of these ways in, such as keyless,authToken,jwt,oauth,ba,other'),
+  auth_type: words.optional().describe('With any of these auth types, such as keyless,authToken,jwt,oauth,ba,other'),
   api_type: typeWords.optional().describe('Of any of these kinds'),
   base_apis: z.string().optional().describe('Any value leaves out APIs that are versions of others'),
   compressed: z.string().optional().describe('1 shows less of each API'),

@@ -19,7 +19,7 @@ export const createStreams = operation({
   name: 'createStreams',
   method: 'POST',
   path: '/api/apis/streams',
-  about: 'Makes a streams API from its document, which is kept completely.',
+  about: 'Creates a streams API from its document, which is stored completely.',
   permission: 'apis:write',
   body,
   accepts,

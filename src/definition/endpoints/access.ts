@@ -42,7 +42,7 @@ export const block = feature({
 
 export const ignoreAuthentication = feature({
   name: 'ignoreAuthentication',
-  about: 'Endpoints open to everybody.',
+  about: 'Endpoints without authentication.',
   classic: 'ignored',
   oas: 'ignoreAuthentication',
   fields: { ignoreCase, methodActions: methodActions },

@@ -18,11 +18,11 @@ import { toClassicSource, toOasSource } from './transforms.ts';
 
 export const cacheEndpoint = feature({
   name: 'cache',
-  about: 'Answers of this endpoint are kept.',
+  about: 'Caches the responses of this endpoint.',
   classic: 'advance_cache_config',
   oas: 'cache',
   fields: {
-    timeout: { rule: secondsRule, about: 'Seconds an answer is kept; 0 for the time of the API.' },
+    timeout: { rule: secondsRule, about: 'Seconds a response is cached; 0 for the time of the API.' },
     cacheByRegex: {
       rule: regexRule,
       classic: 'cache_key_regex',
@@ -31,7 +31,7 @@ export const cacheEndpoint = feature({
     cacheResponseCodes: {
       rule: statusCodesRule,
       classic: 'cache_response_codes',
-      about: 'Statuses kept; empty for those of the API.',
+      about: 'Statuses cached; empty for those of the API.',
     },
   },
 });

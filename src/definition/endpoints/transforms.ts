@@ -14,7 +14,7 @@ export const transformRequestMethod = feature({
 });
 
 const headerFields = {
-  remove: { rule: textListRule, classic: 'delete_headers', about: 'Headers taken away first.' },
+  remove: { rule: textListRule, classic: 'delete_headers', about: 'Headers removed first.' },
   add: {
     rule: textMapRule,
     interpolation: 'variables',
@@ -22,7 +22,7 @@ const headerFields = {
     oas: headerPairs('add'),
     about: 'Headers set, in place of others.',
   },
-  actOn: { rule: flagRule, classic: 'act_on', oas: null, about: 'Kept for older tools; says nothing.' },
+  actOn: { rule: flagRule, classic: 'act_on', oas: null, about: 'Stored for older tools; has no effect.' },
 } as const;
 
 export const transformRequestHeaders = feature({
@@ -90,7 +90,7 @@ const templateLens = { fields: ['mode', 'source', 'enableSession', 'body', 'file
 
 export const transformRequestBody = feature({
   name: 'transformRequestBody',
-  about: 'A template that writes the request body anew.',
+  about: 'A template that replaces the request body.',
   classic: 'transform',
   oas: 'transformRequestBody',
   fields: templateFields,
@@ -99,7 +99,7 @@ export const transformRequestBody = feature({
 
 export const transformResponseBody = feature({
   name: 'transformResponseBody',
-  about: 'A template that writes the response body anew.',
+  about: 'A template that replaces the response body.',
   classic: 'transform_response',
   oas: 'transformResponseBody',
   fields: templateFields,
@@ -110,7 +110,7 @@ const jqFields = { filter: { rule: textRule, interpolation: 'nothing', about: 'T
 
 export const transformJq = feature({
   name: 'transformJq',
-  about: 'A jq program that writes the request body anew.',
+  about: 'A jq program that replaces the request body.',
   classic: 'transform_jq',
   oas: null,
   fields: jqFields,
@@ -118,7 +118,7 @@ export const transformJq = feature({
 
 export const transformJqResponse = feature({
   name: 'transformJqResponse',
-  about: 'A jq program that writes the response body anew.',
+  about: 'A jq program that replaces the response body.',
   classic: 'transform_jq_response',
   oas: null,
   fields: jqFields,

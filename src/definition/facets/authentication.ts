@@ -7,7 +7,7 @@ import { pluginFields } from './plugins.ts';
 
 export const authentication = facet({
   name: 'authentication',
-  about: 'Whether callers must show who they are, and which of several ways in gives the session.',
+  about: 'Authentication of callers, and which of several auth methods gives the session.',
   classic: '',
   oas: 'server.authentication',
   fields: {
@@ -28,7 +28,7 @@ export const authentication = facet({
         'custom_auth',
       ),
       classic: 'base_identity_provided_by',
-      about: 'With several ways in: the one whose session counts; empty for the last.',
+      about: 'With several auth methods: the one that gives the session; empty for the last.',
     },
     processingMode: {
       rule: choiceRule('legacy', 'compliant'),
@@ -40,7 +40,7 @@ export const authentication = facet({
       rule: z.array(z.array(z.string())).default([]),
       classic: 'security_requirements',
       oas: 'security',
-      about: 'Lists of scheme names; each list is one way in.',
+      about: 'Lists of scheme names; each list is one security requirement.',
     },
     sessionLifetimeEnabled: {
       rule: flagRule,

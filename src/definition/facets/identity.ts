@@ -95,7 +95,7 @@ export const versioning = facet({
 
 export const versionData = facet({
   name: 'versionData',
-  about: 'Versions kept inside one definition, chosen by the location and key of the versioning block.',
+  about: 'Versions inside one definition, selected by the location and key of the versioning block.',
   classic: 'version_data',
   oas: null,
   fields: {

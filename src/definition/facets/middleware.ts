@@ -42,7 +42,7 @@ export const cache = facet({
   oas: 'middleware.global.cache',
   fields: {
     enabled: { rule: flagRule, classic: 'enable_cache', about: 'Turns all caching of the API on.' },
-    timeout: { rule: secondsRule, classic: 'cache_timeout', about: 'Seconds an answer is kept.' },
+    timeout: { rule: secondsRule, classic: 'cache_timeout', about: 'Seconds a response is cached.' },
     cacheAllSafeRequests: {
       rule: flagRule,
       classic: 'cache_all_safe_requests',
@@ -51,13 +51,13 @@ export const cache = facet({
     cacheResponseCodes: {
       rule: statusCodesRule,
       classic: 'cache_response_codes',
-      about: 'Statuses kept; empty for all.',
+      about: 'Statuses cached; empty for all.',
     },
     cacheByHeaders: { rule: textListRule, classic: 'cache_by_headers', about: 'Headers that make calls different.' },
     enableUpstreamCacheControl: {
       rule: flagRule,
       classic: 'enable_upstream_cache_control',
-      about: 'Lets the upstream say by header what is kept, and how long.',
+      about: 'Lets the upstream control caching and its time by response headers.',
     },
     controlTTLHeaderName: {
       rule: textRule,
@@ -164,7 +164,7 @@ export const trafficLogs = facet({
       rule: secondsRule,
       classic: secondsNumber('expire_analytics_after'),
       oas: wholeSecondsText('customRetentionPeriod'),
-      about: 'How long records are kept; 0 for ever.',
+      about: 'How long records are stored; 0 for ever.',
     },
     plugins: {
       list: {

@@ -9,7 +9,8 @@ const exchangeProvider = {
   grantType: { rule: choiceRule('token-exchange', 'jwt-bearer'), about: 'How it is asked; token-exchange when empty.' },
   issuers: {
     rule: textListRule,
-    about: 'Whose tokens it takes: an issuer, or `regex:` and a pattern; empty for those nobody else takes.',
+    about:
+      'Issuers whose tokens it accepts: an issuer, or `regex:` and a pattern; empty for those no other provider accepts.',
   },
   tokenEndpoint: {
     rule: textRule,
@@ -71,13 +72,13 @@ const exchangeProvider = {
   safetyMarginMs: {
     rule: z.number().min(0).default(30_000),
     oas: millisecondsText('cache.safetyMargin'),
-    about: 'How long before its end a kept token is given up.',
+    about: 'How long before its expiry a cached token is discarded.',
   },
 } as const;
 
 export const oauth2 = facet({
   name: 'oauth2',
-  about: 'Checks of scopes and exchange of tokens on top of another way in.',
+  about: 'Scope checks and token exchange in addition to another auth method.',
   classic: null,
   oas: '@oauth2',
   fields: {
@@ -106,7 +107,7 @@ export const oauth2 = facet({
     metadataEnabled: {
       rule: flagRule,
       oas: 'protectedResourceMetadata.enabled',
-      about: 'Serves the document that tells clients where to get a token.',
+      about: 'Serves the metadata document (RFC 9728) that names the authorization servers.',
     },
     wellKnownPath: {
       rule: textRule,

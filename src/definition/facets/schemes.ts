@@ -271,7 +271,7 @@ export const oauth = facet({
       interpolation: 'secret',
       classic: 'notifications.oauth_on_keychange_url',
       oas: 'notifications.onKeyChangeUrl',
-      about: 'Told of every new token.',
+      about: 'Notified of every new token.',
     },
   },
   lens: { fields: ['refreshToken'], derive: deriveGrants },

@@ -55,7 +55,7 @@ export const customDomain = facet({
 
 export const gatewayTags = facet({
   name: 'gatewayTags',
-  about: 'Which gateways load the API, where gateways are told to load by tag.',
+  about: 'Which gateways load the API, where gateways are set to load by tag.',
   classic: '',
   oas: 'server.gatewayTags',
   fields: {
@@ -88,7 +88,7 @@ export const ipAccess = facet({
   fields: {
     enabled: { rule: flagRule, classic: null, about: 'Lets the lists count.' },
     allow: { rule: textListRule, classic: 'allowed_ips', about: 'Addresses or CIDR ranges let in; empty lets all in.' },
-    block: { rule: textListRule, classic: 'blacklisted_ips', about: 'Addresses or CIDR ranges kept out.' },
+    block: { rule: textListRule, classic: 'blacklisted_ips', about: 'Addresses or CIDR ranges rejected.' },
     controlDisabled: {
       rule: flagRule,
       classic: 'ip_access_control_disabled',

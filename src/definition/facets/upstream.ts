@@ -382,7 +382,7 @@ export const uptimeTests = facet({
       rule: secondsRule,
       classic: secondsNumber('config.expire_utime_after'),
       oas: wholeSecondsText('logRetentionPeriod'),
-      about: 'How long results are kept; 0 leaves it to the setting.',
+      about: 'How long results are stored; 0 leaves it to the setting.',
     },
   },
 });

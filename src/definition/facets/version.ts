@@ -64,7 +64,7 @@ export const requestHeaders = facet({
       requiresAnyOf: ['add', 'remove'],
       about: 'Changes them.',
     },
-    remove: { rule: textListRule, classic: 'global_headers_remove', about: 'Headers taken away first.' },
+    remove: { rule: textListRule, classic: 'global_headers_remove', about: 'Headers removed first.' },
     add: {
       rule: textMapRule,
       interpolation: 'variables',
@@ -88,7 +88,7 @@ export const responseHeaders = facet({
       requiresAnyOf: ['add', 'remove'],
       about: 'Changes them.',
     },
-    remove: { rule: textListRule, classic: 'global_response_headers_remove', about: 'Headers taken away first.' },
+    remove: { rule: textListRule, classic: 'global_response_headers_remove', about: 'Headers removed first.' },
     add: {
       rule: textMapRule,
       interpolation: 'variables',
