@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { test } from 'node:test';
 import type { AnyOperation } from '#operations/operation.ts';
@@ -249,4 +249,44 @@ test('the lock file names no host and every package has its integrity', () => {
     assert.equal(resolved, undefined, name);
     assert.ok(integrity, name);
   }
+});
+
+const decisions = join(root, 'docs/decisions');
+
+test('every dependency is imported and has a row in decision 1, and every row is a dependency', () => {
+  const { dependencies, devDependencies } = JSON.parse(read(join(root, 'package.json'))) as {
+    dependencies: Record<string, string>;
+    devDependencies: Record<string, string>;
+  };
+  const imported = new Set(sources.flatMap(importsOf));
+  const runtime = 'node';
+  const unused = Object.keys(dependencies).filter(name => name !== runtime && !imported.has(name));
+  assert.deepEqual(unused, [], 'these dependencies are imported nowhere in src');
+  const firstCells = [...read(join(decisions, '0001-runtime-and-dependencies.md')).matchAll(/^\| (`[^|]*) \|/gm)];
+  const rows = firstCells.flatMap(([, cell]) => [...cell!.matchAll(/`([^`]+)`/g)].map(([, name]) => name!));
+  assert.deepEqual(rows.sort(), [...Object.keys(dependencies), ...Object.keys(devDependencies)].sort());
+});
+
+test('every decision has the four headings and is listed under its title, in number order', () => {
+  const files = readdirSync(decisions).filter(name => /^\d{4}-/.test(name));
+  const rows = files.sort().map(name => {
+    const [, number, title] = /^# (\d+)\. (.+)$/m.exec(read(join(decisions, name)))!;
+    assert.equal(Number(name.slice(0, 4)), Number(number), name);
+    const headings = [...read(join(decisions, name)).matchAll(/^## (.+)$/gm)].map(([, heading]) => heading);
+    assert.deepEqual(headings, ['Status', 'Context', 'Decision', 'Consequences'], name);
+    return `| [${number}](${name}) | ${title} |`;
+  });
+  assert.deepEqual(read(join(decisions, 'README.md')).match(/^\| \[.*$/gm), rows);
+});
+
+test('relative links of the pages lead to files', () => {
+  const pages = [
+    ...readdirSync(root)
+      .filter(name => name.endsWith('.md'))
+      .map(name => join(root, name)),
+    ...['docs', 'bench', 'examples'].flatMap(folder => filesBelow(join(root, folder), /\.md$/)),
+  ];
+  for (const page of pages)
+    for (const [, target] of read(page).matchAll(/\]\((?![a-z]+:|#)([^)#\s]+)(?:#[^)]*)?\)/g))
+      assert.ok(existsSync(resolve(dirname(page), target!)), `${named(page)} links to ${target}`);
 });
