@@ -80,7 +80,8 @@ describe('mutation testing', () => {
         'tests/chain.test.ts': `import { a } from '../src/limits/rate-guard.ts';`,
         'tests/tenant-rates.test.ts': '',
         'tests/life/limits.test.ts': '',
-        'tests/separate.test.ts': '',
+        'tests/titles.test.ts': `test('a guard is titled', () => {});`,
+        'tests/separate.test.ts': `test('nothing of it', () => {});`,
       };
       for (const [path, text] of Object.entries(files)) {
         mkdirSync(join(root, dirname(path)), { recursive: true });
@@ -93,6 +94,7 @@ describe('mutation testing', () => {
         'src/limits/throttle.test.ts',
         'tests/tenant-rates.test.ts',
         'tests/life/limits.test.ts',
+        'tests/titles.test.ts',
         'src/access/keys.test.ts',
       ]);
       assert.deepEqual(

@@ -37,8 +37,8 @@ const { values } = parseArgs({
 });
 
 const selection = createTestSelection(root);
-/** Whether a test file passes without any mutation, by its path. */
-const passing = new Map<string, boolean>();
+/** Test files that fail without any mutation: they say nothing. */
+const broken = new Set<string>();
 
 /** Set by a signal: the running test ends first, then the services, and the copy of the tree is removed. */
 const interrupted = new AbortController();
@@ -145,15 +145,29 @@ function copyTree(tree: string): void {
 async function judge(tree: string, mutation: Drawn, env: NodeJS.ProcessEnv): Promise<Result> {
   const tests: string[] = [];
   for (const test of selection.testsFor(mutation.file, Number(values.tests))) {
-    if (passing.get(test) === false) continue;
-    const passed = await runMutated(tree, mutation, test, env);
+    if (broken.has(test)) continue;
+    const isKilled = await noticesMutation(tree, mutation, test, env);
     if (interrupted.signal.aborted) break;
-    // A failure counts only when the test passes without the mutation.
-    if (!passed && !(await passesUnchanged(tree, test, env))) continue;
+    if (broken.has(test)) continue;
     tests.push(test);
-    if (!passed) return { ...mutation, outcome: 'killed', tests, by: test };
+    if (isKilled) return { ...mutation, outcome: 'killed', tests, by: test };
   }
   return { ...mutation, outcome: tests.length === 0 ? 'untested' : 'survived', tests, by: '' };
+}
+
+/** Flaky tests: a failure counts when the test passes right after it without the mutation, and then fails again with it. */
+async function noticesMutation(
+  tree: string,
+  mutation: Drawn,
+  test: string,
+  env: NodeJS.ProcessEnv,
+): Promise<boolean> {
+  if (await runMutated(tree, mutation, test, env)) return false;
+  if (!interrupted.signal.aborted && !(await run(tree, test, env))) {
+    broken.add(test);
+    console.log(`left out: ${test} does not pass without a mutation in the time given`);
+  }
+  return !broken.has(test) && !(await runMutated(tree, mutation, test, env));
 }
 
 async function runMutated(tree: string, mutation: Drawn, test: string, env: NodeJS.ProcessEnv): Promise<boolean> {
@@ -165,15 +179,6 @@ async function runMutated(tree: string, mutation: Drawn, test: string, env: Node
   } finally {
     writeFileSync(path, source);
   }
-}
-
-async function passesUnchanged(tree: string, test: string, env: NodeJS.ProcessEnv): Promise<boolean> {
-  const known = passing.get(test);
-  if (known !== undefined) return known;
-  const passed = await run(tree, test, env);
-  if (!passed) console.log(`left out: ${test} does not pass without a mutation in the time given`);
-  passing.set(test, passed);
-  return passed;
 }
 
 /** Runs one test file; the tests of a mutation that never end are killed with all their processes. */

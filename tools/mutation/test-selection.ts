@@ -10,14 +10,17 @@ const importPattern = /(?:import|export)\b[^'"`;]*?from\s*'([^']+)'|import\('([^
 /** Share of the selection that unit tests may fill; product-level tests need the rest to see wiring faults. */
 const maxNearShare = 2 / 3;
 const minWordLength = 4;
+/** Titles that share a word count up to this number, as much as a shared word in the path of a test. */
+const maxTitles = 3;
 
 /**
  * Test selection in three groups: the file's own test, tests that import it and tests of its folder; product-level tests
- * whose path shares a word with the file's path; any other test, by import distance.
+ * that share words with the file; any other test, by import distance.
  */
 export function createTestSelection(root: string): TestSelection {
   const files = globSync(['src/**/*.ts', 'tests/**/*.ts'], { cwd: root });
   const tests = files.filter(file => file.endsWith('.test.ts')).sort();
+  const titles = new Map(tests.map(test => [test, titlesOf(readFileSync(join(root, test), 'utf8'))]));
   const importers = new Map<string, Set<string>>();
   for (const file of files) {
     for (const target of importsOf(root, file)) {
@@ -44,7 +47,7 @@ export function createTestSelection(root: string): TestSelection {
     testsFor(file, max) {
       const distances = distancesFrom(file);
       const distanceOf = (test: string) => distances.get(test) ?? Number.MAX_SAFE_INTEGER;
-      const sharedWords = createNameMatch(file, [...(importers.get(file) ?? [])]);
+      const sharedWords = createNameMatch(file, [...(importers.get(file) ?? [])], titles);
       const ownTest = file.replace(/\.ts$/, '.test.ts');
       const isNear = (test: string) =>
         distanceOf(test) === 1 || (distances.has(test) && dirname(test) === dirname(file));
@@ -71,17 +74,22 @@ const stemsOf = (path: string): string[] =>
     .filter(word => word.length >= minWordLength)
     .map(word => (word.length > minWordLength ? word.replace(/s$/, '') : word));
 
+const titlePattern = /\b(?:test|describe|onEveryEngine)\(\s*(['`])(.*?)\1/g;
+const titlesOf = (text: string): string[] =>
+  [...text.matchAll(titlePattern)].map(([, , title]) => title!.toLowerCase());
+
 /**
- * Words that a test's path shares with a file: those of its name count most, those of its folder and of the files that
- * import it count once.
+ * Words that a test shares with a file, in its path and in its titles. The words of the file's name count most, those of
+ * its folder and of the files that import it count once.
  */
-function createNameMatch(file: string, importers: readonly string[]): (test: string) => number {
+function createNameMatch(file: string, importers: readonly string[], titles: ReadonlyMap<string, readonly string[]>) {
   const named = stemsOf(basename(file));
-  const around = new Set([basename(dirname(file)), ...importers.map(it => basename(it))].flatMap(stemsOf));
-  return test => {
+  const around = [...new Set([basename(dirname(file)), ...importers.map(it => basename(it))].flatMap(stemsOf))];
+  return (test: string): number => {
     const words = stemsOf(test);
-    const shared = (stems: readonly string[]) => stems.filter(stem => words.some(it => it.startsWith(stem))).length;
-    return 3 * shared(named) + shared([...around]);
+    const inPath = (stems: readonly string[]) => stems.filter(stem => words.some(it => it.startsWith(stem))).length;
+    const inTitles = titles.get(test)!.filter(title => named.some(stem => title.includes(stem))).length;
+    return 3 * inPath(named) + inPath(around) + Math.min(inTitles, maxTitles);
   };
 }
 
