@@ -119,15 +119,17 @@ onEveryEngine(
 
     test('kept tokens are those of the same caller and target; calls that come together ask once', async () => {
       const { call, as } = await published([provider({ cache: { enabled: true, mode: 'derived' } })]);
-      const [ann, bob] = [as({ sub: 'ann' }), as({ sub: 'bob' })];
+      const [ann, ...others] = ['ann', 'bob', 'cid', 'dan'].map(sub => as({ sub }));
       await Promise.all(Array.from({ length: 10 }, () => call('/x', ann)));
       assert.equal(server.bodies.length, 1);
       const first = sentUpstream();
-      await call('/x', bob);
-      assert.equal(server.bodies.length, 2);
-      assert.notEqual(sentUpstream(), first);
+      for (const [index, other] of others.entries()) {
+        await call('/x', other);
+        assert.equal(server.bodies.length, 2 + index);
+        assert.notEqual(sentUpstream(), first);
+      }
       await call('/x', ann);
-      assert.deepEqual([server.bodies.length, sentUpstream()], [2, first]);
+      assert.deepEqual([server.bodies.length, sentUpstream()], [4, first]);
     });
 
     test('nothing is kept that is not asked for, that ends too soon, or longer than for its time', async () => {
@@ -184,6 +186,30 @@ onEveryEngine(
         ['https://other.example.org', '/rest'],
       ]) {
         assert.equal((await call('/x', as({ iss }))).status, 200);
+        assert.equal(sentUpstream(), `Bearer ${path}`);
+      }
+    });
+
+    test('a token that the gateway does not verify itself is exchanged by the provider of the issuer it names', async () => {
+      for (const path of ['/named', '/rest']) server.pages[path] = { access_token: path };
+      const providers = [
+        provider({ tokenEndpoint: `${server.url}/rest`, issuers: [] }),
+        provider({ tokenEndpoint: `${server.url}/named`, issuers: [issuer] }),
+      ];
+      const { call, id } = await published(providers, {
+        document: { security: [{ key: [], scopes: [] }] },
+        schemes: { key: { enabled: true, header: { enabled: true, name: 'X-Key' } } },
+      });
+      const access_rights = { [id]: { api_id: id, versions: [''] } };
+      const made = await app().ask('POST', '/api/keys', { body: { access_rights, rate: 1000, per: 1 } });
+      assert.equal(made.status, 200, made.text);
+      for (const [token, path] of [
+        [tokenOf(), '/named'],
+        [tokenOf({ iss: 'https://stranger' }), '/rest'],
+        ['opaque', '/rest'],
+      ]) {
+        const { status, text } = await call('/x', { 'x-key': made.body.key_id, authorization: `Bearer ${token}` });
+        assert.equal(status, 200, text);
         assert.equal(sentUpstream(), `Bearer ${path}`);
       }
     });

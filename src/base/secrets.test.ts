@@ -12,7 +12,8 @@ const inside = join(directory, 'inside');
 mkdirSync(join(inside, 'folder'), { recursive: true });
 writeFileSync(join(directory, 'outside'), 'outside');
 writeFileSync(join(inside, 'password'), 'from a file\n');
-writeFileSync(join(inside, 'large'), 'x'.repeat(70_000));
+writeFileSync(join(inside, 'largest'), 'x'.repeat(65_536));
+writeFileSync(join(inside, 'large'), 'x'.repeat(65_537));
 
 const flags = { 'secrets.values': '{"key":"from settings"}', 'secrets.directory': inside };
 const secrets = createSecretResolver(readSettings({ flags }), { GW_SECRET_KEY: 'from the environment', PATH: '/bin' });
@@ -21,6 +22,7 @@ test('a secret is found in its own source only', () => {
   assert.equal(secrets.find('conf', 'key'), 'from settings');
   assert.equal(secrets.find('env', 'key'), 'from the environment');
   assert.equal(secrets.find('file', 'password'), 'from a file');
+  assert.equal(secrets.find('file', 'largest')?.length, 65_536);
   for (const [place, name] of [
     ['conf', 'password'],
     ['conf', 'constructor'],

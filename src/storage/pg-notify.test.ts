@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { testPostgres } from '../../tests/support/services/engines.ts';
@@ -34,4 +36,26 @@ test('a committed change notifies other processes, also after a reconnect', asyn
   await notices.close();
   await records.close();
   await drop();
+});
+
+test('a database that accepts connections and never answers times out and is tried again', async () => {
+  const sockets: Socket[] = [];
+  const silent = createServer(socket => void sockets.push(socket.on('error', () => undefined)));
+  silent.listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const url = `postgresql://postgres@127.0.0.1:${(silent.address() as AddressInfo).port}/postgres`;
+  let lost = 0;
+  const notices = listenForChanges({
+    url,
+    onChange: () => assert.fail('nothing was heard'),
+    onLost: () => void lost++,
+  });
+  try {
+    await eventually(() => assert.ok(lost > 0 && sockets.length > 1), 30_000);
+  } finally {
+    const closed = notices.close();
+    for (const socket of sockets) socket.destroy();
+    silent.close();
+    await closed;
+  }
 });

@@ -137,6 +137,22 @@ describe('basic authentication', () => {
   });
 });
 
+test('wrong passwords are counted for all APIs of a thread together, and 429 says when to come back', async () => {
+  const bench = await openBench({ 'gateway.max_wrong_passwords_per_minute': '2' });
+  try {
+    const apis: Api[] = [];
+    for (const api_id of ['one', 'two']) apis.push(await bench.compile({ api_id, use_basic_auth: true }));
+    const guess = async (at: number) => (await bench.send(apis[at]!, { headers: encoded('ann:wrong') })).status;
+    assert.deepEqual([await guess(0), await guess(1)], [401, 401]);
+    for (const api of apis) {
+      const { status, headers, call } = await bench.send(api, { headers: encoded('ann:wrong') });
+      assert.deepEqual([status, headers.get('retry-after'), call.session], [429, '60', undefined]);
+    }
+  } finally {
+    await bench.close();
+  }
+});
+
 describe('basic authentication from the body', () => {
   let bench: Bench;
   before(async () => {

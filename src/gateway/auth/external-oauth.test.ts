@@ -228,6 +228,14 @@ describe('external OAuth', () => {
     assert.equal(server.asked.length, 2);
   });
 
+  test('the answers about many tokens are remembered at the same time', async () => {
+    const api = await compile(introspected({ cache: { enabled: true, timeout: 60 } }));
+    server.pages['/introspect'] = { active: true, sub: 'ann' };
+    const tokens = ['one', 'two', 'three', 'four'];
+    for (const token of [...tokens, ...tokens]) assert.equal((await send(api, token)).status, 0);
+    assert.equal(server.asked.length, tokens.length);
+  });
+
   test('a refusal is remembered for moments only, a failure not at all, and 0 is for ever', async () => {
     const api = await compile(introspected({ cache: { enabled: true, timeout: 0 } }));
     server.away = true;

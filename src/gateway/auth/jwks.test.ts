@@ -52,6 +52,13 @@ describe('key sets others publish', () => {
     assert.equal(publisher.asked.length, 1);
   });
 
+  test('the sets of many sources are known at the same time', async () => {
+    const paths = ['/a', '/b', '/c', '/d'];
+    for (const path of paths) publisher.pages[path] = publisher.pages['/keys'];
+    for (const path of [...paths, ...paths]) assert.ok(await sets.forUrl(publisher.url + path).find(asked('one')));
+    assert.deepEqual(publisher.asked, paths);
+  });
+
   test('a new key is learnt from a token that names it; keys that stay are the same objects', async () => {
     const first = await at().find(asked('one'));
     publisher.pages['/keys'] = { keys: [jwkOf(two.publicKey, { kid: 'two' }), jwkOf(one.publicKey, { kid: 'one' })] };

@@ -145,6 +145,9 @@ test('a token that was checked once is not checked again, until its key changes'
   const again = check(text);
   assert.ok(!(again instanceof Promise) && !isTokenFault(again), 'known at once');
   assert.equal(again.token, first.token);
+  const more = ['bob', 'cid', 'dan', 'eve'].map(sub => mint({ ...claims, sub }, rsa.privateKey));
+  for (const other of more) await check(other);
+  for (const other of [text, ...more]) assert.ok(!(check(other) instanceof Promise), 'many are known at the same time');
   signer = { key: rsaPair().publicKey };
   assert.equal(await check(text), 'signature');
   signer = undefined;
@@ -175,6 +178,19 @@ test('claims are found by their own name first, then by a path, and never on a p
   for (const path of ['constructor', '__proto__', 'a.constructor.name', 'a.c.d.length', 'z'])
     assert.equal(readClaim(given, path), undefined, path);
   assert.deepEqual(readScopeClaims(given, ['scope', 'scp']), ['r', 'w', 'r', 'w']);
+});
+
+test('a public key, as PEM or in a key set, is one of its own family and of no other', () => {
+  const pairs = { rsa, ecdsa: ecPair(), eddsa: edPair() };
+  for (const [own, { publicKey }] of Object.entries(pairs)) {
+    for (const family of ['rsa', 'ecdsa', 'eddsa'] as const)
+      assert.equal(
+        parseKey(family, Buffer.from(pemOf(publicKey))) !== undefined,
+        family === own,
+        `${own} as ${family}`,
+      );
+    assert.equal(parseJwk(publicKey.export({ format: 'jwk' }))?.family, own);
+  }
 });
 
 test('what was published is never a shared secret, and weak or foreign keys are none', () => {

@@ -26,6 +26,14 @@ test('a right password is remembered as long as asked, a wrong one never', async
   assert.equal(await ask(check, 'ann', stored, 'wrong', 1000), false);
 });
 
+test('the right passwords of many users are remembered at the same time', async () => {
+  const check = createPasswordCheck({ now: () => 0 });
+  const stored = { hash: await hashPassword('word', cheap), hashType: 'scrypt' };
+  const users = ['ann', 'bob', 'cid', 'dan'];
+  for (const user of users) assert.equal(await ask(check, user, stored, 'word', 1000), true);
+  for (const user of users) assert.equal(ask(check, user, stored, 'word', 1000), true, user);
+});
+
 test('one answer is never taken for another user, password or stored hash', async () => {
   const check = createPasswordCheck({ now: () => 0 });
   const plain = (hash: string) => ({ hash, hashType: '' });
@@ -59,6 +67,22 @@ describe('limit on wrong passwords', () => {
     assert.equal(await ask(check, 'bob', stored, 'word', 0), true, 'another user at the address');
     clock.ms += 60_000;
     assert.equal(await ask(check, 'ann', stored, 'word', 0), true, 'a minute later');
+  });
+
+  test('the wrong passwords of many users and addresses are counted at the same time', async () => {
+    const check = createPasswordCheck(clock, 2);
+    const users = ['ann', 'bob', 'cid', 'dan'];
+    for (const _ of [1, 2])
+      for (const user of users) assert.equal(await ask(check, user, stored, 'wrong', 0, from(`of ${user}`)), false);
+    for (const user of users) assert.equal(ask(check, user, stored, 'word', 0, from(`of ${user}`)), 'limited', user);
+  });
+
+  test('those who signed in from an address are known at the same time', async () => {
+    const check = createPasswordCheck(clock, 1);
+    const users = ['ann', 'bob', 'cid', 'dan'];
+    for (const user of users) assert.equal(await ask(check, user, stored, 'word', 0), true);
+    for (let n = 0; n < 10; n++) assert.equal(await ask(check, `guess ${n}`, undefined, 'word', 0), false);
+    for (const user of users) assert.equal(await ask(check, user, stored, 'word', 0), true, user);
   });
 
   test('a right password starts the count again', async () => {

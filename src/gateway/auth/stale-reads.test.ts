@@ -33,13 +33,13 @@ const clock = { ms: 1000, now: () => clock.ms };
 const sessionsWith = (store: AccessStore) => createKeyCache({ store, vault, settings, clock, log });
 
 interface Cache {
-  readonly find: () => unknown;
+  readonly find: (name?: string) => unknown;
   readonly change: (changes: readonly Change[] | undefined) => void;
   readonly changes: readonly Change[];
   /** What evicts the one thing, where `changes` are of another. */
   readonly own?: readonly Change[];
   readonly reads: PromiseWithResolvers<unknown[]>[];
-  readonly row: unknown;
+  readonly row: (name?: string) => unknown;
 }
 
 const keyRow = (digest: string, kind = 'token', body: object = rights) => ({
@@ -58,47 +58,47 @@ const caches: Readonly<Record<string, () => Cache>> = {
   keys() {
     const { reads, store } = slowStore('keys');
     const keyCache = sessionsWith(store);
-    const digest = keyDigest(vault, `${orgId}slow`);
+    const digest = (name: string) => keyDigest(vault, `${orgId}${name}`);
     return {
-      find: () => keyCache.find(orgId, 'slow'),
+      find: (name = 'slow') => keyCache.find(orgId, name),
       change: keyCache.invalidate,
-      changes: [{ topic: 'keys', id: digest }],
+      changes: [{ topic: 'keys', id: digest('slow') }],
       reads,
-      row: keyRow(digest),
+      row: (name = 'slow') => keyRow(digest(name)),
     };
   },
   policies() {
     const { reads, store } = slowStore('policies');
     const keyCache = sessionsWith(store);
     return {
-      find: () => keyCache.policies(orgId, ['gold']),
+      find: (name = 'gold') => keyCache.policies(orgId, [name]),
       change: keyCache.invalidate,
       changes: [{ topic: 'policies', id: `${orgId}/silver` }],
       own: [{ topic: 'policies', id: `${orgId}/gold` }],
       reads,
-      row: { id: 'gold', _id: '1', ...rights },
+      row: (name = 'gold') => ({ id: name, _id: name, ...rights }),
     };
   },
   'OAuth clients'() {
     const { reads, store } = slowStore('oauthClients');
     const tokens = createOauthTokenCache({ store, sessions: sessionsWith(store), vault, settings, clock, log });
     return {
-      find: () => tokens.client('api', 'client'),
+      find: (name = 'client') => tokens.client('api', name),
       change: tokens.invalidate,
       changes: [{ topic: 'oauth', id: '' }],
       reads,
-      row: { body: '{}' },
+      row: () => ({ body: '{}' }),
     };
   },
   'OAuth access tokens'() {
     const { reads, store } = slowStore('oauthTokens');
     const tokens = createOauthTokenCache({ store, sessions: sessionsWith(store), vault, settings, clock, log });
     return {
-      find: () => tokens.find(orgId, 'token'),
+      find: (name = 'token') => tokens.find(orgId, name),
       change: tokens.invalidate,
       changes: [{ topic: 'oauth', id: tokenDigest(vault, 'token') }],
       reads,
-      row: { org_id: orgId, client_id: 'client', expires_at: 1e15, body: JSON.stringify(rights) },
+      row: () => ({ org_id: orgId, client_id: 'client', expires_at: 1e15, body: JSON.stringify(rights) }),
     };
   },
   certificates() {
@@ -106,23 +106,26 @@ const caches: Readonly<Record<string, () => Cache>> = {
     const certificates = createCertificateCache(store, vault);
     const body = { fingerprint: 'f', isCa: true, certificatesPem: makeAuthority().certPem };
     return {
-      find: () => certificates.find(orgId, 'c'),
+      find: (name = 'c') => certificates.find(orgId, name),
       change: certificates.invalidate,
       changes: [{ topic: 'certificates', id: 'c' }],
       reads,
-      row: { id: 'c', org_id: orgId, body: JSON.stringify(body) },
+      row: (name = 'c') => ({ id: name, org_id: orgId, body: JSON.stringify(body) }),
     };
   },
   'limits of organisations'() {
     const { reads, store } = slowStore('keys');
     const organisations = createOrganisationLimitCache(store, vault);
-    const digest = keyDigest(vault, orgId);
+    const row = (name = orgId) => ({
+      ...keyRow(keyDigest(vault, name), 'organisation', { rate: 1, per: 1 }),
+      org_id: name,
+    });
     return {
-      find: () => organisations.find(orgId),
+      find: (name = orgId) => organisations.find(name),
       change: organisations.invalidate,
-      changes: [{ topic: 'keys', id: digest }],
+      changes: [{ topic: 'keys', id: row().digest }],
       reads,
-      row: keyRow(digest, 'organisation', { rate: 1, per: 1 }),
+      row,
     };
   },
 };
@@ -134,7 +137,7 @@ describe('caches and reads that a change overtakes', () => {
       const first = find();
       change(changes);
       // Only the read that began before the change ends: a later one would hide what it stored.
-      reads[0]!.resolve([row]);
+      reads[0]!.resolve([row()]);
       await first;
       void find();
       assert.equal(reads.length, 2, 'the store is asked again');
@@ -144,7 +147,7 @@ describe('caches and reads that a change overtakes', () => {
       const { find, change, changes, own = changes, reads, row } = open();
       const read = async () => {
         const found = find();
-        reads.at(-1)!.resolve([row]);
+        reads.at(-1)!.resolve([row()]);
         await found;
       };
       await read();
@@ -167,10 +170,22 @@ describe('caches and reads that a change overtakes', () => {
     test(`${what}: a read that no change overtakes is remembered`, async () => {
       const { find, reads, row } = open();
       const first = find();
-      reads[0]!.resolve([row]);
+      reads[0]!.resolve([row()]);
       assert.ok(await first);
       await find();
       assert.equal(reads.length, 1);
+    });
+
+    test(`${what}: many are remembered at the same time`, async () => {
+      const { find, reads, row } = open();
+      const names = Array.from({ length: 20 }, (_, index) => `name-${index}`);
+      for (const name of names) {
+        const found = find(name);
+        reads.at(-1)!.resolve([row(name)]);
+        assert.ok(await found);
+      }
+      for (const name of names) void find(name);
+      assert.equal(reads.length, names.length);
     });
   }
 

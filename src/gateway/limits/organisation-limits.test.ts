@@ -73,6 +73,8 @@ test('organisation limits: not counted for loops, without limits, or with the se
   const looping = { with: (call: { loopCount: number }) => void call.loopCount++ };
   const limited = bench({ rate: 1, per: 10 });
   assert.deepEqual(await limited.api(open('one')).statuses(undefined, 3, looping), [200, 200, 200]);
+  const granted = limitsBench({ grants: { rate: 1, per: 10 } });
+  assert.deepEqual(await granted.api(open('one')).statuses(undefined, 3, looping), [200, 200, 200]);
   const free = limitsBench({ settings: on });
   assert.deepEqual(await free.api(open('one')).statuses(undefined, 3), [200, 200, 200]);
   const off = limitsBench({ organisation: { rate: 1, per: 10 } });

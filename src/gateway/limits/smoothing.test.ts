@@ -82,20 +82,25 @@ test('smoothing: the allowance falls while usage is low and restarts after inact
   assert.deepEqual(told(), []);
 });
 
-test('smoothing: an allowance in use does not expire', async () => {
-  const { api, clock, heard } = limitsBench();
-  const session = keySession({ rate: 4, per: 1, smoothing: { ...key.smoothing, trigger: 1.5 } });
-  const { statuses } = api();
-  await statuses(session, 2);
-  clock.ms += 10_000;
-  await statuses(session, 1);
-  assert.deepEqual(heard.splice(0).filter(isSmoothing), [up]);
-  for (let n = 0; n < 20; n++) {
-    clock.ms += 4000;
-    assert.deepEqual(await statuses(session, 5), [200, 200, 200, 200, 429], `round ${n}`);
-  }
-  assert.deepEqual(heard.filter(isSmoothing), []);
-});
+for (const [calls, pauseMs] of [
+  ['frequent', 4000],
+  ['rare', 19_000],
+] as const) {
+  test(`smoothing: an allowance in use does not expire between ${calls} requests`, async () => {
+    const { api, clock, heard } = limitsBench();
+    const session = keySession({ rate: 4, per: 1, smoothing: { ...key.smoothing, trigger: 1.5 } });
+    const { statuses } = api();
+    await statuses(session, 2);
+    clock.ms += 10_000;
+    await statuses(session, 1);
+    assert.deepEqual(heard.splice(0).filter(isSmoothing), [up]);
+    for (let n = 0; n < 20; n++) {
+      clock.ms += pauseMs;
+      assert.deepEqual(await statuses(session, 5), [200, 200, 200, 200, 429], `round ${n}`);
+    }
+    assert.deepEqual(heard.filter(isSmoothing), []);
+  });
+}
 
 test('smoothing: concurrent requests move the allowance by one step', async () => {
   const { api, clock, heard } = limitsBench({

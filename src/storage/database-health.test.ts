@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { createDatabaseHealthCheck } from './database-health.ts';
+import { openRecords, type Records } from './records.ts';
+
+describe('database health', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'gw-health-'));
+  const clock = { ms: 1_000_000, now: () => clock.ms };
+  const away = 'the database does not answer';
+  let records: Records;
+  before(async () => {
+    records = await openRecords({ file: join(directory, 'gw.db') });
+  });
+  after(async () => {
+    await records.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  function watched(revision: Records['revision']) {
+    let queries = 0;
+    const counted = () => {
+      queries++;
+      return revision();
+    };
+    return { ask: createDatabaseHealthCheck({ ...records, revision: counted }, clock), queries: () => queries };
+  }
+
+  test('many questions within a second cost one query, also when the clock was set back', async () => {
+    const { ask, queries } = watched(() => records.revision());
+    for (let n = 0; n < 3; n++) assert.equal(await ask(), '');
+    clock.ms += 999;
+    assert.equal(await ask(), '');
+    assert.equal(queries(), 1);
+    clock.ms += 1;
+    assert.equal(await ask(), '');
+    assert.equal(queries(), 2);
+    clock.ms -= 3_600_000;
+    assert.equal(await ask(), '');
+    assert.equal(queries(), 3);
+  });
+
+  test('a database that fails is away, and healthy again a second later', async () => {
+    let fails = true;
+    const { ask } = watched(async () => (fails ? Promise.reject(new Error('secret path')) : records.revision()));
+    assert.equal(await ask(), away);
+    fails = false;
+    assert.equal(await ask(), away, 'remembered');
+    clock.ms += 1000;
+    assert.equal(await ask(), '');
+  });
+
+  test('a database that does not answer is away', async () => {
+    assert.equal(await watched(() => new Promise(() => undefined)).ask(), away);
+  });
+});

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { systemClock } from '#base/clock.ts';
+import { createLog } from '#base/log.ts';
+import { type Redis, startRedis } from '../../../tests/support/services/redis.ts';
+import { eventually } from '../../../tests/support/upstream.ts';
+import { openSharedEngine, type SharedEngineOptions } from './engine.ts';
+
+const window = { limit: 2, periodMs: 3_600_000 };
+
+describe('the engine of shared counters', () => {
+  let redis: Redis;
+  before(async () => {
+    redis = await startRedis();
+  });
+  after(async () => {
+    for (const close of closing.reverse()) await close();
+    await redis.stop();
+  });
+  const closing: (() => Promise<void>)[] = [];
+
+  async function opened(options: Partial<SharedEngineOptions>) {
+    const lines: { level: string; msg: string; reason?: string }[] = [];
+    const log = createLog({ level: 'info', format: 'json', write: line => void lines.push(JSON.parse(line)) });
+    const engine = await openSharedEngine({ url: '', prefix: 'engine:', clock: systemClock, log, ...options });
+    closing.push(engine.close);
+    return { ...engine, logged: () => lines.map(({ level, msg }) => [level, msg]) };
+  }
+  const away = 'Redis does not answer: limits are counted here alone';
+  const back = ['info', 'Redis answers: limits are shared'];
+
+  test('without an address the threads of this process share, through the buffer of the first', async () => {
+    const first = await opened({});
+    const second = await opened({ buffer: first.threads.buffer });
+    assert.equal(first.shared, first.threads);
+    const taken = [first, second, first].map(({ shared }) => shared.counters.take('a', window, Date.now()));
+    assert.deepEqual(
+      (await Promise.all(taken)).map(it => it.allowed),
+      [true, true, false],
+    );
+    assert.deepEqual(first.logged(), []);
+  });
+
+  test('with an address processes share, and the log says when Redis goes away and comes back', async () => {
+    const [first, second] = [await opened({ url: redis.url }), await opened({ url: redis.url, timeoutMs: 500 })];
+    const taken = [];
+    for (const { shared } of [first, second, first]) taken.push(await shared.counters.take('b', window, Date.now()));
+    assert.deepEqual(
+      taken.map(it => it.allowed),
+      [true, true, false],
+    );
+    assert.deepEqual(second.logged(), [back]);
+    await redis.kill();
+    await eventually(async () => {
+      await second.shared.counters.take('c', window, Date.now());
+      assert.deepEqual(second.logged().slice(1).sort(), [
+        ['warn', away],
+        ['warn', 'Redis takes no answers: none are kept for a while'],
+      ]);
+    });
+    assert.equal(second.shared.state(), 'degraded');
+    await redis.restartOnSamePort();
+    await eventually(() => assert.deepEqual(second.logged().at(-1), back));
+    assert.equal(second.shared.state(), 'ok');
+  });
+
+  test('Redis that is away at the start is said once, and limits are counted here', async () => {
+    await redis.kill();
+    const { shared, logged } = await opened({ url: redis.url, timeoutMs: 500 });
+    assert.equal(shared.state(), 'degraded');
+    assert.ok(logged().some(([level, message]) => level === 'warn' && message === away));
+    const taken = [];
+    for (let n = 0; n < 3; n++) taken.push((await shared.counters.take('d', window, Date.now())).allowed);
+    assert.deepEqual(taken, [true, true, false]);
+    await redis.restartOnSamePort();
+  });
+
+  test('an address that cannot be used is a problem that says why', async () => {
+    await assert.rejects(opened({ url: 'nonsense' }), {
+      code: 'shared.unusable_url',
+      message: /^redis\.url cannot be used: /,
+    });
+  });
+});
