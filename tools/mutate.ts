@@ -155,13 +155,8 @@ async function judge(tree: string, mutation: Drawn, env: NodeJS.ProcessEnv): Pro
   return { ...mutation, outcome: tests.length === 0 ? 'untested' : 'survived', tests, by: '' };
 }
 
-/** Flaky tests: a failure counts when the test passes right after it without the mutation, and then fails again with it. */
-async function noticesMutation(
-  tree: string,
-  mutation: Drawn,
-  test: string,
-  env: NodeJS.ProcessEnv,
-): Promise<boolean> {
+/** Flaky tests: a failure counts when the test passes right after it without the mutation, and fails again with it. */
+async function noticesMutation(tree: string, mutation: Drawn, test: string, env: NodeJS.ProcessEnv): Promise<boolean> {
   if (await runMutated(tree, mutation, test, env)) return false;
   if (!interrupted.signal.aborted && !(await run(tree, test, env))) {
     broken.add(test);
