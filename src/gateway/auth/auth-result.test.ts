@@ -21,7 +21,7 @@ const ways = [
   ['auth_token', 'X-Key', 'token'],
 ] as const;
 
-describe('all ways in together', () => {
+describe('several auth methods', () => {
   let bench: Bench;
   let publisher: Publisher;
   let headers: Record<string, string>;
@@ -87,7 +87,7 @@ describe('all ways in together', () => {
     });
 
   for (const [name, header, mode] of ways)
-    test(`${name} gives the session where it is named, and is asked for where it is not`, async () => {
+    test(`${name} sets the session as base provider, and is required otherwise`, async () => {
       const { status, body, call } = await bench.send(await compile(name), { headers });
       assert.deepEqual([status, body, call.authMethod], [0, '', mode]);
       const { [header]: _, ...without } = headers;
@@ -97,7 +97,7 @@ describe('all ways in together', () => {
       }
     });
 
-  test('where none is named the last one gives it', async () => {
+  test('without a base provider the last method sets the session', async () => {
     assert.equal((await bench.send(await compile(''), { headers })).call.authMethod, 'token');
   });
 });

@@ -5,7 +5,7 @@ import { type RefusalCode, refusals, refuse } from '../pipeline/refusals.ts';
 import type { CachedKey } from './key-cache.ts';
 import type { AuthServices } from './services.ts';
 
-/** What a definition calls each way in when it says which of several gives the session. */
+/** Values of `baseIdentityProvider`, by auth method. */
 export const identityProviderNames: Readonly<Record<AuthMethod, string>> = {
   oauth: 'oauth_key',
   externalOAuth: '',
@@ -17,13 +17,13 @@ export const identityProviderNames: Readonly<Record<AuthMethod, string>> = {
   token: 'auth_token',
 };
 
-/** Whether this way in gives the session. With several and none named, all do in turn, and the last one stays. */
+/** True where this auth method sets the session. With several and no base provider each does, and the last one wins. */
 export function providesSession({ modes, authentication }: Model, mode: AuthMethod): boolean {
   const wanted = authentication.baseIdentityProvider;
   return modes.length === 1 || wanted === '' || wanted === identityProviderNames[mode];
 }
 
-/** The caller is whoever holds this key. */
+/** Sets the key and session of the request. */
 export function setIdentity(
   call: Exchange,
   { keyId, counterOwner: owner, keyHash, session }: CachedKey,
@@ -37,14 +37,14 @@ export function setIdentity(
   if (call.context && keyCredentialModes.has(mode)) call.context.token = keyId;
 }
 
-/** Ways in whose credential is the key itself. Signed tokens say so themselves. */
+/** Auth methods whose credential is the key id. JWT sets the `token` variable itself. */
 const keyCredentialModes: ReadonlySet<AuthMethod> = new Set(['token', 'hmac']);
 
-/** Nothing to ask: the endpoint is open, or the call comes round again to an API that knows its caller. */
+/** The endpoint has no auth, or a loop has brought an authenticated request. */
 export const isAuthenticated = (call: Exchange): boolean =>
   call.skipsAuth || (call.loopCount > 0 && call.session !== undefined);
 
-/** Refuses and tells handlers. `key` is what they may see of the credential: a hash, a name, an address. */
+/** Refuses and emits an event. `key` is the public form of the credential: a hash, a name, an address. */
 export function deny(
   { emitEvent }: Pick<AuthServices, 'emitEvent'>,
   call: Exchange,

@@ -14,7 +14,7 @@ const challenge = 'Basic realm="Bench \\"1\\""';
 /** As cheap as scrypt gets: these tests are not about its cost. */
 const cheap = { N: 2, r: 1, p: 1 };
 
-describe('basic authentication', () => {
+describe('Basic authentication', () => {
   let bench: Bench;
   let api: Api;
   before(async () => {
@@ -27,7 +27,7 @@ describe('basic authentication', () => {
     bench.key({ ...rights, basic_auth_data: { password, hash_type } }, { name, kind: 'basic' });
   const hash = (name: string) => bench.tools.keyCache.hashOf(name);
 
-  test('user and password let in; the name ends at the first colon', async () => {
+  test('valid credentials authenticate; the user name ends at the first colon', async () => {
     for (const headers of [
       encoded('ann:se:cret'),
       { Authorization: encoded('ann:se:cret').Authorization.replace('Basic', 'basic') },
@@ -74,7 +74,7 @@ describe('basic authentication', () => {
     });
   }
 
-  test('nothing sent: 401 and an invitation to sign in', async () => {
+  test('no credentials: 401 with WWW-Authenticate', async () => {
     const { status, body, events, headers } = await bench.send(api);
     assert.deepEqual([status, body, events], [401, missing, []]);
     assert.equal(headers.get('www-authenticate'), challenge);
@@ -101,7 +101,7 @@ describe('basic authentication', () => {
     }
   });
 
-  test('passwords kept by other gateways are understood', async () => {
+  test('imported password hashes of other gateways verify', async () => {
     const kept: Record<string, string> = {
       '': 'pass',
       sha256: createHash('sha256').update('pass').digest('hex'),
@@ -117,13 +117,13 @@ describe('basic authentication', () => {
     }
   });
 
-  test('a password that cannot be checked matches nothing', async () => {
+  test('an unknown hash format matches no password', async () => {
     await user('foreign', '$2a$10$abcdefghijklmnopqrstuv', 'bcrypt');
     for (const word of ['', '$2a$10$abcdefghijklmnopqrstuv'])
       assert.equal((await bench.send(api, { headers: encoded(`foreign:${word}`) })).status, 401);
   });
 
-  test('a password that was right is remembered, but not past its change', async () => {
+  test('a correct password is cached until it changes', async () => {
     const { call } = await bench.send(api, { headers: encoded('ann:se:cret') });
     const stored = (await bench.keys.getAnywhere(call.keyId))!;
     const password = await hashPassword('new', cheap);
@@ -153,7 +153,7 @@ test('wrong passwords are counted for all APIs of a thread together, and 429 say
   }
 });
 
-describe('basic authentication from the body', () => {
+describe('Basic authentication from the body', () => {
   let bench: Bench;
   before(async () => {
     bench = await openBench();
@@ -167,14 +167,14 @@ describe('basic authentication from the body', () => {
   const reading = (more: object = {}) =>
     bench.compile({ use_basic_auth: true, basic_auth: { extract_from_body: true, ...expressions, ...more } });
 
-  test('user and password are found in the body, which goes on as it came', async () => {
+  test('credentials are read from the body, which is forwarded unchanged', async () => {
     const body = '<User>form-user</User><Pass>word</Pass>';
     const { status, call } = await bench.send(await reading(), { method: 'POST', body });
     assert.equal(status, 0);
     assert.equal(call.body.bytes?.toString(), body);
   });
 
-  test('the header is tried first', async () => {
+  test('the header wins over the body', async () => {
     const { status } = await bench.send(await reading(), { headers: encoded('form-user:word'), body: 'nothing' });
     assert.equal(status, 0);
   });
@@ -197,7 +197,7 @@ describe('basic authentication from the body', () => {
     });
   }
 
-  test('without both expressions the API is not served', async () => {
+  test('the API is unavailable without both expressions', async () => {
     assert.match((await reading({ body_user_regexp: '' })).unavailableReason, /needs an expression for both/);
   });
 });

@@ -9,6 +9,7 @@ import { deny, providesSession, setIdentity } from './auth-result.ts';
 import { readCredential, toCredentialSources } from './credential-sources.ts';
 import type { CachedKey } from './key-cache.ts';
 import { createPasswordCheck, type PasswordCheck, type PasswordVerdict } from './password-check.ts';
+import { escapeQuotedString } from './quoted-string.ts';
 import type { AuthServices } from './services.ts';
 
 interface Credentials {
@@ -20,7 +21,7 @@ const isCredentials = (given: Credentials | RefusalCode): given is Credentials =
 
 const defaultTtlSeconds = 60;
 
-/** Callers send user name and password. */
+/** HTTP Basic authentication (RFC 7617). */
 export const basicAuthStep: Step<AuthServices> = {
   name: 'basic',
   build(context) {
@@ -43,7 +44,7 @@ export const basicAuthStep: Step<AuthServices> = {
 const wellFormed = /^basic ([^ ]+)$/i;
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** The name ends at the first colon; a password may hold more. */
+/** The user name ends at the first colon; a password may contain colons. */
 function parseBasicCredentials(header: string): Credentials | RefusalCode {
   if (header === '') return 'basic_field_missing';
   const [, encoded] = wellFormed.exec(header) ?? [];
@@ -54,9 +55,9 @@ function parseBasicCredentials(header: string): Credentials | RefusalCode {
   return colon < 0 ? 'basic_values_malformed' : { user: text.slice(0, colon), password: text.slice(colon + 1) };
 }
 
-/** Forms that sign somebody in are small. */
+/** Login forms are small. */
 const maxSearchedBodyBytes = 65_536;
-/** A body is far longer than a path: a pattern over one must be simpler. */
+/** A body is far longer than a path, so its patterns must be simpler. */
 const maxPatternInstructions = 200;
 
 function compileBodyReader({ userRegexp, passwordRegexp }: Model['basic']) {
@@ -92,7 +93,7 @@ function compilePattern(source: string) {
   }
 }
 
-/** One for the thread: what a password was found to be does not depend on the API that asked. */
+/** One per thread: the result for a password does not depend on the API. */
 const passwordChecks = new WeakMap<object, PasswordCheck>();
 
 function getPasswordCheck({ keyCache, clock, settings }: StepContext<AuthServices>['services']): PasswordCheck {
@@ -109,7 +110,7 @@ function createAuthenticator({ model, services }: StepContext<AuthServices>) {
   const { disableCaching, cacheTTL } = model.basic;
   const cacheMs = disableCaching ? 0 : (cacheTTL > 0 ? cacheTTL : defaultTtlSeconds) * 1000;
   const check = getPasswordCheck(services);
-  const challenge = `Basic realm="${quoted(name)}"`;
+  const challenge = `Basic realm="${escapeQuotedString(name)}"`;
 
   function addChallenge(refused: GatewayResponse): GatewayResponse {
     refused.headers.append('WWW-Authenticate', challenge);
@@ -158,6 +159,3 @@ function createAuthenticator({ model, services }: StepContext<AuthServices>) {
 
   return { signIn: authenticate, challenged: addChallenge };
 }
-
-/** A name as a header may hold it. */
-const quoted = (name: string) => name.replaceAll(/[^\x20-\x7e]/g, '?').replaceAll(/["\\]/g, '\\$&');

@@ -5,16 +5,17 @@ import { type RefusalCode, refuse } from '../pipeline/refusals.ts';
 import { ApiCompileError, type Step } from '../pipeline/step.ts';
 import { readCredential, stripBearer, toCredentialSources } from './credential-sources.ts';
 import { buildResourceMetadata } from './protected-resource-metadata.ts';
+import { escapeQuotedString } from './quoted-string.ts';
 import type { AuthServices } from './services.ts';
 
-/** Where the scheme looks for a token: in the Authorization header where it does not say. */
+/** The credential sources of the OAuth 2.0 scheme; the Authorization header by default. */
 export const getBearerSources = ({ oauth2 }: Model) =>
   toCredentialSources({
     ...oauth2,
     headerEnabled: oauth2.headerEnabled || !(oauth2.queryEnabled || oauth2.cookieEnabled),
   });
 
-/** Finds the token that scopes are looked for in and that is exchanged, while it is still there. */
+/** Reads the bearer token for scope check and token exchange, before later steps remove it. */
 export const bearerTokenStep: Step<AuthServices> = {
   name: 'bearer',
   build({ model }) {
@@ -32,11 +33,11 @@ export const bearerTokenStep: Step<AuthServices> = {
     };
     return {
       request(call) {
-        // A call that comes round again has been looked at; what it carries now may be what its token was exchanged for.
+        // A loop was checked before; its header may now hold the exchanged token.
         if (call.skipsAuth || (call.loopCount > 0 && call.bearerToken !== '') || !usesScheme(call)) return undefined;
         const text = stripBearer(readCredential(sources, call)).trim();
         if (text === '' || /\s/.test(text)) return reject(call, 'bearer_missing');
-        // Two tokens could be of two callers: who was let in is who calls the upstream.
+        // Two tokens may have two holders: the authenticated one must be the one sent upstream.
         if (call.verifiedToken && call.verifiedToken.text !== text) return reject(call, 'bearer_unverified');
         call.bearerToken = text;
         return undefined;
@@ -45,15 +46,13 @@ export const bearerTokenStep: Step<AuthServices> = {
   },
 };
 
-/** Whoever came in by an alternative that does not name the scheme has no such token. */
+/** A request that matched a security requirement without the scheme has no bearer token. */
 function createSchemeFilter({ alternatives, scopeScheme }: Model): (call: Exchange) => boolean {
   const naming = alternatives.map(({ names }) => names.includes(scopeScheme));
   return naming.includes(true) ? call => naming[call.matchedAlternative] ?? true : () => true;
 }
 
-const quoted = (text: string) => text.replaceAll(/[^\x20-\x7e]/g, '?').replaceAll(/["\\]/g, '\\$&');
-
-/** What tells clients how to come back: what was wrong, and where they learn about tokens. */
+/** `WWW-Authenticate` challenge (RFC 6750, section 3) with the metadata URL of RFC 9728. */
 export function createBearerChallenge(model: Model): (parts?: Readonly<Record<string, string>>) => string {
   const metadata = buildResourceMetadata(model);
   const base = metadata && /^https?:$/.test(URL.parse(metadata.resource)?.protocol ?? '') ? metadata.resource : '';
@@ -62,6 +61,6 @@ export function createBearerChallenge(model: Model): (parts?: Readonly<Record<st
     : { realm: model.identity.name };
   return (parts = {}) =>
     `Bearer ${Object.entries({ ...parts, ...always })
-      .map(([name, value]) => `${name}="${quoted(value)}"`)
+      .map(([name, value]) => `${name}="${escapeQuotedString(value)}"`)
       .join(', ')}`;
 }

@@ -6,7 +6,7 @@ import { makeAuthority } from '../../../tests/support/certificates.ts';
 import { openBench, orgId } from '../../../tests/support/step-harness.ts';
 import { createCertificateCache } from './certificate-cache.ts';
 
-test('the certificates that definitions name are read page by page, to the last page', async () => {
+test('certificate cache: prefetch loads all pages of referenced certificates', async () => {
   const bench = await openBench();
   try {
     const client_certificates: string[] = [];

@@ -9,7 +9,7 @@ import { createReadGuard } from '#base/read-guard.ts';
 import type { Vault } from '#base/vault.ts';
 import type { Model } from '#definition/model.ts';
 
-/** A stored certificate, read once. */
+/** A parsed certificate of the store. */
 export interface StoredCertificate {
   readonly id: string;
   /** SHA-256 of the certificate, hexadecimal. */
@@ -20,26 +20,26 @@ export interface StoredCertificate {
   readonly pem: string;
   /** SHA-256 of the public key, hexadecimal. */
   publicKeyHash(): string;
-  /** Opens it; absent where there is none. */
+  /** Decrypts the private key; absent where there is none. */
   readonly privateKey?: () => string;
 }
 
-/** Certificates of the store, for a thread. */
+/** Certificates of the store, cached per thread. */
 export interface CertificateCache {
-  /** One that a definition names: those are in memory before it is compiled. */
+  /** A certificate that a definition references: `prefetch` has loaded it. */
   get(orgId: string, id: string): StoredCertificate | undefined;
-  /** Any other. */
+  /** Any other certificate. */
   find(orgId: string, id: string): MaybePromise<StoredCertificate | undefined>;
-  /** Reads what these definitions name. */
+  /** Loads the certificates that definitions reference. */
   prefetch(models: readonly Model[]): Promise<void>;
-  /** Forgets what changed; undefined is everything. */
+  /** Undefined invalidates everything. */
   invalidate(changes: readonly Change[] | undefined): void;
 }
 
 const maxCachedCertificates = 1000;
 const defaultMaxIdsPerQuery = 500;
 
-/** The certificates a definition cannot be served without. */
+/** Certificates whose absence makes the API unavailable. */
 export function listReferencedCertificates(model: Model): readonly string[] {
   const { clientCertificates, customDomain, mutualTls, certificatePinning, requestSigning, oauth2 } = model;
   return [
@@ -113,7 +113,7 @@ function parseCertificate({ id, body }: CertificateRow, vault: Pick<Vault, 'open
   };
 }
 
-/** The certificate a caller showed. */
+/** The client certificate of a connection. */
 export interface PeerCertificate {
   readonly x509: X509Certificate;
   readonly fingerprint: string;
@@ -123,7 +123,7 @@ export interface PeerCertificate {
 
 const parsedCertificates = new WeakMap<Buffer, PeerCertificate>();
 
-/** A connection shows one certificate, whose bytes are the same object for all its calls: it is read once. */
+/** Cached by the DER buffer, which is one object per connection: a certificate is parsed once per connection. */
 export function parsePeerCertificate(der: Buffer): PeerCertificate {
   const known = parsedCertificates.get(der);
   if (known) return known;

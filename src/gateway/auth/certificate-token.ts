@@ -7,7 +7,7 @@ import { parsePeerCertificate, type StoredCertificate } from './certificate-cach
 import type { CachedKey } from './key-cache.ts';
 import type { AuthServices } from './services.ts';
 
-/** The client certificate is the key: the id of the key is made of its fingerprint. */
+/** Certificate as key: the key id is the organisation and the fingerprint. */
 export function createCertificateAuth({
   model,
   services,

@@ -5,7 +5,7 @@ import { type MadeCertificate, makeAuthority, makeClientCertificate } from '../.
 import { type Bench, errorBody, openBench, orgId, type Sent, startMs } from '../../../tests/support/step-harness.ts';
 import type { Api } from '../routing/api.ts';
 
-describe('lists of client certificates', () => {
+describe('mutual TLS', () => {
   let bench: Bench;
   let api: Api;
   const stranger = makeAuthority('Stranger');
@@ -25,7 +25,7 @@ describe('lists of client certificates', () => {
     return [status, body, events];
   };
 
-  test('a listed certificate lets in, and one that a listed authority signed', async () => {
+  test('an allowed certificate authenticates, and one issued by an allowed CA', async () => {
     assert.equal((await bench.send(api, shows(listed))).status, 0);
     assert.equal((await bench.send(api, shows(makeClientCertificate(authority)))).status, 0);
   });
@@ -63,14 +63,14 @@ describe('lists of client certificates', () => {
     assert.equal((await answer({ peer: { ...peer, serverName: 'gateway.example' } }))[0], 0);
   });
 
-  test('an open endpoint asks for no certificate', async () => {
+  test('an endpoint without auth needs no certificate', async () => {
     const change: Sent['change'] = call => {
       call.skipsAuth = true;
     };
     assert.equal((await bench.send(api, { change })).status, 0);
   });
 
-  test('an API whose list names a certificate that is not there is not served', async () => {
+  test('an API whose allowlist names a missing certificate is unavailable', async () => {
     const missing = orgId + '0'.repeat(64);
     const { unavailableReason: unserved } = await bench.compile({
       use_mutual_tls_auth: true,

@@ -3,7 +3,7 @@ import { ApiCompileError, type Step } from '../pipeline/step.ts';
 import { isIssuedBy, type PeerCertificate, parsePeerCertificate } from './certificate-cache.ts';
 import type { AuthServices } from './services.ts';
 
-/** Callers show one of the listed certificates, or one that a listed authority signed. */
+/** Mutual TLS: the client certificate is in the allowlist, or issued by a CA in it. */
 export const clientCertificatesStep: Step<AuthServices> = {
   name: 'client-certificates',
   build({ model, services }) {
@@ -17,7 +17,7 @@ export const clientCertificatesStep: Step<AuthServices> = {
     });
     const fingerprints = new Set(allowed.map(({ fingerprint }) => fingerprint));
     const authorities = allowed.flatMap(({ isCa, x509 }) => (isCa && x509 ? [x509] : []));
-    /** A connection shows the same certificate on every call: whether it is let in is decided once. */
+    /** One decision per connection: its certificate does not change. */
     const decisions = new WeakMap<PeerCertificate, boolean>();
     const isListed = (shown: PeerCertificate) => {
       const known = decisions.get(shown);
@@ -32,7 +32,7 @@ export const clientCertificatesStep: Step<AuthServices> = {
         if (call.skipsAuth) return undefined;
         const { isTls, certificate, serverName } = call.peer;
         if (!isTls) return refuse(call, 'mtls_without_tls');
-        // The handshake was for another host, whose rules about certificates may have been others.
+        // The handshake was for another host, which may require other certificates (421).
         if (serverName !== '' && serverName !== call.host) return refuse(call, 'request_misdirected');
         if (!certificate) return refuse(call, 'mtls_certificate_required');
         const shown = parsePeerCertificate(certificate);

@@ -2,7 +2,7 @@ import type { Model } from '#definition/model.ts';
 import { readCookie } from '../http/cookies.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 
-/** Where a definition says a credential is looked for. */
+/** Credential sources of a definition. */
 export interface CredentialSettings {
   readonly headerEnabled: boolean;
   readonly headerName: string;
@@ -12,7 +12,7 @@ export interface CredentialSettings {
   readonly cookieName: string;
 }
 
-/** The same, decided: names by place, empty where it is not looked for. */
+/** Resolved names; empty where the source is off. */
 export interface CredentialSources {
   /** Lower-case. */
   readonly header: string;
@@ -29,7 +29,7 @@ export function toCredentialSources(sources: CredentialSettings): CredentialSour
   };
 }
 
-/** Every place in which callers of an API may send a credential. */
+/** All credential sources of an API. */
 export const listCredentialSources = ({ modes, alternatives, oauth2, ...model }: Model): CredentialSources[] => [
   ...modes.map(mode => toCredentialSources(model[mode])),
   ...alternatives.flatMap(({ methods }) =>
@@ -38,7 +38,7 @@ export const listCredentialSources = ({ modes, alternatives, oauth2, ...model }:
   ...(oauth2.enabled ? [toCredentialSources(oauth2)] : []),
 ];
 
-/** As it was sent; empty where it was not. A query parameter wins over the header, a cookie over both. */
+/** The credential as sent; empty where absent. A query parameter wins over the header, a cookie over both. */
 export function readCredential({ header, query, cookie }: CredentialSources, call: Exchange): string {
   if (cookie !== '') {
     const value = readCookie(call.headers, cookie);
@@ -87,7 +87,7 @@ function decodeQueryText(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {
-    // Not an escape after all: the text is what it is.
+    // Malformed percent-encoding is literal.
     return text;
   }
 }

@@ -13,11 +13,11 @@ export const isRefused = (governed: SessionResult): governed is Rejection<Policy
 
 const md5 = (text: string) => createHash('md5').update(text).digest('hex');
 
-/** The key of somebody known to others. The hash makes a key id of any name; it protects nothing. */
+/** Key id of an external identity. The hash only makes a valid id of any name; it protects nothing. */
 export const keyIdOfIdentity = (orgId: string, ...identity: readonly string[]): string =>
   formatKeyId(orgId, identity.map(md5).join(''));
 
-/** What is known of a caller who has no key of their own, from what they showed. */
+/** The identity of a client without a stored key, from its token. */
 export interface DerivedIdentity {
   readonly orgId: string;
   readonly keyId: string;
@@ -30,8 +30,8 @@ export interface DerivedIdentity {
 }
 
 /**
- * Makes the session of such a caller. It is kept in memory only. A key kept under the same id, if somebody made one, says
- * whatever the token leaves open.
+ * Creates the session of an external identity, in memory only. A key stored under the same id supplies what the token
+ * leaves open.
  */
 export async function createDerivedSession(services: Tools, derived: DerivedIdentity): Promise<SessionResult> {
   const stored = await services.keyCache.find(derived.orgId, derived.keyId);
@@ -49,7 +49,7 @@ export async function createDerivedSession(services: Tools, derived: DerivedIden
   return applyKeyPolicies(services, derived.orgId, derived.keyId, key);
 }
 
-/** Applies the policies a key names. */
+/** Applies the policies of a key. */
 export async function applyKeyPolicies(
   services: Tools,
   orgId: string,

@@ -64,7 +64,7 @@ describe('external OAuth', () => {
     },
   });
 
-  test('without a token, without a provider, without a way to check: 400, 404, 500', async () => {
+  test('no token: 400; no provider: 404; no verification method: 500', async () => {
     const { status, body, events } = await bench.send(await compile(jwt()));
     assert.deepEqual([status, body, events], refusal(400, 'authorization field missing'));
     assert.deepEqual(
@@ -77,7 +77,7 @@ describe('external OAuth', () => {
     );
   });
 
-  test('a signed token lets in whom it names, for this API and nothing else', async () => {
+  test('a JWT authenticates its subject, for this API only', async () => {
     const api = await compile(jwt());
     const { status, call } = await send(api, mint({ sub: 'ann', exp: now + 9 }, rsa.privateKey));
     assert.deepEqual([status, call.keyId, call.authMethod], [0, idOf('ann'), 'externalOAuth']);
@@ -90,7 +90,7 @@ describe('external OAuth', () => {
     assert.equal((await send(byMail, mint({ sub: 'a', user: { mail: 'm' } }, rsa.privateKey))).call.keyId, idOf('m'));
   });
 
-  test('a key kept for the caller is the session', async () => {
+  test('a stored key of the subject is the session', async () => {
     await bench.key(
       { access_rights: { bench: { versions: ['Default'] } }, alias: 'kept' },
       { name: createHash('md5').update('kept').digest('hex') },
@@ -99,7 +99,7 @@ describe('external OAuth', () => {
     assert.equal(call.session?.alias, 'kept');
   });
 
-  test('signed tokens that are wrong: 401 with the reason', async () => {
+  test('an invalid JWT gets 401 with the reason', async () => {
     const api = await compile(jwt({ expires_at_validation_skew: 5 }));
     for (const [token, message] of [
       ['nonsense', 'token verification failed: token is malformed'],
@@ -127,7 +127,7 @@ describe('external OAuth', () => {
     }
   });
 
-  test('the server that issued a token is asked with what it needs, and with nothing of the caller’s', async () => {
+  test('introspection sends the token and client credentials, no client headers', async () => {
     server.pages['/introspect'] = { active: true, sub: 'ann', exp: now + 9 };
     const { status, call } = await send(await compile(introspected()), 'opaque', { Cookie: 'a=b', 'X-Secret': 'c' });
     assert.deepEqual([status, call.keyId], [0, idOf('ann')]);
@@ -145,7 +145,7 @@ describe('external OAuth', () => {
     assert.equal((await send(byMail, 'opaque')).call.keyId, idOf('m'));
   });
 
-  test('a token nobody stands by: 401; an answer that cannot be used: 500', async () => {
+  test('introspection: an inactive token gets 401, an unusable response 500', async () => {
     const api = await compile(introspected());
     server.pages['/introspect'] = { active: false };
     assert.deepEqual(await answered(api, 'x'), refusal(401, 'access token is not valid'));
@@ -174,7 +174,7 @@ describe('external OAuth', () => {
     );
   });
 
-  test('an answer that leads elsewhere is not followed', async () => {
+  test('introspection follows no redirects', async () => {
     const leading = createServer((_request, response) =>
       response.writeHead(307, { Location: `${server.url}/introspect` }).end('{"active":true,"sub":"ann"}'),
     );
@@ -186,7 +186,7 @@ describe('external OAuth', () => {
     leading.close();
   });
 
-  test('a server that does not answer is asked by so many at once, and holds up no other API', async () => {
+  test('concurrent introspection requests are bounded per API', async () => {
     let held = 0;
     const silent = createServer(() => void held++);
     const slow = await compile(introspected({ url: await listening(silent) }));
@@ -204,7 +204,7 @@ describe('external OAuth', () => {
     assert.ok((await Promise.all(waiting)).every(({ status }) => status === 500));
   });
 
-  test('without a memory every call asks, but calls that come together ask once', async () => {
+  test('without a cache every request introspects, concurrent ones are coalesced', async () => {
     const api = await compile(introspected());
     server.pages['/introspect'] = { active: true, sub: 'ann' };
     await Promise.all([1, 2, 3].map(() => send(api, 'together')));
@@ -213,7 +213,7 @@ describe('external OAuth', () => {
     assert.equal(server.asked.length, 2);
   });
 
-  test('with a memory an answer holds for its time, and not beyond the end of the token', async () => {
+  test('an introspection result is cached for its TTL, at most until the token expires', async () => {
     const api = await compile(introspected({ cache: { enabled: true, timeout: 60 } }));
     server.pages['/introspect'] = { active: true, sub: 'ann', exp: now + 30 };
     await send(api, 'cached');
@@ -236,7 +236,7 @@ describe('external OAuth', () => {
     assert.equal(server.asked.length, tokens.length);
   });
 
-  test('a refusal is remembered for moments only, a failure not at all, and 0 is for ever', async () => {
+  test('inactive tokens are cached briefly, failures not at all; a TTL of 0 is unlimited', async () => {
     const api = await compile(introspected({ cache: { enabled: true, timeout: 0 } }));
     server.away = true;
     await send(api, 'later');
@@ -253,7 +253,7 @@ describe('external OAuth', () => {
     assert.equal(server.asked.length, 3);
   });
 
-  test('what one API was told of a token is not what another one is told', async () => {
+  test('introspection results are not shared between APIs', async () => {
     const asked = introspected({ cache: { enabled: true, timeout: 60 } });
     const api = await compile(asked);
     server.pages['/introspect'] = { active: true, sub: 'ann' };

@@ -23,7 +23,7 @@ import {
 import type { CachedKey } from './key-cache.ts';
 import type { AuthServices } from './services.ts';
 
-/** Callers send a token that another server issued. */
+/** External OAuth: access tokens of another authorization server, as JWT or by introspection (RFC 7662). */
 export const externalOAuthStep: Step<AuthServices> = {
   name: 'external-oauth',
   build(context): StepHooks | undefined {
@@ -66,7 +66,7 @@ function createSignedTokenVerifier(context: StepContext<AuthServices>, provider:
   const { services, model } = context;
   const { accepted, find } = createSharedSigners(provider, services);
   const tokens = createJwtVerifier<JwtSigner>(accepted, find, error =>
-    services.log.debug({ api: model.identity.id, reason: error.message }, 'an access token could not be checked'),
+    services.log.debug({ api: model.identity.id, reason: error.message }, 'access token verification failed'),
   );
   const authenticate = createAuthenticator(context, provider.identityBaseField);
 
@@ -110,7 +110,7 @@ function createIntrospectionVerifier(context: StepContext<AuthServices>, provide
   };
 }
 
-/** Lets in whom a token names: with the key kept for them, else with one that may call this API and nothing else. */
+/** Sets the session of the token's identity: its stored key, else a default key for this API alone. */
 function createAuthenticator({ model, services }: StepContext<AuthServices>, identityField: string) {
   const { identity: api } = model;
   const field = identityField || 'sub';

@@ -22,7 +22,7 @@ const header = ({ keyId, algorithm = 'hmac-sha256', headers = '(request-target) 
 const signed = (text: string, hash = 'sha256', secret = 'shared-secret') =>
   encodeURIComponent(createHmac(hash, secret).update(text).digest('base64'));
 
-describe('signed calls', () => {
+describe('HTTP signatures', () => {
   let bench: Bench;
   let api: Api;
   let keyId: string;
@@ -38,7 +38,7 @@ describe('signed calls', () => {
     headers: { Date: date(), ...headers, Authorization: header({ keyId, signature: signed(text), ...more }) },
   });
 
-  test('every algorithm lets in, over the path that was sent without its query', async () => {
+  test('every HMAC algorithm verifies, over the path as sent without its query', async () => {
     for (const bits of ['1', '256', '384', '512']) {
       const { status, call } = await bench.send(
         api,
@@ -50,13 +50,13 @@ describe('signed calls', () => {
     }
   });
 
-  test('escapes in small letters and plain base64 are understood', async () => {
+  test('lower-case escapes and plain base64 verify', async () => {
     const signature = signed(text);
     for (const given of [signature.replaceAll(/%../g, it => it.toLowerCase()), decodeURIComponent(signature)])
       assert.equal((await bench.send(api, sent({ signature: given }))).status, 0);
   });
 
-  test('headers are signed as sent, trimmed; the date alone where none are named', async () => {
+  test('header values are signed trimmed; without a list only the date is', async () => {
     const more = `x-one: 1, 2\n${text}`;
     const call = sent({ headers: 'x-one (request-target) date', signature: signed(more) });
     call.headers = { 'X-One': ' 1, 2 ', ...call.headers };
@@ -65,13 +65,13 @@ describe('signed calls', () => {
     assert.equal((await bench.send(api, { headers: { Date: date(), Authorization: dateOnly } })).status, 0);
   });
 
-  test('x-aux-date stands for the date', async () => {
+  test('x-aux-date replaces the date', async () => {
     const auxiliary = `(request-target): get /bench/a/b\nx-aux-date: ${date()}`;
     const call = sent({ signature: signed(auxiliary) }, { 'x-aux-date': date(), Date: date(startMs - 60_000) });
     assert.equal((await bench.send(api, call)).status, 0);
   });
 
-  test('anything wrong: 400 and an event', async () => {
+  test('an invalid signature gets 400 and an event', async () => {
     const silent = await bench.key(rights);
     const late = date(startMs - 1001);
     const wrong: Record<string, Sent> = {
@@ -113,7 +113,7 @@ describe('signed calls', () => {
     );
   });
 
-  test('without a clock skew any date will do, but a date it must be', async () => {
+  test('without a clock skew any valid date passes', async () => {
     const timeless = await bench.compile({ enable_signature_checking: true });
     const old = date(0);
     const call = sent({ signature: signed(text.replace(date(), old)) }, { Date: old });
@@ -122,7 +122,7 @@ describe('signed calls', () => {
   });
 });
 
-describe('calls signed with a certificate', () => {
+describe('HTTP signatures with a certificate', () => {
   let bench: Bench;
   let api: Api;
   before(async () => {
@@ -144,7 +144,7 @@ describe('calls signed with a certificate', () => {
     },
   });
 
-  test('the certificate of the key verifies them, whole or as a bare public key', async () => {
+  test('the key’s certificate or public key verifies RSA signatures', async () => {
     const made = makeCertificate({ cn: 'signer', keyType: 'rsa' });
     for (const pem of [made.certPem, made.publicKeyPem]) {
       const keyId = await certifying(await bench.certificate(pem));
@@ -161,7 +161,7 @@ describe('calls signed with a certificate', () => {
     assert.deepEqual([status, body, events], [500, errorBody('Certificate not found'), []]);
   });
 
-  test('a certificate of another kind: 500', async () => {
+  test('a certificate that is not RSA: 500', async () => {
     const made = makeCertificate({ cn: 'curve', keyType: 'ec' });
     const keyId = await certifying(await bench.certificate(made.certPem));
     const { status, body, events } = await bench.send(api, sent(keyId, made.keyPem));
@@ -174,7 +174,7 @@ describe('calls signed with a certificate', () => {
   });
 });
 
-test('dates are read in the forms clients write', () => {
+test('HTTP dates of several formats are parsed', () => {
   const at = Date.UTC(2006, 0, 2, 15, 4, 5);
   assert.equal(parseHttpDate('Mon, 02 Jan 2006 15:04:05 GMT'), at);
   assert.equal(parseHttpDate('Mon, 02 Jan 2006 15:04:05 MST'), at);
@@ -184,7 +184,7 @@ test('dates are read in the forms clients write', () => {
     assert.equal(parseHttpDate(text), undefined);
 });
 
-test('a signature header is read whatever the case of its fields, and nothing else is', () => {
+test('the Signature header is case-insensitive and strict', () => {
   const read = parseSignatureHeader('signature KEYID="k" , Headers="Date (Request-Target)",signature="YQ%3d%3D"');
   assert.deepEqual(read, {
     keyId: 'k',

@@ -19,7 +19,7 @@ const hashes: Readonly<Record<string, string>> = {
 };
 const rsaAlgorithm = 'rsa-sha256';
 
-/** Callers sign their calls. */
+/** HTTP signatures: HMAC or RSA over request headers (draft-cavage-http-signatures). */
 export const hmacStep: Step<AuthServices> = {
   name: 'hmac',
   build(context) {
@@ -36,7 +36,7 @@ export const hmacStep: Step<AuthServices> = {
       const date = readSignatureDate(call);
       if (date === undefined) return false;
       if (allowedClockSkewMs <= 0) return true;
-      // A date that is not signed could be written anew by whoever repeats the call.
+      // An unsigned date could be changed in a replay.
       return headers.some(isDateHeader) && Math.abs(services.clock.now() - date) <= allowedClockSkewMs;
     }
 
@@ -93,7 +93,7 @@ const isResponse = (response: KeyObject | GatewayResponse): response is GatewayR
 
 const decodeSignature = ({ signature }: HttpSignature) => Buffer.from(signature, 'base64');
 
-/** An unknown key costs a signature as well. */
+/** Constant work: an unknown key costs a signature as well. */
 function isHmacValid(call: Exchange, signed: HttpSignature, known: CachedKey | undefined): boolean {
   const secret = known?.session.hmacSecret;
   const expected = createHmac(hashes[signed.algorithm]!, secret ?? 'nobody')
@@ -105,7 +105,7 @@ function isHmacValid(call: Exchange, signed: HttpSignature, known: CachedKey | u
 
 const publicKeys = new WeakMap<StoredCertificate, KeyObject>();
 
-/** Undefined for a certificate of another kind. */
+/** Undefined for a key that is not RSA. */
 function getPublicKey(certificate: StoredCertificate): KeyObject | undefined {
   const known = publicKeys.get(certificate);
   const key = known ?? certificate.x509?.publicKey ?? createPublicKey(certificate.pem);

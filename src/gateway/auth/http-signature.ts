@@ -1,6 +1,6 @@
 import type { Exchange } from '../pipeline/exchange.ts';
 
-/** How a call is signed: the header that says so, the text that is signed, and the date that goes with it. */
+/** Parameters of a `Signature` header. */
 export interface HttpSignature {
   readonly keyId: string;
   /** Lower-case. */
@@ -14,10 +14,10 @@ export interface HttpSignature {
 const scheme = /^Signature\s+/i;
 const field = /\s*([A-Za-z]+)\s*=\s*"([^"]*)"\s*(,|$)/y;
 const knownFields: ReadonlySet<string> = new Set(['keyid', 'algorithm', 'headers', 'signature']);
-/** More than anybody signs. */
+/** Bound on the signed headers. */
 const maxSignedHeaders = 50;
 
-/** Reads `Signature keyId="…",algorithm="…",headers="…",signature="…"`; nothing for any other text. */
+/** Parses `Signature keyId="…",algorithm="…",headers="…",signature="…"`; undefined where it is malformed. */
 export function parseSignatureHeader(text: string): HttpSignature | undefined {
   const begin = scheme.exec(text);
   if (!begin) return undefined;
@@ -40,14 +40,14 @@ export function parseSignatureHeader(text: string): HttpSignature | undefined {
   return { keyId, algorithm: (fields.get('algorithm') || 'hmac-sha1').toLowerCase(), headers, signature };
 }
 
-/** Signatures are sent with their base64 escaped as in a query; those that are not are understood as well. */
+/** The base64 may be percent-encoded or plain. */
 function unescapeBase64(text: string): string | undefined {
   const plain = text.replaceAll(/%(2b|2f|3d)/gi, (_whole, code: string) => escapes[code.toLowerCase()]!);
   return /^[A-Za-z0-9+/]+={0,2}$/.test(plain) ? plain : undefined;
 }
 const escapes: Readonly<Record<string, string>> = { '2b': '+', '2f': '/', '3d': '=' };
 
-/** The text that was signed. The path is the one that was sent, with the listen path and without the query. */
+/** Signing string. The path is as sent, with the listen path and without the query. */
 export function buildSigningString(call: Exchange, names: readonly string[]): string {
   return names.map(name => formatLine(call, name)).join('\n');
 }
@@ -69,7 +69,7 @@ const readHeaderValue = (call: Exchange, name: string) =>
 
 const readSentPath = ({ target }: Exchange) => target.replace(/^https?:\/\/[^/?#]*/i, '').split('?', 1)[0] || '/';
 
-/** Browsers may not set `Date`, so another header may stand for it. */
+/** `X-Aux-Date` replaces `Date`, which browsers cannot set. */
 export const readSignatureDate = (call: Exchange): number | undefined =>
   parseHttpDate(call.headers.get(auxiliaryDate) ?? call.headers.get('date') ?? '');
 
@@ -79,7 +79,7 @@ const datePattern = new RegExp(
     '(?:[A-Z]{3,5}|([+-])(\\d{2})(\\d{2})?)$',
 );
 
-/** Milliseconds since the epoch. A zone by name counts as UTC, as it does elsewhere. */
+/** Milliseconds since the epoch. A named time zone counts as UTC. */
 export function parseHttpDate(text: string): number | undefined {
   const found = datePattern.exec(text.trim());
   if (!found) return undefined;

@@ -4,7 +4,7 @@ import type { MaybePromise } from '#base/maybe-promise.ts';
 import type { JwtMembers } from './jwt-verifier.ts';
 import type { AuthServices } from './services.ts';
 
-/** What the server that issued a token says of it: who holds it, or why it is worth nothing. */
+/** Introspection response (RFC 7662): the claims of an active token, or why it is refused. */
 export type IntrospectionResult = JwtMembers | 'failed' | 'inactive' | 'expired';
 export const isIntrospectionFailure = (reply: IntrospectionResult): reply is Exclude<IntrospectionResult, JwtMembers> =>
   typeof reply === 'string';
@@ -18,11 +18,11 @@ export interface IntrospectionSettings {
 }
 
 const maxCachedResults = 5000;
-/** A token that was refused may become good, but asking again for each repetition would let anybody make us ask. */
+/** Negative caching: a refused token may become active, but each repetition must not cause a request. */
 const inactiveTtlMs = 2000;
 const maxResponseBytes = 64 * 1024;
 const requestTimeoutMs = 5000;
-/** Anybody can send tokens nobody knows: where a server is slow, the calls of other APIs must not wait behind its own. */
+/** Per API: unknown tokens sent to one API with a slow server must not exhaust the connections of others. */
 const maxConcurrentRequests = 100;
 
 interface CachedIntrospection {
@@ -30,7 +30,7 @@ interface CachedIntrospection {
   readonly untilMs: number;
 }
 
-/** Asks the server that issued a token, once for callers who come together, and again when its word has grown old. */
+/** Token introspection with a cache; concurrent requests for one token are coalesced. */
 export function createIntrospector(
   settings: IntrospectionSettings,
   apiId: string,
@@ -39,7 +39,7 @@ export function createIntrospector(
   const cache = new Lru<string, CachedIntrospection>(maxCachedResults);
   const inFlight = new Map<string, Promise<IntrospectionResult>>();
   const cacheMs = settings.cacheSeconds === 0 ? Number.POSITIVE_INFINITY : settings.cacheSeconds * 1000;
-  /** Lengths keep the parts apart: no two questions share a name. */
+  /** Length prefixes keep the parts apart. */
   const toCacheKey = (token: string) =>
     createHash('sha256')
       .update([apiId, settings.url, settings.clientId, token].map(it => `${it.length}:${it}`).join(''))
@@ -60,11 +60,11 @@ export function createIntrospector(
       const reply: unknown = status === 200 ? JSON.parse(body.toString()) : undefined;
       if (typeof reply === 'object' && reply !== null && 'active' in reply && typeof reply.active === 'boolean')
         return reply.active ? (reply as JwtMembers & object) : 'inactive';
-      log.warn({ api: apiId, status }, 'a token introspection gave no answer that can be used');
+      log.warn({ api: apiId, status }, 'token introspection response unusable');
     } catch (error) {
-      // The words of a JSON fault repeat what could not be read.
+      // The message of a JSON error quotes the response.
       const reason = error instanceof SyntaxError ? 'the answer is not JSON' : (error as Error).message;
-      log.warn({ api: apiId, reason }, 'a token introspection failed');
+      log.warn({ api: apiId, reason }, 'token introspection failed');
     }
     return 'failed';
   }

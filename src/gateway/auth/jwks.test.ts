@@ -10,7 +10,7 @@ const ttlSeconds = 240;
 const pauseSeconds = 10;
 const [one, two] = [rsaPair(), rsaPair()];
 
-describe('key sets others publish', () => {
+describe('JWKS', () => {
   let publisher: Publisher;
   let sets: JwksCache;
   let nowMs = 0;
@@ -44,7 +44,7 @@ describe('key sets others publish', () => {
   });
   const at = () => sets.forUrl(`${publisher.url}/keys`);
 
-  test('a set is read once for all who ask at the same time, and answers at once after that', async () => {
+  test('concurrent lookups fetch a set once; later lookups are synchronous', async () => {
     const found = await Promise.all([1, 2, 3].map(() => at().find(asked('one'))));
     assert.ok(found.every(it => it?.key.equals(one.publicKey)));
     const again = at().find(asked('one'));
@@ -59,7 +59,7 @@ describe('key sets others publish', () => {
     assert.deepEqual(publisher.asked, paths);
   });
 
-  test('a new key is learnt from a token that names it; keys that stay are the same objects', async () => {
+  test('an unknown kid refreshes the set; unchanged keys stay the same objects', async () => {
     const first = await at().find(asked('one'));
     publisher.pages['/keys'] = { keys: [jwkOf(two.publicKey, { kid: 'two' }), jwkOf(one.publicKey, { kid: 'one' })] };
     nowMs += pauseSeconds * 1000;
@@ -68,7 +68,7 @@ describe('key sets others publish', () => {
     assert.equal(publisher.asked.length, 2);
   });
 
-  test('a key that was withdrawn counts no more once the set has grown old', async () => {
+  test('a removed key is unknown after the TTL', async () => {
     await at().find(asked('one'));
     publisher.pages['/keys'] = { keys: [jwkOf(two.publicKey, { kid: 'two' })] };
     nowMs += ttlSeconds * 1000 - 1;
@@ -77,7 +77,7 @@ describe('key sets others publish', () => {
     assert.equal(await at().find(asked('one')), undefined);
   });
 
-  test('a set that is forgotten is read anew, and only that one', async () => {
+  test('an invalidated set is fetched again, others are not', async () => {
     const url = `${publisher.url}/keys`;
     publisher.pages['/other'] = publisher.pages['/keys'];
     const other = sets.forUrl(`${publisher.url}/other`);
@@ -94,7 +94,7 @@ describe('key sets others publish', () => {
     assert.deepEqual(publisher.asked, ['/keys', '/other', '/other', '/keys', '/other']);
   });
 
-  test('forgetting an issuer reads its discovery document and key set again, and leaves other issuers alone', async () => {
+  test('an invalidated issuer is discovered again, others are not', async () => {
     const issuers = ['a', 'b'].map(name => `${publisher.url}/${name}`);
     for (const [at, issuer] of issuers.entries()) {
       const path = new URL(issuer).pathname;
@@ -111,7 +111,7 @@ describe('key sets others publish', () => {
     assert.deepEqual(publisher.asked, ['/a/.well-known/openid-configuration', '/a/keys']);
   });
 
-  test('names nobody knows make the set be read once in a while, however many there are', async () => {
+  test('unknown kids refresh the set at most once per interval', async () => {
     await at().find(asked('one'));
     for (const kid of ['../../etc/passwd', "' or 1=1 --", '', '__proto__', 'constructor'])
       assert.equal(await at().find(asked(kid)), undefined, kid);
@@ -122,7 +122,7 @@ describe('key sets others publish', () => {
     assert.equal(publisher.asked.length, 2);
   });
 
-  test('while the source is away the last good keys are good, and nobody waits for it twice', async () => {
+  test('while the source is unavailable cached keys stay valid, and lookups do not wait for it again', async () => {
     const first = await at().find(asked('one'));
     publisher.away = true;
     nowMs += ttlSeconds * 1000;
@@ -132,7 +132,7 @@ describe('key sets others publish', () => {
     await eventually(() => assert.equal(publisher.asked.length, 3));
   });
 
-  test('while the source hangs one caller waits for it, and those whose key is known do not', async () => {
+  test('while the source hangs one lookup waits, lookups of known keys do not', async () => {
     const first = await at().find(asked('one'));
     const hung = Promise.withResolvers<undefined>();
     publisher.pages['/keys'] = () => hung.promise;
@@ -145,7 +145,7 @@ describe('key sets others publish', () => {
     assert.equal(publisher.asked.length, 2);
   });
 
-  test('a source that gave nothing yet is left alone for a while', async () => {
+  test('a source that failed is not fetched again before the interval', async () => {
     publisher.away = true;
     assert.equal(await at().find(asked('one')), undefined);
     assert.equal(await at().find(asked('one')), undefined);
@@ -155,7 +155,7 @@ describe('key sets others publish', () => {
     assert.ok(await at().find(asked('one')));
   });
 
-  test('what is no key set, too large, or leads elsewhere gives no keys', async () => {
+  test('a malformed or too large set and a redirect give no keys', async () => {
     for (const page of ['[]', 'nonsense', '{"keys":{}}', `{"keys":[],"pad":"${'x'.repeat(600_000)}"}`]) {
       nowMs += pauseSeconds * 1000;
       publisher.pages['/keys'] = page;
@@ -164,7 +164,7 @@ describe('key sets others publish', () => {
     assert.equal(await sets.forUrl('http://169.254.169.254/keys').find(asked('one')), undefined);
   });
 
-  test('a key serves only the kind and the algorithm it is for; without a name it must be the only one', async () => {
+  test('a key verifies only its type and algorithm; without kid it must be the only candidate', async () => {
     const ec = ecPair();
     publisher.pages['/keys'] = {
       keys: [
@@ -183,7 +183,7 @@ describe('key sets others publish', () => {
     assert.equal(await at().find(asked('enc')), undefined);
   });
 
-  test('an OpenID provider is believed about its keys only if it speaks for itself', async () => {
+  test('discovery is refused where the issuer does not match', async () => {
     const issuer = publisher.url;
     const discovery = '/.well-known/openid-configuration';
     publisher.pages[discovery] = { issuer: 'https://other.example', jwks_uri: `${issuer}/keys` };

@@ -6,9 +6,9 @@ import type { MaybePromise } from '#base/maybe-promise.ts';
 import { trimTrailingSlashes } from '#base/trim-slashes.ts';
 import { type KeyFamily, parseJwk, type VerificationKey } from './jwt-keys.ts';
 
-/** The keys somebody else publishes, kept and renewed. */
+/** A cached JWKS (RFC 7517). */
 export interface KeySet {
-  /** The key a token names. One that names none is understood where only one key could be meant. */
+  /** The key for a token. Without a `kid` there must be exactly one candidate. */
   find(asked: KeyQuery): MaybePromise<VerificationKey | undefined>;
 }
 
@@ -19,15 +19,15 @@ export interface KeyQuery {
 }
 
 export interface JwksCache {
-  /** Key sets are shared by all APIs that name the same address. */
+  /** APIs with the same URL share a key set. */
   forUrl(url: string, ttlSeconds?: number): KeySet;
-  /** The key set of an OpenID provider, which its discovery document names. */
+  /** The key set of an OpenID provider, found by discovery. */
   forIssuer(issuer: string): KeySet;
-  /** Reads these anew when they are next asked for; all of them where none are named. */
+  /** The next lookup fetches again; without sources all are invalidated. */
   invalidate(sources?: JwksSources): void;
 }
 
-/** Whose keys a definition believes. */
+/** The key sets a definition trusts. */
 export interface JwksSources {
   readonly urls: readonly string[];
   readonly issuers: readonly string[];
@@ -38,7 +38,7 @@ export interface JwksCacheOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly ttlSeconds: number;
-  /** How long a source is left alone after it was asked because of a key nobody knows, or did not answer. */
+  /** Minimum interval between refreshes for an unknown key or after a failure. */
   readonly minRefreshSeconds: number;
 }
 
@@ -50,7 +50,7 @@ const fetchTimeoutMs = 5000;
 interface KeySetState {
   readonly locate: () => Promise<string>;
   keys: readonly VerificationKey[] | undefined;
-  /** The text the keys were read from: while it is the same, so are the keys. */
+  /** The response text: while it is unchanged the key objects are too. */
   text: string;
   loadedAtMs: number;
   triedAtMs: number;
@@ -89,9 +89,12 @@ export function createJwksCache({
       state.loadedAtMs = clock.now();
       state.failed = false;
     } catch (error) {
-      // The last keys that were good go on being good while their source is away.
+      // Stale keys stay in use while their source is unavailable.
       state.failed = true;
-      log.warn({ reason: (error as Error).message, kept: state.keys?.length ?? 0 }, 'a key set could not be read');
+      log.warn(
+        { reason: (error as Error).message, keys: state.keys?.length ?? 0 },
+        'JWKS unavailable, keeping the cached keys',
+      );
     }
   }
 
@@ -113,10 +116,10 @@ export function createJwksCache({
     const known = selectKey(state.keys, asked);
     if (stale && mayRefresh) {
       const renewal = refreshOnce(state);
-      // Nobody waits twice for a source that is away.
+      // Stale-while-revalidate: requests do not wait for a source that failed before.
       if (!state.failed) return renewal.then(() => selectKey(state.keys!, asked));
     }
-    // Whoever signs with a new key may be ahead of us; a set on its way is waited for, one more is asked for now and then.
+    // Key rotation: an unknown key waits for a refresh under way, or starts one within the minimum interval.
     if (known || !(mayRefresh || state.loading)) return known;
     return refreshOnce(state).then(() => selectKey(state.keys!, asked));
   }
@@ -159,7 +162,7 @@ export function createJwksCache({
 const cacheKeys = { url: (url: string) => `url ${url}`, issuer: (issuer: string) => `issuer ${issuer}` };
 const toDiscoveryUrl = (issuer: string) => `${trimTrailingSlashes(issuer)}/.well-known/openid-configuration`;
 
-/** A document that speaks for another issuer could hand one provider's users to another. */
+/** OpenID Connect Discovery 1.0, section 4.3: the issuer must match, else one provider could speak for another. */
 function parseDiscovery(issuer: string, text: string): string {
   const { issuer: said, jwks_uri: url } = JSON.parse(text) as { issuer?: unknown; jwks_uri?: unknown };
   if (said !== issuer) throw new Error(`the discovery document of ${issuer} speaks for another issuer`);
@@ -167,7 +170,7 @@ function parseDiscovery(issuer: string, text: string): string {
   return url;
 }
 
-/** Keys that were there before stay the same objects: what was checked with them stays checked. */
+/** Reuses unchanged key objects: verified tokens are cached by them. */
 function parseKeySet(text: string, before: readonly VerificationKey[]): VerificationKey[] {
   const { keys } = JSON.parse(text) as { keys?: unknown };
   if (!Array.isArray(keys)) throw new Error('it is not a key set');

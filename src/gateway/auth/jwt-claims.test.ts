@@ -12,11 +12,11 @@ const custom = (type: string, allowedValues: unknown[] = [], nonBlocking = false
   customClaims: { 'user.role': { type, allowedValues, nonBlocking } },
 });
 
-test('an API that asks nothing of claims has no rules', () => {
+test('JWT claims: no rules without settings', () => {
   assert.equal(compileClaimRules(plain), undefined);
 });
 
-test('issuers, audiences and subjects must be among those accepted', () => {
+test('JWT claims: issuer, audience and subject must be allowed', () => {
   assert.ok(passes({ allowedIssuers: ['a', 'b'] }, { iss: 'b' }));
   for (const claims of [{}, { iss: 'c' }, { iss: ['a'] }]) assert.ok(!passes({ allowedIssuers: ['a'] }, claims));
   assert.ok(passes({ allowedAudiences: ['a'] }, { aud: ['x', 'a'] }));
@@ -28,7 +28,7 @@ test('issuers, audiences and subjects must be among those accepted', () => {
   for (const claims of [{}, { jti: '' }]) assert.ok(!passes({ jtiRequired: true }, claims));
 });
 
-test('claims of the API’s own are asked for by path: there, equal, or containing', () => {
+test('JWT claims: custom rules by path, required, exact_match and contains', () => {
   const role = (value: unknown) => ({ user: { role: value } });
   assert.ok(passes(custom('required'), role(false)));
   for (const claims of [{}, role(null), { user: 'x' }]) assert.ok(!passes(custom('required'), claims));
@@ -40,14 +40,14 @@ test('claims of the API’s own are asked for by path: there, equal, or containi
   assert.ok(!passes(custom('contains', ['']), role('x')));
 });
 
-test('a rule that does not block is noted; a rule nobody knows keeps the API from being served', () => {
+test('JWT claims: a non-blocking mismatch is logged; an unknown rule makes the API unavailable', () => {
   const noted: string[] = [];
   assert.ok(passes(custom('required', [], true), {}, noted));
   assert.deepEqual(noted, ['user.role']);
   assert.throws(() => passes(custom('roughly'), {}), /does not know the claim rule roughly/);
 });
 
-test('names on the prototype of everything name nobody', () => {
+test('JWT claims: prototype members are no claims', () => {
   assert.equal(readIdentity({}, ['constructor', '__proto__']).ok, false);
   assert.equal(readPolicyClaim({}, ['toString']), undefined);
   assert.equal(readClientId({ clientId: '', cid: 7, client_id: 'c' }), 'c');

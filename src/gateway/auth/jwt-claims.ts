@@ -4,7 +4,7 @@ import type { RefusalCode } from '../pipeline/refusals.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
 import { type JwtMembers, readClaim, readScopeClaims } from './jwt-verifier.ts';
 
-/** What the claims of a token say of its holder. Nothing here touches anything. */
+/** Identity, policies and rules from JWT claims. Pure functions. */
 type Jwt = Model['jwt'];
 
 export type IdentityResult =
@@ -13,7 +13,7 @@ export type IdentityResult =
 
 const rejectIdentity = (code: RefusalCode, claim = ''): IdentityResult => ({ ok: false, code, claim });
 
-/** Whom a token names. A claim of the wrong type names nobody; another one is not tried in its place. */
+/** The identity claim. A claim of the wrong type is an error; no other claim is tried. */
 export function readIdentity(claims: JwtMembers, paths: readonly string[]): IdentityResult {
   for (const claim of paths) {
     const value = readClaim(claims, claim);
@@ -25,7 +25,7 @@ export function readIdentity(claims: JwtMembers, paths: readonly string[]): Iden
   return typeof claims.sub === 'string' ? { ok: true, identity: claims.sub } : rejectIdentity('jwt_no_identity');
 }
 
-/** The first claim that names a policy; undefined where there is none, nothing usable where it is not a text. */
+/** The first policy claim; undefined where there is none, empty where it is not a string. */
 export function readPolicyClaim(claims: JwtMembers, paths: readonly string[]): string | undefined {
   for (const path of paths) {
     const value = readClaim(claims, path);
@@ -44,7 +44,7 @@ export type PolicySelection =
   | ReturnType<typeof rejectSelection>;
 const rejectSelection = (code: RefusalCode) => ({ ok: false, code }) as const;
 
-/** Scopes add to the policy a token names, and replace the default ones. */
+/** Policies of scopes add to the policy of the token and replace the defaults. */
 export function selectPolicies(
   base: BasePolicies,
   scopes: readonly string[],
@@ -66,7 +66,7 @@ export const readScopes = (claims: JwtMembers, paths: readonly string[]): string
   ...new Set(readScopeClaims(claims, paths)),
 ];
 
-/** The client of the other side, by the names providers give it. */
+/** The client id, under the names that identity providers use. */
 export function readClientId(claims: JwtMembers): string | undefined {
   return ['clientId', 'cid', 'client_id'].map(name => claims[name]).find(it => typeof it === 'string' && it !== '') as
     | string
@@ -75,7 +75,7 @@ export function readClientId(claims: JwtMembers): string | undefined {
 
 const ruleTypes = new Set(['', 'required', 'exact_match', 'contains']);
 
-/** What a definition asks of claims, prepared; says what is wrong with those of a token. */
+/** Compiles the claim rules of a definition; a non-blocking mismatch is only reported. */
 export function compileClaimRules(
   jwt: Jwt,
 ): ((claims: JwtMembers, note: (text: string) => void) => boolean) | undefined {

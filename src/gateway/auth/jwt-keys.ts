@@ -1,17 +1,17 @@
 import { createPublicKey, createSecretKey, type KeyObject, type webcrypto, X509Certificate } from 'node:crypto';
 
-/** Which signatures a definition accepts. A token never has a say in this. */
+/** Accepted signature algorithms come from the definition, never from the token (RFC 8725, section 3.1). */
 export type KeyFamily = 'hmac' | 'rsa' | 'ecdsa' | 'eddsa';
 
 interface FamilyRow {
   readonly algorithms: readonly string[];
-  /** What a key of a key set says it is. */
+  /** The `kty` of a JWK. */
   readonly kty: string;
   fits(key: KeyObject): boolean;
 }
 
 const curves = new Set(['prime256v1', 'secp384r1', 'secp521r1']);
-/** Shorter RSA keys can be broken. */
+/** RFC 7518, section 3.3. */
 const minRsaBits = 2048;
 
 export const keyFamilies: Readonly<Record<KeyFamily, FamilyRow>> = {
@@ -29,7 +29,7 @@ export const keyFamilies: Readonly<Record<KeyFamily, FamilyRow>> = {
   eddsa: { algorithms: ['EdDSA', 'Ed25519'], kty: 'OKP', fits: key => key.asymmetricKeyType === 'ed25519' },
 };
 
-/** The family a definition names; hmac where it names none, nothing where nobody knows the name. */
+/** hmac by default; undefined for an unknown name. */
 export function parseFamily(signingMethod: string): KeyFamily | undefined {
   const name = signingMethod.trim().toLowerCase();
   if (name === '') return 'hmac';
@@ -42,8 +42,8 @@ export const listAlgorithms = (accepted: readonly KeyFamily[]): ReadonlySet<stri
 const looksLikePem = (text: string) => /-----\s*BEGIN/.test(text);
 
 /**
- * The key that bytes hold: a shared secret, or a public key or certificate as PEM. Nothing where they hold no key of the
- * family; above all, what was published can never be a shared secret.
+ * Parses a shared secret, or a public key or certificate as PEM; undefined for a key of another family. A PEM is never a
+ * shared secret: a published key must not verify HMAC (RFC 8725, section 2.1).
  */
 export function parseKey(family: KeyFamily, bytes: Buffer): KeyObject | undefined {
   const text = bytes.toString();
@@ -57,19 +57,19 @@ function parsePem(pem: string): KeyObject | undefined {
   try {
     return /BEGIN CERTIFICATE/.test(pem) ? new X509Certificate(pem).publicKey : createPublicKey(pem);
   } catch {
-    // Whatever else it is, it is no key.
+    // Not a key.
     return undefined;
   }
 }
 
 const wellFormed = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
 
-/** What a definition's `source` says: where a key set is, or the key itself. */
+/** The `source` of a definition: the URL of a key set, or the key itself. */
 export type KeySource = { readonly url: string } | { readonly bytes: Buffer };
 
 const address = /^https?:\/\//i;
 
-/** The address of a key set stands as it is or in base64; a key always in base64. */
+/** A URL may be plain or base64, a key is always base64. */
 export function parseKeySource(source: string): KeySource | undefined {
   const given = source.trim();
   if (address.test(given)) return { url: given };
@@ -80,11 +80,11 @@ export function parseKeySource(source: string): KeySource | undefined {
   return address.test(text) ? { url: text.trim() } : { bytes };
 }
 
-/** One key of a key set; nothing for one that is no signature key, or none we know. */
+/** A signature key of a key set. */
 export interface VerificationKey {
   readonly kid: string | undefined;
   readonly family: KeyFamily;
-  /** The only algorithm it is for, where it says so. */
+  /** The `alg` of the JWK, where it has one. */
   readonly alg: string | undefined;
   readonly key: KeyObject;
 }
@@ -105,14 +105,14 @@ const parseSecret = ({ k }: RawJwk) =>
 
 function parsePublicJwk({ kty, n, e, crv, x, y }: RawJwk): KeyObject | undefined {
   try {
-    // Only the public members: a set that holds private ones must not make us keep them.
+    // Public members only: private ones of a misconfigured set are not kept.
     return createPublicKey({ key: { kty, n, e, crv, x, y } as webcrypto.JsonWebKey, format: 'jwk' });
   } catch {
     return undefined;
   }
 }
 
-/** Some sets hold a certificate only. */
+/** The key of the first certificate in `x5c`. */
 function parseX5c({ x5c }: RawJwk): KeyObject | undefined {
   const first = Array.isArray(x5c) ? x5c[0] : undefined;
   if (typeof first !== 'string') return undefined;

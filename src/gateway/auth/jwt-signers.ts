@@ -11,7 +11,7 @@ import type { FindJwtSigner, JwtSigner, ParsedJwt } from './jwt-verifier.ts';
 import type { CachedKey } from './key-cache.ts';
 import type { AuthServices } from './services.ts';
 
-/** Who may have signed the tokens of an API, as its definition says. */
+/** Finds the verification key of a token. */
 export interface JwtSigners<S extends JwtSigner = JwtSigner> {
   readonly accepted: ReadonlySet<string>;
   readonly find: FindJwtSigner<S>;
@@ -29,7 +29,7 @@ export function requireFamily(signingMethod: string): KeyFamily {
   return family;
 }
 
-/** One source for all callers: a key of the definition's own, or what others publish. */
+/** One key source for all clients: a static key or key sets. */
 export function createSharedSigners(
   { signingMethod, source, keySets = [] }: KeySourceSettings,
   services: AuthServices,
@@ -52,7 +52,7 @@ export function createSharedSigners(
   return { accepted, find: () => signer };
 }
 
-/** The key sets of others that a definition names, wherever it names them. */
+/** All key sets that a definition references. */
 export function listKeySources(model: Model): JwksSources {
   const all = expandRequirements(model).map(listModelSources);
   return { urls: all.flatMap(({ urls }) => urls), issuers: all.flatMap(({ issuers }) => issuers) };
@@ -83,14 +83,14 @@ function findFirst(
   return found ?? findFirst(sets, token, family, from + 1);
 }
 
-/** The caller's own key, which names what its tokens are signed with. */
+/** A stored key with the secret or public key of its tokens. */
 export interface KeySigner extends JwtSigner {
   readonly known: CachedKey;
 }
 
 const maxCachedSecrets = 5000;
 
-/** Each caller has a source of their own. `nameOf` says which key a token means. */
+/** One key source per stored key. `readKeyName` reads the key id from the token. */
 export function createKeySigners(
   signingMethod: string,
   orgId: string,
@@ -98,7 +98,7 @@ export function createKeySigners(
   { keyCache }: Pick<AuthServices, 'keyCache'>,
 ): JwtSigners<KeySigner> {
   const family = requireFamily(signingMethod);
-  /** The same text gives the same key object, so that what was checked with it stays checked. */
+  /** The same key object for the same text: verified tokens are cached by it. */
   const keys = new Lru<string, KeyObject>(maxCachedSecrets);
 
   function getKeyObject(secret: string): KeyObject | undefined {

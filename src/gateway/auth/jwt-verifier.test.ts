@@ -29,7 +29,7 @@ const verdict = async (family: KeyFamily, key: KeyObject, text: string) => {
 };
 const byRsa = (text: string) => verdict('rsa', rsa.publicKey, text);
 
-test('every algorithm of a family is accepted from its own key', async () => {
+test('JWT: every algorithm of a family verifies with its key', async () => {
   const ec = ecPair();
   const ec384 = ecPair('P-384');
   const ed = edPair();
@@ -46,7 +46,7 @@ test('every algorithm of a family is accepted from its own key', async () => {
   for (const [family, key, text] of good) assert.equal(await verdict(family, key, text), 'ann', text);
 });
 
-test('the head of a token never chooses how it is checked', async () => {
+test('JWT: the alg header never selects the verification', async () => {
   const pem = pemOf(rsa.publicKey);
   const ec = ecPair();
   for (const text of [
@@ -66,7 +66,7 @@ test('the head of a token never chooses how it is checked', async () => {
   );
 });
 
-test('keys inside a token, and addresses of keys, are not looked at', async () => {
+test('JWT: jwk, jku and x5u headers are ignored', async () => {
   const mine = rsaPair();
   const header = {
     jwk: mine.publicKey.export({ format: 'jwk' }),
@@ -77,7 +77,7 @@ test('keys inside a token, and addresses of keys, are not looked at', async () =
   assert.equal(await byRsa(mint(claims, rsa.privateKey, { header })), 'ann');
 });
 
-test('a changed token, and one of somebody else, is refused', async () => {
+test('JWT: a modified token and a foreign signature are refused', async () => {
   const [head, , tail] = mint(claims, rsa.privateKey).split('.');
   assert.equal(await byRsa(`${head}.${part({ ...claims, sub: 'bob' })}.${tail}`), 'signature');
   assert.equal(await byRsa(`${head}.${part(claims)}.`), 'signature');
@@ -87,7 +87,7 @@ test('a changed token, and one of somebody else, is refused', async () => {
   assert.equal(await verdict('ecdsa', ec.publicKey, `${input}.${Buffer.alloc(64).toString('base64url')}`), 'signature');
 });
 
-test('what is no token is refused before any key is looked for', async () => {
+test('JWT: a malformed token is refused before the key lookup', async () => {
   const asked: unknown[] = [];
   const { verify: check } = createJwtVerifier<JwtSigner>(
     listAlgorithms(['rsa']),
@@ -132,7 +132,7 @@ test('what is no token is refused before any key is looked for', async () => {
   assert.deepEqual(asked, []);
 });
 
-test('a token that was checked once is not checked again, until its key changes', async () => {
+test('JWT: a verified token is cached until its key changes', async () => {
   let signer: JwtSigner | undefined = { key: rsa.publicKey };
   const { verify: check } = createJwtVerifier<JwtSigner>(
     listAlgorithms(['rsa']),
@@ -154,7 +154,7 @@ test('a token that was checked once is not checked again, until its key changes'
   assert.equal(check(text), 'key');
 });
 
-test('times are kept to the second, with what the API tolerates', () => {
+test('JWT: exp, iat and nbf are exact to the second, with their clock skews', () => {
   const none = { expiresAtSkewSeconds: 0, issuedAtSkewSeconds: 0, notBeforeSkewSeconds: 0 };
   const at = 1_000_000;
   const fault = (given: object, skews: object = {}) => findTimeFault(given as never, at * 1000, { ...none, ...skews });
@@ -171,7 +171,7 @@ test('times are kept to the second, with what the API tolerates', () => {
   assert.equal(fault({ nbf: at + 6 }, { notBeforeSkewSeconds: 5 }), 'not_yet');
 });
 
-test('claims are found by their own name first, then by a path, and never on a prototype', () => {
+test('JWT: claims are read by name, then by path, never from a prototype', () => {
   const given = { 'a.b': 1, a: { b: 2, c: { d: 'x' } }, scp: ['r', 7, 'w'], scope: ' r  w ' };
   assert.equal(readClaim(given, 'a.b'), 1);
   assert.equal(readClaim(given, 'a.c.d'), 'x');
@@ -193,7 +193,7 @@ test('a public key, as PEM or in a key set, is one of its own family and of no o
   }
 });
 
-test('what was published is never a shared secret, and weak or foreign keys are none', () => {
+test('JWT: a PEM is no shared secret; weak keys and other families are refused', () => {
   const pem = pemOf(rsa.publicKey);
   for (const text of [pem, `\n\t ${pem}`, `x${pem}`]) assert.equal(parseKey('hmac', Buffer.from(text)), undefined);
   assert.equal(parseKey('hmac', Buffer.alloc(0)), undefined);
@@ -209,7 +209,7 @@ test('what was published is never a shared secret, and weak or foreign keys are 
   assert.equal(parseJwk(rsa.privateKey.export({ format: 'jwk' }))?.key.type, 'public');
 });
 
-test('a source is an address, plain or in base64, or the bytes of a key in base64', () => {
+test('JWT: a source is a URL, plain or base64, or a base64 key', () => {
   const packed = (text: string) => Buffer.from(text).toString('base64');
   assert.deepEqual(parseKeySource(' https://a.example/jwks '), { url: 'https://a.example/jwks' });
   assert.deepEqual(parseKeySource(packed('https://a.example/jwks\n')), { url: 'https://a.example/jwks' });

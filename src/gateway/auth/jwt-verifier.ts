@@ -6,7 +6,7 @@ import type { MaybePromise } from '#base/maybe-promise.ts';
 
 export type JwtMembers = Readonly<Record<string, unknown>>;
 
-/** A token as it was written; whoever holds one from `TokenCheck` knows that its signature is right. */
+/** A parsed JWT; verified where it comes from a `JwtVerifier`. */
 export interface ParsedJwt {
   readonly header: JwtMembers;
   readonly algorithm: string;
@@ -14,23 +14,23 @@ export interface ParsedJwt {
   readonly claims: JwtMembers;
 }
 
-/** Why a text is no token: not one at all, signed in a way not accepted, by a key nobody knows, or by somebody else. */
+/** Malformed, algorithm not accepted, key unknown, or signature invalid. */
 export type TokenFault = 'malformed' | 'method' | 'key' | 'signature';
 export const isTokenFault = <T extends object>(value: T | TokenFault): value is TokenFault => typeof value === 'string';
 
-/** No token that fits a head of usual size is longer. What is longer is refused before it is looked at. */
+/** Longer tokens are refused before parsing; they do not fit the default header limit. */
 export const maxTokenChars = 16_384;
 
 const threeParts = /^([\w-]+)\.([\w-]+)\.([\w-]*)$/;
 
-/** Reads a token without believing it. */
+/** Parses a token without verifying it. */
 export function parseJwt(text: string, accepted: ReadonlySet<string>): ParsedJwt | TokenFault {
   if (text.length > maxTokenChars) return 'malformed';
   const [, head, body] = threeParts.exec(text) ?? [];
   const header = head === undefined ? undefined : parseMembers(head);
   if (!header || typeof header.alg !== 'string') return 'malformed';
   if (!accepted.has(header.alg)) return 'method';
-  // An extension that must be understood is not: none is known here.
+  // Critical extensions are not supported (RFC 7515, section 4.1.11).
   if ('crit' in header || 'b64' in header) return 'malformed';
   if ('kid' in header && typeof header.kid !== 'string') return 'malformed';
   const claims = parseMembers(body!);
@@ -38,7 +38,7 @@ export function parseJwt(text: string, accepted: ReadonlySet<string>): ParsedJwt
   return { header, algorithm: header.alg, kid: header.kid as string | undefined, claims };
 }
 
-/** A part of a token: one object, none of whose members comes twice. */
+/** Header or claims: a JSON object without duplicate members (RFC 7515, section 4). */
 function parseMembers(part: string): JwtMembers | undefined {
   const text = Buffer.from(part, 'base64url').toString();
   let value: unknown;
@@ -54,7 +54,7 @@ function parseMembers(part: string): JwtMembers | undefined {
 const textClaims = ['iss', 'sub', 'jti'] as const;
 const timeClaims = ['exp', 'nbf', 'iat'] as const;
 
-/** Claims whose meaning is fixed have the type they must have: a list of issuers is not an issuer. */
+/** Types of registered claims (RFC 7519, section 4.1): a list of issuers is not an issuer. */
 function hasValidClaimTypes(claims: JwtMembers): boolean {
   const { aud } = claims;
   return (
@@ -64,14 +64,14 @@ function hasValidClaimTypes(claims: JwtMembers): boolean {
   );
 }
 
-/** The key that must have signed a token, and whatever else was found with it. */
+/** The verification key of a token. */
 export interface JwtSigner {
   readonly key: KeyObject;
 }
 export type FindJwtSigner<S extends JwtSigner> = (token: ParsedJwt) => MaybePromise<S | undefined>;
 
 export interface VerifiedJwt<S extends JwtSigner> {
-  /** The same object for the same text, so that more can be remembered with it. */
+  /** The same object for the same text, so that sessions can be cached by it. */
   readonly token: ParsedJwt;
   readonly signer: S;
 }
@@ -80,18 +80,18 @@ export interface JwtVerifier<S extends JwtSigner> {
   verify(text: string): MaybePromise<VerifiedJwt<S> | TokenFault>;
 }
 
-/** Tokens one API remembers to be rightly signed. */
+/** Verified tokens per API. */
 const maxCachedTokens = 5000;
 
 interface CachedJwt {
   readonly token: ParsedJwt;
-  /** What it was checked with: another key, another check. */
+  /** The key of the last verification; another key verifies again. */
   key: KeyObject | undefined;
 }
 
 /**
- * Checks signatures. The key is looked for at every call, so that one that was withdrawn counts no more; the signature
- * is checked once for each token and key.
+ * Verifies signatures. The key is looked up for every request, so that a revoked one stops working; the signature is
+ * verified once per token and key.
  */
 export function createJwtVerifier<S extends JwtSigner>(
   accepted: ReadonlySet<string>,
@@ -123,7 +123,7 @@ export function createJwtVerifier<S extends JwtSigner>(
       await compactVerify(text, key, { algorithms });
       return true;
     } catch (error) {
-      // A key of another kind than the token says is a type error there; all of it means that this key did not sign it.
+      // A key of another type than the token's algorithm is a TypeError: the signature is invalid then too.
       if (!(error instanceof errors.JOSEError)) onError(error as Error);
       return false;
     }
@@ -156,7 +156,7 @@ export interface ClockSkews {
 
 export type TimeFault = 'expired' | 'before_issued' | 'not_yet';
 
-/** Whether this is the time to use a token. A time it does not name does not matter. */
+/** Checks `exp`, `iat` and `nbf` with their clock skews; absent claims pass. */
 export function findTimeFault({ exp, iat, nbf }: JwtMembers, nowMs: number, skews: ClockSkews): TimeFault | undefined {
   const now = nowMs / 1000;
   if (exp !== undefined && now >= Number(exp) + skews.expiresAtSkewSeconds) return 'expired';
@@ -165,7 +165,7 @@ export function findTimeFault({ exp, iat, nbf }: JwtMembers, nowMs: number, skew
   return undefined;
 }
 
-/** A claim by its own name, or by a path of names with dots between them. */
+/** A claim by its name, or by a dotted path. */
 export function readClaim(claims: JwtMembers, path: string): unknown {
   if (Object.hasOwn(claims, path)) return claims[path];
   if (!path.includes('.')) return undefined;
@@ -177,7 +177,7 @@ export function readClaim(claims: JwtMembers, path: string): unknown {
   return value;
 }
 
-/** Scopes as tokens write them: one text with spaces, or a list. */
+/** Scopes of the claims: space-separated strings or lists. */
 export function readScopeClaims(claims: JwtMembers, paths: readonly string[]): string[] {
   return paths.flatMap(path => {
     const value = readClaim(claims, path);

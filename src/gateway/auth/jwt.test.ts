@@ -13,7 +13,7 @@ const sessionId = (identity: string) => formatKeyId(orgId, createHash('md5').upd
 const source = Buffer.from(pemOf(rsa.publicKey)).toString('base64');
 const central = { enable_jwt: true, jwt_signing_method: 'rsa', jwt_source: source, jwt_default_policies: ['base'] };
 
-describe('JSON Web Tokens, one source for everybody', () => {
+describe('JWT with a shared key source', () => {
   let bench: Bench;
   before(async () => {
     bench = await openBench();
@@ -38,7 +38,7 @@ describe('JSON Web Tokens, one source for everybody', () => {
   }
   const hash = (text: string) => bench.tools.keyCache.hashOf(text);
 
-  test('a token lets in whom it names, under an id made of the name, with the policies of the API', async () => {
+  test('a JWT authenticates its subject with the policies of the API', async () => {
     const api = await compile();
     const { status, call } = await send(api, signed({ sub: 'ann', exp: now + 60, client_id: 'app' }));
     assert.equal(status, 0);
@@ -53,7 +53,7 @@ describe('JSON Web Tokens, one source for everybody', () => {
     assert.ok(session?.rights.has('bench'));
   });
 
-  test('the same token again asks no database and checks no signature', async () => {
+  test('a repeated JWT costs no query and no verification', async () => {
     const api = await compile();
     const token = signed({ sub: 'again', exp: now + 60 });
     const first = await send(api, token);
@@ -75,7 +75,7 @@ describe('JSON Web Tokens, one source for everybody', () => {
     }
   });
 
-  test('bad tokens, foreign signatures and foreign ways of signing: 403', async () => {
+  test('malformed JWTs, foreign signatures and other algorithms get 403', async () => {
     const api = await compile();
     for (const token of ['nonsense', mint({ sub: 'ann' }, rsaPair().privateKey), signed({ sub: ['ann'] })])
       await refused(api, token, 403, 'Key not authorized', hash(token));
@@ -86,7 +86,7 @@ describe('JSON Web Tokens, one source for everybody', () => {
       await refused(api, token, 403, 'Key not authorized: Unexpected signing method', hash(token));
   });
 
-  test('times: 401, without an event, and within the tolerance of the API', async () => {
+  test('an expired or not yet valid JWT gets 401 without an event, within the clock skew it passes', async () => {
     const strict = await compile();
     await refused(strict, signed({ sub: 'ann', exp: now }), 401, 'Key not authorized: token has expired');
     await refused(strict, signed({ sub: 'ann', iat: now + 9 }), 401, 'Key not authorized: token used before issued');
@@ -102,7 +102,7 @@ describe('JSON Web Tokens, one source for everybody', () => {
     await refused(tolerant, token, 401, 'Key not authorized: token has expired');
   });
 
-  test('a remembered token ends when it says it does', async () => {
+  test('a cached JWT expires', async () => {
     const api = await compile();
     const token = signed({ sub: 'ends', exp: now + 10 });
     assert.equal((await send(api, token)).status, 0);
@@ -110,7 +110,7 @@ describe('JSON Web Tokens, one source for everybody', () => {
     await refused(api, token, 401, 'Key not authorized: token has expired');
   });
 
-  test('whoever is not named: 403', async () => {
+  test('a JWT without an identity claim gets 403', async () => {
     const api = await compile({ jwt_identity_base_field: 'user.id' });
     await refused(api, signed({ exp: now + 9 }), 403, 'no suitable claims for user ID were found', '');
     await refused(api, signed({ sub: '' }), 403, 'found an empty user ID in sub claim', '');
@@ -125,7 +125,7 @@ describe('JSON Web Tokens, one source for everybody', () => {
     assert.equal((await send(api, signed({ sub: 'only' }))).call.keyId, sessionId('only'));
   });
 
-  test('the policy is that of the claim, else that of the client, else the default ones', async () => {
+  test('the policy comes from the claim, else the client, else the defaults', async () => {
     const api = await compile({
       jwt_policy_field_name: 'pol',
       jwt_client_base_field: 'azp',
@@ -140,7 +140,7 @@ describe('JSON Web Tokens, one source for everybody', () => {
     assert.deepEqual(await policiesOf({}), ['base', 'read']);
   });
 
-  test('no policy, an unknown one, or one that cannot be applied: 403', async () => {
+  test('no policy, an unknown or inapplicable one: 403', async () => {
     const bare = { jwt_default_policies: [], jwt_policy_field_name: 'pol' };
     const api = await compile(bare);
     const key = hash(sessionId('ann'));
@@ -162,7 +162,7 @@ describe('JSON Web Tokens, one source for everybody', () => {
     await refused(scoped, signed({ sub: 'ann' }), 403, 'key not authorized: no scope or policy in token', key);
   });
 
-  test('scopes add to the policy a token names, and replace the default ones', async () => {
+  test('scope policies add to the policy of the token and replace the defaults', async () => {
     const scopes = { jwt: { scope_claim_name: 'access.scp', scope_to_policy: { r: 'read', w: 'write' } } };
     const api = await compile({ jwt_policy_field_name: 'pol', scopes });
     const policiesOf = async (claims: object) =>
@@ -174,7 +174,7 @@ describe('JSON Web Tokens, one source for everybody', () => {
     assert.deepEqual((await send(older, signed({ sub: 's', scp: 'r' }))).call.session?.policyIds, ['read']);
   });
 
-  test('a key kept for the caller says what the token leaves open, and keeps the later end', async () => {
+  test('a stored key supplies what the token leaves open; the later expiry wins', async () => {
     const api = await compile();
     await bench.key(
       { apply_policies: ['gold'], tags: ['kept'], expires: now + 500, meta_data: { plan: 'x' } },
@@ -185,7 +185,7 @@ describe('JSON Web Tokens, one source for everybody', () => {
     assert.equal(session?.metaData.plan, 'x');
   });
 
-  test('a changed policy counts at once for a token that is remembered', async () => {
+  test('a changed policy applies at once to a cached JWT', async () => {
     const api = await compile({ jwt_default_policies: ['moving'] });
     const policy = await bench.policy({ id: 'moving', access_rights: rights, rate: 1, per: 1 });
     const token = signed({ sub: 'moved' });
@@ -198,7 +198,7 @@ describe('JSON Web Tokens, one source for everybody', () => {
     await refused(api, token, 403, 'key not authorized: no matching policy', hash(sessionId('moved')));
   });
 
-  test('the client a token names gives its data, unless the API does not want that', async () => {
+  test('metadata of the token’s client are set, unless the API disables it', async () => {
     const client = {
       id: 'c1',
       org_id: orgId,
@@ -223,7 +223,7 @@ describe('JSON Web Tokens, one source for everybody', () => {
     assert.deepEqual([unmapped?.oauthClientId, unmapped?.metaData.team], [undefined, undefined]);
   });
 
-  test('claims can be read by templates, where the API collects such facts', async () => {
+  test('claims are context variables where the API enables them', async () => {
     const api = await compile();
     const token = signed({ sub: 'ctx', role: 'r' }, { kid: 'k' });
     const context: Record<string, unknown> = {};
@@ -239,7 +239,7 @@ describe('JSON Web Tokens, one source for everybody', () => {
     );
   });
 
-  test('a definition whose key is missing or of another kind is not served', async () => {
+  test('a missing key or one of another family makes the API unavailable', async () => {
     for (const [more, reason] of [
       [{ jwt_signing_method: 'ecdsa' }, /holds no ecdsa key/],
       [{ jwt_signing_method: 'hmac' }, /holds no hmac key/],
@@ -249,7 +249,7 @@ describe('JSON Web Tokens, one source for everybody', () => {
       assert.match((await compile(more)).unavailableReason, reason);
   });
 
-  test('binary shared secrets work', async () => {
+  test('a binary shared secret verifies', async () => {
     const secret = Buffer.from([0xff, 0x00, 0xfe, ...Buffer.alloc(29, 7)]);
     const api = await compile({ jwt_signing_method: '', jwt_source: secret.toString('base64') });
     const token = mint({ sub: 'h' }, createSecretKey(secret), { alg: 'HS256' });
@@ -257,7 +257,7 @@ describe('JSON Web Tokens, one source for everybody', () => {
   });
 });
 
-describe('JSON Web Tokens, keys others publish', () => {
+describe('JWT with JWKS', () => {
   let bench: Bench;
   let publisher: Publisher;
   before(async () => {
@@ -271,7 +271,7 @@ describe('JSON Web Tokens, keys others publish', () => {
   });
   const send = (api: Api, token: string) => bench.send(api, { headers: { Authorization: token } });
 
-  test('a key is chosen by its name; rotation is followed; a withdrawn key counts no more', async () => {
+  test('kid selects the key; rotation is followed; a removed key is refused', async () => {
     const next = rsaPair();
     const old = jwkOf(rsa.publicKey, { kid: 'old' });
     publisher.pages['/jwks'] = { keys: [old] };
@@ -294,7 +294,7 @@ describe('JSON Web Tokens, keys others publish', () => {
     }
   });
 
-  test('several key sets are tried in their order, each for its own time', async () => {
+  test('several key sets are tried in order, each with its own TTL', async () => {
     const other = rsaPair();
     publisher.pages['/first'] = { keys: [jwkOf(rsa.publicKey, { kid: 'a' })] };
     publisher.pages['/second'] = { keys: [jwkOf(other.publicKey, { kid: 'b' })] };
@@ -310,7 +310,7 @@ describe('JSON Web Tokens, keys others publish', () => {
     assert.equal((await send(api, token)).status, 403);
   });
 
-  test('a public key of the set is no shared secret', async () => {
+  test('a public key of the set does not verify HMAC', async () => {
     publisher.pages['/mixed'] = { keys: [jwkOf(rsa.publicKey, { kid: 'k' }), { kty: 'oct', kid: 'k', k: 'c2VjcmV0' }] };
     const api = await bench.compile({ ...central, jwt_source: `${publisher.url}/mixed` });
     const token = mint({ sub: 'r' }, 'secret', { alg: 'HS256', header: { kid: 'k' } });
@@ -318,7 +318,7 @@ describe('JSON Web Tokens, keys others publish', () => {
   });
 });
 
-describe('JSON Web Tokens, a source for each caller', () => {
+describe('JWT with a key source per key', () => {
   let bench: Bench;
   let api: Api;
   const own = { enable_jwt: true, jwt_signing_method: 'hmac' };
@@ -331,7 +331,7 @@ describe('JSON Web Tokens, a source for each caller', () => {
   const send = (to: Api, token: string) => bench.send(to, { headers: { Authorization: token } });
   const hs = (claims: object, header: object = {}, text = secret) => mint(claims, text, { alg: 'HS256', header });
 
-  test('the key a token names verifies it and is the session', async () => {
+  test('the key that the token names verifies it and is the session', async () => {
     const keyId = await bench.key({ access_rights: rights, jwt_data: { secret } }, { name: 'caller-1' });
     for (const token of [hs({}, { kid: keyId }), hs({ sub: 'x' }, { kid: 'caller-1' }), hs({ sub: 'caller-1' })]) {
       const { status, call } = await send(api, token);
@@ -342,7 +342,7 @@ describe('JSON Web Tokens, a source for each caller', () => {
     assert.equal((await send(unnamed, hs({ sub: 'caller-1' }, { kid: 'other' }))).call.keyId, keyId);
   });
 
-  test('a key nobody has, one without a secret, or another secret: 403', async () => {
+  test('an unknown key, one without a secret, or another secret: 403', async () => {
     await bench.key({ access_rights: rights }, { name: 'no-secret' });
     await bench.key({ access_rights: rights, jwt_data: { secret: pemOf(rsa.publicKey) } }, { name: 'published' });
     for (const token of [
@@ -364,7 +364,7 @@ describe('JSON Web Tokens, a source for each caller', () => {
     }
   });
 
-  test('a new secret counts at once', async () => {
+  test('a new secret applies at once', async () => {
     const keyId = await bench.key({ access_rights: rights, jwt_data: { secret } }, { name: 'rotates' });
     const token = hs({ sub: 'rotates' });
     assert.equal((await send(api, token)).status, 0);

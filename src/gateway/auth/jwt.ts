@@ -30,7 +30,7 @@ import {
 import type { CachedKey } from './key-cache.ts';
 import type { AuthServices } from './services.ts';
 
-/** Callers send a JSON Web Token. */
+/** JWT authentication (RFC 7519). */
 export const jwtStep: Step<AuthServices> = {
   name: 'jwt',
   build(context) {
@@ -51,14 +51,14 @@ const refusalCodes: Readonly<Record<TokenFault | TimeFault, RefusalCode>> = {
   not_yet: 'jwt_not_yet_valid',
 };
 
-/** What a refusal says beside its row: the handle of the caller, and a word for its text. */
+/** Details of a refusal: the hash of the key, and the claim for its message. */
 interface Reason {
   readonly code: RefusalCode;
   readonly key?: string;
   readonly claim?: string;
 }
 
-/** The part that both modes share: the credential is there, signed by whom it should be, in time and as asked. */
+/** Shared part of both modes: reads, verifies and validates the token. */
 function createTokenStep<S extends JwtSigner>(
   { model, services }: StepContext<AuthServices>,
   signers: Parameters<typeof createJwtVerifier<S>>[1],
@@ -70,9 +70,9 @@ function createTokenStep<S extends JwtSigner>(
   const rules = compileClaimRules(model.jwt);
   const recordsToken = model.oauth2.enabled;
   const logMismatch = (path: string) =>
-    services.log.warn({ api: model.identity.id, claim: path }, 'a claim is not as asked');
+    services.log.warn({ api: model.identity.id, claim: path }, 'JWT claim mismatch, not blocking');
   const tokens = createJwtVerifier(accepted, signers, error =>
-    services.log.debug({ api: model.identity.id, reason: error.message }, 'a token could not be checked'),
+    services.log.debug({ api: model.identity.id, reason: error.message }, 'JWT verification failed'),
   );
 
   function evaluate(call: Exchange, text: string, checked: VerifiedJwt<S> | TokenFault): MaybePromise<StepResult> {
@@ -108,7 +108,7 @@ function rejectWith(
     : refuse(call, code, { claim });
 }
 
-/** For templates and headers that name claims. */
+/** Context variables for templates and headers. */
 function setClaimVariables(
   context: Record<string, unknown>,
   text: string,
@@ -118,7 +118,7 @@ function setClaimVariables(
   context.token = text;
 }
 
-/** One to one: the key a token names verifies it, and is the session. */
+/** Per-key JWT: the key that the token names verifies it and is the session. */
 function buildKeyJwt(context: StepContext<AuthServices>) {
   const { model, services } = context;
   const { skipKid, subjectClaims, signingMethod } = model.jwt;
@@ -134,14 +134,14 @@ function buildKeyJwt(context: StepContext<AuthServices>) {
   });
 }
 
-/** One source for everybody: the token says who calls, and which policies make the session. */
+/** Shared key source: identity and policies come from the claims. */
 function buildSharedJwt(context: StepContext<AuthServices>) {
   const { model, services } = context;
   const setsIdentity = providesSession(model, 'jwt');
   const { accepted, find } = createSharedSigners(model.jwt, services);
   const buildSession = createSessionBuilder(context);
   const edition = () => services.keyCache.version() + services.oauthTokens.version();
-  /** What a token was found to stand for, until a key, policy or client changes. */
+  /** Sessions by token, valid until a key, policy or client changes. */
   const made = new WeakMap<ParsedJwt, { readonly edition: number; readonly known: CachedKey }>();
 
   function finish(call: Exchange, token: ParsedJwt, before: number, found: CachedKey | Reason): StepResult {
@@ -164,7 +164,7 @@ function createSessionBuilder({ model, services }: StepContext<AuthServices>) {
   const { jwt, identity: api } = model;
   const paths = getScopePaths(jwt);
 
-  /** The policy the token names, else that of the client it names, else the default ones. */
+  /** The policy of the token, else of its client, else the defaults. */
   async function findBasePolicies(token: ParsedJwt): Promise<BasePolicies> {
     const named = readPolicyClaim(token.claims, jwt.basePolicyClaims);
     if (named !== undefined) return { policyIds: [named], fromDefaults: false };
@@ -199,7 +199,7 @@ function createSessionBuilder({ model, services }: StepContext<AuthServices>) {
       oauthClientId: clientId,
     });
     if (!isRefused(governed)) return governed;
-    services.log.warn({ api: api.id, key, reason: governed.message }, 'the policies of a token cannot be applied');
+    services.log.warn({ api: api.id, key, reason: governed.message }, 'JWT policies not applicable');
     if (chosen.policyIds.length > 1) return { code: 'jwt_policies_not_applicable', key };
     return { code: governed.reason === 'policy_not_found' ? 'jwt_policy_unknown' : 'jwt_policy_not_applicable', key };
   };

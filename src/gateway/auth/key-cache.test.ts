@@ -11,7 +11,7 @@ import { createKeyCache } from './key-cache.ts';
 
 const rights = { access_rights: { bench: {} } };
 
-describe('keys in the memory of a thread', () => {
+describe('key cache', () => {
   let bench: Bench;
   before(async () => {
     bench = await openBench();
@@ -24,31 +24,31 @@ describe('keys in the memory of a thread', () => {
     return bench.queries() - before;
   };
 
-  test('a key that was found once is found again without a query, and without waiting', async () => {
+  test('a cached key is found synchronously without a query', async () => {
     const keyId = await bench.key(rights);
     const first = await find(keyId);
     assert.equal(await asked(() => assert.equal(find(keyId), first)), 0);
   });
 
-  test('repeating a guess costs no query', async () => {
+  test('a repeated unknown key costs no query', async () => {
     assert.equal(await asked(() => find('a-guess')), 1);
     assert.equal(await asked(() => find('a-guess')), 0);
     bench.time.nowMs += 2001;
     assert.equal(await asked(() => find('a-guess')), 1);
   });
 
-  test('what cannot be a key costs no query at all', async () => {
+  test('an impossible key costs no query', async () => {
     assert.equal(await asked(() => [find(''), find(orgId), find('x'.repeat(1025))]), 0);
   });
 
-  test('a new key is found although it was unknown a moment ago', async () => {
+  test('a new key is found despite its negative entry', async () => {
     assert.equal(await find('made-later'), undefined);
     const keyId = await bench.key(rights, { name: 'made-later' });
     bench.tools.keyCache.invalidate([{ topic: 'keys', id: 'any digest' }]);
     assert.equal((await find('made-later'))?.keyId, keyId);
   });
 
-  test('a change of one key is a change of that key only', async () => {
+  test('an invalidated key is read again, others are not', async () => {
     const [changed, other] = [await bench.key({ ...rights, alias: 'old' }), await bench.key(rights)];
     const kept = await find(other);
     await find(changed);
@@ -60,7 +60,7 @@ describe('keys in the memory of a thread', () => {
     assert.equal(find(other), kept);
   });
 
-  test('a key that is removed is unknown', async () => {
+  test('a deleted key is unknown', async () => {
     const keyId = await bench.key(rights);
     await find(keyId);
     await bench.keys.remove((await bench.keys.getAnywhere(keyId))!);
@@ -68,7 +68,7 @@ describe('keys in the memory of a thread', () => {
     assert.equal(await find(keyId), undefined);
   });
 
-  test('a change of a policy reaches the keys it governs, by either of its ids, and no others', async () => {
+  test('a policy change invalidates its keys, by either of its ids, and no others', async () => {
     const policy = await bench.policy({ id: 'gold', rate: 5, per: 1, access_rights: { bench: {} } });
     const governed = await bench.key({ apply_policies: ['gold'] });
     const byDatabaseId = await bench.key({ apply_policies: [policy._id] });
@@ -83,7 +83,7 @@ describe('keys in the memory of a thread', () => {
     assert.equal(find(other), kept);
   });
 
-  test('a key whose only policy is missing is unknown until the policy is there', async () => {
+  test('a key whose only policy is missing is unknown until the policy exists', async () => {
     const keyId = await bench.key({ apply_policies: ['later'] });
     assert.equal(await find(keyId), undefined);
     await bench.policy({ id: 'later', access_rights: { bench: {} } });
@@ -101,7 +101,7 @@ describe('keys in the memory of a thread', () => {
     assert.equal(await asked(() => find(two)), 1);
   });
 
-  test('losing track of changes forgets everything', async () => {
+  test('unknown changes invalidate everything', async () => {
     const keyId = await bench.key(rights);
     const first = await find(keyId);
     for (const changes of [undefined, [{ topic: 'keys', id: '' }] as const]) {
@@ -114,7 +114,7 @@ describe('keys in the memory of a thread', () => {
   });
 });
 
-test('what was read before a change is not remembered after it', async () => {
+test('a read from before a change is not cached after it', async () => {
   const vault = createVault(createDataKey());
   const digest = keyDigest(vault, `${orgId}slow-key`);
   const row = (alias: string): FoundKeyRow => ({

@@ -18,43 +18,43 @@ import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
 import { type ApisById, createLifetimeCheck } from './key-lifetime.ts';
 
-/** A key that was found, with its policies applied. Never changed: the next state of the key is another object. */
+/** A key with its policies applied. Immutable: a changed key is another object. */
 export interface CachedKey {
-  /** The whole id, whichever way it was presented. */
+  /** The full id, whichever form was sent. */
   readonly keyId: string;
-  /** Whose counters its calls are counted in. */
+  /** The owner of its rate and quota counters. */
   readonly counterOwner: string;
-  /** What events, analytics and logs may show. */
+  /** The public form in events, analytics and logs. */
   readonly keyHash: string;
   readonly kind: KeyKind;
   readonly session: Session;
-  /** As its author wrote it, before its policies. */
+  /** As stored, before policies are applied. */
   readonly rawKey: Key;
-  /** Unix seconds; its lifetime counts from here. */
+  /** Unix seconds; the start of its lifetime. */
   readonly createdAt: number;
-  /** Policies it names, found or not, as changes name them. */
+  /** Change topics of its policies, also of missing ones. */
   readonly policyTopics: readonly string[];
 }
 
 interface KeyCacheEntry extends CachedKey {
   readonly digest: string;
-  /** The last change after which it was found to be current. */
+  /** The cache version at which it was last current. */
   checkedVersion: number;
 }
 
-/** Finds keys for a thread, from memory where it can. */
+/** Key cache of a thread, with negative entries. */
 export interface KeyCache {
-  /** What a credential stands for in an organisation; nothing for a key that is unknown or cannot be used. */
+  /** Undefined for a key that is unknown or unusable. */
   find(orgId: string, presented: string): MaybePromise<CachedKey | undefined>;
-  /** Policies of an organisation by either of their ids, each under the id asked for. */
+  /** Policies by either of their ids, under the requested id. */
   policies(orgId: string, ids: readonly string[]): MaybePromise<ReadonlyMap<string, Policy>>;
-  /** Rises whenever a key or policy may have changed: what was made of them before is made anew after it. */
+  /** Rises with every change of a key or policy: values derived from them are stale then. */
   version(): number;
-  /** The handle of a text that may be a key, for events and logs. */
+  /** The public hash of a credential, for events and logs. */
   hashOf(text: string): string;
-  /** Whose counters calls with that key are counted in. */
+  /** The owner of the counters of a key. */
   counterOwnerOf(keyId: string): string;
-  /** Forgets what changed; undefined is everything. */
+  /** Undefined invalidates everything. */
   invalidate(changes: readonly Change[] | undefined): void;
 }
 
@@ -64,28 +64,28 @@ export interface KeyCacheOptions {
   readonly settings: Settings;
   readonly clock: Clock;
   readonly log: Log;
-  /** The APIs served now: they may say how long keys are kept. */
+  /** The current APIs, which may limit the lifetime of keys. */
   readonly apis?: () => ApisById;
 }
 
 const noApis: ApisById = new Map();
 
-/** Texts that are no keys. */
+/** Negative entries. */
 const maxUnknownKeys = 10_000;
 const maxCachedPolicies = 10_000;
-/** Long enough that repeating a guess costs nothing, short enough that nothing depends on being told of a new key. */
+/** Long enough to absorb repeated guesses, short enough that a new key works soon without an invalidation. */
 const negativeTtlMs = 2000;
-/** No key is longer; nobody may fill the memory with texts that are not keys. */
+/** No key is longer: bounds the memory of negative entries. */
 const maxKeyChars = 1024;
 
 export function createKeyCache({ store, vault, settings, clock, log, apis = () => noApis }: KeyCacheOptions): KeyCache {
   const { isPastLifetime: isGone } = createLifetimeCheck({ settings, clock, apis });
   const maxCachedKeys = settings['keys.cache_size'];
-  /** By what callers present. As good as `keys` for what was looked at since the last change: one look-up then does. */
+  /** By credential as sent: one lookup for a key that was checked since the last change. */
   const byCredential = new Lru<string, KeyCacheEntry>(maxCachedKeys);
   /** By digest. */
   const byDigest = new Lru<string, KeyCacheEntry>(maxCachedKeys);
-  /** To when that is forgotten. */
+  /** Expiry of negative entries. */
   const unknown = new Lru<string, number>(maxUnknownKeys);
   const policies = new Lru<string, Policy | null>(maxCachedPolicies);
   const loading = new Map<string, Promise<CachedKey | undefined>>();
@@ -102,7 +102,7 @@ export function createKeyCache({ store, vault, settings, clock, log, apis = () =
     return loading.get(name) ?? load(name, orgId, presented);
   }
 
-  /** Something has changed since it was looked at, perhaps this key. */
+  /** Something has changed since the last check, perhaps this key. */
   function revalidate(name: string, { digest }: KeyCacheEntry): KeyCacheEntry | undefined {
     const known = byDigest.get(digest);
     if (!known) return undefined;
@@ -136,20 +136,20 @@ export function createKeyCache({ store, vault, settings, clock, log, apis = () =
     return found && !isGone(found) ? found : undefined;
   }
 
-  /** A whole id is looked for alone: nearly all callers present one, and it costs one digest instead of one for each spelling. */
+  /** A full id is looked up alone first: it is the common case and costs one digest instead of one per form. */
   function lookUp(orgId: string, presented: string): MaybePromise<KeyCacheEntry | undefined> {
     const ids = keyIdsOf(orgId, presented);
     if (ids.length === 0) return undefined;
     const others = presented.startsWith(orgId) ? ids.filter(id => id !== presented) : [];
     const found = findAmong(orgId, others.length > 0 ? [presented] : ids);
     return andThen(found, it =>
-      it !== 'none' ? it : others.length > 0 ? andThen(findAmong(orgId, others), known) : undefined,
+      it !== 'none' ? it : others.length > 0 ? andThen(findAmong(orgId, others), noneToUndefined) : undefined,
     );
   }
 
-  const known = (found: KeyCacheEntry | undefined | 'none') => (found === 'none' ? undefined : found);
+  const noneToUndefined = (found: KeyCacheEntry | undefined | 'none') => (found === 'none' ? undefined : found);
 
-  /** The first of the ids that is a key; `none` where none is, undefined where it is not one to call with. */
+  /** The first id that is a key; `none` where none is, undefined for a key that is not for requests. */
   function findAmong(orgId: string, keyIds: readonly string[]): MaybePromise<KeyCacheEntry | undefined | 'none'> {
     const ids = new Map(keyIds.map(keyId => [keyDigest(vault, keyId), keyId]));
     return andThen(store.keys([...ids.keys()]), rows => {
@@ -178,7 +178,10 @@ export function createKeyCache({ store, vault, settings, clock, log, apis = () =
     const orgId = row.org_id;
     const application = applyPolicies(key, lookup, { orgId, allowMasterKeys: settings['keys.allow_master_keys'] });
     if (!application.ok) {
-      log.warn({ key: row.key_hash, org: orgId, reason: application.message }, 'a key cannot be used');
+      log.warn(
+        { key: row.key_hash, org: orgId, reason: application.message },
+        'key policies not applicable, key refused',
+      );
       return undefined;
     }
     const { session } = application;
@@ -224,21 +227,21 @@ export function createKeyCache({ store, vault, settings, clock, log, apis = () =
     find,
     policies: findPolicies,
     version: reads.generation,
-    // Callers choose what they present, and how much of it.
+    // Clients choose the length of what they send.
     hashOf: text => displayHash(text.slice(0, maxKeyChars), settings),
     counterOwnerOf: keyId => keyOwner(keyDigest(vault, keyId)),
     invalidate(changes) {
-      const told = changes?.filter(({ topic }) => invalidatingTopics.has(topic));
-      if (told?.length === 0) return;
+      const relevant = changes?.filter(({ topic }) => invalidatingTopics.has(topic));
+      if (relevant?.length === 0) return;
       reads.invalidate();
       loading.clear();
       unknown.clear();
-      if (!told || told.some(({ topic, id }) => id === '' || topic === 'organisations')) return clearAll();
-      for (const { topic, id } of told) if (topic === 'keys') byDigest.delete(id);
-      const governing = new Set(told.filter(({ topic }) => topic === 'policies').map(({ id }) => id));
-      if (governing.size === 0) return;
-      for (const id of governing) policies.delete(id);
-      byDigest.deleteWhere(({ policyTopics: named }) => named.some(id => governing.has(id)));
+      if (!relevant || relevant.some(({ topic, id }) => id === '' || topic === 'organisations')) return clearAll();
+      for (const { topic, id } of relevant) if (topic === 'keys') byDigest.delete(id);
+      const changedPolicies = new Set(relevant.filter(({ topic }) => topic === 'policies').map(({ id }) => id));
+      if (changedPolicies.size === 0) return;
+      for (const id of changedPolicies) policies.delete(id);
+      byDigest.deleteWhere(({ policyTopics: named }) => named.some(id => changedPolicies.has(id)));
     },
   };
 }

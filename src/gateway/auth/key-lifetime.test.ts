@@ -51,7 +51,7 @@ const cases: readonly Case[] = [
 ];
 
 for (const { when, key = {}, api = {}, settings, seconds } of cases) {
-  test(`a key is known ${seconds === undefined ? 'for ever' : `for ${seconds} seconds`} when ${when}`, async () => {
+  test(`a key lives ${seconds === undefined ? 'without limit' : `${seconds} seconds`} when ${when}`, async () => {
     const bench = await openBench(settings);
     try {
       await bench.compile(api);
@@ -68,7 +68,7 @@ for (const { when, key = {}, api = {}, settings, seconds } of cases) {
   });
 }
 
-test('a lifetime an API is given later counts for keys already in memory', async () => {
+test('a changed lifetime of an API applies to cached keys', async () => {
   const bench = await openBench();
   try {
     await bench.compile();

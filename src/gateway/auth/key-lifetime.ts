@@ -4,7 +4,7 @@ import type { Clock } from '#base/clock.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Model } from '#definition/model.ts';
 
-/** The APIs of a snapshot by id; another map whenever one of them changes. */
+/** APIs of a snapshot by id; a new map for every change. */
 export type ApisById = ReadonlyMap<string, { readonly model: Model }>;
 
 export interface LifetimeOptions {
@@ -13,7 +13,7 @@ export interface LifetimeOptions {
   readonly apis: () => ApisById;
 }
 
-/** A key as far as its lifetime goes. */
+/** The age of a key. */
 export interface KeyAge {
   readonly session: Session;
   /** Unix seconds. */
@@ -25,7 +25,7 @@ interface CachedDeadline {
   readonly deadline: number | undefined;
 }
 
-/** Tells which keys are no longer kept, by what they say themselves, their APIs and the settings. */
+/** Key lifetime: from the key, its APIs and the settings. */
 export function createLifetimeCheck({ settings, clock, apis }: LifetimeOptions): {
   isPastLifetime(key: KeyAge): boolean;
 } {
@@ -44,7 +44,7 @@ export function createLifetimeCheck({ settings, clock, apis }: LifetimeOptions):
   });
   const defaultLifetime: ApiLifetime = { lifetimeSeconds: defaultSeconds, respectsExpiry: false };
 
-  /** Almost always nothing limits the life of a key, and then there is nothing to look up for a call. */
+  /** Fast path: usually no lifetime is limited. */
   function isLimited({ lifetimeSeconds, afterExpiry }: Session, current: ApisById): boolean {
     if (defaultSeconds > 0 || lifetimeSeconds !== undefined || afterExpiry !== undefined) return true;
     if (scannedApis !== current) {

@@ -50,7 +50,7 @@ describe('OpenID Connect', () => {
     );
   const send = (api: Api, token: string) => bench.send(api, { headers: { Authorization: `Bearer ${token}` } });
 
-  test('an ID token lets in whom it names, with the policy of its client', async () => {
+  test('an ID token authenticates its subject with the policy of its client', async () => {
     const api = await compile();
     for (const token of [idToken(), idToken({ aud: ['other', 'shop'] }), idToken({}, 'ES256')]) {
       const { status, call } = await send(api, token);
@@ -65,12 +65,12 @@ describe('OpenID Connect', () => {
     assert.equal(bench.queries(), before);
   });
 
-  test('one user through two clients has two sessions where the API wants that', async () => {
+  test('segregateByClientId: a user has one session per client', async () => {
     const api = await compile({}, { segregate_by_client: true });
     assert.equal((await send(api, idToken())).call.keyId, formatKeyId(orgId, md5('shop') + md5('ann')));
   });
 
-  test('scopes decide where there are any', async () => {
+  test('scope policies replace the policy of the client', async () => {
     const api = await compile({
       scopes: { oidc: { scope_claim_name: 'scp', scope_to_policy: { r: 'read', w: 'write' } } },
     });
@@ -79,7 +79,7 @@ describe('OpenID Connect', () => {
     assert.equal((await send(api, idToken({ scp: 'r', aud: 'nobody' }))).status, 401);
   });
 
-  test('whatever is wrong with a token: 401 and an event', async () => {
+  test('an invalid ID token gets 401 and an event', async () => {
     const api = await compile();
     const hash = (text: string) => bench.tools.keyCache.hashOf(text);
     const wrong: [sent: string, key: string][] = [
@@ -124,7 +124,7 @@ describe('OpenID Connect', () => {
     assert.deepEqual(two.asked, [], 'an issuer nobody configured is not asked');
   });
 
-  test('a policy that is missing or cannot be applied: 403', async () => {
+  test('a missing or inapplicable policy: 403', async () => {
     const api = await compile();
     const missing = await send(api, idToken({ aud: 'gone' }));
     const key = bench.tools.keyCache.hashOf(formatKeyId(orgId, md5('ann')));

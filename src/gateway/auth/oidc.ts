@@ -21,7 +21,7 @@ import {
 import type { CachedKey } from './key-cache.ts';
 import type { AuthServices } from './services.ts';
 
-/** Providers sign with keys they publish; what is published is never a shared secret. */
+/** Published keys are never shared secrets: no HMAC. */
 const acceptedFamilies: readonly KeyFamily[] = ['rsa', 'ecdsa', 'eddsa'];
 const noSkews = { expiresAtSkewSeconds: 0, issuedAtSkewSeconds: 0, notBeforeSkewSeconds: 0 };
 
@@ -38,7 +38,7 @@ interface Caller {
 
 const bearerPattern = /^Bearer +(\S+)$/i;
 
-/** Callers show an ID token of an OpenID provider. */
+/** OpenID Connect: ID tokens of configured providers. */
 export const oidcStep: Step<AuthServices> = {
   name: 'oidc',
   build(context) {
@@ -49,7 +49,7 @@ export const oidcStep: Step<AuthServices> = {
     const find = ({ claims, kid, algorithm }: ParsedJwt): MaybePromise<JwtSigner | undefined> =>
       providers.get(String(claims.iss))?.keys.find({ kid, algorithm, families: acceptedFamilies });
     const tokens = createJwtVerifier(listAlgorithms(acceptedFamilies), find, error =>
-      services.log.debug({ api: model.identity.id, reason: error.message }, 'an ID token could not be checked'),
+      services.log.debug({ api: model.identity.id, reason: error.message }, 'ID token verification failed'),
     );
     const authenticate = createAuthenticator(context, providers);
     const recordsToken = model.oauth2.enabled;
@@ -97,7 +97,7 @@ function createAuthenticator(
   const scopes = new Map(Object.entries(settings.scopeToPolicy));
   const made = new WeakMap<ParsedJwt, { readonly edition: number; readonly known: CachedKey }>();
 
-  /** Whom the token names, through which client, with which policies; nothing where it may not be used here. */
+  /** Client, user and policies of an ID token; undefined where it is not for this API. */
   function readCaller(claims: JwtMembers): Caller | undefined {
     const { iss, aud, sub, exp } = claims;
     const clients = providers.get(String(iss))?.clients;
@@ -124,7 +124,7 @@ function createAuthenticator(
       oauthClientId: undefined,
     });
     if (!isRefused(governed)) return governed;
-    services.log.warn({ api: api.id, reason: governed.message }, 'the policy of an ID token cannot be applied');
+    services.log.warn({ api: api.id, reason: governed.message }, 'ID token policy not applicable');
     return governed.reason === 'policy_not_found' ? 'oidc_policy_unknown' : 'oidc_policy_not_applicable';
   }
 

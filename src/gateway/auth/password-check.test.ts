@@ -13,7 +13,7 @@ const ask = (
 ) => check.matches({ user, stored, password, cacheMs: rememberMs, client: '192.0.2.1', ...more });
 const cheap = { N: 2, r: 1, p: 1 };
 
-test('a right password is remembered as long as asked, a wrong one never', async () => {
+test('password cache: a correct password is cached for its time, a wrong one never', async () => {
   const time = { nowMs: 0 };
   const check = createPasswordCheck({ now: () => time.nowMs });
   const stored = { hash: await hashPassword('word', cheap), hashType: 'scrypt' };
@@ -34,7 +34,7 @@ test('the right passwords of many users are remembered at the same time', async 
   for (const user of users) assert.equal(ask(check, user, stored, 'word', 1000), true, user);
 });
 
-test('one answer is never taken for another user, password or stored hash', async () => {
+test('password cache: results are per user, password and stored hash', async () => {
   const check = createPasswordCheck({ now: () => 0 });
   const plain = (hash: string) => ({ hash, hashType: '' });
   assert.equal(await ask(check, 'ann', plain('b:c'), 'b:c', 1000), true);
@@ -44,7 +44,7 @@ test('one answer is never taken for another user, password or stored hash', asyn
   assert.equal(await ask(check, 'ann', undefined, 'b:c', 1000), false);
 });
 
-test('the same question asked at once is worked out once', async () => {
+test('password check: concurrent checks of the same password run once', async () => {
   const check = createPasswordCheck({ now: () => 0 });
   const stored = { hash: await hashPassword('word', cheap), hashType: 'scrypt' };
   const first = ask(check, 'ann', stored, 'word', 1000);
@@ -58,7 +58,7 @@ describe('limit on wrong passwords', () => {
   const stored = { hash: 'word', hashType: '' };
   const from = (client: string) => ({ client });
 
-  test('a user at an address is not checked after so many wrong ones, elsewhere and later is', async () => {
+  test('a user at an address is limited after the maximum, at other addresses and later not', async () => {
     const check = createPasswordCheck(clock, 3);
     for (let n = 0; n < 3; n++) assert.equal(await ask(check, 'ann', stored, `wrong ${n}`, 0), false);
     assert.equal(ask(check, 'ann', stored, 'word', 0), 'limited');
@@ -85,7 +85,7 @@ describe('limit on wrong passwords', () => {
     for (const user of users) assert.equal(await ask(check, user, stored, 'word', 0), true, user);
   });
 
-  test('a right password starts the count again', async () => {
+  test('a correct password resets the count', async () => {
     const check = createPasswordCheck(clock, 2);
     for (let n = 0; n < 5; n++) {
       assert.equal(await ask(check, 'ann', stored, 'wrong', 0), false);
@@ -93,7 +93,7 @@ describe('limit on wrong passwords', () => {
     }
   });
 
-  test('an address that tries many users is held back, but for those who signed in from it before', async () => {
+  test('an address that tries many users is limited, except for users that signed in from it', async () => {
     const check = createPasswordCheck(clock, 1);
     assert.equal(await ask(check, 'ann', stored, 'word', 0), true);
     for (let n = 0; n < 10; n++) assert.equal(await ask(check, `guess ${n}`, undefined, 'word', 0), false);
@@ -101,12 +101,12 @@ describe('limit on wrong passwords', () => {
     assert.equal(await ask(check, 'ann', stored, 'word', 0), true);
   });
 
-  test('a limit of 0 is none', async () => {
+  test('a limit of 0 disables it', async () => {
     const check = createPasswordCheck(clock, 0);
     for (let n = 0; n < 20; n++) assert.equal(await ask(check, 'ann', stored, 'wrong', 0), false);
   });
 
-  test('a check runs as long as one of those who asked for it is connected', async () => {
+  test('a check runs while one of its clients is connected', async () => {
     const check = createPasswordCheck(clock);
     const scrypt = { hash: await hashPassword('word', { N: 2 ** 14, r: 8, p: 1 }), hashType: 'scrypt' };
     const busy = [1, 2].map(n => ask(check, `busy ${n}`, scrypt, 'word', 0));

@@ -18,20 +18,20 @@ export interface PasswordAttempt {
   readonly user: string;
   readonly stored: Stored | undefined;
   readonly password: string;
-  /** How long a right password is remembered; 0: it is not. */
+  /** How long a correct password is cached; 0: it is not. */
   readonly cacheMs: number;
   /** Fair queueing and the limit on wrong passwords are by client address and user. */
   readonly client: string;
   readonly isConnected?: () => boolean;
 }
 
-/** Whether a password is a user's. Its duration does not show whether the user exists. */
+/** Password verification. Its duration does not reveal whether the user exists. */
 export interface PasswordCheck {
   matches(question: PasswordAttempt): MaybePromise<PasswordVerdict>;
   retryAfterSeconds(client: string, user: string): number;
 }
 
-/** Hashes other gateways keep, quick to make and so quick to compare. */
+/** Imported hashes of other gateways: fast ones. */
 const legacyHashes: Readonly<Record<string, (password: string) => string>> = {
   '': password => password,
   sha256: password => createHash('sha256').update(password).digest('hex'),
@@ -40,12 +40,12 @@ const legacyHashes: Readonly<Record<string, (password: string) => string>> = {
   murmur128: password => murmur128(password),
 };
 
-/** Passwords a thread remembers to be right. */
+/** Cached correct passwords per thread. */
 const maxCachedMatches = 10_000;
-/** Addresses, and users at an address, whose wrong passwords a thread counts. */
+/** Addresses, and users at an address, with counted failures per thread. */
 const maxCountedKeys = 20_000;
 const windowMs = 60_000;
-/** Several users may share an address: all of them together may be wrong this many times as often as one. */
+/** Users may share an address: its limit is this multiple of that of one user. */
 const usersPerAddress = 10;
 
 interface RunningCheck {
@@ -63,10 +63,10 @@ export function createPasswordCheck(clock: Clock, maxWrongPerMinute = 0): Passwo
   const bounds = { windowMs, maxKeys: maxCountedKeys };
   const wrongByUser = createFailureCounter({ ...bounds, maxFailures: maxWrongPerMinute }, clock);
   const wrongByAddress = createFailureCounter({ ...bounds, maxFailures: maxWrongPerMinute * usersPerAddress }, clock);
-  /** Users that signed in from an address are not held back by the wrong passwords of others at the same address. */
+  /** Users that signed in from an address are exempt from the limit of that address. */
   const signedIn = new Lru<string, true>(maxCountedKeys);
   const secret = randomBytes(32);
-  /** One name for one question: who, against what is stored, with which password. Lengths keep the parts apart. */
+  /** Cache key of user, stored hash and password. Length prefixes keep the parts apart. */
   const toCacheKey = (user: string, stored: string, password: string) =>
     createHmac('sha256', secret)
       .update(`${user.length}:${user}:${stored.length}:${stored}:${password}`)

@@ -7,17 +7,17 @@ import { listDocumentScopes } from './scopes.ts';
 const defaultPath = '.well-known/oauth-protected-resource';
 
 export interface ResourceMetadata {
-  /** Below the listen path, beginning with a slash. */
+  /** Relative to the listen path, with a leading slash. */
   readonly path: string;
   readonly resource: string;
   readonly servers: readonly string[];
-  /** Undefined where the document says nothing of scopes. */
+  /** Undefined where the metadata have no scopes. */
   readonly scopes: readonly string[] | undefined;
-  /** Why it cannot be served; empty where it can. */
+  /** Why the metadata are invalid; empty where they are valid. */
   readonly fault: string;
 }
 
-/** What tells clients where to get a token: the scheme's own, else that of the API as a whole. */
+/** OAuth 2.0 protected resource metadata (RFC 9728): of the scheme, else of the API. */
 export function buildResourceMetadata({
   oauth2,
   metadataDocument,
@@ -38,7 +38,7 @@ export function buildResourceMetadata({
   };
 }
 
-/** Serves it, to everybody: whoever asks has no token yet (RFC 9728). */
+/** The metadata are public: their clients have no token yet (RFC 9728). */
 export function createMetadataRoutes({ model }: BuiltInRouteContext): [path: string, route: BuiltInRoute][] {
   const metadata = buildResourceMetadata(model);
   if (metadata?.fault !== '') return [];

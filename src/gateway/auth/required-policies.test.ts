@@ -14,7 +14,7 @@ const openId = {
   openid_options: { providers: [{ issuer: 'https://a', client_ids: { YXBw: 'three' } }] },
 };
 
-test('the policies of a definition are those it gives by default, by scope and by client, each once', () => {
+test('referenced policies: defaults, by scope and by client, each once', () => {
   assert.deepEqual(named({ ...jwt, scopes: { jwt: { scope_to_policy: { read: 'two', write: 'four' } } } }), [
     'one',
     'two',
@@ -23,14 +23,14 @@ test('the policies of a definition are those it gives by default, by scope and b
   assert.deepEqual(named({ ...jwt, ...openId }), ['one', 'two', 'three']);
 });
 
-test('what is written but never given is not needed', () => {
+test('referenced policies: those that are never assigned are left out', () => {
   assert.deepEqual(named({ ...jwt, jwt_source: '' }), [], 'each caller has a key of their own');
   assert.deepEqual(named({ ...jwt, enable_jwt: false }), []);
   assert.deepEqual(named({ ...jwt, use_keyless: true }), []);
   assert.deepEqual(named({ ...openId, scopes: { oidc: { scope_to_policy: { read: 'five' } } } }), ['five']);
 });
 
-test('every alternative counts', () => {
+test('referenced policies: those of every security requirement', () => {
   const scheme = (policy: string) => ({
     enabled: true,
     header: { enabled: true, name: 'Authorization' },
@@ -57,7 +57,7 @@ test('every alternative counts', () => {
   assert.deepEqual(listReferencedPolicies(model), ['first', 'second']);
 });
 
-test('policies are looked up page by page: only the API whose policy is missing from the last page is not served', async () => {
+test('prefetch loads policies page by page: only the API with a missing policy is unavailable', async () => {
   const bench = await openBench();
   try {
     const ids = Array.from({ length: 7 }, (_, n) => `policy-${n}`);

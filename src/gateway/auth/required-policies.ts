@@ -3,7 +3,7 @@ import { ApiCompileError, type Step } from '../pipeline/step.ts';
 import type { KeyCache } from './key-cache.ts';
 import type { AuthServices } from './services.ts';
 
-/** What each way in gives to those it lets in. Tokens and clients may name other policies; those are not the definition's. */
+/** Policies that a definition assigns, by auth method. Those that tokens and clients name are not listed. */
 const policiesByMode: { readonly [Mode in AuthMethod]?: (config: Model[Mode]) => readonly string[] } = {
   jwt: ({ source, keySets, defaultPolicies, scopeToPolicy }) =>
     source.trim() === '' && keySets.length === 0 ? [] : [...defaultPolicies, ...Object.values(scopeToPolicy)],
@@ -13,7 +13,7 @@ const policiesByMode: { readonly [Mode in AuthMethod]?: (config: Model[Mode]) =>
   },
 };
 
-/** The policies a definition cannot be served without. */
+/** Policies whose absence makes the API unavailable. */
 export function listReferencedPolicies(model: Model): string[] {
   const ways =
     model.alternatives.length > 0
@@ -23,11 +23,11 @@ export function listReferencedPolicies(model: Model): string[] {
   return [...new Set(named)].filter(Boolean);
 }
 
-/** By what stays the same of a definition however it is rewritten before it is compiled. */
+/** By identity object: it stays the same when the definition is rewritten before it is compiled. */
 const missing = new WeakMap<Model['identity'], string>();
 const defaultMaxIdsPerQuery = 500;
 
-/** Looks up the policies that definitions name, a bounded number of ids per query, and notes the missing ones. */
+/** Loads the policies that definitions reference, a bounded number of ids per query, and records missing ones. */
 export async function prefetchPolicies(
   models: readonly Model[],
   sessions: Pick<KeyCache, 'policies'>,
@@ -46,7 +46,7 @@ export async function prefetchPolicies(
   }
 }
 
-/** Whoever is let in would have no rights, or other ones than the definition says. */
+/** Required policies: without them sessions would have other rights than the definition assigns. */
 export const requiredPoliciesStep: Step<AuthServices> = {
   name: 'named-policies',
   build({ model }) {

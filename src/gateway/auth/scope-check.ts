@@ -20,7 +20,7 @@ import type { AuthServices } from './services.ts';
 const verifyingModes = ['jwt', 'externalOAuth', 'oidc'] as const;
 const description = 'The token does not have the scopes that are asked for here';
 
-/** The token holds the scopes that the OpenAPI document lists for the operation, for the API, or both. */
+/** Scope check: the token has the scopes that the OpenAPI document requires for the operation, the API, or both. */
 export const scopeCheckStep: Step<AuthServices> = {
   name: 'scope-check',
   build(context) {
@@ -41,10 +41,10 @@ export const scopeCheckStep: Step<AuthServices> = {
         if (!call.verifiedToken) return refuse(call, 'bearer_unverified');
         const operation = find(call);
         if (operation === 'unclear') return refuse(call, 'path_ambiguous');
-        if (operation?.off) return undefined;
+        if (operation?.isDisabled) return undefined;
         const held = readScopes(call.verifiedToken.claims);
-        const asked = [...(operation?.asked ?? []), getGlobalScopes(call)];
-        const unmet = asked.filter(lists => !isMet(lists, held));
+        const required = [...(operation?.required ?? []), getGlobalScopes(call)];
+        const unmet = required.filter(lists => !isMet(lists, held));
         return unmet.length === 0 ? undefined : reject(call, unmet);
       },
     };
@@ -56,7 +56,7 @@ const isMet = (lists: ScopeAlternatives, held: ReadonlySet<string>) =>
 
 const noScopes: ScopeAlternatives = [];
 
-/** Of alternatives, the one that let the caller in counts. */
+/** The scopes of the security requirement that matched. */
 function compileGlobalScopes({
   oauth2,
   document,
@@ -75,15 +75,15 @@ function compileGlobalScopes({
 
 type OperationMatch = OperationScopes | undefined | 'unclear';
 
-/** A path that can be read in two ways must mean the same operation in both. */
+/** An ambiguous path must select the same operation in both forms. */
 function createOperationFinder({
   model,
   version,
   services,
 }: StepContext<AuthServices>): (call: Exchange) => OperationMatch {
   const operations = listOperationScopes(model, version);
-  const counted = model.oauth2.scopeSource === 'global' ? operations.map(it => ({ ...it, asked: [] })) : operations;
-  const matcher = createEndpointMatcher(counted, { model, version, settings: services.settings });
+  const enforced = model.oauth2.scopeSource === 'global' ? operations.map(it => ({ ...it, required: [] })) : operations;
+  const matcher = createEndpointMatcher(enforced, { model, version, settings: services.settings });
   return call => {
     const found = matcher?.find(call);
     return call.isPathAmbiguous && matcher?.find(call, stripMatrixParameters) !== found ? 'unclear' : found;

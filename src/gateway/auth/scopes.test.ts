@@ -28,28 +28,30 @@ const document = {
 } as unknown as OasDefinition;
 const model = oasToModel(document);
 
-test('requirements that do not name the scheme ask nothing of it', () => {
+test('scopes: requirements without the scheme require none', () => {
   assert.deepEqual(readRequiredScopes(document.security, 'mine'), [['base']]);
   assert.deepEqual(readRequiredScopes(undefined, 'mine'), []);
   assert.deepEqual(readRequiredScopes([{ mine: null }, 'nonsense', { mine: [1, 'a'] }], 'mine'), [[], ['a']]);
 });
 
-test('paths that differ in the names of their parameters share what is asked, and one that is off takes only its own away', () => {
+test('scopes: operations of one path shape share requirements; a disabled one drops its own', () => {
   const found = listOperationScopes(model, model.versions[0]!);
-  const shown = Object.fromEntries(found.map(({ method, path, asked, off }) => [`${method} ${path}`, { asked, off }]));
+  const shown = Object.fromEntries(
+    found.map(({ method, path, required, isDisabled }) => [`${method} ${path}`, { required, isDisabled }]),
+  );
   assert.deepEqual(shown, {
-    'GET /a/{id}': { asked: [[['read']]], off: false },
-    'HEAD /a/{id}': { asked: [[['read']]], off: false },
-    'GET /b': { asked: [], off: true },
-    'HEAD /b': { asked: [[['head']]], off: false },
+    'GET /a/{id}': { required: [[['read']]], isDisabled: false },
+    'HEAD /a/{id}': { required: [[['read']]], isDisabled: false },
+    'GET /b': { required: [], isDisabled: true },
+    'HEAD /b': { required: [[['head']]], isDisabled: false },
   });
 });
 
-test('all scopes a document knows are told, once and by letter', () => {
+test('scopes: those of the document are listed once, sorted', () => {
   assert.deepEqual(listDocumentScopes(document, 'mine'), ['base', 'flow', 'head', 'name', 'read']);
 });
 
-test('scopes are read from text and lists, and from nothing else', () => {
+test('scopes: read from strings and lists only', () => {
   const scopesOf = createScopeReader(model.oauth2);
   const claims = { scope: 'a | b', scp: ['c', 7, null], other: 'd' };
   assert.deepEqual([...scopesOf(claims)], ['a', 'b', 'c']);

@@ -3,29 +3,29 @@ import { listOperations, toClassicPath } from '#definition/endpoints/paths.ts';
 import type { Model, VersionModel } from '#definition/model.ts';
 import { type JwtMembers, readClaim } from './jwt-verifier.ts';
 
-/** Lists of scopes of which one has to be held in full; none: nothing is asked for. */
+/** Alternative scope lists: the token needs all scopes of one of them. Empty: none required. */
 export type ScopeAlternatives = readonly (readonly string[])[];
 
-/** What a document asks of one operation. */
+/** Required scopes of an operation. */
 export interface OperationScopes {
   readonly path: string;
   readonly method: string;
-  /** Operations whose paths differ in the names of their parameters only: a call may mean any of them. */
-  readonly asked: readonly ScopeAlternatives[];
-  /** Whether the definition takes the check away from all of them. */
-  readonly off: boolean;
+  /** One for each operation with this path shape: the request may mean any of them. */
+  readonly required: readonly ScopeAlternatives[];
+  /** The definition disables the check for all of them. */
+  readonly isDisabled: boolean;
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 
-/** The scopes that requirements list for a scheme; requirements that do not name it ask nothing of its tokens. */
+/** The scopes of a scheme in security requirements; those without the scheme require none. */
 export const readRequiredScopes = (requirements: unknown, scheme: string): ScopeAlternatives =>
   arrayOrEmpty(requirements)
     .filter(isObject)
     .filter(requirement => Object.hasOwn(requirement, scheme))
     .map(requirement => arrayOrEmpty(requirement[scheme]).filter(isText));
 
-/** Every operation of the document. What is read with GET is read with HEAD too, where that has no words of its own. */
+/** All operations of the document. HEAD requires the scopes of GET where the document has no HEAD operation. */
 export function listOperationScopes({ document, scopeScheme }: Model, { endpoints }: VersionModel): OperationScopes[] {
   const paths = objectOrEmpty(document?.paths);
   const off = new Set(endpoints.scopeCheck.filter(({ enabled }) => !enabled).map(({ operationId }) => operationId));
@@ -39,8 +39,8 @@ export function listOperationScopes({ document, scopeScheme }: Model, { endpoint
   return [...groups.values()].map(group => ({
     path: toClassicPath(group[0]!.path),
     method: group[0]!.as,
-    off: group.every(({ id }) => off.has(id)),
-    asked: group
+    isDisabled: group.every(({ id }) => off.has(id)),
+    required: group
       .filter(({ id }) => !off.has(id))
       .map(({ path, method }) =>
         readRequiredScopes(objectOrEmpty(objectOrEmpty(paths[path])[method.toLowerCase()]).security, scopeScheme),
@@ -48,7 +48,7 @@ export function listOperationScopes({ document, scopeScheme }: Model, { endpoint
   }));
 }
 
-/** Every scope that the document knows for a scheme, by letter. */
+/** All scopes of a scheme in the document, sorted. */
 export function listDocumentScopes(document: Readonly<JsonObject>, scheme: string): string[] {
   const component = objectOrEmpty(objectOrEmpty(objectOrEmpty(document.components).securitySchemes)[scheme]);
   const flows = Object.values(objectOrEmpty(component.flows)).flatMap(flow =>
@@ -65,14 +65,14 @@ export function listDocumentScopes(document: Readonly<JsonObject>, scheme: strin
 
 const defaultScopeClaims = ['scope', 'scp'];
 
-/** Reads the scopes of a token; claims are taken together. */
+/** Reads the scopes of all scope claims together. */
 export function createScopeReader({
   scopeClaims,
   scopeSeparator,
 }: Model['oauth2']): (claims: JwtMembers) => ReadonlySet<string> {
   const names = scopeClaims.length > 0 ? scopeClaims : defaultScopeClaims;
   const separator = scopeSeparator || ' ';
-  /** The same token has the same claims object as long as it is remembered. */
+  /** By claims object: a cached token keeps its own. */
   const known = new WeakMap<JwtMembers, ReadonlySet<string>>();
   const toTexts = (value: unknown) => (isText(value) ? value.split(separator) : arrayOrEmpty(value).filter(isText));
   return claims => {

@@ -28,8 +28,8 @@ const authSteps: Partial<Record<AuthMethod, Step>> = {
 type RequestHook = NonNullable<StepHooks['request']>;
 
 /**
- * Several ways in, any of which will do. Each is tried as if it were the only one: what it found out, and whom it told, is
- * forgotten when it fails. The last one's refusal is what a caller hears that none of them lets in.
+ * OpenAPI security requirements, OR-ed. Each is tried in isolation; on failure its changes to the exchange and its events
+ * are discarded. If all fail, the last error is returned.
  */
 export const securityRequirementsStep: Step<AuthServices> = {
   name: 'alternatives',
@@ -73,13 +73,13 @@ export const securityRequirementsStep: Step<AuthServices> = {
   },
 };
 
-/** A way in all by itself: one of several alternatives is gone through with them. */
+/** A step that runs on its own only without security requirements: they run it themselves. */
 export const unlessRequirements = (step: Step<AuthServices>): Step<AuthServices> => ({
   name: step.name,
   build: context => (context.model.alternatives.length > 0 ? undefined : step.build(context)),
 });
 
-/** A certificate that an alternative asks for is not asked of everybody. */
+/** Mutual TLS as one of the security requirements is not required of every request. */
 export const clientCertificatesUnlessRequired: Step<AuthServices> = {
   name: clientCertificatesStep.name,
   build: context =>
@@ -106,7 +106,7 @@ function compileRequirement(
   return [certificate ? clientCertificatesStep.build(context)?.request : undefined, ...requests].filter(it => !!it);
 }
 
-/** A way in that is not part of this alternative cannot say who calls: then the last one does. */
+/** A base identity provider outside this requirement is ignored: the last method sets the session. */
 function resolveIdentityProvider({ authentication }: Model, modes: readonly AuthMethod[]): Model['authentication'] {
   const { baseIdentityProvider } = authentication;
   if (modes.some(mode => identityProviderNames[mode] === baseIdentityProvider)) return authentication;
@@ -127,7 +127,7 @@ type IdentityState = Pick<
   'keyId' | 'keyHash' | 'session' | 'authMethod' | 'verifiedToken' | 'context' | 'errorCode'
 >;
 
-/** What an attempt may change of a call. */
+/** The fields of an exchange that an attempt may change. */
 function saveState(call: Exchange): IdentityState {
   const { keyId, keyHash, session, authMethod, verifiedToken, context, errorCode } = call;
   return { keyId, keyHash, session, authMethod, verifiedToken, errorCode, context: context && { ...context } };
@@ -138,7 +138,7 @@ function restoreState(call: Exchange, before: IdentityState): void {
   call.context = before.context && { ...before.context };
 }
 
-/** Tools that hold back what they would tell of a call until it is clear that it was not let in. */
+/** Services that buffer events until the outcome of all attempts is known. */
 function bufferEvents(services: AuthServices) {
   const buffered = new WeakMap<object, Parameters<AuthServices['emitEvent']>[]>();
   const fire: AuthServices['emitEvent'] = (...event) => {

@@ -130,9 +130,9 @@ const caches: Readonly<Record<string, () => Cache>> = {
   },
 };
 
-describe('caches and reads that a change overtakes', () => {
+describe('caches and concurrent changes', () => {
   for (const [what, open] of Object.entries(caches)) {
-    test(`${what}: a read that began before a change and ended after it is not remembered`, async () => {
+    test(`${what}: a read that a change overtakes is not cached`, async () => {
       const { find, change, changes, reads, row } = open();
       const first = find();
       change(changes);
@@ -143,7 +143,7 @@ describe('caches and reads that a change overtakes', () => {
       assert.equal(reads.length, 2, 'the store is asked again');
     });
 
-    test(`${what}: a change of it, of its whole topic or of everything evicts what is remembered; another does not`, async () => {
+    test(`${what}: a change of it, its topic or everything invalidates it; another does not`, async () => {
       const { find, change, changes, own = changes, reads, row } = open();
       const read = async () => {
         const found = find();
@@ -167,7 +167,7 @@ describe('caches and reads that a change overtakes', () => {
       }
     });
 
-    test(`${what}: a read that no change overtakes is remembered`, async () => {
+    test(`${what}: a read without a concurrent change is cached`, async () => {
       const { find, reads, row } = open();
       const first = find();
       reads[0]!.resolve([row()]);

@@ -9,13 +9,13 @@ import type { AuthServices } from './services.ts';
 
 export type ExchangeProvider = Model['oauth2']['providers'][number];
 
-/** Whom the new token is for, and what it may be used for. */
+/** Audience and scopes of the new token. */
 export interface ExchangeTarget {
   readonly audience: string;
   readonly scopes: readonly string[];
 }
 
-/** What a provider is asked, without who asks. */
+/** Token exchange request (RFC 8693) without client authentication. */
 export interface ExchangeRequest {
   readonly url: string;
   readonly form: readonly (readonly [name: string, value: string])[];
@@ -35,7 +35,7 @@ const buildAssertionForm = (subject: string) =>
     ['assertion', subject],
   ] as const;
 
-/** Makes the question for one call. Values of variables stand for themselves in an address and can begin nothing new. */
+/** Builds the request to the token endpoint. Variables in its URL are escaped. */
 export function createRequestBuilder(provider: ExchangeProvider, services: StepContext<AuthServices>['services']) {
   const { tokenEndpoint, grantType, customParams } = provider;
   const url = compileVariables(tokenEndpoint, services, escapeUrlValue);
@@ -52,7 +52,7 @@ export function createRequestBuilder(provider: ExchangeProvider, services: StepC
   });
 }
 
-/** What says who asks. */
+/** Client authentication (RFC 6749, section 2.3): headers or form parameters. */
 export interface ClientAuthentication {
   readonly headers: Readonly<Record<string, string>>;
   readonly form: readonly (readonly [name: string, value: string])[];
@@ -67,7 +67,7 @@ export function createClientAuthentication(
   const { clientMethod, clientId, clientSecret } = provider;
   if (clientMethod === 'private_key_jwt') return createPrivateKeyJwt(provider, context);
   const named = [['client_id', clientId]] as const;
-  // Nobody has a password for a client without one.
+  // A public client has no secret.
   if (clientSecret === '') return () => ({ headers: {}, form: named });
   if (clientMethod === 'client_secret_post')
     return () => ({ headers: {}, form: [...named, ['client_secret', clientSecret]] });
@@ -78,7 +78,7 @@ export function createClientAuthentication(
 
 const assertionTtlSeconds = 60;
 
-/** The gateway signs who it is with the key of a certificate, each time anew. */
+/** private_key_jwt client authentication (RFC 7523), signed with the key of a certificate. */
 function createPrivateKeyJwt(
   { clientId, certificateId, name }: ExchangeProvider,
   { model, services }: StepContext<AuthServices>,

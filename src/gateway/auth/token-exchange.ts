@@ -17,7 +17,7 @@ interface ProviderExchanger {
   exchange(call: Exchange, target: ExchangeTarget): ReturnType<ReturnType<typeof createTokenExchanger>>;
 }
 
-/** The upstream gets a token of its own for the caller, in place of the one the caller sent. */
+/** Token exchange: replaces the client's token by one for the upstream. */
 export const tokenExchangeStep: Step<AuthServices> = {
   name: 'token-exchange',
   build(context) {
@@ -59,7 +59,7 @@ export const tokenExchangeStep: Step<AuthServices> = {
   },
 };
 
-/** Who takes tokens of an issuer: whoever names it, else whose pattern fits the whole of it, else who names none. */
+/** Selects a provider by issuer: exact match, then pattern, then the provider without issuers. */
 function createProviderSelector(context: StepContext<AuthServices>): (issuer: string) => ProviderExchanger | undefined {
   const all = context.model.oauth2.providers.map(provider => ({
     provider,
@@ -79,7 +79,7 @@ function createProviderSelector(context: StepContext<AuthServices>): (issuer: st
   return issuer => named.get(issuer) ?? patterns.find(({ fits }) => fits(issuer))?.exchanger ?? fallback;
 }
 
-/** What the token says of its issuer decides who is asked about it, and nothing else: that one looks at the token. */
+/** The issuer may be unverified: it only selects the provider, which verifies the token. */
 function readIssuer({ verifiedToken, bearerToken }: Exchange): string {
   const { iss } = verifiedToken?.claims ?? decodeUnverified(bearerToken);
   return typeof iss === 'string' ? iss : '';
@@ -94,7 +94,7 @@ function decodeUnverified(text: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** The caller's token stays here, wherever it was sent. */
+/** Removes the client's token from all its sources. */
 function createTokenReplacer({ model }: StepContext<AuthServices>): (call: Exchange, token: string) => void {
   const { header, query, cookie } = getBearerSources(model);
   return (call, token) => {

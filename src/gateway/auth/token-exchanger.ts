@@ -13,15 +13,15 @@ import {
   type ExchangeTarget,
 } from './token-exchange-request.ts';
 
-/** A token for the upstream in place of the caller's, or why there is none. */
+/** The exchanged token, or why there is none. */
 export type ExchangeResult = { readonly token: string; readonly isNew: boolean } | 'refused' | 'failed';
 
 const maxCachedTokens = 5000;
 const maxResponseBytes = 64 * 1024;
 const defaultTimeoutMs = 15_000;
-/** How long a provider that gave none is not asked again for the same. */
+/** Negative caching, by outcome. */
 const negativeTtlMs = { refused: 2000, failed: 1000 };
-/** What a provider says of the caller's token; anything else it says is about the gateway. */
+/** Error codes about the client's token; others are about the gateway. */
 const tokenErrors = new Set(['invalid_grant', 'invalid_target', 'invalid_scope', 'access_denied']);
 
 class ExchangeFailed extends Error {
@@ -34,7 +34,7 @@ class ExchangeFailed extends Error {
 
 interface TokenResponse {
   readonly token: string;
-  /** Undefined where the provider does not say. */
+  /** Undefined without `expires_in`. */
   readonly expiresInMs: number | undefined;
 }
 
@@ -44,7 +44,7 @@ interface CachedResult {
   readonly untilMs: number;
 }
 
-/** Asks one provider, once for calls that come together, and keeps what it said as long as the definition says. */
+/** Token exchange with one provider: cached, and coalesced for concurrent requests. */
 export function createTokenExchanger(
   provider: ExchangeProvider,
   context: StepContext<AuthServices>,
@@ -65,7 +65,7 @@ export function createTokenExchanger(
     } catch (error) {
       if (!(error instanceof ExchangeFailed || error instanceof Problem)) throw error;
       const outcome = error instanceof ExchangeFailed ? error.outcome : 'failed';
-      log.warn({ api: apiId, provider: provider.name, reason: error.message }, 'a token was not exchanged');
+      log.warn({ api: apiId, provider: provider.name, reason: error.message }, 'token exchange failed');
       cache.set(name, { found: outcome, isToken: false, untilMs: clock.now() + negativeTtlMs[outcome] });
       return outcome;
     }
@@ -87,13 +87,13 @@ export function createTokenExchanger(
   };
 }
 
-/** Lengths keep the parts apart: no two questions share a name. */
+/** Length prefixes keep the parts apart. */
 const toCacheKey = ({ url, form }: ExchangeRequest) =>
   createHash('sha256')
     .update([url, ...form.flat()].map(it => `${it.length}:${it}`).join(''))
     .digest('base64');
 
-/** Never longer than the token lasts, less a margin for its way. */
+/** At most the token's lifetime less the safety margin. */
 function computeCacheMs(provider: ExchangeProvider, lastsMs: number | undefined): number {
   const { cacheEnabled, cacheMode, cacheMs, cacheMostMs, safetyMarginMs } = provider;
   if (!cacheEnabled) return 0;
@@ -130,7 +130,7 @@ function createTokenClient(
   };
 }
 
-/** The words of a fault repeat nothing of the reply: there may be a secret in it. */
+/** Errors quote nothing of the response: it may contain a secret. */
 function parseTokenResponse({
   access_token: token,
   token_type: type,

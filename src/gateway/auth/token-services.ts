@@ -21,10 +21,10 @@ export interface TokenServicesOptions {
   /** To the main thread. */
 }
 
-/** Calls of one thread to others. What asks for each caller's sake has a smaller bound of its own for each API. */
+/** Outbound requests per thread; introspection has its own bound per API. */
 const maxConcurrentCalls = 1000;
 
-/** What knowing callers by tokens takes of a thread. */
+/** The services of a thread for token authentication. */
 export function createTokenServices(options: TokenServicesOptions) {
   const { settings, clock, log, addresses } = options;
   const out = createOutboundClient({ addresses, maxConcurrent: maxConcurrentCalls });

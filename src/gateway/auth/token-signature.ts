@@ -10,11 +10,11 @@ import { readQueryParameter } from './credential-sources.ts';
 import type { CachedKey } from './key-cache.ts';
 import type { AuthServices } from './services.ts';
 
-/** A signature beside the key: the hash of key, secret and time, made anew every second. */
+/** Signature validation of auth tokens: a hash of key, secret and Unix time. */
 export type SignatureCheck = (call: Exchange, presented: string, known: CachedKey) => GatewayResponse | undefined;
 
 const algorithms: Readonly<Record<string, string>> = { MasherySHA256: 'sha256', MasheryMD5: 'md5' };
-/** Every second of tolerance is two hashes on every call. */
+/** Every second of skew costs two hashes per request. */
 const maxSkewSeconds = 300;
 const defaultStatus = 401;
 const defaultMessage = 'Request signature verification failed';
@@ -34,7 +34,7 @@ export function createSignatureCheck(
   const message = settings.signatureErrorMessage || defaultMessage;
 
   function isValid(given: string, secret: string, keyIds: readonly string[]): boolean {
-    // A key without the metadata that its secret is in has none: nothing is signed with that.
+    // A key without the secret in its metadata cannot sign.
     if (secret === '' || !/^[0-9a-f]+$/i.test(given)) return false;
     const bytes = Buffer.from(given, 'hex');
     const now = Math.floor(services.clock.now() / 1000);
@@ -57,7 +57,7 @@ export function createSignatureCheck(
   };
 }
 
-/** What the caller may have put into the hash: the key without its organisation, the id inside it, or all of it. */
+/** Forms of the key that clients may hash: without the organisation, the inner id, or the full key. */
 function listSignedNames(presented: string, { keyId, session }: CachedKey): string[] {
   const names = [presented, keyId].flatMap(text => [
     text.startsWith(session.orgId) ? text.slice(session.orgId.length) : text,

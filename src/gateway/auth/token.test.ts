@@ -9,7 +9,7 @@ const rights = { access_rights: { bench: { versions: ['Default'] } } };
 const authFailure = (key: string) => [{ event: 'AuthFailure', message: 'Auth Failure', key }];
 const disallowed = errorBody('Access to this API has been disallowed');
 
-describe('keys', () => {
+describe('auth token', () => {
   let bench: Bench;
   let api: Api;
   before(async () => {
@@ -19,7 +19,7 @@ describe('keys', () => {
   after(() => bench.close());
   const hash = (text: string) => bench.tools.keyCache.hashOf(text);
 
-  test('a key lets its holder in, with or without Bearer in front', async () => {
+  test('a key authenticates, with or without the Bearer prefix', async () => {
     const keyId = await bench.key(rights);
     for (const value of [keyId, `Bearer ${keyId}`, `bearer ${keyId}`]) {
       const { status, call } = await bench.send(api, { headers: { Authorization: value } });
@@ -31,7 +31,7 @@ describe('keys', () => {
     }
   });
 
-  test('a custom key is the same key by its name and by its whole id', async () => {
+  test('a custom key is accepted by its name and by its full id', async () => {
     const keyId = await bench.key(rights, { name: 'custom-name' });
     const byName = await bench.send(api, { headers: { Authorization: 'custom-name' } });
     assert.equal(byName.call.keyId, keyId);
@@ -60,7 +60,7 @@ describe('keys', () => {
     assert.equal((await bench.send(api, { headers: { Authorization: 'limits-of-all' } })).status, 403);
   });
 
-  test('the name of a user with a password is not a key', async () => {
+  test('the name of a Basic user is not a key', async () => {
     await bench.key(
       { ...rights, basic_auth_data: { password: 'x', hash_type: '' } },
       { name: 'some-user', kind: 'basic' },
@@ -72,12 +72,12 @@ describe('keys', () => {
     }
   });
 
-  test('a key without rights of its own and without a policy opens nothing', async () => {
+  test('a key without rights and without a policy is refused', async () => {
     const keyId = await bench.key({});
     assert.equal((await bench.send(api, { headers: { Authorization: keyId } })).status, 403);
   });
 
-  test('a key whose record goes when it expires is unknown from then on', async () => {
+  test('a key that is deleted with its expiry is unknown from then on', async () => {
     const expires = startMs / 1000 + 60;
     const keyId = await bench.key({ ...rights, expires, post_expiry_action: 'delete' });
     const sent: Sent = { headers: { Authorization: keyId } };
@@ -105,7 +105,7 @@ describe('keys', () => {
     assert.equal(await keyOf(), third);
   });
 
-  test('places that are switched off are not looked at', async () => {
+  test('disabled credential sources are ignored', async () => {
     const keyId = await bench.key(rights);
     const queryOnly = await bench.compile({
       auth_configs: { authToken: { disable_header: true, use_param: true, param_name: 'key' } },
@@ -115,7 +115,7 @@ describe('keys', () => {
     assert.equal((await bench.send(queryOnly, { target: `/?key=${keyId}` })).status, 0);
   });
 
-  test('a call that comes round to the same API is not asked again', async () => {
+  test('a loop to the same API is not authenticated again', async () => {
     const keyId = await bench.key(rights);
     const { call } = await bench.send(api, { headers: { Authorization: keyId } });
     const again = await bench.send(api, {
@@ -134,7 +134,7 @@ describe('keys', () => {
   });
 });
 
-describe('signatures beside the key', () => {
+describe('auth token signature', () => {
   let bench: Bench;
   before(async () => {
     bench = await openBench();
@@ -146,7 +146,7 @@ describe('signatures beside the key', () => {
   const signed = (keyId: string, hash = 'sha256', atSeconds = startMs / 1000, secret = 'shared') =>
     createHash(hash).update(`${keyId}${secret}${atSeconds}`).digest('hex');
 
-  test('the right one lets in: over the bare id, the name or the whole key, within the clock skew', async () => {
+  test('a valid signature passes: over the inner id, the name or the full key, within the clock skew', async () => {
     const api = await apiWith();
     const keyId = await bench.key(rights, { name: 'signing-key' });
     for (const given of [signed('signing-key'), signed(keyId), signed(keyId, 'sha256', startMs / 1000 - 2)]) {
@@ -161,7 +161,7 @@ describe('signatures beside the key', () => {
     assert.equal(status, 0);
   });
 
-  test('a missing or wrong one: 401, or as the definition says', async () => {
+  test('a missing or wrong signature: 401, or the status of the definition', async () => {
     const keyId = await bench.key(rights);
     const wrong = [undefined, '', 'zz', signed(keyId, 'md5'), signed(keyId, 'sha256', startMs / 1000 - 3), signed('x')];
     const api = await apiWith();
@@ -196,7 +196,7 @@ describe('signatures beside the key', () => {
     assert.deepEqual([await sent(bare, own, 'own'), await sent(bare, none, '')], [0, 401]);
   });
 
-  test('without a secret the API is not served', async () => {
+  test('the API is unavailable without a secret', async () => {
     assert.equal((await apiWith({ secret: '' })).unavailableReason, 'signature validation has no secret');
     const named = await apiWith({ secret: '$secret_conf.nobody' });
     assert.equal(named.unavailableReason, 'the secret $secret_conf.nobody is missing');
@@ -206,7 +206,7 @@ describe('signatures beside the key', () => {
 const der = ({ certPem }: MadeCertificate) => new X509Certificate(certPem).raw;
 const shows = (certificate: MadeCertificate): Sent['peer'] => ({ isTls: true, certificate: der(certificate) });
 
-describe('keys that are client certificates', () => {
+describe('auth token from a client certificate', () => {
   let bench: Bench;
   let api: Api;
   const authority = makeAuthority();
@@ -220,7 +220,7 @@ describe('keys that are client certificates', () => {
   });
   after(() => bench.close());
 
-  test('the certificate alone lets in; a key beside it is not looked at', async () => {
+  test('the certificate authenticates; a key sent with it is ignored', async () => {
     const { status, call } = await bench.send(api, { peer: shows(mine), headers: { Authorization: 'anything' } });
     assert.equal(status, 0);
     assert.equal(call.keyId, orgId + mine.fingerprint);
@@ -242,7 +242,7 @@ describe('keys that are client certificates', () => {
     assert.deepEqual([status, body, events], [403, errorBody('Certificate has expired'), []]);
   });
 
-  test('a certificate is good in its time only, also beside a key that is bound to it', async () => {
+  test('a certificate is valid in its time only, also with a key bound to it', async () => {
     const open = await bench.compile();
     const dates = { notBefore: new Date(startMs + 60_000), notAfter: new Date(startMs + 120_000) };
     const brief = makeClientCertificate(authority, 'brief', dates);
@@ -262,7 +262,7 @@ describe('keys that are client certificates', () => {
     bench.time.nowMs = startMs;
   });
 
-  test('a certificate that goes with no key: 401', async () => {
+  test('a certificate without a key: 401', async () => {
     const { status, body, events } = await bench.send(api, { peer: shows(makeClientCertificate(authority)) });
     assert.deepEqual([status, body, events], [401, disallowed, []]);
   });
@@ -281,13 +281,13 @@ describe('keys that are client certificates', () => {
     assert.deepEqual([status, body, events], [403, disallowed, authFailure(bench.tools.keyCache.hashOf(keyId))]);
   });
 
-  test('the fingerprint of a certificate is no secret: it does not open an API that asks for keys', async () => {
+  test('the fingerprint of a certificate does not authenticate as a key', async () => {
     const keyId = orgId + mine.fingerprint;
     const { status, body, events } = await bench.send(await bench.compile(), { headers: { Authorization: keyId } });
     assert.deepEqual([status, body, events], [401, disallowed, authFailure(bench.tools.keyCache.hashOf(keyId))]);
   });
 
-  test('where the settings let a token stand for the certificate, either does', async () => {
+  test('keys.token_for_certificate: key or certificate authenticates', async () => {
     const lenient = await openBench({ 'keys.token_for_certificate': 'true' });
     const keyId = await lenient.key({ ...rights, certificate: orgId + mine.fingerprint }, { name: mine.fingerprint });
     await lenient.certificate(mine.certPem);
@@ -299,7 +299,7 @@ describe('keys that are client certificates', () => {
     await lenient.close();
   });
 
-  test('a key that lists certificates is good with one of them, on APIs that ask for certificates', async () => {
+  test('a key bound to certificates needs one of them, on APIs with mutual TLS', async () => {
     const listed = await bench.compile({ use_mutual_tls_auth: true, client_certificates: [orgId + mine.fingerprint] });
     const keyId = await bench.key({ ...rights, mtls_static_certificate_bindings: [orgId + mine.fingerprint] });
     const elsewhere = await bench.key({ ...rights, mtls_static_certificate_bindings: [orgId + 'f'.repeat(64)] });

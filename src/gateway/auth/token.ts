@@ -10,7 +10,7 @@ import type { CachedKey } from './key-cache.ts';
 import type { AuthServices } from './services.ts';
 import { createSignatureCheck, type SignatureCheck } from './token-signature.ts';
 
-/** Callers send a key. */
+/** Auth token: the client sends a key. */
 export const authTokenStep: Step<AuthServices> = {
   name: 'token',
   build(context) {
@@ -43,7 +43,7 @@ function createTokenAuth({ model, services }: StepContext<AuthServices>, signatu
   const checksPins = model.clientCertificates.enabled;
 
   function checkKey(call: Exchange, given: string, known: CachedKey | undefined): StepResult {
-    // The id of a user with a password is the user's name: it opens nothing without the password.
+    // A key with a password is a Basic user: its id alone does not authenticate.
     if (known?.kind !== 'token' || known.session.password)
       return deny(services, call, 'key_not_found', services.keyCache.hashOf(given));
     const refused = checkCertificate(call, known) ?? signature?.(call, given, known);
@@ -51,7 +51,7 @@ function createTokenAuth({ model, services }: StepContext<AuthServices>, signatu
     return refused;
   }
 
-  /** A key bound to certificates is good in the hands of whoever shows one of them. */
+  /** Certificate binding: the client certificate must be one that the key is bound to. */
   function checkCertificate(call: Exchange, { session, keyHash }: CachedKey): GatewayResponse | undefined {
     const { certificate, boundCertificates } = session;
     const pins = checksPins ? boundCertificates : [];

@@ -3,9 +3,9 @@ import type { OauthClientStore } from '#access/oauth/store.ts';
 import { createOauthError, isOauthError, type OauthError } from './responses.ts';
 import type { Parameters } from './schema.ts';
 
-/** Which client asks, and where its answers may go. */
+/** Client authentication and redirect URIs. */
 
-/** A token sent anywhere else is stolen: only an address the client registered, letter for letter. */
+/** Exact match with a registered URI: a token sent anywhere else is stolen (RFC 9700, section 2.1). */
 export function resolveRedirectUri(client: StoredClient, asked: string): string | OauthError {
   const registered = client.redirect_uri
     .split(',')
@@ -19,7 +19,7 @@ export function resolveRedirectUri(client: StoredClient, asked: string): string 
     : createOauthError('invalid_request', 'redirect_uri is not one of the client’s');
 }
 
-/** Adds parameters to an address, before its fragment or as its fragment. */
+/** Adds parameters to a URI, as query or as fragment. */
 export function appendParameters(
   uri: string,
   parameters: Readonly<Record<string, string>>,
@@ -45,14 +45,14 @@ export function parseBasicHeader(authorization: string): BasicCredentials | unde
   return colon < 0 ? undefined : { id: text.slice(0, colon), secret: text.slice(colon + 1) };
 }
 
-/** Some clients escape what stands before and after the colon, as forms do; most do not. */
+/** Form-decoded credentials (RFC 6749, section 2.3.1): some clients encode them, most do not. */
 function decodeFormEncoded({ id, secret }: BasicCredentials): BasicCredentials | undefined {
   if (!/[%+]/.test(id + secret)) return undefined;
   try {
     const [first, second] = [id, secret].map(text => decodeURIComponent(text.replaceAll('+', ' ')));
     return { id: first!, secret: second! };
   } catch {
-    // A per cent sign may stand for itself.
+    // A plain percent sign: the credentials are not encoded.
     return undefined;
   }
 }
@@ -60,8 +60,8 @@ function decodeFormEncoded({ id, secret }: BasicCredentials): BasicCredentials |
 type Clients = Pick<OauthClientStore, 'get' | 'clientSecretMatches'>;
 
 /**
- * Client authentication (RFC 6749, 2.3.1): HTTP Basic, or `client_id` and `client_secret` in the body, never both. Unknown
- * clients and wrong secrets are refused alike, after the same work.
+ * Client authentication (RFC 6749, section 2.3.1): HTTP Basic, or `client_id` and `client_secret` in the body, never both.
+ * Unknown clients and wrong secrets are refused alike, after the same work.
  */
 export async function authenticateClient(
   clients: Clients,

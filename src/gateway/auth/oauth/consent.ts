@@ -22,7 +22,7 @@ export interface ConsentOptions {
 
 /**
  * Consent by a management operation: reads the definition of the API from the database, so that it works in processes
- * without traffic, and asks the provider as the route below the listen path does.
+ * without traffic, and calls the provider as the route below the listen path does.
  */
 export function createConsent({ provider, apis, grants, settings }: ConsentOptions): GrantConsent {
   return async ({ orgId, apiId, parameters }) => {

@@ -8,8 +8,8 @@ const maxKeys = 20_000;
 const gatewaySecretMessage = 'Attempted administrative access with invalid or missing key!';
 
 /**
- * Wrong credentials on the OAuth routes. They are verified before anything is counted: a right one passes however many
- * wrong ones came from its address. Logged are the first, the tenth, the hundredth … of a minute, never what was sent.
+ * Wrong credentials on the OAuth routes. Credentials are verified before failures are counted: a right one passes however
+ * many wrong ones came from its address. The 1st, 10th, 100th … per minute is logged, never the credential.
  */
 export function createCredentialFailures({
   settings,
@@ -26,7 +26,7 @@ export function createCredentialFailures({
   }
 
   return {
-    /** Of login pages, which show the gateway secret. */
+    /** A wrong gateway secret from a login page. */
     rejectGatewaySecret(asked: OauthRequest): OauthResponse {
       const { clientAddress } = asked;
       const isOverLimit = secrets.isOverLimit(clientAddress);
@@ -36,7 +36,7 @@ export function createCredentialFailures({
       const seconds = String(Math.max(1, secrets.retryAfterSeconds(clientAddress)));
       return { ...refused, headers: { ...refused.headers, 'Retry-After': seconds } };
     },
-    /** Of OAuth clients. */
+    /** A wrong client secret. */
     recordClient(asked: OauthRequest): void {
       logFailure(asked, clients.record(`${asked.provider.apiId} ${asked.clientAddress}`));
     },

@@ -18,7 +18,7 @@ import type { GrantRequest, ProviderServices } from './provider-services.ts';
 import { createOauthError, isOauthError, type OauthError } from './responses.ts';
 import type { TokenNotification } from './token-notifications.ts';
 
-/** The ways in which a client obtains tokens. */
+/** Grant types of the token endpoint. */
 
 export interface GrantResult {
   readonly issued: IssuedToken;
@@ -48,13 +48,13 @@ const redeemCode: GrantHandler = async (services, asking) => {
   const issued = await records.write(async () => {
     if (!(await oauthCodes.use(found, clock.now()))) return undefined;
     const grant = { ...createGrant(asking, consent.scope), grantId };
-    // A code that was tried in the wrong way is in the wrong hands: it is used up all the same.
+    // A failed attempt also uses the code up: it may be stolen.
     return isValid
       ? issueToken(services, { grant, key: consent.key, withRefresh: issuesRefreshToken(asking) })
       : createOauthError('invalid_grant');
   });
   if (issued) return isOauthError(issued) ? issued : toNewTokenResult(issued, code);
-  // Somebody else has the code too. Whoever came first may have been the thief: nobody keeps what it gave.
+  // Code replay (RFC 6749, section 4.1.2): the tokens of the first use are revoked too.
   await oauthTokens.removeGrant(grantId);
   return createOauthError('invalid_grant');
 };
@@ -86,14 +86,14 @@ const redeemRefreshToken: GrantHandler = async (services, asking) => {
     });
   });
   if (issued) return { issued, notice: { auth_code: '', old_refresh_token: token, notification_type: 'refresh' } };
-  // It was used before: one of the two who have it stole it, so neither goes on.
+  // Refresh token replay (RFC 9700, section 4.14): the whole grant is revoked.
   await oauthTokens.removeGrant(found.grantId);
   return createOauthError('invalid_grant');
 };
 
 /**
- * What the user may do now; nothing for one who is gone, out of use or has another password, and then all that goes back
- * to the password ends.
+ * The current key of a user; undefined for a user that is deleted, disabled or has another password, and then the grant is
+ * revoked.
  */
 async function findOwnerKey(
   services: ProviderServices,
@@ -113,7 +113,7 @@ async function findOwnerKey(
   return isOauthError(key) ? undefined : { ...key, expires: getExpiry(user.key) };
 }
 
-/** Tells one password of a user from the next, without being either. */
+/** Fingerprint of a password: it shows a change without revealing the password. */
 const computePasswordProof = ({ basic_auth_data }: Key) => hash('sha256', basic_auth_data?.password ?? '');
 const readPasswordProof = ({ basic_auth_data }: Key) => basic_auth_data?.password;
 
@@ -157,14 +157,14 @@ const getExpiry = ({ expires = 0 }: Key) => Math.max(expires, 0);
 const isDisabled = (key: Key, nowMs: number) =>
   key.is_inactive === true || (getExpiry(key) > 0 && getExpiry(key) <= toUnixSeconds(nowMs));
 
-/** A user's rights without the user's secrets; nothing where the user has none, so that the client's policy counts. */
+/** The rights of a user without the secrets; undefined without rights, so that the client's policy applies. */
 function toKeyRules(user: Key): Key | undefined {
   const { hmac_enabled: _h, hmac_string: _s, jwt_data: _j, certificate: _c, expires: _e, ...rules } = user;
   const grants = Object.keys(user.access_rights ?? {}).length > 0 || policyIdsOf(user).length > 0;
   return grants ? rules : undefined;
 }
 
-/** The user's record tells which token each client has, by its hash. */
+/** Records the hash of each client's token with the user. */
 async function recordToken({ keys, policies }: ProviderServices, user: StoredKey, clientId: string, token: string) {
   await keys.change(user, async previous => {
     const named = await policies.findByIds(user.orgId, policyIdsOf(previous));
@@ -173,7 +173,7 @@ async function recordToken({ keys, policies }: ProviderServices, user: StoredKey
   });
 }
 
-/** The client itself is who the token is for. */
+/** Client credentials grant (RFC 6749, section 4.4). */
 const grantByClient: GrantHandler = async (services, asking) => {
   const scope = validateScope(asking.parameters.scope);
   if (typeof scope !== 'string') return scope;
@@ -183,7 +183,7 @@ const grantByClient: GrantHandler = async (services, asking) => {
   return toNewTokenResult(await services.records.write(() => issueToken(services, { grant, key, withRefresh: false })));
 };
 
-/** What is asserted is not looked at: the client has shown its secret, and gets what is its own. */
+/** The assertion is not evaluated: an authenticated client gets a client token. */
 const grantByAssertion: GrantHandler = async (services, asking) => {
   const { assertion_type: type = '', assertion = '' } = asking.parameters;
   if (type === '' || assertion === '')
@@ -199,6 +199,6 @@ const grantHandlers: Readonly<Record<string, GrantHandler>> = {
   assertion: grantByAssertion,
 };
 
-/** The way a grant type names, where the API offers it. */
+/** The handler of a grant type that the API allows. */
 export const findGrantHandler = (grantType: string, offered: readonly string[]): GrantHandler | undefined =>
   offered.includes(grantType) && Object.hasOwn(grantHandlers, grantType) ? grantHandlers[grantType] : undefined;

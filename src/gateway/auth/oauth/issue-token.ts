@@ -11,7 +11,7 @@ import { createPublicId, createSecretText } from '#base/ids.ts';
 import type { GrantRequest, ProviderServices } from './provider-services.ts';
 import { createOauthError, type OauthError } from './responses.ts';
 
-/** How tokens come to be. */
+/** Token issuance. */
 
 export interface IssuedToken {
   readonly accessToken: string;
@@ -20,7 +20,7 @@ export interface IssuedToken {
   readonly scope: string;
 }
 
-/** What goes out to the client. */
+/** Access token response (RFC 6749, section 5.1). */
 export const toTokenResponse = ({ accessToken, refreshToken, expiresIn, scope }: IssuedToken) => ({
   access_token: accessToken,
   token_type: 'bearer',
@@ -35,7 +35,7 @@ const maxScopeChars = 1000;
 export const validateScope = (given = ''): string | OauthError =>
   given === '' || (given.length <= maxScopeChars && scopeText.test(given)) ? given : createOauthError('invalid_scope');
 
-/** What the holder of a token may do: what the login page said, else what the client's policy says. */
+/** The key of a token: the rules of the login page, else the client's policy. */
 export async function buildTokenKey(
   services: ProviderServices,
   { provider, client }: Omit<GrantRequest, 'parameters'>,
@@ -56,7 +56,7 @@ export async function buildTokenKey(
   return fault === undefined ? key : createOauthError(rules ? 'invalid_request' : 'unauthorized_client', fault);
 }
 
-/** Why a key would open nothing, if it would not. */
+/** Why the key would be unusable; undefined where it is valid. */
 async function findKeyFault(
   { policies, settings }: ProviderServices,
   orgId: string,
@@ -68,7 +68,7 @@ async function findKeyFault(
   return applied.ok ? undefined : applied.message;
 }
 
-/** The key a login page describes, as JSON. */
+/** Parses `key_rules` of a login page. */
 export function parseKeyRules(text: string): Key | undefined | OauthError {
   if (text.trim() === '') return undefined;
   let value: unknown;
@@ -85,13 +85,13 @@ export interface IssueOptions {
   readonly grant: OauthGrant;
   readonly key: Key;
   readonly withRefresh: boolean;
-  /** Unix seconds; the token does not outlive it. */
+  /** Unix seconds; latest expiry of the token. */
   readonly until?: number | undefined;
-  /** Of the password that was shown for it; kept with what renews it. */
+  /** Password fingerprint, stored with the refresh token. */
   readonly proof?: string | undefined;
 }
 
-/** Writes tokens down and gives them back, once. Part of whatever is being written. */
+/** Stores new tokens and returns them. Runs inside the caller's transaction. */
 export async function issueToken(
   services: ProviderServices,
   { grant, key, withRefresh, until, proof }: IssueOptions,
@@ -135,20 +135,20 @@ export const createGrant = (
   scope,
 });
 
-/** Sixteen random bytes. */
+/** Authorization code: 16 random bytes. */
 export const createCode = (): string => Buffer.from(createPublicId(), 'hex').toString('base64url');
 
 const verifierText = /^[A-Za-z0-9\-._~]{43,128}$/;
 const challengeText = /^[\w-]{43}$/;
 
-/** What a client says it will show later; empty where it says nothing. A challenge that can be read is none. */
+/** PKCE (RFC 7636): validates the challenge; empty where there is none. The `plain` method is refused. */
 export function validateCodeChallenge(challenge = '', method = ''): string | OauthError {
   if (challenge === '' && method === '') return '';
   if (method !== 'S256') return createOauthError('invalid_request', 'code_challenge_method must be S256');
   return challengeText.test(challenge) ? challenge : createOauthError('invalid_request', 'code_challenge is malformed');
 }
 
-/** Whoever began with a challenge must show what it was made of; whoever shows something must have begun with one. */
+/** PKCE: a challenge needs its verifier, and a verifier needs a challenge. */
 export function isVerifierValid(challenge: string, verifier: string): boolean {
   if (challenge === '' || verifier === '') return challenge === '' && verifier === '';
   return (

@@ -13,7 +13,7 @@ import type { Records } from '#storage/records.ts';
 import type { PasswordCheck } from '../password-check.ts';
 import type { Parameters, ProviderSettings } from './schema.ts';
 
-/** What the provider works with, in the main thread. */
+/** Services of the provider in the main thread. */
 export interface ProviderServices {
   readonly records: Records;
   readonly oauthClients: OauthClientStore;
@@ -29,7 +29,7 @@ export interface ProviderServices {
   readonly passwords: PasswordCheck;
 }
 
-/** A request for tokens by a client that has shown who it is. */
+/** A token request of an authenticated client. */
 export interface GrantRequest {
   readonly provider: ProviderSettings;
   readonly client: StoredClient;

@@ -1,7 +1,7 @@
 import type { Model } from '#definition/model.ts';
 import type { ProviderSettings } from './schema.ts';
 
-/** What a definition says of its OAuth provider; undefined where the API is none. */
+/** OAuth provider settings of a definition; undefined without OAuth. */
 export function toProviderSettings({ modes, oauth, identity }: Model): ProviderSettings | undefined {
   if (!modes.includes('oauth')) return undefined;
   return {

@@ -16,7 +16,7 @@ const everyGrant = ['authorization_code', 'refresh_token', 'password', 'client_c
 const verifier = 'v'.repeat(43);
 const challenge = createHash('sha256').update(verifier).digest('base64url');
 
-describe('the OAuth provider', () => {
+describe('OAuth provider', () => {
   let bench: Bench;
   let api: Api;
   const definition = (meta: object = {}, more: object = {}) => ({
@@ -90,14 +90,14 @@ describe('the OAuth provider', () => {
     assert.deepEqual([status, json.error, typeof json.error_description], [403, error, 'string']);
   }
 
-  describe('asking a person', () => {
+  describe('authorization endpoint', () => {
     const authorize = (query: Record<string, string>, method = 'GET') =>
       method === 'GET'
         ? post(`/oauth/authorize?${new URLSearchParams(query)}`, '', { method })
         : post('/oauth/authorize/', query);
     const asked = { response_type: 'code', client_id: 'shop', redirect_uri: back, state: 'a b' };
 
-    test('sends them to the login page with everything the client said', async () => {
+    test('redirects to the login page with the query of the client', async () => {
       const { status, headers, body } = await authorize(asked);
       assert.deepEqual([status, body], [307, '']);
       assert.equal(headers.get('location'), `https://login.example/in?${new URLSearchParams(asked)}`);
@@ -107,7 +107,7 @@ describe('the OAuth provider', () => {
       assert.deepEqual([withQuery.status, withQuery.headers.get('location')], [307, 'https://login.example/in']);
     });
 
-    test('refuses what cannot be answered, before anybody signs in', async () => {
+    test('refuses an invalid request before the login', async () => {
       for (const [wrong, message] of [
         [{ response_type: '' }, /lacks a parameter/],
         [{ response_type: 'id_token' }, /response type/],
@@ -135,7 +135,7 @@ describe('the OAuth provider', () => {
       assert.equal((await post(implicit, '', { method: 'GET', to: codeOnly })).status, 403);
     });
 
-    test('answers go only to an address the client registered, letter for letter', async () => {
+    test('redirects only to a registered URI, by exact match', async () => {
       for (const uri of [
         'https://good.example.evil/back',
         'https://good.example@evil.example/back',
@@ -155,8 +155,8 @@ describe('the OAuth provider', () => {
     });
   });
 
-  describe('the login page', () => {
-    test('gets a code and where to send it, with the state', async () => {
+  describe('consent of the login page', () => {
+    test('returns a code and the redirect with its state', async () => {
       const { status, json } = await agree({ state: 's&1' });
       assert.equal(status, 200);
       assert.match(json.code, /^[\w-]{22}$/);
@@ -168,7 +168,7 @@ describe('the OAuth provider', () => {
       assert.deepEqual(Object.keys((await agree()).json), ['code', 'redirect_to']);
     });
 
-    test('must know the secret of the gateway', async () => {
+    test('needs the gateway secret', async () => {
       for (const secret of ['', 'wrong']) {
         const { status, json } = await agree({}, secret);
         assert.equal(status, 403);
@@ -177,7 +177,7 @@ describe('the OAuth provider', () => {
       }
     });
 
-    test('gets a token for the browser at once, where the API offers that', async () => {
+    test('returns a token for response_type token where the API allows it', async () => {
       const { status, json } = await agree({ response_type: 'token', state: 's', scope: 'r w' });
       assert.equal(status, 200);
       const { access_token, redirect_to, ...rest } = json;
@@ -193,7 +193,7 @@ describe('the OAuth provider', () => {
       assert.equal((await call(access_token)).status, 0);
     });
 
-    test('may say itself what the token opens; otherwise the client’s policy does', async () => {
+    test('key_rules define the token’s key; otherwise the client’s policy does', async () => {
       const rules = { access_rights: rights, rate: 77, per: 1, meta_data: { team: 'mine', x: 1 }, alias: 'ruled' };
       const ruled = (await swap(await newCode({ key_rules: JSON.stringify(rules) }))).json;
       const { session } = (await call(ruled.access_token)).call;
@@ -206,7 +206,7 @@ describe('the OAuth provider', () => {
       );
     });
 
-    test('cannot give what nobody may have', async () => {
+    test('refuses key_rules that cannot be applied', async () => {
       for (const key_rules of ['nonsense', '[]', '{"rate":"x"}', '{"rate":5}', '{"apply_policies":["none"]}'])
         denied(await agree({ key_rules }), 'invalid_request');
       denied(await agree({ key_rules: '{"apply_policies":["closed"]}' }), 'invalid_request');
@@ -219,8 +219,8 @@ describe('the OAuth provider', () => {
     });
   });
 
-  describe('codes', () => {
-    test('are swapped for tokens, with the headers that keep them from being kept', async () => {
+  describe('authorization code grant', () => {
+    test('a code is exchanged for tokens, with no-store headers', async () => {
       const { status, json, headers } = await swap(await newCode({ scope: 'r' }));
       assert.equal(status, 200);
       const { access_token, refresh_token, ...rest } = json;
@@ -242,7 +242,7 @@ describe('the OAuth provider', () => {
       assert.equal(found.call.session?.expires, startMs / 1000 + 3600);
     });
 
-    test('a JSON body does as well as a form', async () => {
+    test('a JSON body is accepted like a form', async () => {
       const body = JSON.stringify({ grant_type: 'authorization_code', code: await newCode(), redirect_uri: back });
       const headers = { Authorization: basic('shop', 'shop secret'), 'Content-Type': 'application/json' };
       assert.equal((await post('/oauth/token/', body, { headers })).status, 200);
@@ -250,7 +250,7 @@ describe('the OAuth provider', () => {
         denied(await post('/oauth/token', broken, { headers }), 'invalid_request');
     });
 
-    test('are good once; whoever comes second takes the tokens of the first away', async () => {
+    test('a code is redeemed once; a second attempt revokes the tokens', async () => {
       const code = await newCode();
       const first = (await swap(code)).json;
       assert.equal((await call(first.access_token)).status, 0);
@@ -260,13 +260,13 @@ describe('the OAuth provider', () => {
       denied(await token({ grant_type: 'refresh_token', refresh_token: first.refresh_token }), 'invalid_grant');
     });
 
-    test('are good for one of many who come at the same time', async () => {
+    test('a code can be redeemed once, also concurrently', async () => {
       const code = await newCode();
       const all = await Promise.all(Array.from({ length: 8 }, () => swap(code)));
       assert.deepEqual(all.map(({ status }) => status).sort(), [200, 403, 403, 403, 403, 403, 403, 403]);
     });
 
-    test('are for their client, their address and their time', async () => {
+    test('a code is bound to its client, redirect URI and expiry', async () => {
       const codes = await Promise.all([1, 2, 3, 4].map(() => newCode()));
       denied(await swap(codes[0]!, {}, 'single'), 'invalid_grant');
       assert.equal((await swap(codes[0]!)).status, 200, 'another client’s try does not use it up');
@@ -281,14 +281,14 @@ describe('the OAuth provider', () => {
       denied(await swap(''), 'invalid_request');
     });
 
-    test('an address left to the client’s record may be left out again', async () => {
+    test('redirect_uri may be omitted again where the authorization request omitted it', async () => {
       const code = await newCode({ client_id: 'single', redirect_uri: '' });
       assert.equal((await swap(code, { redirect_uri: '' }, 'single')).status, 200);
       const other = await newCode({ client_id: 'single', redirect_uri: '' });
       denied(await swap(other, { redirect_uri: 'https://evil.example' }, 'single'), 'invalid_grant');
     });
 
-    test('that began with a challenge need its answer, and an answer needs a challenge', async () => {
+    test('PKCE: a challenge needs its verifier, and a verifier needs a challenge', async () => {
       const asked = { code_challenge: challenge, code_challenge_method: 'S256' };
       assert.equal((await swap(await newCode(asked), { code_verifier: verifier })).status, 200);
       denied(await swap(await newCode(asked)), 'invalid_grant');
@@ -300,7 +300,7 @@ describe('the OAuth provider', () => {
     });
   });
 
-  describe('clients', () => {
+  describe('client authentication', () => {
     const asked = { grant_type: 'client_credentials' };
 
     const inBody = (id: string, secret: string, headers: Record<string, string> = {}) =>
@@ -311,7 +311,7 @@ describe('the OAuth provider', () => {
       return JSON.stringify(json);
     }
 
-    test('show their secret in the head or in the body, and never in both', async () => {
+    test('the secret is in the header or the body, never both', async () => {
       assert.equal((await token(asked)).status, 200);
       assert.equal((await inBody('shop', 'shop secret')).status, 200);
       const Authorization = basic('shop', 'shop secret');
@@ -322,7 +322,7 @@ describe('the OAuth provider', () => {
       assert.equal((await named('shop')).status, 200);
     });
 
-    test('that are unknown, or whose secret is wrong, are refused alike', async () => {
+    test('unknown clients and wrong secrets are refused alike', async () => {
       const said = [
         refused(await token(asked, 'shop', 'wrong'), true),
         refused(await token(asked, 'shop', ''), true),
@@ -334,7 +334,7 @@ describe('the OAuth provider', () => {
       assert.equal(new Set(said).size, 1);
     });
 
-    test('that show nothing, or nothing that can be read, are told how', async () => {
+    test('missing or malformed credentials: invalid_request with the expected form', async () => {
       denied(await post('/oauth/token', asked), 'invalid_request');
       denied(await post('/oauth/token', { ...asked, client_id: 'shop' }), 'invalid_request');
       denied(await post('/oauth/token', { ...asked, client_secret: 'shop secret' }), 'invalid_request');
@@ -344,7 +344,7 @@ describe('the OAuth provider', () => {
       denied(await token(asked, 'poor'), 'unauthorized_client');
     });
 
-    test('may escape what is in the head, as forms are', async () => {
+    test('form-encoded Basic credentials are accepted', async () => {
       await client('a+b', { secret: 's%20 +/=' });
       assert.equal((await token(asked, 'a+b', 's%20 +/=')).status, 200);
       const escaped = (text: string) => encodeURIComponent(text).replaceAll('%20', '+');
@@ -353,7 +353,7 @@ describe('the OAuth provider', () => {
       refused(await token(asked, 'a+b', '%'), true);
     });
 
-    test('a POST is read from its body alone: parameters in the address, which end up in logs, do not count', async () => {
+    test('a POST ignores query parameters, which end up in logs', async () => {
       const headers = { Authorization: basic('shop', 'shop secret') };
       const grant = { grant_type: 'client_credentials' };
       assert.equal((await post('/oauth/token', grant, { headers })).status, 200);
@@ -368,7 +368,7 @@ describe('the OAuth provider', () => {
       assert.equal((await call(token)).status, 0, 'nothing is revoked by an address');
     });
 
-    test('ask with POST, for a grant the API offers', async () => {
+    test('the token endpoint needs POST and an allowed grant type', async () => {
       const headers = { Authorization: basic('shop', 'shop secret') };
       denied(
         await post('/oauth/token?grant_type=client_credentials', '', { method: 'GET', headers }),
@@ -387,7 +387,7 @@ describe('the OAuth provider', () => {
       assert.deepEqual([put.status, put.headers.get('allow')], [405, 'GET, POST']);
     });
 
-    test('get a token for themselves, without a refresh token', async () => {
+    test('client credentials grant: a token without a refresh token', async () => {
       const { status, json } = await token({ ...asked, scope: 'r' });
       assert.equal(status, 200);
       assert.deepEqual(Object.keys(json), ['access_token', 'token_type', 'expires_in', 'scope']);
@@ -395,7 +395,7 @@ describe('the OAuth provider', () => {
       denied(await token({ ...asked, scope: 'r\u0000' }), 'invalid_scope');
     });
 
-    test('may assert something only where the API lets them', async () => {
+    test('assertion grant: only where the API allows it', async () => {
       const asserting = await bench.compile(definition({ allowed_access_types: ['assertion'] }));
       const form = { grant_type: 'assertion', assertion_type: 't', assertion: 'a' };
       const { status, json } = await token(form, 'shop', 'shop secret', asserting);
@@ -403,7 +403,7 @@ describe('the OAuth provider', () => {
       denied(await token({ grant_type: 'assertion' }, 'shop', 'shop secret', asserting), 'invalid_request');
     });
 
-    test('whose API names another status for refusals get that one', async () => {
+    test('oauth.error_status sets the status of errors', async () => {
       const other = await openBench({ 'oauth.error_status': '400' });
       const to = await other.compile(definition());
       const given = await other.ask(to, { method: 'POST', target: '/oauth/token', body: '' });
@@ -415,7 +415,7 @@ describe('the OAuth provider', () => {
   describe('refresh tokens', () => {
     const refresh = (refresh_token: string, id?: string) => token({ grant_type: 'refresh_token', refresh_token }, id);
 
-    test('are swapped for new tokens, and the old ones end', async () => {
+    test('a refresh token is exchanged for new tokens and the old ones are revoked', async () => {
       const first = (await swap(await newCode({ scope: 'r' }))).json;
       assert.equal((await call(first.access_token)).status, 0);
       const { status, json } = await refresh(first.refresh_token);
@@ -427,7 +427,7 @@ describe('the OAuth provider', () => {
       assert.equal((await refresh(json.refresh_token)).status, 200);
     });
 
-    test('one that is used twice ends everything that goes back to it', async () => {
+    test('a replayed refresh token revokes the whole grant', async () => {
       const first = (await swap(await newCode())).json;
       const second = (await refresh(first.refresh_token)).json;
       denied(await refresh(first.refresh_token), 'invalid_grant');
@@ -436,7 +436,7 @@ describe('the OAuth provider', () => {
       denied(await refresh(second.refresh_token), 'invalid_grant');
     });
 
-    test('are good for one of many, for their client and for their time', async () => {
+    test('a refresh token is redeemed once, also concurrently, by its client, until it expires', async () => {
       const first = (await swap(await newCode())).json;
       denied(await refresh(first.refresh_token, 'single'), 'invalid_grant');
       denied(await refresh(first.access_token), 'invalid_grant');
@@ -451,7 +451,7 @@ describe('the OAuth provider', () => {
       denied(await refresh(late.refresh_token), 'invalid_grant');
     });
 
-    test('are not given where the API does not take them', async () => {
+    test('no refresh token is issued where the API does not allow the grant', async () => {
       const to = await bench.compile(definition({ allowed_access_types: ['authorization_code'] }));
       const { json } = await token(
         { grant_type: 'authorization_code', code: await newCode(), redirect_uri: back },
@@ -463,7 +463,7 @@ describe('the OAuth provider', () => {
     });
   });
 
-  describe('passwords', () => {
+  describe('password grant', () => {
     const signIn = (username: string, password: string) => token({ grant_type: 'password', username, password });
     const user = async (name: string, more: object = {}) =>
       bench.key(
@@ -478,7 +478,7 @@ describe('the OAuth provider', () => {
         { name, kind: 'basic' },
       );
 
-    test('of a user give the user’s rights without the user’s secrets', async () => {
+    test('a token has the user’s rights without the user’s secrets', async () => {
       const userKey = await user('user-1');
       const { status, json } = await signIn('user-1', 'right');
       assert.equal(status, 200);
@@ -496,7 +496,7 @@ describe('the OAuth provider', () => {
       assert.equal((await call(again.json.access_token)).status, 0);
     });
 
-    test('that are wrong, of nobody, or of somebody who is out: access_denied', async () => {
+    test('a wrong password, an unknown or a disabled user: access_denied', async () => {
       await user('user-2');
       await user('user-off', { is_inactive: true });
       await user('user-old', { expires: startMs / 1000 });
@@ -512,7 +512,7 @@ describe('the OAuth provider', () => {
         denied(await signIn(name, password), password === '' ? 'invalid_request' : 'access_denied');
     });
 
-    test('a user’s tokens are renewed with what the user may do now, and not at all once the user or the password is another', async () => {
+    test('a refresh uses the current rights of the user, and fails after a change of user or password', async () => {
       const renew = (refresh_token: string) => token({ grant_type: 'refresh_token', refresh_token });
       const more = { apply_policies: ['shop-policy'] };
       for (const [name, leave] of [
@@ -539,7 +539,7 @@ describe('the OAuth provider', () => {
       }
     });
 
-    test('a user without rights has what the client’s policy gives, and never longer than the user', async () => {
+    test('a user without rights gets the client’s policy, until the user expires', async () => {
       await user('user-3', { access_rights: {}, expires: startMs / 1000 + 60 });
       const { json } = await signIn('user-3', 'right');
       assert.equal(json.expires_in, 60);
@@ -550,7 +550,7 @@ describe('the OAuth provider', () => {
   });
 
   describe('access tokens', () => {
-    test('are sent as Bearer: 400 otherwise, 403 when nobody knows them', async () => {
+    test('an access token needs Bearer: 400 otherwise, 403 when unknown', async () => {
       const send = (Authorization: string) => bench.send(api, { headers: { Authorization } });
       const { access_token } = (await token({ grant_type: 'client_credentials' })).json;
       for (const sent of ['', 'Bearer', 'Bearer ', access_token]) {
@@ -577,7 +577,7 @@ describe('the OAuth provider', () => {
       assert.equal(there.status, 403);
     });
 
-    test('known ones cost no query; they end in time', async () => {
+    test('a cached access token costs no query and expires', async () => {
       const { access_token } = (await token({ grant_type: 'client_credentials' })).json;
       await call(access_token);
       const before = bench.queries();
@@ -589,7 +589,7 @@ describe('the OAuth provider', () => {
       assert.equal((await call(access_token)).status, 403);
     });
 
-    test('of a client that is gone open nothing', async () => {
+    test('an access token of a deleted client is refused', async () => {
       await client('leaver');
       const { access_token } = (await token({ grant_type: 'client_credentials' }, 'leaver')).json;
       assert.equal((await call(access_token)).status, 0);
@@ -602,7 +602,7 @@ describe('the OAuth provider', () => {
       );
     });
 
-    test('are nowhere to be read in the records', async () => {
+    test('access tokens are not readable in the database', async () => {
       const code = await newCode();
       const { access_token, refresh_token } = (await swap(code)).json;
       const rows = JSON.stringify([
@@ -612,7 +612,7 @@ describe('the OAuth provider', () => {
       for (const text of [code, access_token, refresh_token]) assert.ok(!rows.includes(text));
     });
 
-    test('that are past are swept away', async () => {
+    test('expired tokens are removed', async () => {
       await token({ grant_type: 'client_credentials' });
       bench.time.nowMs += 100 * 86_400_000;
       await token({ grant_type: 'client_credentials' });
@@ -622,12 +622,12 @@ describe('the OAuth provider', () => {
     });
   });
 
-  describe('revoking', () => {
+  describe('revocation', () => {
     const revoke = (form: Record<string, string>) => post('/oauth/revoke', form);
     const ok = (message: string) => ({ status: 'ok', message });
     const no = (message: string) => ({ status: 'error', message });
 
-    test('a token ends when its holder says so', async () => {
+    test('the holder of a token can revoke it', async () => {
       const { access_token } = (await token({ grant_type: 'client_credentials' })).json;
       await call(access_token);
       assert.deepEqual((await revoke({ token: access_token, token_type_hint: 'refresh_token' })).status, 200);
@@ -642,7 +642,7 @@ describe('the OAuth provider', () => {
       assert.deepEqual([missing.status, missing.json], [400, no('token is required')]);
     });
 
-    test('a refresh token takes its access token with it', async () => {
+    test('revoking a refresh token revokes its access token', async () => {
       const { access_token, refresh_token } = (await swap(await newCode())).json;
       await revoke({ token: refresh_token, token_type_hint: 'refresh_token' });
       bench.changed();
@@ -650,7 +650,7 @@ describe('the OAuth provider', () => {
       denied(await token({ grant_type: 'refresh_token', refresh_token }), 'invalid_grant');
     });
 
-    test('a client ends all its tokens and codes, with its secret', async () => {
+    test('a client revokes all its tokens and codes with its secret', async () => {
       const all = (form: Record<string, string>) => post('/oauth/revoke_all', form);
       await client('ender');
       const { access_token } = (await token({ grant_type: 'client_credentials' }, 'ender')).json;
@@ -673,7 +673,7 @@ describe('the OAuth provider', () => {
     });
   });
 
-  describe('notices', () => {
+  describe('token notifications', () => {
     let told: Publisher;
     let telling: Api;
     before(async () => {
@@ -688,7 +688,7 @@ describe('the OAuth provider', () => {
       told.pages['/told'] = {};
     });
 
-    test('tell of every token, with the secret both sides know', async () => {
+    test('every token is notified, with the shared secret', async () => {
       const code = await newCode();
       const first = (
         await token({ grant_type: 'authorization_code', code, redirect_uri: back }, 'shop', 'shop secret', telling)
@@ -714,7 +714,7 @@ describe('the OAuth provider', () => {
       });
     });
 
-    test('are sent three times at most, and nobody waits for them', async () => {
+    test('a notification is attempted three times at most, and no request waits for it', async () => {
       told.away = true;
       const given: string[] = [];
       const sentOf = () => told.bodies.map(({ body }) => given.indexOf(JSON.parse(body).new_oauth_token));

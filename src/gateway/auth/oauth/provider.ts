@@ -29,17 +29,17 @@ import {
 import type { OauthRequest, OauthResponse, OauthRoute } from './schema.ts';
 import { createTokenNotifier } from './token-notifications.ts';
 
-/** The OAuth 2.0 provider of all APIs. It runs in the main thread, which alone may write. */
+/** OAuth 2.0 authorization server of all APIs. It runs in the main thread, the only one that writes. */
 export interface OauthProvider {
   answer(asked: OauthRequest): Promise<OauthResponse>;
-  /** Issues what a person has agreed to; who asks has shown that they may. */
+  /** Issues a code or token after consent; the operation has authorised the actor. */
   consent(asked: ConsentRequest): Promise<ConsentResult | OauthError>;
   close(): void;
 }
 
-/** The API, and what the client asked of the person. */
+/** An authorization request with the API's settings. */
 type ConsentRequest = Pick<OauthRequest, 'provider' | 'parameters'>;
-/** Members of the answer to a login page. */
+/** The response to a login page. */
 export type ConsentResult = Readonly<Record<string, unknown>> & { readonly redirect_to: string };
 
 type RouteHandler = (asked: OauthRequest) => Promise<OauthResponse>;
@@ -58,16 +58,16 @@ export function createOauthProvider(given: Omit<ProviderServices, 'passwords'>):
   const failures = createCredentialFailures(services);
   let sweptAtMs = 0;
 
-  /** Now and then, whoever asks for a token sees what is past swept away. */
+  /** Removes expired tokens and codes, at most once per interval. */
   function sweep(): void {
     if (clock.now() - sweptAtMs < sweepIntervalMs) return;
     sweptAtMs = clock.now();
     void Promise.all([oauthTokens.sweep(sweptAtMs), oauthCodes.sweep(sweptAtMs)]).catch(error =>
-      log.warn({ reason: (error as Error).message }, 'expired tokens could not be removed'),
+      log.warn({ reason: (error as Error).message }, 'expired token removal failed'),
     );
   }
 
-  /** What a person is asked to agree to: which client, answered where, in which way. */
+  /** Validates an authorization request (RFC 6749, section 4.1.1). */
   async function validateAuthorization({ provider, parameters }: ConsentRequest) {
     if (!parameters) return createOauthError('invalid_request');
     const { response_type: type = '', client_id: id = '', redirect_uri: asked = '' } = parameters;
@@ -186,7 +186,7 @@ export function createOauthProvider(given: Omit<ProviderServices, 'passwords'>):
     return createOauthResponse(200, toTokenResponse(issued));
   };
 
-  /** Whoever has a token may end it; there is nothing more to show. */
+  /** Token revocation: possession of the token is enough. */
   const revoke: RouteHandler = async ({ provider, parameters }) => {
     const { token: text = '', token_type_hint: hint = '' } = parameters ?? {};
     if (text === '') return createStatusResponse(400, 'token is required');
@@ -200,7 +200,7 @@ export function createOauthProvider(given: Omit<ProviderServices, 'passwords'>):
     const { client_id: id = '', client_secret: secret = '' } = parameters ?? {};
     if (id === '') return createStatusResponse(401, 'client_id is required');
     if (secret === '') return createStatusResponse(401, 'client_secret is required');
-    // Unknown clients are refused like wrong secrets: who has no secret learns of no client.
+    // Unknown clients are refused like wrong secrets, so that clients cannot be enumerated.
     if (!(await oauthClients.clientSecretMatches(apiId, id, secret))) {
       failures.recordClient(asked);
       return createStatusResponse(401, 'client secret is wrong');

@@ -1,6 +1,6 @@
 import type { OauthResponse } from './schema.ts';
 
-/** How the provider answers. */
+/** Responses of the OAuth provider. The texts are the default `error_description`. */
 export const oauthErrorTexts = {
   invalid_request: 'The request lacks a parameter, has one twice, or has one that cannot be understood',
   invalid_client: 'The client is unknown, or its secret is wrong',
@@ -14,7 +14,7 @@ export const oauthErrorTexts = {
 } as const;
 export type OauthErrorCode = keyof typeof oauthErrorTexts;
 
-/** Nothing of this may be kept, framed or guessed at by whoever it passes. */
+/** Responses must not be cached, framed or sniffed. */
 const securityHeaders: Readonly<Record<string, string>> = {
   'Content-Type': 'application/json',
   'X-Content-Type-Options': 'nosniff',
@@ -36,7 +36,7 @@ export const createOauthResponse = (
   body: JSON.stringify(value),
 });
 
-/** Why a request for a token is refused. */
+/** An OAuth error (RFC 6749, section 5.2). */
 export interface OauthError {
   readonly error: OauthErrorCode;
   readonly description?: string;
@@ -52,13 +52,13 @@ export const createErrorResponse = (status: number, { error, description }: Oaut
     ...(state && { state }),
   });
 
-/** RFC 6749, 5.2: 401 whatever the setting says, and the scheme to use where the client tried HTTP Basic. */
+/** RFC 6749, section 5.2: always 401, with `WWW-Authenticate` where the client used HTTP Basic. */
 export const createClientErrorResponse = (why: OauthError, usedBasic: boolean, state = ''): OauthResponse => {
   const { status, headers, body } = createErrorResponse(401, why, state);
   return { status, headers: usedBasic ? { ...headers, 'WWW-Authenticate': 'Basic realm="oauth"' } : headers, body };
 };
 
-/** The shape of the control interface, which some of the routes speak. */
+/** The response shape of the gateway API, which some routes use. */
 export const createStatusResponse = (status: number, message: string): OauthResponse =>
   createOauthResponse(status, { status: status === 200 ? 'ok' : 'error', message });
 

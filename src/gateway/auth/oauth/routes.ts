@@ -9,7 +9,7 @@ import { toProviderSettings } from './provider-settings.ts';
 import { createErrorResponse, createStatusResponse } from './responses.ts';
 import type { OauthResponse, OauthRoute, Parameters } from './schema.ts';
 
-/** Where clients and login pages come for tokens. They have none yet, so this is no part of the chain. */
+/** OAuth endpoints. Their clients have no token yet, so they are routes, not part of the chain. */
 interface OauthEndpoint {
   readonly path: string;
   readonly route: OauthRoute;
@@ -52,7 +52,7 @@ export function createOauthRoutes({
       };
       return toResponse(await services.rpc('oauth', given, rpcTimeoutMs));
     } catch (error) {
-      services.log.error({ api: identity.id, route, reason: (error as Error).message }, 'the OAuth provider failed');
+      services.log.error({ api: identity.id, route, reason: (error as Error).message }, 'OAuth provider failed');
       return toResponse(createErrorResponse(503, { error: 'server_error', description: 'Try again later' }));
     }
   }
@@ -77,7 +77,7 @@ async function readBodyForm(call: Exchange): Promise<Parameters | undefined> {
   return call.headers.get('content-type') === 'application/json' ? parseJsonForm(text) : parseForm(text);
 }
 
-/** A parameter that comes twice has no meaning: one reader takes the first, another the last. */
+/** Repeated parameters are refused (RFC 6749, section 3.1): parsers differ in which one they take. */
 function parseForm(text: string): Parameters | undefined {
   const pairs = [...new URLSearchParams(text)];
   return new Set(pairs.map(([name]) => name)).size === pairs.length ? Object.fromEntries(pairs) : undefined;

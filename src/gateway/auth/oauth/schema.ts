@@ -1,9 +1,9 @@
-/** What traffic threads and the provider in the main thread say to each other. Plain data: it travels as a copy. */
+/** RPC messages between traffic threads and the provider in the main thread: structured-cloned plain data. */
 
 export const oauthRouteNames = ['authorize', 'authorize-client', 'token', 'revoke', 'revoke-all'] as const;
 export type OauthRoute = (typeof oauthRouteNames)[number];
 
-/** What the definition says of the API whose tokens are asked for. */
+/** OAuth settings of an API. */
 export interface ProviderSettings {
   readonly apiId: string;
   readonly orgId: string;
@@ -20,7 +20,7 @@ export interface OauthRequest {
   readonly route: OauthRoute;
   readonly method: string;
   readonly provider: ProviderSettings;
-  /** The form, or the query; undefined where it could not be read or says one thing twice. */
+  /** Form or query; undefined where it is malformed or has repeated parameters. */
   readonly parameters: Parameters | undefined;
   readonly query: string;
   readonly authorization: string;

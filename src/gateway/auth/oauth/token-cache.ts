@@ -13,7 +13,7 @@ import type { Vault } from '#base/vault.ts';
 import { applyKeyPolicies, isRefused } from '../derived-session.ts';
 import type { CachedKey, KeyCache } from '../key-cache.ts';
 
-/** An access token in force. */
+/** A valid access token. */
 export interface CachedToken {
   readonly known: CachedKey;
   readonly clientId: string;
@@ -23,13 +23,13 @@ export interface CachedClient {
   readonly metaData: Readonly<Record<string, unknown>>;
 }
 
-/** Finds access tokens and OAuth clients for a thread, from memory where it can. */
+/** Cache of access tokens and OAuth clients of a thread. */
 export interface OauthTokenCache {
   find(orgId: string, presented: string): MaybePromise<CachedToken | undefined>;
   client(apiId: string, clientId: string): MaybePromise<CachedClient | undefined>;
-  /** Rises whenever a client may have changed. */
+  /** Rises with every change of a client. */
   version(): number;
-  /** Forgets what changed; undefined is everything. */
+  /** Undefined invalidates everything. */
   invalidate(changes: readonly Change[] | undefined): void;
 }
 
@@ -45,15 +45,15 @@ export interface OauthTokenCacheOptions {
 const maxCachedTokens = 10_000;
 const maxCachedClients = 10_000;
 const maxUnknownTokens = 10_000;
-/** Repeating a guess costs nothing for as long. */
+/** Absorbs repeated guesses. */
 const negativeTtlMs = 2000;
-/** No token of ours is longer. */
+/** No issued token is longer. */
 const maxTokenChars = 1024;
 
 interface TokenCacheEntry extends CachedToken {
   readonly orgId: string;
   readonly expiresAtMs: number;
-  /** Of the sessions, when its policies were applied. */
+  /** The version of the key cache when its policies were applied. */
   readonly edition: number;
 }
 
@@ -67,7 +67,7 @@ export function createOauthTokenCache({
 }: OauthTokenCacheOptions): OauthTokenCache {
   const tokens = new Lru<string, TokenCacheEntry>(maxCachedTokens);
   const clients = new Lru<string, CachedClient | null>(maxCachedClients);
-  /** Digests of texts that are no token, to when that is forgotten. */
+  /** Negative entries: expiry by digest. */
   const unknown = new Lru<string, number>(maxUnknownTokens);
   const reads = createReadGuard();
   let clientGeneration = 0;
@@ -80,7 +80,10 @@ export function createOauthTokenCache({
     if (row?.org_id !== orgId || clock.now() >= Number(row.expires_at)) return undefined;
     const known = await applyKeyPolicies({ keyCache, settings }, orgId, presented, parseKeyBody(row.body, vault));
     if (isRefused(known)) {
-      log.warn({ client: row.client_id, org: orgId, reason: known.message }, 'an access token cannot be used');
+      log.warn(
+        { client: row.client_id, org: orgId, reason: known.message },
+        'access token policies not applicable, token refused',
+      );
       return undefined;
     }
     const kept = { known, clientId: row.client_id, orgId, expiresAtMs: Number(row.expires_at), edition };
@@ -115,15 +118,15 @@ export function createOauthTokenCache({
 
     version: () => clientGeneration,
     invalidate(changes) {
-      const told = changes?.filter(({ topic }) => topic === 'oauth');
-      if (told?.length === 0) return;
+      const relevant = changes?.filter(({ topic }) => topic === 'oauth');
+      if (relevant?.length === 0) return;
       reads.invalidate();
-      if (!told || told.some(({ id }) => id === '')) {
+      if (!relevant || relevant.some(({ id }) => id === '')) {
         clientGeneration++;
         unknown.clear();
         tokens.clear();
         clients.clear();
-      } else for (const { id } of told) tokens.delete(id);
+      } else for (const { id } of relevant) tokens.delete(id);
     },
   };
 }

@@ -2,7 +2,7 @@ import type { OutboundClient } from '#base/http-client/client.ts';
 import type { Log } from '#base/log.ts';
 import type { ProviderSettings } from './schema.ts';
 
-/** Tells whoever an API names of every token it gave out. */
+/** Notification of a new token, sent to the URL of the API. */
 export interface TokenNotification {
   readonly auth_code: string;
   readonly new_oauth_token: string;
@@ -20,7 +20,7 @@ export interface TokenNotifierOptions {
 const maxAttempts = 3;
 const requestTimeoutMs = 10_000;
 const maxResponseBytes = 64 * 1024;
-/** More than this cannot be waiting: those that come then are not sent. */
+/** Further notifications are dropped. */
 const maxPendingNotifications = 1000;
 
 export function createTokenNotifier({ outbound, log, retryDelayMs: pauseMs }: TokenNotifierOptions) {
@@ -44,9 +44,9 @@ export function createTokenNotifier({ outbound, log, retryDelayMs: pauseMs }: To
         maxBytes: maxResponseBytes,
       });
       if (status === 200) return true;
-      log.warn({ status }, 'a notice of a new token was not taken');
+      log.warn({ status }, 'token notification rejected');
     } catch (error) {
-      log.warn({ reason: (error as Error).message }, 'a notice of a new token could not be sent');
+      log.warn({ reason: (error as Error).message }, 'token notification failed');
     }
     return false;
   }
@@ -67,15 +67,15 @@ export function createTokenNotifier({ outbound, log, retryDelayMs: pauseMs }: To
       if (attempt === maxAttempts) break;
       await waitForRetry();
     }
-    log.error({ tries: maxAttempts }, 'a notice of a new token is lost');
+    log.error({ attempts: maxAttempts }, 'token notification dropped');
   }
 
   return {
-    /** Never waits. */
+    /** Returns at once. */
     send(provider: ProviderSettings, notice: TokenNotification): void {
       if (provider.notifyUrl === '' || closed) return;
       if (pending >= maxPendingNotifications)
-        return log.error({ api: provider.apiId }, 'too many notices of new tokens: one is lost');
+        return log.error({ api: provider.apiId }, 'too many pending token notifications, one dropped');
       pending++;
       void deliver(provider, JSON.stringify(notice)).finally(() => {
         pending--;

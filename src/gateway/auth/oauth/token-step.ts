@@ -7,7 +7,7 @@ import { readCredential, toCredentialSources } from '../credential-sources.ts';
 import type { AuthServices } from '../services.ts';
 import type { CachedClient, CachedToken } from './token-cache.ts';
 
-/** Callers send an access token that this gateway issued. */
+/** OAuth: access tokens that this gateway issued. */
 export const oauthTokenStep: Step<AuthServices> = {
   name: 'oauth',
   build({ model, services }) {
