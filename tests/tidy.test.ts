@@ -290,3 +290,13 @@ test('relative links of the pages lead to files', () => {
     for (const [, target] of read(page).matchAll(/\]\((?![a-z]+:|#)([^)#\s]+)(?:#[^)]*)?\)/g))
       assert.ok(existsSync(resolve(dirname(page), target!)), `${named(page)} links to ${target}`);
 });
+
+test('source files that pages for developers name exist', () => {
+  const pages = ['ARCHITECTURE.md', 'CONTRIBUTING.md'].map(name => join(root, name));
+  for (const page of [...pages, ...filesBelow(decisions, /\.md$/)])
+    for (const [path] of read(page).matchAll(/(?<![#\w/-])(?:[\w-]+\/)+[\w-]+(?:\.test)?\.ts\b/g))
+      assert.ok(
+        [root, sourceRoot].some(folder => existsSync(join(folder, path))),
+        `${named(page)} names ${path}`,
+      );
+});
