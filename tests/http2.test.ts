@@ -30,7 +30,7 @@ const text = (status: number, body: string, more: string[] = []): Doing => {
   };
 };
 
-/** One frame as it is sent. */
+/** Encodes one frame. */
 function frame(type: number, flags: number, stream: number, payload: Uint8Array = Buffer.alloc(0)): Buffer {
   const head = Buffer.alloc(9);
   head.writeUIntBE(payload.length, 0, 3);
@@ -40,7 +40,7 @@ function frame(type: number, flags: number, stream: number, payload: Uint8Array 
   return Buffer.concat([head, payload]);
 }
 
-/** Header fields, each written out, the way that needs no table. */
+/** Encodes header fields as HPACK literals without indexing (RFC 7541, 6.2.2). */
 const fields = (...pairs: readonly (readonly [name: string, value: string])[]): Buffer =>
   Buffer.concat(
     pairs.flatMap(([name, value]) => [
@@ -62,7 +62,7 @@ const get = [
   [':authority', 'x'],
 ] as const;
 
-/** The frames in what was received: kind, flags, stream and payload. */
+/** Parses the received frames: kind, flags, stream and payload. */
 function framesIn(received: string) {
   const bytes = Buffer.from(received, 'latin1');
   const found: { kind: number; stream: number; payload: Buffer }[] = [];
@@ -153,7 +153,7 @@ describe('HTTP/2', () => {
     return got(stream);
   }
 
-  test('one port speaks both versions, to each caller the one it begins in', async () => {
+  test('one port serves HTTP/1.1 and HTTP/2, chosen by the connection preface', async () => {
     doing = (call, sink) => text(200, call.path)(call, sink);
     assert.equal((await ask({ ':path': '/two' })).body, '/two');
     const one = await raw();
@@ -161,7 +161,7 @@ describe('HTTP/2', () => {
     await one.until(/\/one$/);
   });
 
-  test('a beginning that comes in pieces is understood', async () => {
+  test('a connection preface sent byte by byte is recognised', async () => {
     doing = text(200, 'ok');
     const one = await raw();
     for (const byte of hello) {
@@ -172,7 +172,7 @@ describe('HTTP/2', () => {
     await eventually(() => assert.ok(framesIn(one.received()).some(it => it.kind === kinds.data)));
   });
 
-  test('a beginning that turns out to be none is refused, and silence is not waited for', async () => {
+  test('an invalid connection preface is refused, and an incomplete one times out', async () => {
     const half = await raw();
     half.send('PRI * HTTP/2.0\r\n\r\nNO\r\n\r\n');
     await half.closed;
@@ -183,7 +183,7 @@ describe('HTTP/2', () => {
     assert.equal(silent.received(), '');
   });
 
-  test('a call is what it would be over HTTP/1.1', async () => {
+  test('a request has the same method, path, host and headers as over HTTP/1.1', async () => {
     let seen: Exchange | undefined;
     doing = async (call, sink) => {
       seen = call;
@@ -208,19 +208,23 @@ describe('HTTP/2', () => {
   });
 
   const refused: readonly [why: string, pairs: readonly (readonly [string, string])[], status: string][] = [
-    ['a Host that is not the authority', [...get, ['host', 'y']], '400'],
-    ['two hosts', [...get, ['host', 'x'], ['host', 'x']], '400'],
-    ['no host at all', get.filter(([name]) => name !== ':authority'), '400'],
-    ['an authority with a user', [...get.filter(([name]) => name !== ':authority'), [':authority', 'a@x']], '400'],
+    ['a host header other than :authority', [...get, ['host', 'y']], '400'],
+    ['two host headers', [...get, ['host', 'x'], ['host', 'x']], '400'],
+    ['neither :authority nor host', get.filter(([name]) => name !== ':authority'), '400'],
+    [
+      'user information in :authority',
+      [...get.filter(([name]) => name !== ':authority'), [':authority', 'a@x']],
+      '400',
+    ],
     ['an escaped slash', [...get.filter(([name]) => name !== ':path'), [':path', '/a%2fb']], '400'],
     ['a fragment', [...get.filter(([name]) => name !== ':path'), [':path', '/a#b']], '400'],
     ['TRACE', [...get.filter(([name]) => name !== ':method'), [':method', 'TRACE']], '405'],
-    ['a method in small letters', [...get.filter(([name]) => name !== ':method'), [':method', 'get']], '400'],
-    ['two credentials', [...get, ['authorization', 'a'], ['authorization', 'b']], '400'],
+    ['a lower-case method', [...get.filter(([name]) => name !== ':method'), [':method', 'get']], '400'],
+    ['two authorization headers', [...get, ['authorization', 'a'], ['authorization', 'b']], '400'],
     ['too many headers', [...get, ...Array.from({ length: 31 }, (_none, n) => [`x-${n}`, '1'] as const)], '431'],
   ];
   for (const [why, pairs, status] of refused) {
-    test(`a call with ${why} is refused and reaches nobody`, async () => {
+    test(`a request with ${why} is refused before the handler`, async () => {
       let calls = 0;
       doing = (call, sink) => {
         calls++;
@@ -246,17 +250,17 @@ describe('HTTP/2', () => {
   }
 
   const malformed: readonly [why: string, pairs: readonly (readonly [string, string])[]][] = [
-    ['headers of a connection', [...get, ['connection', 'close']]],
-    ['a transfer coding', [...get, ['transfer-encoding', 'chunked']]],
-    ['an upgrade', [...get, ['upgrade', 'websocket']]],
-    ['a name with capitals', [...get, ['X-Big', '1']]],
-    ['a first line after its headers', [['x-a', '1'], ...get]],
-    ['two paths', [...get, [':path', '/other']]],
-    ['no path', get.filter(([name]) => name !== ':path')],
-    ['an empty path', [...get.filter(([name]) => name !== ':path'), [':path', '']]],
-    ['a pseudo-header nobody knows', [...get, [':evil', '1']]],
+    ['a connection-specific header', [...get, ['connection', 'close']]],
+    ['a transfer-encoding header', [...get, ['transfer-encoding', 'chunked']]],
+    ['an upgrade header', [...get, ['upgrade', 'websocket']]],
+    ['an upper-case header name', [...get, ['X-Big', '1']]],
+    ['pseudo-headers after regular headers', [['x-a', '1'], ...get]],
+    ['two :path pseudo-headers', [...get, [':path', '/other']]],
+    ['no :path pseudo-header', get.filter(([name]) => name !== ':path')],
+    ['an empty :path pseudo-header', [...get.filter(([name]) => name !== ':path'), [':path', '']]],
+    ['an unknown pseudo-header', [...get, [':evil', '1']]],
     [
-      'another protocol by CONNECT',
+      'extended CONNECT',
       [
         [':method', 'CONNECT'],
         [':protocol', 'websocket'],
@@ -266,7 +270,7 @@ describe('HTTP/2', () => {
       ],
     ],
     [
-      'a tunnel',
+      'CONNECT',
       [
         [':method', 'CONNECT'],
         [':authority', 'x:80'],
@@ -274,7 +278,7 @@ describe('HTTP/2', () => {
     ],
   ];
   for (const [why, pairs] of malformed) {
-    test(`a call with ${why} reaches nobody`, async () => {
+    test(`a malformed request with ${why} does not reach the handler`, async () => {
       let calls = 0;
       doing = (call, sink) => {
         calls++;
@@ -290,7 +294,7 @@ describe('HTTP/2', () => {
     });
   }
 
-  test('headers that no header may be never arrive', async () => {
+  test('invalid header names and values do not reach the handler', async () => {
     for (const [name, value] of [
       ['x y', '1'],
       ['x-a', 'a\r\nb: c'],
@@ -310,7 +314,7 @@ describe('HTTP/2', () => {
     }
   });
 
-  test('what comes after a body never passes for a header', async () => {
+  test('request trailers are not merged into the headers', async () => {
     doing = async (call, sink) => {
       const body = await call.body.read(1000);
       text(200, `${body} ${call.headers.get('x-late')}`)(call, sink);
@@ -321,7 +325,7 @@ describe('HTTP/2', () => {
     assert.equal((await got(stream)).body, 'whole undefined');
   });
 
-  test('a body longer or shorter than it said ends the call', async () => {
+  test('a body longer or shorter than its content-length aborts the request', async () => {
     const ended: unknown[] = [];
     doing = call =>
       void call.body.read(1000).then(
@@ -349,7 +353,7 @@ describe('HTTP/2', () => {
   });
 
   const post = get.map(([name, value]) => [name, name === ':method' ? 'POST' : value] as const);
-  /** A request whose body has twice the bytes that it said. */
+  /** A request whose body has twice the bytes of its content-length. */
   const overlong = (stream: number) =>
     Buffer.concat([
       frame(kinds.headers, endHeaders, stream, fields(...post, ['content-length', '3'])),
@@ -357,7 +361,7 @@ describe('HTTP/2', () => {
     ]);
   const request = (stream: number) => frame(kinds.headers, endStream | endHeaders, stream, fields(...get));
 
-  test('a body that exceeds its content-length resets its own stream, and the others of the connection go on', async () => {
+  test('a body that exceeds its content-length resets its own stream, and other streams continue', async () => {
     let isReleased: () => void = () => undefined;
     const release = new Promise<void>(resolve => {
       isReleased = resolve;
@@ -387,7 +391,7 @@ describe('HTTP/2', () => {
     assert.deepEqual(of(kinds.goaway), []);
   });
 
-  test('a connection that goes on sending such bodies, or frames that are none, is closed', async () => {
+  test('repeated overlong bodies, or a frame on an idle stream, close the connection', async () => {
     doing = text(200, 'whole');
     const patient = await raw();
     patient.send(hello);
@@ -400,7 +404,7 @@ describe('HTTP/2', () => {
     assert.equal(goaway?.payload.readUInt32BE(4), constants.NGHTTP2_PROTOCOL_ERROR);
   });
 
-  test('answers have the form of HTTP/2, with their repetitions and without their connection', async () => {
+  test('responses have lower-case header names, keep repetitions and omit connection-specific headers', async () => {
     doing = text(200, 'x', [
       'X-A',
       '1',
@@ -432,7 +436,7 @@ describe('HTTP/2', () => {
     }
   });
 
-  test('headers after the body arrive as such', async () => {
+  test('response trailers arrive as trailers', async () => {
     doing = (_call, sink) => {
       sink.writeHead(200, ['Content-Type', 'application/grpc']);
       sink.write(Buffer.from('message'));
@@ -443,7 +447,7 @@ describe('HTTP/2', () => {
     assert.equal(trailers?.['grpc-status'], '0');
   });
 
-  test('an announced body is asked for when somebody wants it', async () => {
+  test('expect: 100-continue gets 100 when the body is first read', async () => {
     doing = async (call, sink) => text(200, (await call.body.read(100)).toString())(call, sink);
     const stream = (await session()).request({ ':method': 'POST', ':path': '/', expect: '100-continue' });
     await once(stream, 'continue');
@@ -451,7 +455,7 @@ describe('HTTP/2', () => {
     assert.equal((await got(stream)).body, 'body');
   });
 
-  test('a refusal arrives although its body was not read, and the rest is not wanted', async () => {
+  test('a refusal arrives although the request body was not read, and the stream is reset', async () => {
     doing = text(403, 'refused');
     const stream = (await session()).request({ ':method': 'POST', ':path': '/' });
     stream.on('error', () => undefined);
@@ -460,7 +464,7 @@ describe('HTTP/2', () => {
     await eventually(() => assert.ok(stream.closed));
   });
 
-  test('an answer waits for a caller that reads slowly, in bounded memory', async () => {
+  test('a response applies backpressure to a slow client, in bounded memory', async () => {
     const chunk = Buffer.alloc(65_536, 'x');
     let written = 0;
     let isWaiting = false;
@@ -493,7 +497,7 @@ describe('HTTP/2', () => {
     assert.equal(size, written);
   });
 
-  test('a caller that takes its call back ends it', async () => {
+  test('RST_STREAM aborts the request', async () => {
     const gone = Promise.withResolvers<void>();
     let arrived = false;
     doing = call => {
@@ -507,7 +511,7 @@ describe('HTTP/2', () => {
     await gone.promise;
   });
 
-  test('a caller whose connection breaks ends all its calls', async () => {
+  test('a lost connection aborts all its requests', async () => {
     let gone = 0;
     let arrived = 0;
     doing = call => {
@@ -521,7 +525,7 @@ describe('HTTP/2', () => {
     await eventually(() => assert.equal(gone, 5));
   });
 
-  test('a body that takes too long ends the call', async () => {
+  test('a request body that exceeds its timeout aborts the request', async () => {
     const gone = Promise.withResolvers<void>();
     doing = call => {
       call.onDisconnect = () => gone.resolve();
@@ -532,7 +536,7 @@ describe('HTTP/2', () => {
     await gone.promise;
   });
 
-  test('a header that would become two is not sent', async () => {
+  test('a response header with a line break is not sent', async () => {
     faults.length = 0;
     doing = text(200, 'x', ['X-Bad', 'a\r\nX-Evil: 1']);
     const { status, headers } = await ask({ ':path': '/' });
@@ -540,7 +544,7 @@ describe('HTTP/2', () => {
     assert.equal(faults.length, 1);
   });
 
-  test('an answer that cannot be completed is known to be broken', async () => {
+  test('a response that cannot be completed resets the stream', async () => {
     doing = (_call, sink) => {
       sink.writeHead(200, ['Content-Length', '100']);
       sink.write(Buffer.from('half'));
@@ -549,7 +553,7 @@ describe('HTTP/2', () => {
     await assert.rejects(ask({ ':path': '/' }));
   });
 
-  test('no more calls are under way at once than a connection may have', async () => {
+  test('a connection has at most SETTINGS_MAX_CONCURRENT_STREAMS requests in flight', async () => {
     let open = 0;
     let most = 0;
     doing = (call, sink) => {
@@ -575,7 +579,7 @@ describe('HTTP/2', () => {
     assert.ok(most <= 100, `${most} at once`);
   });
 
-  test('calls that are made and taken back at once, again and again, end the connection', async () => {
+  test('rapid reset: streams opened and reset repeatedly end the connection', async () => {
     let calls = 0;
     doing = () => void calls++;
     const one = await raw();
@@ -594,7 +598,7 @@ describe('HTTP/2', () => {
     assert.ok(calls < 1000, `${calls} calls were begun`);
   });
 
-  test('a head that never ends ends the connection', async () => {
+  test('endless CONTINUATION frames end the connection', async () => {
     let calls = 0;
     doing = () => void calls++;
     const one = await raw();
@@ -605,11 +609,11 @@ describe('HTTP/2', () => {
     assert.equal(calls, 0);
   });
 
-  test('frames that are none end the connection', async () => {
+  test('invalid frames end the connection', async () => {
     const bad: readonly (readonly [why: string, bytes: Buffer])[] = [
-      ['data for a call that was never made', frame(kinds.data, 0, 7, Buffer.from('x'))],
-      ['a head for an even number', frame(kinds.headers, endStream | endHeaders, 2, fields(...get))],
-      ['settings of half a value', frame(kinds.settings, 0, 0, Buffer.alloc(5))],
+      ['DATA on an idle stream', frame(kinds.data, 0, 7, Buffer.from('x'))],
+      ['HEADERS on an even stream id', frame(kinds.headers, endStream | endHeaders, 2, fields(...get))],
+      ['SETTINGS with half a value', frame(kinds.settings, 0, 0, Buffer.alloc(5))],
       ['a ping of another length', frame(kinds.ping, 0, 0, Buffer.alloc(3))],
       ['a frame larger than agreed', frame(kinds.data, 0, 1, Buffer.alloc(20_000))],
       [
@@ -634,7 +638,7 @@ describe('HTTP/2', () => {
     assert.equal((await ask({ ':path': '/' })).body, 'alive');
   });
 
-  test('a flood of settings or pings ends the connection or is answered, and hurts nobody', async () => {
+  test('a flood of SETTINGS or PING frames is answered or ends the connection, and others are served', async () => {
     for (const bytes of [frame(kinds.settings, 0, 0), frame(kinds.ping, 0, 0, Buffer.alloc(8))]) {
       const one = await raw();
       one.socket.pause();

@@ -8,7 +8,7 @@ import { type Definition, openApi, publish, settled } from './support/traffic.ts
 import { eventually, startUpstream, type Upstream } from './support/upstream.ts';
 import { handling, type Receiver, startReceiver, webhook } from './support/webhooks.ts';
 
-/** Every way of limiting, through real sockets: what passes, the exact words beyond it, what callers and handlers are told. */
+/** Every kind of limit, through real sockets: allowed requests, exact refusals, headers and events. */
 
 let upstream: Upstream;
 let receiver: Receiver;
@@ -52,7 +52,7 @@ async function passes(url: string, times: number, headers: Record<string, string
   for (let n = 0; n < times; n++) assert.equal((await called(url, headers)).status, 200, `call ${n + 1} of ${times}`);
 }
 
-/** Refused with exactly this; a 429 says when to come back. */
+/** Asserts exactly this refusal; a 429 carries Retry-After. */
 async function isRefused(url: string, { status, text }: typeof tooMany, headers: Record<string, string> = {}) {
   const found = await called(url, headers);
   assert.deepEqual({ status: found.status, text: found.text }, { status, text });
@@ -62,7 +62,7 @@ async function isRefused(url: string, { status, text }: typeof tooMany, headers:
 
 const guarded = (more: Record<string, unknown> = {}): Definition => openApi(upstream, { use_keyless: false, ...more });
 
-/** A key to these APIs, and a way to change it without forgetting what it used. */
+/** Creates a key to these APIs; `change` updates it without resetting its counters. */
 async function keyTo(app: TestApp, apis: readonly Definition[], key: object, right: object = {}) {
   const access_rights = Object.fromEntries(apis.map(({ api_id }) => [api_id, right]));
   const id = createPublicId();
@@ -79,8 +79,8 @@ async function keyTo(app: TestApp, apis: readonly Definition[], key: object, rig
   };
 }
 
-limiting('limits', { 'limits.organisations': 'true' }, app => {
-  test('a rate: refused calls take nothing of it', async () => {
+limiting('Rate limits and quotas', { 'limits.organisations': 'true' }, app => {
+  test('rate limit: refused requests do not consume it', async () => {
     const api = guarded();
     const url = await publish(app(), api);
     const { headers, change } = await keyTo(app(), [api], { rate: 2, ...forAnHour });
@@ -92,7 +92,7 @@ limiting('limits', { 'limits.organisations': 'true' }, app => {
     await isRefused(url, tooMany, headers);
   });
 
-  test('smoothing: the rate begins at the threshold, and rises by a step after each delay until it is whole', async () => {
+  test('smoothing: the rate starts at the threshold and rises by one step per delay up to the full rate', async () => {
     const api = guarded();
     const url = await publish(app(), api);
     const smoothing = { enabled: true, threshold: 2, step: 2, trigger: 0.5 };
@@ -110,7 +110,7 @@ limiting('limits', { 'limits.organisations': 'true' }, app => {
     for (let n = 0; n < 3; n++) await isRefused(url, tooMany, quick.headers);
   });
 
-  test('throttling: a call beyond the rate is held, passes when there is room, and counts once', async () => {
+  test('throttling: a request beyond the rate is queued, passes once there is capacity, and counts once', async () => {
     const api = guarded();
     const url = await publish(app(), api);
     const held = { throttle_interval: 0.1, throttle_retry_limit: 3000 };
@@ -125,7 +125,7 @@ limiting('limits', { 'limits.organisations': 'true' }, app => {
     await isRefused(url, tooMany, impatient.headers);
   });
 
-  test('a quota: told on answers, not on refusals; refused calls count, those beyond the rate do not', async () => {
+  test('quota: headers are on responses, not on refusals; quota refusals count, rate-limited requests do not', async () => {
     const api = guarded();
     const url = await publish(app(), api);
     const quota = { quota_max: 2, quota_renewal_rate: 3600 };
@@ -146,7 +146,7 @@ limiting('limits', { 'limits.organisations': 'true' }, app => {
     await isRefused(url, usedUp, both.headers);
   });
 
-  test('limits of a key are shared by its APIs, those of a right count for their API', async () => {
+  test('limits of a key are shared by its APIs, limits of an access right are per API', async () => {
     const apis = [guarded(), guarded()];
     const [one, two] = [await publish(app(), apis[0]!), await publish(app(), apis[1]!)];
     const limit = { quota_max: 2, quota_renewal_rate: 3600 };
@@ -161,7 +161,7 @@ limiting('limits', { 'limits.organisations': 'true' }, app => {
     }
   });
 
-  test('an endpoint of a key has its own rate, in place of that of the right and of the key', async () => {
+  test('a key’s rate for an endpoint replaces the rate of the access right and of the key', async () => {
     const api = guarded();
     const url = await publish(app(), api);
     const endpoints = [{ path: '/dear', methods: [{ name: 'GET', limit: { rate: 1, ...forAnHour } }] }];
@@ -173,7 +173,7 @@ limiting('limits', { 'limits.organisations': 'true' }, app => {
     await isRefused(`${url}/cheap`, tooMany, headers);
   });
 
-  test('keys whose pattern gives the same text share their counters', async () => {
+  test('keys whose rate limit pattern yields the same text share their counters', async () => {
     const api = guarded();
     const url = await publish(app(), api);
     const team = (name: string) => ({ meta_data: { rate_limit_pattern: '$gw_meta.team', team: name } });
@@ -185,7 +185,7 @@ limiting('limits', { 'limits.organisations': 'true' }, app => {
     await passes(url, 2, other);
   });
 
-  test('an API, and an endpoint in its place, have a rate for all callers together, in both forms', async () => {
+  test('an API rate limit, and an endpoint rate limit in its place, apply to all clients together, in both formats', async () => {
     const rate_limit = [{ path: '/dear', method: 'GET', rate: 1, ...forAnHour }];
     const Default = { name: 'Default', use_extended_paths: true, extended_paths: { rate_limit } };
     const responses = { 200: { description: 'One' } };
@@ -210,7 +210,7 @@ limiting('limits', { 'limits.organisations': 'true' }, app => {
     }
   });
 
-  test('handlers are told of the API that was called too often by a name of its own', async () => {
+  test('the RatelimitExceeded event of an API rate limit carries the API’s own limiter key', async () => {
     const path = `/${createPublicId()}`;
     const hooks = handling('RatelimitExceeded', webhook(receiver.url + path));
     const api = openApi(upstream, { ...hooks, global_rate_limit: { rate: 1, ...forAnHour } });
@@ -230,7 +230,7 @@ limiting('limits', { 'limits.organisations': 'true' }, app => {
     });
   });
 
-  test('an answer that was kept counts and tells like any other', async () => {
+  test('a cached response counts against the quota and carries the quota headers', async () => {
     const api = guarded({ cache_options: { enable_cache: true, cache_all_safe_requests: true, cache_timeout: 3600 } });
     const url = await publish(app(), api);
     const { headers } = await keyTo(app(), [api], { quota_max: 3, quota_renewal_rate: 3600 });
@@ -248,11 +248,11 @@ limiting('limits', { 'limits.organisations': 'true' }, app => {
     await isRefused(url, usedUp, headers);
   });
 
-  test('an open API says nothing of limits', async () => {
+  test('a keyless API sends no rate limit headers', async () => {
     assert.deepEqual((await called(await publish(app(), openApi(upstream)))).told, [null, null, null]);
   });
 
-  test('an organisation has a rate, a quota, and can be switched off', async () => {
+  test('an organisation has a rate limit and a quota, and can be disabled', async () => {
     const org_id = app().credentials.organisation_id;
     const path = `/admin/org/keys/${org_id}`;
     const advice = 'please contact your API administrator';
@@ -275,8 +275,8 @@ limiting('limits', { 'limits.organisations': 'true' }, app => {
   });
 });
 
-limiting('counting over the time just past', { 'limits.rate_algorithm': 'sliding' }, app => {
-  test('refused calls are counted too', async () => {
+limiting('Rate limiting: sliding window', { 'limits.rate_algorithm': 'sliding' }, app => {
+  test('refused requests are counted too', async () => {
     const api = guarded();
     const url = await publish(app(), api);
     const { headers, change } = await keyTo(app(), [api], { rate: 2, ...forAnHour });
@@ -290,12 +290,12 @@ limiting('counting over the time just past', { 'limits.rate_algorithm': 'sliding
 
 const byTheClock = { 'limits.rate_algorithm': 'fixed', 'limits.response_headers': 'rate' } as const;
 
-limiting('counting by the clock, telling rates', byTheClock, app => {
-  /** Thirty years: the one that is open ends with the second billion of seconds. */
+limiting('Rate limiting: fixed window with rate headers', byTheClock, app => {
+  /** About thirty years: the current window ends at 2,000,000,000 s. */
   const period = { per: 1_000_000_000 };
   const ends = '2000000000';
 
-  test('a window ends in step with the clock; its rate is told on answers and on refusals', async () => {
+  test('a window ends at a multiple of its period, and responses and refusals carry the rate headers', async () => {
     const api = guarded();
     const url = await publish(app(), api);
     const { headers } = await keyTo(app(), [api], { rate: 2, ...period });
@@ -304,7 +304,7 @@ limiting('counting by the clock, telling rates', byTheClock, app => {
     assert.deepEqual((await isRefused(url, tooMany, headers)).told, ['2', '0', ends]);
   });
 
-  test('an open API tells its own rate', async () => {
+  test('a keyless API sends the headers of its own rate limit', async () => {
     const url = await publish(app(), openApi(upstream, { global_rate_limit: { rate: 1, ...period } }));
     assert.deepEqual((await called(url)).told, ['1', '0', ends]);
     assert.deepEqual((await isRefused(url, tooManyOfApi)).told, ['1', '0', ends]);

@@ -9,7 +9,7 @@ import { startRedis } from './support/services/redis.ts';
 import { openApi } from './support/traffic.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 
-/** No limit ever lets one call too many through: not with several threads, not with several processes, not over a restart. */
+/** Limits are exact: no request beyond one is admitted with several threads, several processes or over a restart. */
 
 let upstream: Upstream;
 const closing: (() => Promise<unknown>)[] = [];
@@ -41,7 +41,7 @@ type Limited = Awaited<ReturnType<typeof limited>>;
 
 const connections = 200;
 
-/** So many calls over many connections at once, spread over the gateways; how many were answered with each status. */
+/** Sends concurrent requests over many connections, spread over the gateways; counts the responses by status. */
 async function hammer(gateways: readonly string[], { id, path }: Limited, calls: number) {
   const agent = new Agent({ connections: connections / gateways.length, pipelining: 1 });
   const found: Record<number, number> = {};
@@ -59,7 +59,7 @@ async function hammer(gateways: readonly string[], { id, path }: Limited, calls:
   return found;
 }
 
-/** What one call is answered with, and what is left of its quota. */
+/** Sends one request; returns its status and the remaining quota. */
 async function called({ gateway }: TestProcess, { id, path }: Limited) {
   const reply = await fetch(gateway + path, { headers: { authorization: id } });
   await reply.text();
@@ -68,7 +68,7 @@ async function called({ gateway }: TestProcess, { id, path }: Limited) {
 
 const keyPath = ({ id }: Limited) => `/api/keys/${encodeURIComponent(id)}`;
 
-test('four threads and two hundred connections let through exactly the rate, in every window', async () => {
+test('four threads and two hundred connections admit exactly the rate in every window', async () => {
   const { start } = await installation('sqlite', { threads: '4' });
   const process = await start();
   const key = await limited(process, { rate: 1000, per: 3600 });
@@ -78,12 +78,12 @@ test('four threads and two hundred connections let through exactly the rate, in 
   assert.deepEqual(await hammer([process.gateway], key, 1100), { 200: 1000, 429: 100 });
 });
 
-test('as one window ends and the next opens, no call too many passes', async () => {
+test('no request beyond the rate is admitted when one window ends and the next opens', async () => {
   const { start } = await installation('sqlite', { threads: '4', 'limits.response_headers': 'rate' });
   const process = await start();
   const { id, path } = await limited(process, { rate: 1000, per: 10 });
   const agent = new Agent({ connections, pipelining: 1 });
-  /** By the moment at which a window ends: how many passed in it, and how many did not. */
+  /** Admitted and refused requests, by the end time of their window. */
   const windows = new Map<string, { passed: number; refused: number }>();
   const fullWindows = () => [...windows.values()].filter(({ refused }) => refused > 0).length;
   async function caller(): Promise<void> {
@@ -96,7 +96,7 @@ test('as one window ends and the next opens, no call too many passes', async () 
       windows.set(ends, window);
       if (statusCode === 200) window.passed++;
       else window.refused++;
-      // Whoever was refused knocks again and again, and leaves the machine some air.
+      // Refused clients retry continuously, with a pause that leaves the processor free.
       if (statusCode === 429) await new Promise(resolve => setTimeout(resolve, 100));
     }
   }
@@ -107,14 +107,14 @@ test('as one window ends and the next opens, no call too many passes', async () 
     else assert.ok(passed <= 1000);
 });
 
-test('four threads let through exactly the quota', async () => {
+test('four threads admit exactly the quota', async () => {
   const { start } = await installation('sqlite', { threads: '4' });
   const process = await start();
   const key = await limited(process, { quota_max: 700, quota_renewal_rate: 3600 });
   assert.deepEqual(await hammer([process.gateway], key, 1000), { 200: 700, 403: 300 });
 });
 
-test('two processes on one Redis let through exactly the rate and the quota, together', async () => {
+test('two processes on one Redis together admit exactly the rate and the quota', async () => {
   const shared = {
     'redis.url': await testRedis(),
     'redis.prefix': `${createPublicId()}:`,
@@ -143,7 +143,7 @@ interface Hello {
 }
 const hello = async ({ gateway }: TestProcess) => (await (await fetch(`${gateway}/hello`)).json()) as Hello;
 
-test('while Redis is away calls are served and counted, /hello says so, and it hears of them on its return', async () => {
+test('while Redis is down requests are served and counted locally, /hello warns, and the counts reach Redis later', async () => {
   const redis = await startRedis();
   closing.push(redis.stop);
   const shared = { 'redis.url': redis.url, 'redis.timeout_ms': '10000' };
@@ -157,7 +157,7 @@ test('while Redis is away calls are served and counted, /hello says so, and it h
   assert.equal((await hello(one)).status, 'pass');
 
   await redis.kill();
-  assert.deepEqual(await called(one, key), { status: 200, remaining: 8 }, 'from where it last heard');
+  assert.deepEqual(await called(one, key), { status: 200, remaining: 8 }, 'from the last known count');
   await eventually(async () => {
     const { status, details } = await hello(one);
     assert.equal(status, 'warn');
@@ -171,13 +171,13 @@ test('while Redis is away calls are served and counted, /hello says so, and it h
   await redis.restartOnSamePort();
   for (const process of [one, two])
     await eventually(async () => assert.equal((await hello(process)).details.redis?.status, 'pass'));
-  // Redis came back empty. It has been told what the first process let through, and what that knew of before.
+  // Redis restarted empty. The first process has written back its own counts and those it had read before.
   assert.deepEqual(await called(two, key), { status: 200, remaining: 6 });
   assert.deepEqual(await called(one, key), { status: 200, remaining: 5 });
 });
 
 for (const engine of engines) {
-  test(`what was used of a quota is still used after a restart (${engine})`, async () => {
+  test(`quota usage survives a restart (${engine})`, async () => {
     const { start } = await installation(engine);
     const first = await start();
     const renewing = await limited(first, { quota_max: 3, quota_renewal_rate: 86_400 });
@@ -198,7 +198,7 @@ for (const engine of engines) {
   });
 }
 
-test('a gateway says how its parts are, and takes no other method for it', async () => {
+test('/hello reports the state of each component, and other methods get 405', async () => {
   const { start } = await installation('sqlite');
   const process = await start();
   const { status, details } = await hello(process);

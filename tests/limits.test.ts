@@ -46,8 +46,8 @@ async function limitedApi(app: TestApp, key: object, definition: object = {}) {
   };
 }
 
-onEveryEngine('limits', current => {
-  test('a key is refused when its rate is used up, and told when to come back', async () => {
+onEveryEngine('Rate limits and quotas', current => {
+  test('a key beyond its rate limit gets 429 with Retry-After', async () => {
     const { statuses, call } = await limitedApi(current(), { rate: 2, per: 3600 });
     assert.deepEqual(await statuses(3), [200, 200, 429]);
     const reply = await call();
@@ -55,7 +55,7 @@ onEveryEngine('limits', current => {
     assert.ok(Number(reply.headers.get('retry-after')) > 3000);
   });
 
-  test('a quota is told on answers, shown on the key, and refused when it is used up', async () => {
+  test('a quota is in the response headers and on the key, and a request beyond it gets 403', async () => {
     const { call, read, statuses } = await limitedApi(current(), { quota_max: 3, quota_renewal_rate: 3600 });
     assert.equal((await read()).quota_remaining, 3);
     const reply = await call();
@@ -68,7 +68,7 @@ onEveryEngine('limits', current => {
     assert.equal((await read()).quota_remaining, 0);
   });
 
-  test('changing a key begins its limits anew, unless that is suppressed', async () => {
+  test('updating a key resets its counters, unless suppress_reset is set', async () => {
     const limits = { rate: 2, per: 3600, quota_max: 3, quota_renewal_rate: 3600 };
     const { statuses, change, read } = await limitedApi(current(), limits);
     assert.deepEqual(await statuses(3), [200, 200, 429]);
@@ -80,7 +80,7 @@ onEveryEngine('limits', current => {
     assert.deepEqual(await statuses(3), [200, 200, 429]);
   });
 
-  test('an API can ask that quotas be left alone when keys are written', async () => {
+  test('with dont_set_quota_on_create a key update does not reset the quota', async () => {
     const limits = { quota_max: 2, quota_renewal_rate: 3600 };
     const { statuses, change } = await limitedApi(current(), limits, { dont_set_quota_on_create: true });
     assert.deepEqual(await statuses(3), [200, 200, 403]);
@@ -88,7 +88,7 @@ onEveryEngine('limits', current => {
     assert.deepEqual(await statuses(1), [403]);
   });
 
-  test('a key that is removed and made again under its name begins anew, also in its own scopes', async () => {
+  test('a key deleted and created again under the same id starts with fresh counters, also per API', async () => {
     const app = current();
     const limit = { quota_max: 1, quota_renewal_rate: -1 };
     const key = await limitedApi(app, {});
@@ -104,7 +104,7 @@ onEveryEngine('limits', current => {
     assert.deepEqual(await key.statuses(2), [200, 403]);
   });
 
-  test('a key can ask for its limits, which uses nothing up; a stranger cannot', async () => {
+  test('/gw/rate-limits/ returns the limits of a key without consuming them, and 401 without a key', async () => {
     const limits = { rate: 5, per: 60, quota_max: 3, quota_renewal_rate: 3600 };
     const { call, url, statuses } = await limitedApi(current(), limits);
     await statuses(1);
@@ -117,7 +117,7 @@ onEveryEngine('limits', current => {
     assert.equal((await fetch(`${url}/gw/rate-limits/`)).status, 401);
   });
 
-  test('the whole API has a limit too', async () => {
+  test('an API rate limit applies to all its clients together', async () => {
     const app = current();
     const open = openApi(upstreams.open!, { global_rate_limit: { rate: 2, per: 3600 } });
     const url = await publish(app, open);
@@ -128,9 +128,9 @@ onEveryEngine('limits', current => {
 });
 
 onEveryEngine(
-  'limits of keys kept as hashes',
+  'limits of hashed keys',
   current => {
-    test('what is left is shown, and begun anew, for a key whose id nobody knows any more', async () => {
+    test('the quota of a hashed key can be read and reset by its hash', async () => {
       const app = current();
       const limits = { quota_max: 2, quota_renewal_rate: 3600 };
       const { statuses, id, rights } = await limitedApi(app, limits);
@@ -149,7 +149,7 @@ onEveryEngine(
 onEveryEngine(
   'limits of organisations',
   current => {
-    test('the operator limits all calls of an organisation together, and lifts the limit again', async () => {
+    test('a quota of an organisation applies to all its APIs together until it is deleted', async () => {
       const app = current();
       const { org_id } = (await app.ask('GET', '/api/users/me')).body;
       const one = await publish(app, openApi(upstreams.open!));

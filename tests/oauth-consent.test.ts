@@ -22,7 +22,7 @@ onEveryEngine('OAuth consent', app => {
   });
   after(() => upstream.close());
 
-  /** A user of the operator's organisation: what a login page signs in as. */
+  /** A user of the operator's organisation: the account of a login page. */
   async function addUser(user_permissions: Record<string, string>): Promise<string> {
     const { body, text } = await app().ask('POST', '/admin/users', {
       body: {
@@ -106,7 +106,7 @@ onEveryEngine('OAuth consent', app => {
     refused(await agree('unknown'), 401, /Not authorised/);
   });
 
-  test('what the provider refuses is refused with the error of the protocol', async () => {
+  test('an invalid authorization request is refused with its OAuth error code', async () => {
     const { agree } = await addProvider();
     refused(await agree(undefined, { redirect_uri: 'https://evil.example/' }), 400, /^invalid_request: .*redirect_uri/);
     refused(await agree(undefined, { client_id: 'unknown' }), 400, /^server_error: /);
@@ -115,7 +115,7 @@ onEveryEngine('OAuth consent', app => {
     refused(await agree(undefined, { surprise: 'x' }), 400, /surprise/);
   });
 
-  test('an API that is no provider, or is not active, grants nothing', async () => {
+  test('an API without an OAuth provider, or an inactive API, issues no code', async () => {
     const { agree } = await addProvider();
     const plain = openApi(upstream);
     await publish(app(), plain);
@@ -125,7 +125,7 @@ onEveryEngine('OAuth consent', app => {
     refused(await agree(undefined, {}, inactive.api_id), 400, /not active/);
   });
 
-  test('key rules say what a token may do, for users who may write keys', async () => {
+  test('key rules set the rights of a token, for users with permission to write keys', async () => {
     const { apiId, agree, redeem, call } = await addProvider();
     const other = await addProvider();
     const rules = (id: string) => ({
@@ -145,7 +145,7 @@ onEveryEngine('OAuth consent', app => {
     assert.equal(await call((await redeem(elsewhere.body.code)).token), 403);
   });
 
-  test('key rules do not grant APIs of other owners', async () => {
+  test('key rules do not grant access to APIs of other owners', async () => {
     const { agree } = await addProvider();
     const definition = openApi(upstream, {
       use_keyless: false,
@@ -159,7 +159,7 @@ onEveryEngine('OAuth consent', app => {
     refused(await agree(await addUser({ oauth: 'write', keys: 'write' }), { key_rules }), 403, /do not own/);
   });
 
-  test('the guide’s login page does what it says', async () => {
+  test('the login page of the guide works as documented', async () => {
     await walkOf('docs/guide/tokens.md').run({
       DASHBOARD: app().url.dashboard,
       GATEWAY: app().url.gateway,
@@ -169,7 +169,7 @@ onEveryEngine('OAuth consent', app => {
   });
 });
 
-test('a process of the role dashboard, without traffic, grants codes', async () => {
+test('a process with the role dashboard issues authorization codes', async () => {
   const app = await startApp('sqlite', { settings: { role: 'dashboard' } });
   try {
     const definition = openApi({ url: 'http://127.0.0.1:9' }, oauth());

@@ -4,7 +4,7 @@ import { startApp, type TestApp } from './support/app.ts';
 import { openApi, publish } from './support/traffic.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 
-describe('wrong credentials on the OAuth routes', () => {
+describe('Invalid credentials on OAuth routes', () => {
   const lines: string[] = [];
   let app: TestApp;
   let upstream: Upstream;
@@ -25,7 +25,7 @@ describe('wrong credentials on the OAuth routes', () => {
   const logged = (route: string) =>
     lines.filter(line => line.includes('wrong credential') && line.includes(`"route":"${route}"`));
 
-  test('guesses of the gateway secret are limited and logged, and the right one passes all the same', async () => {
+  test('wrong gateway secrets are rate limited and logged, and the right one is still accepted', async () => {
     const agree = (secret: string) =>
       fetch(`${url}/gw/oauth/authorize-client/`, { method: 'POST', headers: { 'x-gw-authorization': secret } });
     const statuses = [];
@@ -43,7 +43,7 @@ describe('wrong credentials on the OAuth routes', () => {
     assert.ok(!lines.some(line => line.includes('guess-')), 'no credential in the log');
   });
 
-  test('wrong secrets of clients are logged without them', async () => {
+  test('wrong client secrets are logged without their value', async () => {
     const headers = { authorization: `Basic ${btoa('nobody:canary-secret')}` };
     const body = new URLSearchParams({ grant_type: 'client_credentials' });
     assert.equal((await fetch(`${url}/oauth/token`, { method: 'POST', headers, body })).status, 401);

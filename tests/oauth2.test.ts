@@ -15,7 +15,7 @@ const secured = (id: string, ...scopes: string[]) => ({
 });
 const description = 'The token does not have the scopes that are asked for here';
 
-onEveryEngine('scopes and what tells clients of them', app => {
+onEveryEngine('OAuth 2.0 scopes and protected resource metadata', app => {
   let upstream: Upstream;
   let receiver: Receiver;
   before(async () => {
@@ -42,7 +42,7 @@ onEveryEngine('scopes and what tells clients of them', app => {
       ...more,
     });
 
-  test('a token without the scopes of operation and document is refused as RFC 6750 says, and handlers are told', async () => {
+  test('a token without the scopes of operation and document gets insufficient_scope (RFC 6750) and emits an event', async () => {
     const path = `/${createPublicId()}`;
     const { id, call, as } = await published({}, { server: hook('OAuth2ScopeCheckFailed', receiver.url + path) });
     assert.equal((await call('/items', as({ scope: 'base read' }))).status, 200);
@@ -58,7 +58,7 @@ onEveryEngine('scopes and what tells clients of them', app => {
     assert.match(told!.body, /OAuth2ScopeCheckFailed/);
   });
 
-  test('claims are merged, written as text or list; any one list of an operation will do; HEAD is read like GET', async () => {
+  test('scope claims are merged, as text or list; one requirement of an operation is enough; HEAD is checked as GET', async () => {
     const { call, as } = await published({});
     assert.equal((await call('/items', as({ scope: 'base', scp: ['read'] }))).status, 200);
     assert.equal((await call('/items/7', as({ scope: 'base admin' }))).status, 200);
@@ -66,11 +66,11 @@ onEveryEngine('scopes and what tells clients of them', app => {
     assert.equal((await call('/items', as({ scope: 'base' }), { method: 'HEAD' })).status, 403);
     assert.equal((await call('/elsewhere', as({ scope: 'base' }))).status, 200);
     assert.equal((await call('/elsewhere', as({ scope: 'read' }))).status, 403);
-    assert.equal((await call('/open', as({}))).status, 200, 'the operation takes the check away');
-    assert.equal((await call('/items;x', as({ scope: 'base' }))).status, 400, 'a path with two meanings');
+    assert.equal((await call('/open', as({}))).status, 200, 'the operation disables the check');
+    assert.equal((await call('/items;x', as({ scope: 'base' }))).status, 400, 'an ambiguous path');
   });
 
-  test('the definition says which claims hold scopes, what stands between them and whose lists count', async () => {
+  test('claimNames, separator and scopeSource choose the claims, their separator and the required scopes', async () => {
     const mine = await published({ claimNames: ['rights.all'], separator: ',', scopeSource: 'operation' });
     assert.equal((await mine.call('/items', mine.as({ rights: { all: 'read,other' } }))).status, 200);
     assert.equal((await mine.call('/items', mine.as({ scope: 'read' }))).status, 403);
@@ -80,7 +80,7 @@ onEveryEngine('scopes and what tells clients of them', app => {
     assert.equal((await global.call('/items', global.as({ scope: 'read' }))).status, 403);
   });
 
-  test('only the token that was verified counts', async () => {
+  test('scopes are read only from the verified token', async () => {
     const { call, id } = await published(
       { scopeSource: 'operation' },
       { scheme: { scopeCheck: { enabled: true }, header: { enabled: true, name: 'X-Token' } } },
@@ -98,7 +98,7 @@ onEveryEngine('scopes and what tells clients of them', app => {
     assert.equal(status, 200);
   });
 
-  test('scopes that a server tells of a token count like those in it', async () => {
+  test('scopes from token introspection are checked like those in the token', async () => {
     const server = await startPublisher();
     const scopes: Record<string, string> = { good: 'base', poor: 'other' };
     server.pages['/introspect'] = (body: string) => {
@@ -116,7 +116,7 @@ onEveryEngine('scopes and what tells clients of them', app => {
     await server.close();
   });
 
-  test('an API that verifies no token is not served with a check of scopes', async () => {
+  test('an API that verifies no token and has a scope check is not served', async () => {
     const { url } = await publishTokens(app(), upstream, {
       document: { security: [{ key: [], scopes: [] }] },
       scheme: { scopeCheck: { enabled: true } },
@@ -125,7 +125,7 @@ onEveryEngine('scopes and what tells clients of them', app => {
     assert.match(await unservedReason(app(), `${url}/x`), /scopes are looked for in tokens that are verified/);
   });
 
-  test('clients without a token learn where to get one', async () => {
+  test('protected resource metadata is served, and refusals carry its URL in WWW-Authenticate', async () => {
     const resource = 'https://api.example/orders';
     const metadata = { enabled: true, resource, authorizationServers: ['https://login.example'] };
     const { call, as } = await published(
@@ -150,7 +150,7 @@ onEveryEngine('scopes and what tells clients of them', app => {
     assert.equal((await call('/.well-known/oauth-protected-resource', {}, { method: 'POST' })).status, 405);
   });
 
-  test('the older document of the API as a whole is served where it says, and the scheme’s own is preferred', async () => {
+  test('the metadata document of the API is served at its path, and the one of the security scheme takes precedence', async () => {
     const protectedResourceMetadata = {
       enabled: true,
       wellKnownPath: '/about/tokens',
@@ -177,7 +177,7 @@ onEveryEngine('scopes and what tells clients of them', app => {
     assert.equal((await both.call('/about/tokens')).status, 400);
   });
 
-  test('what cannot work is refused when it is written', async () => {
+  test('a configuration that cannot work is refused when the definition is written', async () => {
     const provider = {
       name: 'a',
       tokenEndpoint: 'https://a.example/token',

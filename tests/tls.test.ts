@@ -19,7 +19,7 @@ import { eventually, openApi, publish, settled } from './support/traffic.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 
 for (const engine of engines)
-  describe(`https (${engine})`, () => {
+  describe(`TLS (${engine})`, () => {
     const authority = makeAuthority();
     const own = makeServerCertificate(authority);
     const directory = mkdtempSync(join(tmpdir(), 'gw-tls-'));
@@ -92,7 +92,7 @@ for (const engine of engines)
       return fingerprint256.replaceAll(':', '').toLowerCase();
     };
 
-    test('the address says https, and a call over it knows that it was secured', async () => {
+    test('the listener URL is https, and requests over it have the scheme https', async () => {
       assert.match(app.url.gateway, /^https:/);
       upstream.answer = undefined;
       const definition = openApi(upstream);
@@ -105,7 +105,7 @@ for (const engine of engines)
       assert.equal(upstream.requests.at(-1)!.headers['x-forwarded-proto'], 'https');
     });
 
-    test('a call in the clear is not answered on the secured port', async () => {
+    test('a plaintext request on the TLS port gets no response', async () => {
       await assert.rejects(fetch(app.url.gateway.replace('https', 'http')));
     });
 
@@ -120,7 +120,7 @@ for (const engine of engines)
       }
     });
 
-    test('a domain is served with its own certificate, whatever the case of its name, and others with the default', async () => {
+    test('SNI selects the certificate of a domain, case-insensitively, and other names get the default', async () => {
       const made = makeServerCertificate(authority, { cn: 'api.example', dnsNames: ['api.example'] });
       const id = await upload(made);
       upstream.answer = undefined;
@@ -133,7 +133,7 @@ for (const engine of engines)
       assert.equal((await ask(definition.proxy.listen_path, 'other.example')).status, 404);
     });
 
-    test('a certificate is taken into service, replaced and taken away without a restart', async () => {
+    test('a certificate is added, replaced and removed without a restart', async () => {
       const [first, second] = ['one', 'two'].map(cn =>
         makeServerCertificate(authority, { cn, dnsNames: ['live.example'] }),
       );
@@ -162,7 +162,7 @@ for (const engine of engines)
       assert.equal((await ask(definition.proxy.listen_path, 'bare.example')).status, 503);
     });
 
-    test('the default certificate is taken up anew when its files change, and kept when they are unusable', async () => {
+    test('the default certificate is reloaded when its files change, and kept when they are invalid', async () => {
       writeFileSync(files.cert, 'not a certificate');
       await settled(app);
       assert.equal(await shown('localhost'), own.fingerprint);
@@ -173,7 +173,7 @@ for (const engine of engines)
       await eventually(async () => assert.equal(await shown('localhost'), own.fingerprint));
     });
 
-    test('callers are asked for a certificate only while some API wants one, and each API decides for itself', async () => {
+    test('mutual TLS: client certificates are requested only while an API requires them, and verified per API', async () => {
       const mine = makeClientCertificate(authority, 'mine');
       const shows = { cert: mine.chainPem, key: mine.keyPem };
       const other = makeClientCertificate(authority, 'other');
@@ -197,7 +197,7 @@ for (const engine of engines)
       assert.equal((await ask(open.proxy.listen_path, 'open.example')).status, 200);
     });
 
-    test('an API that wants certificates is not reached over a handshake for another name', async () => {
+    test('an API with mutual TLS returns 421 over a connection with another server name', async () => {
       const mine = makeClientCertificate(authority, 'coalesced');
       const id = await upload(mine, false);
       const guarded = openApi(upstream, {
@@ -222,14 +222,14 @@ for (const engine of engines)
       }
     });
 
-    test('a caller that never finishes its handshake hurts nobody', async () => {
+    test('an invalid TLS handshake is closed, and other connections are served', async () => {
       const one = await call(port);
       one.send('\x16\x03\x01\x00\xff garbage');
       await one.closed;
       assert.equal((await ask('/live', 'localhost')).status, 200);
     });
 
-    test('HTTP/2 is spoken where both sides agree on it', async () => {
+    test('HTTP/2 is used when ALPN negotiates it', async () => {
       upstream.answer = undefined;
       const definition = openApi(upstream);
       const url = new URL(await publish(app, definition));
@@ -251,7 +251,7 @@ for (const engine of engines)
     });
   });
 
-test('a gateway that has half a certificate does not start', async () => {
+test('a gateway with a certificate file but no key file does not start', async () => {
   await assert.rejects(
     startApp('sqlite', { settings: { 'gateway.tls.enabled': 'true', 'gateway.tls.certificate_file': '/nowhere.pem' } }),
     /go together/,

@@ -12,7 +12,7 @@ import { startUpstream, type Upstream } from './support/upstream.ts';
 import { type Receiver, startReceiver } from './support/webhooks.ts';
 
 onEveryEngine(
-  'tokens that are exchanged',
+  'OAuth 2.0 token exchange',
   app => {
     let upstream: Upstream;
     let receiver: Receiver;
@@ -41,11 +41,11 @@ onEveryEngine(
       publishTokens(app(), upstream, { scheme: { tokenExchange: { enabled: true, providers } }, ...more });
     const sentUpstream = () => upstream.requests.at(-1)?.headers.authorization;
     const asked = (at = -1) => {
-      const { headers, body } = server.bodies.at(at) ?? assert.fail('nobody asked');
+      const { headers, body } = server.bodies.at(at) ?? assert.fail('no token request');
       return { headers, form: Object.fromEntries(new URLSearchParams(body)) };
     };
 
-    test('the upstream gets a token of its own, which the provider gave for the caller’s, and handlers are told', async () => {
+    test('the upstream receives the exchanged token instead of the client’s, and an event is emitted', async () => {
       const path = `/${createPublicId()}`;
       const target = { audience: 'orders', scopes: ['a', 'b'] };
       const { call } = await published([provider({ defaultTarget: target, customParams: { resource: 'urn:x' } })], {
@@ -71,7 +71,7 @@ onEveryEngine(
       assert.match(told!.body, /OAuth2ExchangeSucceeded/);
     });
 
-    test('an assertion is exchanged, the client may sign in in the form, and an operation may name another target', async () => {
+    test('an assertion is exchanged, client credentials may be in the form, and an operation may set its own target', async () => {
       const clientAuth = { method: 'client_secret_post', clientId: 'me', clientSecret: 'my secret' };
       const { call, as } = await published(
         [provider({ grantType: 'jwt-bearer', clientAuth, defaultTarget: { audience: 'all', scopes: ['x'] } })],
@@ -95,7 +95,7 @@ onEveryEngine(
       assert.equal(asked().form.audience, 'all');
     });
 
-    test('the gateway may sign who it is with the key of a certificate', async () => {
+    test('client authentication by private_key_jwt is signed with the key of a certificate', async () => {
       for (const keyType of ['rsa', 'ec', 'ed25519'] as const) {
         const { certPem, keyPem } = makeCertificate({ cn: 'gateway', keyType });
         const { id } = (await app().ask('POST', '/api/certs', { body: certPem + keyPem })).body;
@@ -117,7 +117,7 @@ onEveryEngine(
       assert.match(reason, /the certificate nothing of the provider \w+ is not in the store with its key/);
     });
 
-    test('kept tokens are those of the same caller and target; calls that come together ask once', async () => {
+    test('exchanged tokens are cached per client and target, and concurrent requests exchange once', async () => {
       const { call, as } = await published([provider({ cache: { enabled: true, mode: 'derived' } })]);
       const [ann, ...others] = ['ann', 'bob', 'cid', 'dan'].map(sub => as({ sub }));
       await Promise.all(Array.from({ length: 10 }, () => call('/x', ann)));
@@ -132,7 +132,7 @@ onEveryEngine(
       assert.deepEqual([server.bodies.length, sentUpstream()], [4, first]);
     });
 
-    test('nothing is kept that is not asked for, that ends too soon, or longer than for its time', async () => {
+    test('a token is not cached with the cache disabled, within the safety margin or beyond its TTL', async () => {
       for (const cache of [
         { enabled: false },
         { enabled: true, mode: 'derived', safetyMargin: '10m' },
@@ -155,7 +155,7 @@ onEveryEngine(
       assert.equal(server.bodies.length, 1);
     });
 
-    test('a token that has expired when it comes is not kept; one without a lifetime is, for the time of the provider', async () => {
+    test('a token that is already expired is not cached; one without expires_in is cached for the provider’s TTL', async () => {
       for (const [expires_in, asked] of [
         [0, 2],
         ['0', 2],
@@ -173,7 +173,7 @@ onEveryEngine(
       }
     });
 
-    test('who issued a token decides who is asked: by name, by pattern as a whole, else whoever takes the rest', async () => {
+    test('the issuer of a token selects the provider: exact name, then anchored pattern, then the provider for the rest', async () => {
       for (const path of ['/named', '/fitting', '/rest']) server.pages[path] = { access_token: path };
       const { call, as } = await published([
         provider({ tokenEndpoint: `${server.url}/rest`, issuers: [] }),
@@ -190,7 +190,7 @@ onEveryEngine(
       }
     });
 
-    test('a token that the gateway does not verify itself is exchanged by the provider of the issuer it names', async () => {
+    test('an unverified token is exchanged by the provider of the issuer that it names', async () => {
       for (const path of ['/named', '/rest']) server.pages[path] = { access_token: path };
       const providers = [
         provider({ tokenEndpoint: `${server.url}/rest`, issuers: [] }),
@@ -214,7 +214,7 @@ onEveryEngine(
       }
     });
 
-    test('without a new token the call does not reach the upstream, and handlers are told why', async () => {
+    test('a failed exchange ends the request before the upstream and emits OAuth2ExchangeFailed', async () => {
       const path = `/${createPublicId()}`;
       const { call, as } = await published([provider({ timeout: '200ms' })], {
         server: hook('OAuth2ExchangeFailed', receiver.url + path),
@@ -237,7 +237,7 @@ onEveryEngine(
       assert.match(told[0]!.body, /OAuth2ExchangeFailed/);
     });
 
-    test('a provider that does not take the caller’s token is not asked again at once', async () => {
+    test('a token that the provider rejects is not exchanged again immediately', async () => {
       let times = 0;
       const refusing = await startUpstream();
       refusing.answer = (_request, response) => {
@@ -254,7 +254,7 @@ onEveryEngine(
       await refusing.close();
     });
 
-    test('an address may name what a token says, which cannot lead elsewhere', async () => {
+    test('claims in tokenEndpoint are percent-encoded and cannot change the path', async () => {
       server.pages['/tenants/blue%2F..%2Fx/token'] = { access_token: 'of-the-tenant' };
       const tokenEndpoint = `${server.url}/tenants/$gw_context.jwt_claims_tid/token`;
       const { call, as } = await published([provider({ tokenEndpoint })], {
@@ -264,7 +264,7 @@ onEveryEngine(
       assert.equal(sentUpstream(), 'Bearer of-the-tenant');
     });
 
-    test('credentials that are taken away are still exchanged, and open endpoints ask for none', async () => {
+    test('stripped credentials are still exchanged, and unauthenticated endpoints exchange none', async () => {
       const { call, as } = await published([provider()], {
         authentication: { stripAuthorizationData: true },
         document: { paths: { '/open': { get: { operationId: 'open', responses: {} } } } },
@@ -276,7 +276,7 @@ onEveryEngine(
       assert.equal(sentUpstream(), undefined);
     });
 
-    test('what secrets make of a definition is looked at again before it is served', async () => {
+    test('a definition is validated again after its secrets are resolved', async () => {
       const { url } = await published([provider({ tokenEndpoint: 'secrets://endpoint' })]);
       assert.match(
         await unservedReason(app(), `${url}/x`),

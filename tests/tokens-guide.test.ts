@@ -7,7 +7,7 @@ import { jwkOf, type Publisher, startPublisher } from './support/tokens.ts';
 import { settled } from './support/traffic.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 
-/** What the guide shows does what the guide says. */
+/** Runs the definition of the guide. */
 const guide = readFileSync(new URL('../docs/guide/tokens.md', import.meta.url), 'utf8');
 const [, shown] = /```json\n(.*?)```/s.exec(guide)!;
 
@@ -23,7 +23,7 @@ after(async () => {
   await Promise.all([upstream.close(), login.close()]);
 });
 
-test('the definition of the guide asks for scopes, tells where to get them, and exchanges tokens', async () => {
+test('the definition of the guide checks scopes, serves resource metadata and exchanges tokens', async () => {
   login.pages = { '/jwks': { keys: [jwkOf(signer.publicKey)] }, '/token': { access_token: 'new', expires_in: 300 } };
   const text = shown!
     .replaceAll('https://login.example/', `${login.url}/`)

@@ -12,7 +12,7 @@ const basic = (id: string, secret: string) => ({
 });
 
 onEveryEngine(
-  'callers known by tokens',
+  'OAuth 2.0 provider and JWT',
   app => {
     let upstream: Upstream;
     let publisher: Publisher;
@@ -77,7 +77,7 @@ onEveryEngine(
       return { url, apiId: definition.api_id, id, secret, post, token, agree, call };
     }
 
-    test('a person agrees, a client gets its token, calls, renews and ends it', async () => {
+    test('authorization code flow with PKCE: consent, token, request, refresh, revocation', async () => {
       const { url, apiId, id, token, agree, call, post } = await provider();
       const query = new URLSearchParams({ response_type: 'code', client_id: id, redirect_uri: back, state: 'x' });
       const sent = await fetch(`${url}/oauth/authorize?${query}`, { redirect: 'manual' });
@@ -109,7 +109,7 @@ onEveryEngine(
       assert.equal((await call(second.body.access_token)).status, 403);
     });
 
-    test('of many who swap one code, or one refresh token, at the same time one succeeds', async () => {
+    test('an authorization code and a refresh token can each be redeemed once, also concurrently', async () => {
       const { token, agree } = await provider();
       const { code } = (await agree()).body;
       const swap = () => token({ grant_type: 'authorization_code', code, redirect_uri: back });
@@ -124,7 +124,7 @@ onEveryEngine(
       assert.ok(refreshed.every(({ status, body }) => status === 200 || body.error === 'invalid_grant'));
     });
 
-    test('a client that is removed takes the use of its tokens with it', async () => {
+    test('deleting a client revokes its tokens', async () => {
       const { apiId, id, token, call } = await provider();
       const { access_token } = (await token({ grant_type: 'client_credentials' })).body;
       assert.equal((await call(access_token)).status, 200);
@@ -136,13 +136,13 @@ onEveryEngine(
       assert.equal((await app().ask('GET', `/api/apis/oauth/${apiId}/${id}/tokens`)).status, 404);
     });
 
-    test('a form that is too large, and a route asked in another way, never reach the provider', async () => {
+    test('an oversized form gets 413 and a wrong method 405 before the provider', async () => {
       const { url, post } = await provider();
       const large = await fetch(`${url}/oauth/token`, { method: 'POST', body: `code=${'x'.repeat(70_000)}` });
       assert.equal(large.status, 413);
       const wrong = await fetch(`${url}/oauth/revoke`);
       assert.deepEqual([wrong.status, wrong.headers.get('allow')], [405, 'POST']);
-      assert.equal((await post('/oauth/nothing', {})).status, 400, 'not a route: the chain asks for a token');
+      assert.equal((await post('/oauth/nothing', {})).status, 400, 'not a provider route: the chain requires a token');
     });
 
     test('tokens of another organisation’s client cannot be listed', async () => {
@@ -152,7 +152,7 @@ onEveryEngine(
       assert.equal(given.status, 404);
     });
 
-    test('a signed token is followed through a change of its policy and of the keys of its issuer', async () => {
+    test('a JWT follows changes of its policy and of the issuer’s key set', async () => {
       const [one, two] = [rsaPair(), rsaPair()];
       publisher.pages['/jwks'] = { keys: [jwkOf(one.publicKey, { kid: 'one' })] };
       const definition = openApi(upstream, {

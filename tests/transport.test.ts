@@ -36,7 +36,7 @@ async function read(call: Exchange): Promise<string> {
   return (await call.body.read(100_000_000)).toString('latin1');
 }
 
-/** What whoever speaks HTTP/1.1 to callers promises to the rest of the gateway. */
+/** Contract of an HTTP/1.1 server transport. */
 function transportSuite(name: string, factory: TransportFactory): void {
   describe(name, () => {
     const faults: Error[] = [];
@@ -76,7 +76,7 @@ function transportSuite(name: string, factory: TransportFactory): void {
       await Promise.all(opened.map(({ listener }) => listener.close()));
     });
 
-    test('a connection serves one call after the other', async () => {
+    test('a keep-alive connection serves successive requests', async () => {
       doing = (call, sink) => text(200, call.path)(call, sink);
       const one = await caller();
       one.send('GET /a HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -88,7 +88,7 @@ function transportSuite(name: string, factory: TransportFactory): void {
       assert.match(one.received(), /Connection: close[\s\S]*\r\n\r\n\/c$/);
     });
 
-    test('a caller of HTTP/1.0 gets an answer that ends with the connection', async () => {
+    test('a response to HTTP/1.0 ends with the connection', async () => {
       doing = (_call, sink) => {
         sink.writeHead(200, []);
         sink.write(Buffer.from('part'));
@@ -102,7 +102,7 @@ function transportSuite(name: string, factory: TransportFactory): void {
       assert.match(one.received(), /\r\n\r\npart$/);
     });
 
-    test('calls sent together are begun one after the other, and answered in their order', async () => {
+    test('pipelined requests are handled one at a time and answered in order', async () => {
       const waiting: { path: string; answer: () => void }[] = [];
       doing = (call, sink) =>
         void waiting.push({ path: call.path, answer: () => void text(200, call.path)(call, sink) });
@@ -118,7 +118,7 @@ function transportSuite(name: string, factory: TransportFactory): void {
       await one.until(/\/1HTTP[\s\S]*\/2HTTP[\s\S]*\/3$/);
     });
 
-    test('a caller that sends call after call and waits for nothing is not served for ever', async () => {
+    test('more pipelined requests than the buffer holds end the connection', async () => {
       let calls = 0;
       doing = () => void calls++;
       const one = await caller();
@@ -127,7 +127,7 @@ function transportSuite(name: string, factory: TransportFactory): void {
       assert.equal(calls, 1);
     });
 
-    test('an answer to HEAD says how long it would be and sends nothing', async () => {
+    test('a response to HEAD has the content-length and no body', async () => {
       doing = text(200, 'twelve bytes');
       const one = await caller();
       one.send('HEAD / HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -138,7 +138,7 @@ function transportSuite(name: string, factory: TransportFactory): void {
       assert.doesNotMatch(one.received(), /twelve/);
     });
 
-    test('204 and 304 have no body, and 204 no length', async () => {
+    test('204 and 304 have no body, and 204 no content-length', async () => {
       const one = await caller();
       for (const status of [204, 304]) {
         doing = text(status, 'must not be seen');
@@ -152,7 +152,7 @@ function transportSuite(name: string, factory: TransportFactory): void {
       assert.doesNotMatch(one.received().split('HTTP/1.1 304')[0]!, /content-length|transfer-encoding/i);
     });
 
-    test('chunks come in as the bytes they hold, and go out as chunks where there is no length', async () => {
+    test('a chunked request body is decoded, and a response without content-length is chunked', async () => {
       doing = async (call, sink) => {
         assert.equal(call.body.length, undefined);
         const body = await read(call);
@@ -168,7 +168,7 @@ function transportSuite(name: string, factory: TransportFactory): void {
       assert.equal(chunks.filter((_text, at) => at % 2 === 1).join(''), 'abc0123456789!');
     });
 
-    test('a body with a length says so and arrives whole', async () => {
+    test('a request body with a content-length has its length and arrives complete', async () => {
       doing = async (call, sink) => {
         assert.equal(call.body.length, 5);
         text(200, await read(call))(call, sink);
@@ -182,7 +182,7 @@ function transportSuite(name: string, factory: TransportFactory): void {
       await one.until(/true$/);
     });
 
-    test('what comes after a body never passes for a header', async () => {
+    test('request trailers are not merged into the headers', async () => {
       doing = async (call, sink) => {
         await read(call);
         text(200, String(call.headers.get('x-late')))(call, sink);
@@ -192,7 +192,7 @@ function transportSuite(name: string, factory: TransportFactory): void {
       await one.until(/undefined$/);
     });
 
-    test('headers after the body of an answer reach those who ask for them, and only those', async () => {
+    test('response trailers are sent only to clients with TE: trailers', async () => {
       doing = (_call, sink) => {
         sink.writeHead(200, []);
         sink.write(Buffer.from('body'));
@@ -206,7 +206,7 @@ function transportSuite(name: string, factory: TransportFactory): void {
       await other.until(/\r\n0\r\n\r\n$/);
     });
 
-    test('a body that is announced is asked for when somebody wants it', async () => {
+    test('Expect: 100-continue gets 100 when the body is first read', async () => {
       const go = Promise.withResolvers<void>();
       let arrived = false;
       doing = async (call, sink) => {
@@ -224,7 +224,7 @@ function transportSuite(name: string, factory: TransportFactory): void {
       await one.until(/body$/);
     });
 
-    test('a call that is refused before its announced body is told so instead, and the connection ends', async () => {
+    test('a request refused before 100 Continue gets the final status, and the connection closes', async () => {
       doing = text(403, 'no');
       const one = await caller();
       one.send('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n');
@@ -233,7 +233,7 @@ function transportSuite(name: string, factory: TransportFactory): void {
       assert.match(one.received(), /Connection: close/);
     });
 
-    test('an expectation that nobody can meet is refused', async () => {
+    test('an unknown expectation gets 417', async () => {
       const one = await caller();
       one.send('GET / HTTP/1.1\r\nHost: x\r\nExpect: tea\r\n\r\n');
       await one.closed;
@@ -242,9 +242,9 @@ function transportSuite(name: string, factory: TransportFactory): void {
 
     for (const [to, head] of [
       ['', 'Connection: close'],
-      [' to an upgrade that is not granted', 'Connection: Upgrade\r\nUpgrade: websocket'],
+      [' to a refused upgrade', 'Connection: Upgrade\r\nUpgrade: websocket'],
     ] as const)
-      test(`an answer${to} waits for a caller that reads slowly, in bounded memory`, async () => {
+      test(`a response${to} applies backpressure to a slow client, in bounded memory`, async () => {
         const chunk = Buffer.alloc(65_536, 'x');
         const most = 64_000_000;
         let written = 0;
@@ -276,7 +276,7 @@ function transportSuite(name: string, factory: TransportFactory): void {
         assert.ok(one.received().length > most);
       });
 
-    test('a caller waits for a reader that is slow, in bounded memory', async () => {
+    test('a slow reader of a request body applies backpressure to the client, in bounded memory', async () => {
       const total = 64_000_000;
       const go = Promise.withResolvers<void>();
       let begun = false;
@@ -304,14 +304,14 @@ function transportSuite(name: string, factory: TransportFactory): void {
       };
       push();
       await eventually(() => assert.ok(begun && isStopped));
-      // What the systems on both sides hold is all there is: far from the whole.
+      // Only the socket buffers of both sides are filled: far less than the whole body.
       await settledAt(() => one.socket.bytesWritten - one.socket.writableLength);
       assert.ok(sent < 40_000_000, `${sent} bytes were taken for a reader that takes nothing`);
       go.resolve();
       await one.until(new RegExp(`${total}$`));
     });
 
-    test('a caller that leaves in the middle of its body ends the call', async () => {
+    test('a client disconnect during the request body aborts the request', async () => {
       const ended = Promise.withResolvers<unknown>();
       const gone = Promise.withResolvers<void>();
       doing = (call, _sink) => {
@@ -326,7 +326,7 @@ function transportSuite(name: string, factory: TransportFactory): void {
       assert.ok((await ended.promise) instanceof Error);
     });
 
-    test('a caller that leaves in the middle of its answer ends the call, and writing on hurts nobody', async () => {
+    test('a client disconnect during the response aborts the request, and further writes are ignored', async () => {
       const gone = Promise.withResolvers<void>();
       doing = (call, sink) => {
         call.onDisconnect = () => {
@@ -344,7 +344,7 @@ function transportSuite(name: string, factory: TransportFactory): void {
       await gone.promise;
     });
 
-    test('a caller that closes its half while it waits has left', async () => {
+    test('a half-closed connection counts as a client disconnect', async () => {
       const gone = Promise.withResolvers<void>();
       doing = call => {
         call.onDisconnect = () => gone.resolve();
@@ -356,7 +356,7 @@ function transportSuite(name: string, factory: TransportFactory): void {
       await one.closed;
     });
 
-    test('a connection that ends inside a head or a body is closed', async () => {
+    test('a connection that ends inside a request head or body is closed', async () => {
       doing = call => void read(call).catch(() => undefined);
       for (const begun of [
         'GET / HT',
@@ -371,7 +371,7 @@ function transportSuite(name: string, factory: TransportFactory): void {
       }
     });
 
-    test('a refusal arrives although its body was not read, and nothing after it is a call', async () => {
+    test('a refusal arrives although the request body was not read, and later bytes are not parsed as a request', async () => {
       let calls = 0;
       doing = (call, sink) => {
         calls++;
@@ -387,7 +387,7 @@ function transportSuite(name: string, factory: TransportFactory): void {
       assert.equal(calls, 1);
     });
 
-    test('an answer that begins before the body was read arrives whole', async () => {
+    test('a response that starts before the request body was read arrives complete', async () => {
       doing = async (call, sink) => {
         const body = (call.body.stream as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
         await body.next();
@@ -402,7 +402,7 @@ function transportSuite(name: string, factory: TransportFactory): void {
       assert.match(one.received(), /6\r\nenough\r\n0\r\n\r\n$/);
     });
 
-    test('headers keep their case, their order and their repetitions, both ways', async () => {
+    test('headers keep their case, order and repetitions in both directions', async () => {
       let came: string[] = [];
       doing = (call, sink) => {
         came = [...call.headers.flat];
@@ -415,7 +415,7 @@ function transportSuite(name: string, factory: TransportFactory): void {
       assert.match(one.received(), /X-B: 1\r\nx-a: 2\r\nX-B: 3\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\n/);
     });
 
-    test('large answers arrive byte for byte', async () => {
+    test('large responses arrive byte for byte', async () => {
       const bytes = Buffer.alloc(20_000_000);
       for (let at = 0; at < bytes.length; at += 4) bytes.writeUInt32LE(at, at);
       doing = (_call, sink) => {
@@ -429,7 +429,7 @@ function transportSuite(name: string, factory: TransportFactory): void {
       assert.ok(body.equals(bytes));
     });
 
-    test('the head of an answer goes out before its body has begun', async () => {
+    test('the response head is sent before the first body byte', async () => {
       let going: ResponseWriter | undefined;
       doing = (_call, sink) => {
         going = sink;
@@ -444,7 +444,7 @@ function transportSuite(name: string, factory: TransportFactory): void {
       await one.until(/\r\n0\r\n\r\n$/);
     });
 
-    test('a small answer is one packet', async () => {
+    test('a small response is one packet', async () => {
       doing = text(200, 'small');
       const one = await caller();
       let packets = 0;
@@ -454,7 +454,7 @@ function transportSuite(name: string, factory: TransportFactory): void {
       assert.equal(packets, 1);
     });
 
-    test('a header that would become two is not sent', async () => {
+    test('a response header with a control character is not sent', async () => {
       faults.length = 0;
       for (const bad of ['a\r\nX-Evil: 1', 'a\nb', 'a\0b']) {
         doing = text(200, 'x', ['X-Bad', bad]);
@@ -467,7 +467,7 @@ function transportSuite(name: string, factory: TransportFactory): void {
       assert.equal(faults.length, 3);
     });
 
-    test('an answer that cannot be completed breaks the connection', async () => {
+    test('a response that cannot be completed resets the connection', async () => {
       doing = (_call, sink) => {
         sink.writeHead(200, ['Content-Length', '100']);
         sink.write(Buffer.from('half'));
@@ -479,7 +479,7 @@ function transportSuite(name: string, factory: TransportFactory): void {
       assert.match(one.received(), /half$/);
     });
 
-    test('what follows a call and is no call does not take its answer away', async () => {
+    test('invalid bytes after a request do not replace its response', async () => {
       const answer = Promise.withResolvers<void>();
       let calls = 0;
       doing = async (call, sink) => {
@@ -493,13 +493,13 @@ function transportSuite(name: string, factory: TransportFactory): void {
       one.send('this is not HTTP\r\n\r\nGET /more HTTP/1.1\r\nHost: x\r\n\r\n');
       answer.resolve();
       await one.closed;
-      // Only after the call's own answer may the rest be called what it is.
+      // The error for the rest comes only after the request's own response.
       assert.equal(statusesIn(one.received())[0], 200);
       assert.match(one.received(), /mine/);
       assert.equal(calls, 1);
     });
 
-    test('a body that breaks its own rules ends the call and is answered with 400', async () => {
+    test('an invalid chunked body aborts the request with 400', async () => {
       const gone = Promise.withResolvers<void>();
       const ended = Promise.withResolvers<unknown>();
       doing = call => {
@@ -514,14 +514,14 @@ function transportSuite(name: string, factory: TransportFactory): void {
       assert.ok((await ended.promise) instanceof Error);
     });
 
-    test('a head that does not arrive in time is not waited for', async () => {
+    test('a request head that exceeds its timeout gets 408', async () => {
       const one = await caller();
       one.send('GET / HTTP/1.1\r\nHost: x\r\nX-Slow:');
       await one.closed;
       assert.deepEqual(statusesIn(one.received()), [408]);
     });
 
-    test('a caller that takes nothing of its answer is not waited for', async () => {
+    test('a client that reads no response is disconnected after the write timeout', async () => {
       const at = await open({ writeTimeoutMs: 300 });
       const gone = Promise.withResolvers<void>();
       doing = (call, sink) => {
@@ -539,7 +539,7 @@ function transportSuite(name: string, factory: TransportFactory): void {
       await gone.promise;
     });
 
-    test('at the end idle connections are closed at once, others with the answer under way', async () => {
+    test('on shutdown idle connections close immediately, others after the response in flight', async () => {
       const at = await open();
       const { transport, listener } = opened.at(-1)!;
       const answer = Promise.withResolvers<void>();
@@ -568,7 +568,7 @@ function transportSuite(name: string, factory: TransportFactory): void {
       await closed;
     });
 
-    test('a call knows its method, target, host and caller', async () => {
+    test('a request has its method, target, host and client address', async () => {
       let seen: Exchange | undefined;
       doing = (call, sink) => {
         seen = call;
@@ -583,7 +583,7 @@ function transportSuite(name: string, factory: TransportFactory): void {
       );
     });
 
-    test('whoever asks for another protocol gets the bare connection once that is granted', async () => {
+    test('an accepted upgrade hands over the raw connection', async () => {
       doing = (call, sink) => {
         assert.equal(call.upgrade, 'websocket');
         const duplex = sink.switchProtocol!(['Connection', 'Upgrade', 'Upgrade', 'websocket', 'Sec-X', 'y']);
@@ -602,7 +602,7 @@ function transportSuite(name: string, factory: TransportFactory): void {
       assert.match(one.received(), /bye$/);
     });
 
-    test('an upgrade that is not granted gets an ordinary answer, and the connection ends', async () => {
+    test('a refused upgrade gets an ordinary response, and the connection closes', async () => {
       doing = text(401, 'who are you');
       const one = await caller();
       one.send(
@@ -615,7 +615,7 @@ function transportSuite(name: string, factory: TransportFactory): void {
 
     const ordinary: readonly [why: string, head: string][] = [
       ['another protocol', 'GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n'],
-      ['not said in Connection', 'GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n\r\n'],
+      ['no Upgrade token in Connection', 'GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n\r\n'],
       [
         'another method',
         'POST / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nContent-Length: 1\r\n\r\nx',
@@ -626,7 +626,7 @@ function transportSuite(name: string, factory: TransportFactory): void {
       ],
     ];
     for (const [why, head] of ordinary) {
-      test(`an upgrade that is none (${why}) is an ordinary call`, async () => {
+      test(`an invalid upgrade (${why}) is an ordinary request`, async () => {
         doing = async (call, sink) => {
           await read(call);
           text(200, `upgrade:${call.upgrade}.`)(call, sink);
@@ -639,7 +639,7 @@ function transportSuite(name: string, factory: TransportFactory): void {
       });
     }
 
-    test('a connection that breaks hurts nobody', async () => {
+    test('a connection reset during a response raises no unhandled error', async () => {
       doing = (_call, sink) => {
         sink.writeHead(200, []);
         sink.write(Buffer.from('x'));
@@ -665,4 +665,4 @@ async function settledAt(measure: () => number): Promise<void> {
   });
 }
 
-transportSuite('Node’s own HTTP/1.1', createHttp1Transport);
+transportSuite('HTTP/1.1 transport', createHttp1Transport);

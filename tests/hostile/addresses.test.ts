@@ -5,7 +5,7 @@ import { eventually, openApi, publish, settled } from '../support/traffic.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 import { handling, webhook } from '../support/webhooks.ts';
 
-describe('addresses of upstreams', () => {
+describe('Upstream addresses', () => {
   let app: TestApp;
   let upstream: Upstream;
   let logged = '';
@@ -32,7 +32,7 @@ describe('addresses of upstreams', () => {
     text: text.replace(/\s+(?=["{}])/g, ''),
   });
 
-  test('a name that means this machine and a management port is refused, and the log says why', async () => {
+  test('a host name of this machine with a management port is refused, and the reason is logged', async () => {
     const { port } = new URL(app.url.dashboard);
     const url = await publish(app, openApi({ url: `http://localhost:${port}` }));
     const got = await answerAt(`${url}/admin/organisations`, {
@@ -43,7 +43,7 @@ describe('addresses of upstreams', () => {
     assert.ok(!got.text.includes(port) && !got.text.includes('127.0.0.1'));
   });
 
-  test('a host that a caller chooses is held to the same rules', async () => {
+  test('an upstream host chosen by the client is subject to the same rules', async () => {
     const { port } = new URL(app.url.portal);
     const rewrite = { path: '/h', method: 'GET', match_pattern: '/h\\?h=(.*)', rewrite_to: 'http://$1/x' };
     const version = { name: 'Default', use_extended_paths: true, extended_paths: { url_rewrites: [rewrite] } };
@@ -68,7 +68,7 @@ describe('addresses of upstreams', () => {
   });
 });
 
-describe('networks of organisations', () => {
+describe('Networks of organisations', () => {
   let app: TestApp;
   let upstream: Upstream;
   let tenant: Awaited<ReturnType<TestApp['stranger']>>;
@@ -103,7 +103,7 @@ describe('networks of organisations', () => {
     return response.status;
   };
 
-  test('a tenant reaches public addresses only until the operator grants more, and no longer when it is taken back', async () => {
+  test('a tenant reaches only public addresses unless the operator grants a network, and until the grant is revoked', async () => {
     const url = await publishAs(tenant.accessKey, openApi(upstream));
     const own = await publishAs(app.credentials.admin_access_key, openApi(upstream));
     assert.deepEqual([await statusAt(url), await statusAt(own)], [502, 200]);
@@ -115,13 +115,13 @@ describe('networks of organisations', () => {
     assert.deepEqual([await statusAt(url), await statusAt(own)], [502, 200]);
   });
 
-  test('no grant opens the management listeners', async () => {
+  test('no grant gives access to the management listeners', async () => {
     await grant(['public', 'private', 'loopback', '0.0.0.0/0']);
     const url = await publishAs(tenant.accessKey, openApi({ url: app.url.dashboard }));
     assert.equal(await statusAt(`${url}/hello`), 502);
   });
 
-  test('key sets, registries and uptime tests of a tenant keep to its networks', async () => {
+  test('key sets, service registries and uptime tests of a tenant are limited to its networks', async () => {
     await grant(['public']);
     const heard = () => upstream.requests.filter(({ url }) => /^\/(?:jwks|registry|alive|token)/.test(url)).length;
     const jwt = openApi(upstream, {
@@ -152,7 +152,7 @@ describe('networks of organisations', () => {
     await eventually(() => assert.ok(['/jwks', '/registry', '/alive'].every(path => paths().has(path))));
   });
 
-  test('a webhook of a tenant keeps to its networks, and its log does not tell the address', async () => {
+  test('a webhook of a tenant is limited to its networks, and its log omits the address', async () => {
     await grant(['public']);
     const hook = webhook(`http://localhost:${upstream.port}/told`);
     const definition = openApi(upstream, { use_keyless: false, ...handling('AuthFailure', hook) });

@@ -5,7 +5,7 @@ import type { TestApp } from '../support/app.ts';
 import { openApi, publish, settled, unservedReason } from '../support/traffic.ts';
 import { onGround } from './ground.ts';
 
-/** What one answer says of where it ends. */
+/** Framing headers of one response. */
 const framingOf = (text: string) =>
   text
     .split('\r\n\r\n', 1)[0]!
@@ -18,7 +18,7 @@ const last = (path: string, ...headers: string[]) =>
 const first = (path: string, ...headers: string[]) =>
   [`GET ${path} HTTP/1.1`, 'Host: x', ...headers, '', ''].join('\r\n');
 
-/** A mock whose document says the same of every status. */
+/** Publishes a mock with one example for every status. */
 async function mocked(app: TestApp): Promise<string> {
   const id = createPublicId();
   const body = {
@@ -45,7 +45,7 @@ async function mocked(app: TestApp): Promise<string> {
   return `/${id}/m`;
 }
 
-onGround('what definitions make of answers', ground => {
+onGround('Responses set by definitions', ground => {
   const overriding = (headers: object, status: number) =>
     openApi(ground().upstream, {
       ...(status === 401 ? { use_keyless: false, use_standard_auth: true } : {}),
@@ -53,7 +53,7 @@ onGround('what definitions make of answers', ground => {
     });
 
   for (const status of [401, 500])
-    test(`an error override says nothing of where an answer ends, or of its connection (${status})`, async () => {
+    test(`an error override with framing or connection headers is not served (${status})`, async () => {
       const { app, upstream, send } = ground();
       upstream.answer = (_request, response) => void response.writeHead(500).end('0123456789');
       for (const headers of [
@@ -73,7 +73,7 @@ onGround('what definitions make of answers', ground => {
       upstream.answer = undefined;
     });
 
-  test('an error override says in UTF-8 what headers cannot hold otherwise', async () => {
+  test('a header of an error override with characters beyond latin-1 is sent as UTF-8', async () => {
     const { app, send } = ground();
     const url = new URL(await publish(app, overriding({ 'X-A': 'snow ☃' }, 401)));
     const { text } = await send(last(`${url.pathname}/x`));
@@ -81,7 +81,7 @@ onGround('what definitions make of answers', ground => {
     assert.equal(Buffer.from(/\r\nX-A: (.*)\r\n/.exec(text)![1]!, 'latin1').toString(), 'snow ☃');
   });
 
-  test('a caller cannot have a mock answer with what is no answer, and take the next one for it', async () => {
+  test('a client that requests a mock with a 1xx or invalid status gets 400, and the next response stays its own', async () => {
     const { app, send } = ground();
     const path = await mocked(app);
     for (const code of ['100', '101', '103', '199', '099']) {
@@ -90,7 +90,7 @@ onGround('what definitions make of answers', ground => {
     }
   });
 
-  test('a definition answers with a status that ends a call, or is refused', async () => {
+  test('a definition with a response status that is not final is refused', async () => {
     const { app } = ground();
     const lists = (extended_paths: object) => ({
       version_data: {

@@ -6,7 +6,7 @@ import { openApi, publish, settled } from '../support/traffic.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 import { call, statusesIn } from './raw.ts';
 
-/** As a forgiving upstream reads a path: every escape undone, slashes of all kinds, dots resolved, case left alone. */
+/** Normalizes a path as a lenient upstream does: all escapes decoded, backslashes as slashes, dots resolved, case kept. */
 function asRead(url: string): string {
   const [path = ''] = url.split('?', 1);
   const kept: string[] = [];
@@ -17,7 +17,7 @@ function asRead(url: string): string {
   return `/${kept.join('/')}`;
 }
 
-/** The same, by one that takes parameters off every segment first. */
+/** The same for an upstream that first strips the parameters of every segment. */
 const asReadPlain = (url: string) => asRead(url.split('?', 1)[0]!.replaceAll(/(?:;|%3B)[^/]*/gi, ''));
 const readings = (url: string) => [asRead(url), asReadPlain(url)];
 
@@ -28,7 +28,7 @@ const escaped = (character: string, hex: 'lower' | 'upper') => {
   return hex === 'upper' ? code.toUpperCase() : code;
 };
 
-/** One of countless ways to write a character of a path. */
+/** An arbitrary encoding of one path character. */
 const written = (character: string) =>
   character === '/'
     ? fc.constantFrom('/', '//', '/./', '/x/../', '/%2e/', '/x/%2e%2e/', '%2f', '/;/../', '\\', ';x=1/', '/;y/')
@@ -47,7 +47,7 @@ const spelled = (path: string) =>
     )
     .map(parts => parts.join(''));
 
-describe('rules about paths', () => {
+describe('Path rules', () => {
   let app: TestApp;
   let upstream: Upstream;
   let port = 0;
@@ -69,7 +69,7 @@ describe('rules about paths', () => {
       ...more,
     });
 
-  /** Every spelling on a connection of its own, so that one refusal does not hide the next. */
+  /** Sends every encoding on a connection of its own, so that one refusal does not hide the next. */
   async function ask(target: string, head = ''): Promise<{ status: number; reached: string | undefined }> {
     const before = upstream.requests.length;
     const one = await call(port);
@@ -79,7 +79,7 @@ describe('rules about paths', () => {
     return { status: statusesIn(one.received())[0] ?? 0, reached: upstream.requests[before]?.url };
   }
 
-  /** As its author writes it, and as a caller would. */
+  /** The path as in the definition, and as a client sends it. */
   const blocked: readonly (readonly [pattern: string, path: string])[] = [
     ['/admin', '/admin'],
     ['/admin/users', '/admin/users'],
@@ -94,7 +94,7 @@ describe('rules about paths', () => {
   ];
   const closed = blocked.map(([, path]) => path);
 
-  test('a block list holds for every spelling of what it blocks', async () => {
+  test('a block list applies to every encoding of a blocked path', async () => {
     const url = new URL(await publish(app, lists({ black_list: blocked.map(([path]) => ({ path, method: 'GET' })) })));
     for (const path of closed) {
       assert.equal((await ask(url.pathname + encodeURI(path))).status, 403, path);
@@ -115,7 +115,7 @@ describe('rules about paths', () => {
     }
   });
 
-  test('an allow list opens nothing but what it allows, however the rest is spelled', async () => {
+  test('an allow list admits no other path in any encoding', async () => {
     const open = ['/public', '/public/a'];
     const url = new URL(await publish(app, lists({ white_list: open.map(path => ({ path, method: 'GET' })) })));
     assert.equal((await ask(`${url.pathname}/public`)).status, 200);
@@ -136,7 +136,7 @@ describe('rules about paths', () => {
     );
   });
 
-  test('an endpoint that is open to all opens no other', async () => {
+  test('an endpoint without authentication opens no other path in any encoding', async () => {
     const definition = lists(
       { ignored: [{ path: '/open', method: 'GET' }] },
       { use_keyless: false, use_standard_auth: true },
@@ -154,7 +154,7 @@ describe('rules about paths', () => {
     );
   });
 
-  test('no spelling gets round what an endpoint is limited to, by its API or by a key', async () => {
+  test('no encoding of a path bypasses an endpoint rate limit of an API or a key', async () => {
     const rate = { rate: 1, per: 3600 };
     const limited = lists({ rate_limit: [{ path: '/dear/{id}', method: 'GET', ...rate }] });
     const keyed = lists({}, { use_keyless: false, use_standard_auth: true });
@@ -181,7 +181,7 @@ describe('rules about paths', () => {
     }
   });
 
-  test('no spelling leaves the target’s own path, or reaches another API', async () => {
+  test('no encoding of a path leaves the target path or reaches another API', async () => {
     const inside = openApi({ url: `${upstream.url}/inside` });
     const url = new URL(await publish(app, inside));
     const pieces = fc.array(

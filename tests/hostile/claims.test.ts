@@ -12,8 +12,8 @@ const claims = [
 ];
 const sent = (names: readonly string[]) => Object.fromEntries(names.map(name => [name, 'claimed']));
 
-withSettings('client claims', {}, (app, upstream) => {
-  test('a caller that is no trusted proxy cannot claim who it is, in any spelling', async () => {
+withSettings('Client identity headers', {}, (app, upstream) => {
+  test('identity headers of an untrusted client are removed in any spelling', async () => {
     const url = await publish(app(), openApi(upstream()));
     const spellings = claims.flatMap(name => [name, name.toUpperCase(), name.replaceAll('-', '_')]);
     await rawRequest(url, { ...sent(spellings), 'X-Harmless': 'kept' });
@@ -23,13 +23,13 @@ withSettings('client claims', {}, (app, upstream) => {
     assert.equal(headers['x-harmless'], 'kept');
   });
 
-  test('credentials of the installation do not go on to upstreams', async () => {
+  test('credentials of the installation are not forwarded to upstreams', async () => {
     const url = await publish(app(), openApi(upstream()));
     await rawRequest(url, { 'X-Gw-Authorization': 'secret', 'Admin-Auth': 'secret', x_gw_authorization: 'secret' });
     assert.ok(!JSON.stringify(upstream().requests.at(-1)!.headers).includes('secret'));
   });
 
-  test('an API that reads its key from such a header gets it', async () => {
+  test('an API that reads its key from such a header receives it', async () => {
     const definition = openApi(upstream(), {
       use_keyless: false,
       use_standard_auth: true,
@@ -45,7 +45,7 @@ withSettings('client claims', {}, (app, upstream) => {
     assert.equal(await rawRequest(url, { 'X-Gw-Authorization': 'other' }), 403);
   });
 
-  test('a path that is encoded twice is refused', async () => {
+  test('a double-encoded path is refused', async () => {
     const url = await publish(app(), openApi(upstream()));
     for (const path of ['/%252e%252e/admin', '/%2561dmin', '/o/..%252fx', '/a%255Cb', '/%25252e'])
       assert.equal(await rawRequest(url + path, {}), 400, path);
@@ -55,13 +55,17 @@ withSettings('client claims', {}, (app, upstream) => {
   });
 });
 
-withSettings('client claims of trusted proxies', { 'gateway.trusted_proxies': '127.0.0.1' }, (app, upstream) => {
-  test('a trusted proxy may say who calls', async () => {
-    await rawRequest(await publish(app(), openApi(upstream())), sent(['CF-Connecting-IP', 'SSL-Client-Verify']));
-    const { headers } = upstream().requests.at(-1)!;
-    assert.deepEqual([headers['cf-connecting-ip'], headers['ssl-client-verify']], ['claimed', 'claimed']);
-  });
-});
+withSettings(
+  'Client identity headers of trusted proxies',
+  { 'gateway.trusted_proxies': '127.0.0.1' },
+  (app, upstream) => {
+    test('identity headers of a trusted proxy are forwarded', async () => {
+      await rawRequest(await publish(app(), openApi(upstream())), sent(['CF-Connecting-IP', 'SSL-Client-Verify']));
+      const { headers } = upstream().requests.at(-1)!;
+      assert.deepEqual([headers['cf-connecting-ip'], headers['ssl-client-verify']], ['claimed', 'claimed']);
+    });
+  },
+);
 
 const claimSetting = 'X-Tenant,x-who-*,x-gw-*,!remote-user,!ssl-client-*';
 const settingNames = ['X-Tenant', 'X-Who-Am-I', 'Remote-User', 'SSL-Client-Verify', 'X-Remote-User'];
@@ -69,13 +73,13 @@ const batchOf = (headers: Record<string, string>) =>
   JSON.stringify({ requests: [{ relative_url: 'a', headers }, { relative_url: 'b' }] });
 
 withSettings(
-  'client claims by setting, in parts of a batch',
+  'gateway.client_claim_headers in batch parts',
   { 'gateway.client_claim_headers': claimSetting, 'gateway.trusted_proxies': '127.0.0.1' },
   (app, upstream) => {
     const claimedBy = (headers: object, value: string) =>
       Object.entries(headers).flatMap(([name, given]) => (given === value ? [name] : []));
 
-    test('a part claims nothing the setting names; the claims of the proxy that sent the batch hold for it', async () => {
+    test('identity headers of a batch part are removed, and those of the trusted proxy that sent the batch apply', async () => {
       const url = await publish(app(), openApi(upstream(), { enable_batch_request_support: true }));
       const before = upstream().requests.length;
       const whole = { ...Object.fromEntries(settingNames.map(name => [name, 'proxy'])), 'X-Gw-Explain': 'proxy' };
@@ -93,10 +97,10 @@ withSettings(
 );
 
 withSettings(
-  'client claims by setting, in tested calls',
+  'gateway.client_claim_headers in debug requests',
   { 'gateway.client_claim_headers': claimSetting },
   (app, upstream) => {
-    test('a tested call claims nothing the setting names', async () => {
+    test('identity headers of a debug request are removed', async () => {
       const spec = openApi(upstream());
       const asked = { spec, request: { path: '/a', headers: sent(settingNames) } };
       const { status, text } = await app().ask('POST', '/gw/debug', { body: asked });
@@ -109,13 +113,13 @@ withSettings(
 );
 
 withSettings(
-  'client claims by setting',
+  'gateway.client_claim_headers',
   {
     'gateway.client_claim_headers': 'X-Tenant,x-who-*,!remote-user,!ssl-client-*',
     'gateway.double_encoding': 'pass',
   },
   (app, upstream) => {
-    test('names are added and left out', async () => {
+    test('the setting adds and removes header names', async () => {
       const names = ['X-Tenant', 'x_tenant', 'X-Who-Am-I', 'Remote-User', 'SSL-Client-Verify', 'X-Remote-User'];
       await rawRequest(await publish(app(), openApi(upstream())), sent(names));
       const { headers } = upstream().requests.at(-1)!;
@@ -123,7 +127,7 @@ withSettings(
       assert.deepEqual(passed.sort(), ['remote-user', 'ssl-client-verify']);
     });
 
-    test('a path that is encoded twice goes on as it came', async () => {
+    test('a double-encoded path is forwarded unchanged', async () => {
       const url = await publish(app(), openApi(upstream()));
       assert.equal(await rawRequest(`${url}/%2561dmin`, {}), 200);
       assert.equal(upstream().requests.at(-1)!.url, '/%2561dmin');

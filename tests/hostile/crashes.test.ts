@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { startApp, type TestApp } from '../support/app.ts';
 import { openApi, publish, unservedReason } from '../support/traffic.ts';
 
-describe('definitions that would crash a traffic thread', () => {
+describe('Definitions that could crash a traffic thread', () => {
   let app: TestApp;
   const crashes: string[] = [];
   before(async () => {
@@ -11,7 +11,7 @@ describe('definitions that would crash a traffic thread', () => {
   });
   after(() => app?.close());
 
-  test('a gw:// address that names no API keeps the API from being served', async () => {
+  test('an API with a gw:// target without an API name is not served', async () => {
     const balanced = { enable_load_balancing: true, target_list: ['gw:///x'] };
     for (const proxy of [{ target_url: 'gw:///x' }, { target_url: 'gw://' }, { target_url: '', ...balanced }]) {
       const url = await publish(app, openApi({ url: '' }, { proxy }));
@@ -20,7 +20,7 @@ describe('definitions that would crash a traffic thread', () => {
     assert.deepEqual(crashes, []);
   });
 
-  test('a loop limit of an address is held to 100, so that loops end before the call stack does', async () => {
+  test('loop_limit is capped at 100, so that loops end before the call stack overflows', async () => {
     const pattern = { path: '/', method: 'GET', match_pattern: '.*', rewrite_to: 'gw://self/?loop_limit=1000000' };
     const version = { name: 'Default', use_extended_paths: true, extended_paths: { url_rewrites: [pattern] } };
     const version_data = { not_versioned: true, versions: { Default: version } };

@@ -6,7 +6,7 @@ import { startApp, type TestApp } from '../support/app.ts';
 import { eventually, openApi, publish } from '../support/traffic.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
-/** One request from this local address; the connection is its own. */
+/** Sends one request from this local address on a connection of its own. */
 async function send(url: string, headers: Record<string, string>, localAddress = '127.0.0.1', signal?: AbortSignal) {
   const sent = request(url, { headers, localAddress, agent: false, ...(signal && { signal }) });
   sent.end();
@@ -15,7 +15,7 @@ async function send(url: string, headers: Record<string, string>, localAddress =
   return { status: response.statusCode as number, headers: response.headers as Record<string, string> };
 }
 
-describe('wrong credentials', () => {
+describe('Management authentication failures', () => {
   let app: TestApp;
   const logged: string[] = [];
   const maxFailures = 3;
@@ -36,7 +36,7 @@ describe('wrong credentials', () => {
     ] as const;
   };
 
-  test('wrong credentials on every surface end in 429 and close none of them to the right ones', async () => {
+  test('repeated wrong credentials get 429 on every surface, and valid ones are still accepted', async () => {
     for (const [surface, url, header] of surfaces()) {
       const statuses: number[] = [];
       for (let n = 0; n < floods; n++)
@@ -52,7 +52,7 @@ describe('wrong credentials', () => {
       assert.equal((await send(url, { [header]: credential })).status, 200, surface);
   });
 
-  test('they are logged and audited with address and count, a bounded number of times, never as they were sent', async () => {
+  test('they are logged and audited with address and count, a bounded number of times, without their value', async () => {
     const lines = logged.filter(line => line.includes('credential rejected'));
     for (const [surface] of surfaces()) {
       const counts = lines.map(line => JSON.parse(line)).filter(line => line.surface === surface);
@@ -76,7 +76,7 @@ describe('wrong credentials', () => {
   });
 });
 
-describe('wrong passwords', () => {
+describe('Basic authentication failures', () => {
   let app: TestApp;
   let upstream: Upstream;
   let url: string;
@@ -101,7 +101,7 @@ describe('wrong passwords', () => {
     authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`,
   });
 
-  test('a right password is checked before most of a flood of wrong ones from another address', async () => {
+  test('a valid password is checked ahead of a flood of wrong ones from another address', async () => {
     let answered = 0;
     const flood = Array.from({ length: 30 }, (_, n) =>
       send(url, basic(`stranger ${n}`, 'wrong'), '127.0.0.2').then(({ status }) => {
@@ -116,13 +116,17 @@ describe('wrong passwords', () => {
     assert.deepEqual([...new Set(await Promise.all(flood))], [401]);
   });
 
-  test('wrong passwords of a user from an address are refused with 429 after so many; elsewhere the user gets in', async () => {
+  test('wrong passwords of one user from one address get 429 beyond the limit; other users and addresses do not', async () => {
     for (let n = 0; n < maxWrong; n++)
       assert.equal((await send(url, basic('bob', `wrong ${n}`), '127.0.0.3')).status, 401);
     const { status, headers } = await send(url, basic('bob', 'right'), '127.0.0.3');
     assert.equal(status, 429);
     assert.ok(Number(headers['retry-after']) > 0);
     assert.equal((await send(url, basic('bob', 'right'), '127.0.0.4')).status, 200);
-    assert.equal((await send(url, basic('ann', 'right'), '127.0.0.3')).status, 200, 'others at that address get in');
+    assert.equal(
+      (await send(url, basic('ann', 'right'), '127.0.0.3')).status,
+      200,
+      'other users at that address are accepted',
+    );
   });
 });

@@ -6,10 +6,10 @@ import { openApi, publish, settled } from '../support/traffic.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 import { bodies, type Document, schemas, templates } from './documents.ts';
 
-/** No more than a body that is held may have. */
+/** Below the limit of a buffered body. */
 const mostBytes = 10_485_760;
 
-describe('hostile definitions', () => {
+describe('Hostile definitions', () => {
   let app: TestApp;
   let upstream: Upstream;
   let ordinary = '';
@@ -25,7 +25,7 @@ describe('hostile definitions', () => {
     await behind?.close();
   });
 
-  /** Writes it, and says what came of that and where it would answer. */
+  /** Writes the definition; returns the result and the URL of the API. */
   async function written({ classic, oas }: Document): Promise<{ answer: Answer; url: string }> {
     const id = createPublicId();
     if (!oas) {
@@ -51,7 +51,7 @@ describe('hostile definitions', () => {
 
   for (const [kind, documents] of Object.entries({ templates, bodies, schemas }))
     for (const [name, document] of Object.entries(documents))
-      test(`${kind}: ${name} is refused or bounded, and another API answers meanwhile`, async () => {
+      test(`${kind}: ${name} is refused or bounded, and another API responds meanwhile`, async () => {
         const { answer, url } = await written(document);
         assert.ok(answer.status === 200 || answer.status === 400, `${answer.status} ${answer.text.slice(0, 300)}`);
         if (answer.status === 400) assert.match(answer.text, /[\w.[\]-]+: .{10,}/);

@@ -1,15 +1,15 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 
-/** A definition that is meant to hang, fill or fool the gateway, or a body sent to one that means well. */
+/** A definition that tries to hang, exhaust or mislead the gateway, or such a body for a harmless definition. */
 export interface Document {
   /** Members of a classic definition. */
   readonly classic?: object;
-  /** Or the paths of an OpenAPI document whose one operation is `x`, and what the gateway is to do there. */
+  /** Or the paths of an OpenAPI document whose one operation is `x`, with the middleware of that operation. */
   readonly oas?: { readonly paths: object; readonly components?: object; readonly operation: object };
   readonly body?: string | Buffer;
-  /** What the upstream says instead of repeating the call. */
+  /** Response of the upstream instead of the echo. */
   readonly upstream?: { readonly headers: Record<string, string>; readonly body: Buffer };
-  /** What the call may be answered with; the definition may be refused in any case. */
+  /** Allowed statuses of the response; the definition may be refused in any case. */
   readonly answers: readonly number[];
 }
 
@@ -29,21 +29,21 @@ const templateData = (template: string, input_type: string) => ({
 
 const refused = [400, 413, 500, 503];
 
-/** A template for bodies of calls. */
+/** A template for request bodies. */
 const template = (source: string, body = '{}', answers: readonly number[] = refused): Document => ({
   classic: lists({ transform: [{ ...place, template_data: templateData(source, 'json') }] }),
   body,
   answers,
 });
 
-/** What cannot be read goes on as it came; nothing of it is made longer on the way. */
+/** A body that cannot be parsed is forwarded unchanged, never longer. */
 const xml = (body: string): Document => ({
   classic: lists({ transform: [{ ...place, template_data: templateData('{{len .a}}', 'xml') }] }),
   body,
   answers: [200, ...refused],
 });
 
-/** A template for bodies of answers. */
+/** A template for response bodies. */
 const unpacking = (coding: string, body: Buffer): Document => ({
   classic: lists({ transform_response: [{ ...place, template_data: templateData('{{len .array}}', 'json') }] }),
   upstream: { headers: { 'content-type': 'application/json', 'content-encoding': coding }, body },

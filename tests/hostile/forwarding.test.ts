@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { openApi, publish } from '../support/traffic.ts';
 import { type Case, get, holds, onGround } from './ground.ts';
 
-/** What proxies say about callers, and what some upstreams believe whoever says it. */
+/** Headers that proxies set about clients and that some upstreams trust from any sender. */
 const claims = [
   'Forwarded: for=6.6.6.6;host=evil;proto=https',
   'X-Forwarded-For: 6.6.6.6',
@@ -40,7 +40,7 @@ const rebuilt: Readonly<Record<string, string>> = {
   'x-real-ip': '127.0.0.1',
 };
 
-/** Other ways to write one name that somebody takes for it. */
+/** Spellings that some upstreams treat as the same header name. */
 const spellings: readonly ((name: string) => string)[] = [
   name => name,
   name => name.toLowerCase(),
@@ -55,7 +55,7 @@ const spoofed: readonly Case[] = claims.map(claim => {
   const lower = name.toLowerCase();
   const written = [...new Set(spellings.map(spell => spell(name)))];
   return {
-    name: `a caller’s own ${name} is not passed on, however it is written`,
+    name: `${name} of an untrusted client is not forwarded in any spelling`,
     bytes: get('/h', ...written.map(spelling => `${spelling}: ${value}`)),
     reaches: [
       {
@@ -72,7 +72,7 @@ const spoofed: readonly Case[] = claims.map(claim => {
 
 const ofConnections: readonly Case[] = [
   {
-    name: 'headers of the connection stay on it',
+    name: 'hop-by-hop headers are not forwarded',
     bytes: get(
       '/h',
       'Keep-Alive: timeout=5',
@@ -98,7 +98,7 @@ const ofConnections: readonly Case[] = [
     ],
   },
   {
-    name: 'spellings of them stay too',
+    name: 'hop-by-hop headers with underscores are not forwarded',
     bytes: get(
       '/h',
       'Keep_Alive: 5',
@@ -130,23 +130,23 @@ const ofConnections: readonly Case[] = [
       ['Content-Type', 'content-type', 'text/plain'],
     ] as const
   ).map(([named, header, value]) => ({
-    name: `naming ${named} in Connection takes nothing away`,
+    name: `${named} named in Connection is still forwarded`,
     bytes: `GET /h HTTP/1.1\r\nHost: x\r\nAuthorization: mine\r\nCookie: a=1\r\nContent-Type: text/plain\r\nConnection: close, ${named}\r\n\r\n`,
     reaches: [{ url: '/base', headers: value === undefined ? {} : { [header]: value } }],
   })),
   {
-    name: 'other names in Connection end here',
+    name: 'other headers named in Connection are not forwarded',
     bytes:
       'GET /h HTTP/1.1\r\nHost: x\r\nX-Drop: 1\r\nX-Drop: 2\r\nX-Too: 1\r\nX-Stay: 1\r\nConnection: close, x-drop\r\nConnection: X-Too\r\n\r\n',
     reaches: [{ headers: { 'x-drop': undefined, 'x-too': undefined, 'x-stay': '1', connection: 'keep-alive' } }],
   },
   {
-    name: 'a call says what it wants of trailers, and nothing else of codings',
+    name: 'TE: trailers is forwarded',
     bytes: get('/h', 'TE: trailers'),
     reaches: [{ headers: { te: 'trailers' } }],
   },
   {
-    name: 'no header of a caller changes what the gateway does',
+    name: 'internal-looking headers of a client do not change the processing',
     bytes: get(
       '/h',
       'X-Middleware-Subrequest: 1',
@@ -159,11 +159,11 @@ const ofConnections: readonly Case[] = [
   },
 ];
 
-onGround('forwarding', ground => {
+onGround('Forwarding headers of untrusted clients', ground => {
   holds(spoofed, ground);
   holds(ofConnections, ground);
 
-  test('what a caller claims does not open an address list', async () => {
+  test('forwarding headers of an untrusted client do not pass an IP allow list', async () => {
     const { app, upstream, send } = ground();
     const definition = openApi(upstream, { enable_ip_whitelisting: true, allowed_ips: ['6.6.6.6'] });
     const url = new URL(await publish(app, definition));
@@ -171,7 +171,7 @@ onGround('forwarding', ground => {
     assert.deepEqual([statuses, received], [[403], []]);
   });
 
-  test('an identity the gateway sets is not found beside the caller’s', async () => {
+  test('a header set by the gateway replaces every spelling sent by the client', async () => {
     const { HeaderList } = await import('#gateway/http/headers.ts');
     const headers = new HeaderList([
       'X-User-Id',
@@ -191,12 +191,12 @@ onGround('forwarding', ground => {
 });
 
 onGround(
-  'forwarding by a trusted proxy',
+  'Forwarding headers of a trusted proxy',
   ground => {
     holds(
       [
         {
-          name: 'the caller is who the proxy says',
+          name: 'the client address is that of X-Forwarded-For',
           bytes: get('/h', 'X-Forwarded-For: 6.6.6.6', 'X-Forwarded-Proto: https', 'X-Forwarded-Host: shop.example'),
           reaches: [
             {
@@ -210,22 +210,22 @@ onGround(
           ],
         },
         {
-          name: 'the caller is the first that is not a proxy of ours, seen from here',
+          name: 'the client address is the last one in X-Forwarded-For that is no trusted proxy',
           bytes: get('/h', 'X-Forwarded-For: 1.1.1.1, 6.6.6.6, 10.0.0.9'),
           reaches: [{ headers: { 'x-real-ip': '6.6.6.6' } }],
         },
         {
-          name: 'several lines are one list',
+          name: 'several X-Forwarded-For headers are one list',
           bytes: get('/h', 'X-Forwarded-For: 1.1.1.1', 'X-Forwarded-For: 6.6.6.6'),
           reaches: [{ headers: { 'x-real-ip': '6.6.6.6', 'x-forwarded-for': '1.1.1.1, 6.6.6.6, 127.0.0.1' } }],
         },
         {
-          name: 'a list with what is no address is not believed',
+          name: 'an X-Forwarded-For with an invalid address is ignored',
           bytes: get('/h', 'X-Forwarded-For: 6.6.6.6, unknown'),
           reaches: [{ headers: { 'x-real-ip': '127.0.0.1' } }],
         },
         {
-          name: 'other spellings are not the proxy’s',
+          name: 'X_Forwarded_For is ignored',
           bytes: get('/h', 'X_Forwarded_For: 6.6.6.6'),
           reaches: [{ headers: { 'x-real-ip': '127.0.0.1', x_forwarded_for: undefined } }],
         },

@@ -1,6 +1,6 @@
 import { type Case, holds, onGround, post } from './ground.ts';
 
-/** Where a message ends must never be a matter of opinion: whoever reads on elsewhere reads another call. */
+/** Message framing is unambiguous (RFC 9112, 6): a second reading of the length would smuggle a request. */
 const smuggled = 'GET /h/smuggled HTTP/1.1\r\nHost: x\r\n\r\n';
 const chunked = 'Transfer-Encoding: chunked';
 const empty = '0\r\n\r\n';
@@ -90,52 +90,52 @@ const chunks: readonly Case[] = [
 
 const fine: readonly Case[] = [
   {
-    name: 'a length with zeros before it is said anew',
+    name: 'a content-length with leading zeros is rewritten',
     bytes: post(['Content-Length: 0005'], 'hello'),
     reaches: [{ body: 'hello', headers: { 'content-length': '5' } }],
   },
   {
-    name: 'a length with spaces around it is said anew',
+    name: 'a content-length with surrounding spaces is rewritten',
     bytes: post(['Content-Length:   5  '], 'hello'),
     reaches: [{ body: 'hello', headers: { 'content-length': '5' } }],
   },
   {
-    name: 'chunks are put together, without their extensions',
+    name: 'chunks are joined and chunk extensions dropped',
     bytes: post([chunked], '3;x=1\r\nabc\r\n2\r\nde\r\n0\r\n\r\n'),
     reaches: [{ body: 'abcde' }],
   },
   {
-    name: 'a coding in other letters is the same',
+    name: 'transfer-encoding is case-insensitive',
     bytes: post(['Transfer-Encoding: ChUnKeD'], '1\r\na\r\n0\r\n\r\n'),
     reaches: [{ body: 'a' }],
   },
   {
-    name: 'trailers are not passed on as headers',
+    name: 'trailers are not forwarded as headers',
     bytes: post([chunked], '1\r\na\r\n0\r\nX-Admin: 1\r\nAuthorization: x\r\n\r\n'),
     reaches: [{ body: 'a', headers: { 'x-admin': undefined, authorization: undefined } }],
   },
   {
-    name: 'a name like a coding is none, and is not passed on',
+    name: 'Transfer_Encoding does not frame the body and is not forwarded',
     bytes: post(['Content-Length: 5', 'Transfer_Encoding: chunked'], 'hello'),
     reaches: [{ body: 'hello', headers: { transfer_encoding: undefined } }],
   },
   {
-    name: 'a name like a length is none, and is not passed on',
+    name: 'Content_Length does not frame the body and is not forwarded',
     bytes: post(['Content-Length: 5', 'Content_Length: 500'], 'hello'),
     reaches: [{ body: 'hello', headers: { content_length: undefined } }],
   },
   {
-    name: 'a body of GET is a body, not a call',
+    name: 'the body of GET is not parsed as a request',
     bytes: `GET /h HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: ${smuggled.length}\r\n\r\n${smuggled}`,
     reaches: [{ method: 'GET', url: '/base', body: smuggled }],
   },
   {
-    name: 'a body of DELETE is a body, not a call',
+    name: 'the body of DELETE is not parsed as a request',
     bytes: `DELETE /h HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: ${smuggled.length}\r\n\r\n${smuggled}`,
     reaches: [{ method: 'DELETE', body: smuggled }],
   },
   {
-    name: 'two calls in one packet are two calls',
+    name: 'two requests in one packet are two requests',
     bytes: `POST /h/1 HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\noneGET /h/2 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
     reaches: [{ url: '/base/1', body: 'one' }, { url: '/base/2' }],
   },
@@ -143,27 +143,27 @@ const fine: readonly Case[] = [
 
 const after: readonly Case[] = [
   {
-    name: 'what follows the last call of a connection is not a call',
+    name: 'bytes after Connection: close are not parsed as a request',
     bytes: `GET /h HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n${smuggled}`,
     reaches: [{ url: '/base' }],
   },
   {
-    name: 'what follows a refused head is not a call',
+    name: 'bytes after a refused head are not parsed as a request',
     bytes: `GET /h%2f HTTP/1.1\r\nHost: x\r\n\r\n${smuggled}`,
     refused: 400,
   },
   {
-    name: 'what follows a refused body is not a call',
+    name: 'bytes after a refused body are not parsed as a request',
     bytes: `POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n0123${smuggled}`,
     refused: 404,
   },
   {
-    name: 'a coding in HTTP/1.0 is refused',
+    name: 'transfer-encoding in HTTP/1.0 is refused',
     bytes: `POST /h HTTP/1.0\r\nHost: x\r\n${chunked}\r\n\r\n${empty}${smuggled}`,
     refused: 400,
   },
   {
-    name: 'a WebSocket that is refused takes what follows with it',
+    name: 'bytes after a refused WebSocket upgrade are not parsed as a request',
     bytes: `GET /nowhere HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n${smuggled}`,
     refused: 404,
   },

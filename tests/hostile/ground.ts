@@ -6,22 +6,22 @@ import { openApi, publish } from '../support/traffic.ts';
 import { type Received, startUpstream, type Upstream } from '../support/upstream.ts';
 import { type Caller, call, statusesIn } from './raw.ts';
 
-/** An open API at `/h` whose upstream lives below `/base`, with callers that say whatever they like. */
+/** A keyless API at `/h` with its upstream below `/base`, and raw client connections. */
 export interface Ground {
   readonly app: TestApp;
   readonly upstream: Upstream;
   readonly port: number;
   caller(): Promise<Caller>;
-  /** Sends bytes and waits until the gateway ends the connection: what it answered, and what the upstream got. */
+  /** Sends bytes and waits until the gateway ends the connection; returns its responses and the upstream's requests. */
   send(...parts: readonly (string | Uint8Array)[]): Promise<{ statuses: number[]; text: string; received: Received[] }>;
 }
 
 export interface Case {
   readonly name: string;
   readonly bytes: string;
-  /** The one status it is refused with; the upstream gets nothing. Several where which of them is of no importance. */
+  /** Status of the refusal, or any of several; the upstream receives no request. */
   readonly refused?: number | readonly number[];
-  /** Or what the upstream gets, in order. */
+  /** Requests expected at the upstream, in order. */
   readonly reaches?: readonly Partial<Reaches>[];
 }
 
@@ -35,7 +35,7 @@ export interface Reaches {
 
 const endsWithin = 15_000;
 
-/** Declares tests on one ground. */
+/** Declares tests that share one installation. */
 export function onGround(
   title: string,
   declare: (ground: () => Ground) => void,
@@ -121,7 +121,7 @@ function compare(got: Received, expected: Partial<Reaches>): void {
   }
 }
 
-/** A whole call that ends its connection. */
+/** A complete GET request that closes its connection. */
 export const get = (target: string, ...headers: readonly string[]): string =>
   [`GET ${target} HTTP/1.1`, 'Host: x', 'Connection: close', ...headers, '', ''].join('\r\n');
 

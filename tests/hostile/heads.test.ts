@@ -10,7 +10,7 @@ const line = (first: string) => `${first}\r\nHost: x\r\nConnection: close\r\n\r\
 const firstLines: readonly Case[] = [
   refuse('a line that ends too early', 'GET /h HTTP/1.1\nHost: x\n\n', [400, 505]),
   refuse('a method in small letters', line('get /h HTTP/1.1')),
-  refuse('a method nobody knows', line('BREW /h HTTP/1.1')),
+  refuse('an unknown method', line('BREW /h HTTP/1.1')),
   refuse('an empty method', line(' /h HTTP/1.1')),
   refuse('a method with a zero byte', line('GE\0T /h HTTP/1.1')),
   refuse('a method and a tab', line('GET\t/h HTTP/1.1')),
@@ -31,11 +31,11 @@ const firstLines: readonly Case[] = [
   refuse('a version of another protocol', line('GET /h FTP/1.1'), [400, 505]),
   refuse('a space after the version', line('GET /h HTTP/1.1 '), [400, 505]),
   refuse('a zero byte before everything', `\0${line('GET /h HTTP/1.1')}`),
-  refuse('the beginning of TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'),
-  refuse('the beginning of a proxy protocol', `PROXY TCP4 1.2.3.4 5.6.7.8 1 2\r\n${line('GET /h HTTP/1.1')}`),
-  refuse('the beginning of HTTP/2, and then none', 'PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n', [400, 505]),
-  { name: 'empty lines before a call are passed over', bytes: `\r\n\r\n${get('/h')}`, reaches: [{ url: '/base' }] },
-  { name: 'a method of today’s list passes', bytes: line('PATCH /h HTTP/1.1'), reaches: [{ method: 'PATCH' }] },
+  refuse('a TLS ClientHello', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'),
+  refuse('a PROXY protocol header', `PROXY TCP4 1.2.3.4 5.6.7.8 1 2\r\n${line('GET /h HTTP/1.1')}`),
+  refuse('an HTTP/2 preface that does not continue', 'PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n', [400, 505]),
+  { name: 'empty lines before a request are ignored', bytes: `\r\n\r\n${get('/h')}`, reaches: [{ url: '/base' }] },
+  { name: 'PATCH is forwarded', bytes: line('PATCH /h HTTP/1.1'), reaches: [{ method: 'PATCH' }] },
 ];
 
 const names: readonly Case[] = [
@@ -47,30 +47,30 @@ const names: readonly Case[] = [
   refuse('a name with quotes', get('/h', 'X"A: 1')),
   refuse('a name with a zero byte', get('/h', 'X\0A: 1')),
   refuse('a name above ASCII', get('/h', 'X\xe9: 1')),
-  refuse('a name with a return', get('/h', 'X\rA: 1')),
+  refuse('a name with a carriage return', get('/h', 'X\rA: 1')),
   refuse('no name', get('/h', ': 1')),
   refuse('no colon', get('/h', 'X-A')),
   refuse('a first header behind a space', 'GET /h HTTP/1.1\r\n Host: x\r\n\r\n'),
 ];
 
 const values: readonly Case[] = [
-  refuse('a value on two lines', get('/h', 'X-A: 1', ' 2')),
-  refuse('a value on two lines, by tab', get('/h', 'X-A: 1', '\t2')),
-  refuse('a value folded into nothing', get('/h', 'X-A: 1', ' ')),
-  refuse('a value that ends a line by itself', get('/h', 'X-A: 1\nX-Admin: 1')),
-  refuse('a value with a return', get('/h', 'X-A: 1\rX-Admin: 1')),
+  refuse('a folded value (obs-fold)', get('/h', 'X-A: 1', ' 2')),
+  refuse('a value folded with a tab', get('/h', 'X-A: 1', '\t2')),
+  refuse('a value folded into an empty line', get('/h', 'X-A: 1', ' ')),
+  refuse('a value with a bare line feed', get('/h', 'X-A: 1\nX-Admin: 1')),
+  refuse('a value with a carriage return', get('/h', 'X-A: 1\rX-Admin: 1')),
   refuse('a value with a zero byte', get('/h', 'X-A: 1\0')),
   refuse('a value with a bell', get('/h', 'X-A: \x07')),
   refuse('a value with a delete', get('/h', 'X-A: \x7f')),
   refuse('a head that ends too early', 'GET /h HTTP/1.1\r\nHost: x\r\n\nX: y\r\n\r\n'),
   {
-    name: 'a value above ASCII goes on byte for byte',
+    name: 'a value beyond ASCII is forwarded byte for byte',
     bytes: get('/h', 'X-A: caf\xc3\xa9'),
     reaches: [{ headers: { 'x-a': 'caf\xc3\xa9' } }],
   },
-  { name: 'an empty value goes on empty', bytes: get('/h', 'X-A:'), reaches: [{ headers: { 'x-a': '' } }] },
+  { name: 'an empty value is forwarded empty', bytes: get('/h', 'X-A:'), reaches: [{ headers: { 'x-a': '' } }] },
   {
-    name: 'repetitions go on as such',
+    name: 'repeated headers are forwarded separately',
     bytes: get('/h', 'X-A: 1', 'X-A: 2'),
     reaches: [{ headers: { 'x-a': '1 | 2' } }],
   },
@@ -94,25 +94,25 @@ const hosts: readonly Case[] = [
       ['a host with a scheme', 'http://x'],
       ['a host with two ports', 'x:1:2'],
       ['a port that is no number', 'x:abc'],
-      ['a port without end', 'x:123456'],
+      ['a port with six digits', 'x:123456'],
       ['a port after a plus', 'x:+80'],
       ['an empty port', 'x:'],
       ['only a port', ':80'],
-      ['a bracket without end', '[::1'],
+      ['an unclosed bracket', '[::1'],
       ['brackets around no address', '[x]'],
       ['a host above ASCII', 'x\xe9'],
       ['a host with a zero byte', 'x\0'],
       ['a host in quotes', '"x"'],
-      ['a host that is a list', 'x;y'],
+      ['a host with a semicolon', 'x;y'],
     ] as const
   ).map(([name, host]) => refuse(name, `GET /h HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)),
   {
-    name: 'a host by another name is one all the same',
+    name: 'an IPv6 host with a port is accepted',
     bytes: 'GET /h HTTP/1.1\r\nHost: [::1]:8080\r\nConnection: close\r\n\r\n',
     reaches: [{ url: '/base' }],
   },
   {
-    name: 'a header like a host is none, and is not passed on',
+    name: 'X-Host and X-Forwarded-Host of a client do not set the host and are not forwarded',
     bytes: get('/h', 'X-Host: evil', 'X-Forwarded-Host: evil', 'X_Forwarded_Host: evil'),
     reaches: [{ headers: { 'x-host': undefined, 'x-forwarded-host': 'x', x_forwarded_host: undefined } }],
   },
@@ -127,15 +127,15 @@ const sizes: readonly Case[] = [
   refuse('a head that is too large', get('/h', `X-A: ${'a'.repeat(70_000)}`), 431),
   refuse('a target that is too long', get(`/h/${'a'.repeat(70_000)}`), 431),
   refuse('a name that is too long', get('/h', `${'a'.repeat(70_000)}: 1`), 431),
-  refuse('more headers than are borne', get('/h', ...Array.from({ length: 300 }, (_none, n) => `X-${n}: 1`)), 431),
-  refuse('a first line that never ends', 'G'.repeat(70_000), [400, 431]),
+  refuse('more headers than the limit', get('/h', ...Array.from({ length: 300 }, (_none, n) => `X-${n}: 1`)), 431),
+  refuse('an endless request line', 'G'.repeat(70_000), [400, 431]),
   {
-    name: 'as many headers as are borne',
+    name: 'headers up to the limit are forwarded',
     bytes: get('/h', ...Array.from({ length: 190 }, (_none, n) => `X-${n}: 1`)),
     reaches: [{ headers: { 'x-189': '1' } }],
   },
 ];
 
-onGround('heads', ground => {
+onGround('Request head parsing', ground => {
   for (const table of [firstLines, names, values, hosts, doubles, sizes]) holds(table, ground);
 });

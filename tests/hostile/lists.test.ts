@@ -16,8 +16,8 @@ const lists = (upstream: Upstream, extended_paths: object, more: object = {}) =>
 const head = (url: string) => rawRequest(url, {}, 'HEAD');
 const get = (url: string) => rawRequest(url, {});
 
-withSettings('endpoint lists', {}, (app, upstream) => {
-  test('an allow list whose entries all reply closes every other endpoint', async () => {
+withSettings('Allow, block and ignore lists', {}, (app, upstream) => {
+  test('an allow list with only reply entries blocks every other endpoint', async () => {
     const reply = { GET: { action: 'reply', code: 418, data: 'made', headers: {} } };
     const definition = lists(upstream(), { white_list: [{ path: '/made', method_actions: reply }] });
     const url = await publish(app(), definition);
@@ -29,7 +29,7 @@ withSettings('endpoint lists', {}, (app, upstream) => {
     assert.equal(upstream().requests.length, before);
   });
 
-  test('a reply in a list of open endpoints is given without a key', async () => {
+  test('a reply entry of an ignore list is served without a key', async () => {
     const reply = { GET: { action: 'reply', code: 418, data: 'made', headers: {} } };
     const ignored = [{ path: '/open', method_actions: reply }];
     const url = await publish(
@@ -39,7 +39,7 @@ withSettings('endpoint lists', {}, (app, upstream) => {
     assert.deepEqual([await get(`${url}/open`), await get(`${url}/closed`)], [418, 401]);
   });
 
-  test('HEAD is blocked, allowed, mocked and limited as GET is', async () => {
+  test('HEAD is blocked, allowed, mocked and rate limited like GET', async () => {
     const blocked = await publish(app(), lists(upstream(), { black_list: [{ path: '/b', method: 'GET' }] }));
     assert.deepEqual([await head(`${blocked}/b`), await head(`${blocked}/c`)], [403, 200]);
     const allowed = await publish(app(), lists(upstream(), { white_list: [{ path: '/a', method: 'GET' }] }));
@@ -56,13 +56,13 @@ withSettings('endpoint lists', {}, (app, upstream) => {
     assert.deepEqual([await get(`${limited}/l`), await head(`${limited}/l`)], [200, 429]);
   });
 
-  test('HEAD with an entry of its own is not taken for GET', async () => {
+  test('HEAD with an entry of its own does not use the entry of GET', async () => {
     const mock = (method: string, code: number) => ({ path: '/m', method, code, body: '', headers: {} });
     const url = await publish(app(), lists(upstream(), { mock_response: [mock('GET', 418), mock('HEAD', 204)] }));
     assert.deepEqual([await head(`${url}/m`), await get(`${url}/m`)], [204, 418]);
   });
 
-  test('OPTIONS that passes the chain is held to IP lists, block lists and a bound on its body', async () => {
+  test('OPTIONS with options_passthrough is subject to IP lists, block lists and the body size limit', async () => {
     const CORS = { enable: true, options_passthrough: true };
     const options = (url: string) => rawRequest(url, {}, 'OPTIONS');
     const elsewhere = await publish(
@@ -87,7 +87,7 @@ const keyOf = async (app: Parameters<typeof publish>[0], apiId: string, allowed_
 
 for (const whole of ['false', 'true'])
   withSettings(`allowed_urls, whole paths ${whole}`, { 'gateway.allowed_urls_whole_path': whole }, (app, upstream) => {
-    test('a pattern of a key fits below the listen path, and the whole path where the setting says so', async () => {
+    test('allowed_urls match below the listen path, or the whole path with the setting', async () => {
       const definition = openApi(upstream(), {
         use_keyless: false,
         use_standard_auth: true,

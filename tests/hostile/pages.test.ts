@@ -18,7 +18,7 @@ function assertGuarded(page: Page): void {
   assert.equal(header('x-content-type-options'), 'nosniff', what);
 }
 
-/** One request with its bytes as they are written. */
+/** Sends one request with exactly these bytes. */
 async function rawPage(base: string, head: string): Promise<Page> {
   const caller = await call(Number(new URL(base).port));
   caller.send(`${head}\r\n\r\n`);
@@ -92,7 +92,7 @@ withSettings(
       );
     });
 
-    test('answers of upstreams keep their own policy', async () => {
+    test('responses of upstreams keep their own policy headers', async () => {
       const { headers } = await fetch(await publish(app(), openApi(upstream())));
       assert.equal(headers.get('content-security-policy'), null);
     });

@@ -21,7 +21,7 @@ const versionData = (extended_paths: object) => ({
   },
 });
 
-describe('parameters in paths', () => {
+describe('Path parameters (;name=value)', () => {
   let app: TestApp;
   let upstream: Upstream;
   before(async () => {
@@ -37,13 +37,13 @@ describe('parameters in paths', () => {
     assert.deepEqual([status, text], [400, twofold], url);
   };
 
-  test('where no rule is about paths they reach the upstream as they were written', async () => {
+  test('without path rules they reach the upstream unchanged', async () => {
     const url = await publish(app, openApi(upstream));
     for (const path of ['/cars;color=red/7', '/map/;point=50,100', '/a%3Bb', '/a;'])
       assert.equal((await ask(url + path)).reached, path);
   });
 
-  test('where rules say the same with and without them they pass, and are refused where they do not', async () => {
+  test('they pass where path rules decide the same with and without them, and get 400 elsewhere', async () => {
     const lists = { white_list: ['/files/{name}', '/shop'].map(path => ({ path, method: 'GET' })) };
     const url = await publish(app, openApi(upstream, versionData(lists)));
     assert.equal((await ask(`${url}/files/a;b=1`)).reached, '/files/a;b=1');
@@ -57,7 +57,7 @@ describe('parameters in paths', () => {
     assert.equal((await fetch(`${closed}/admin/..;/x`)).status, 400);
   });
 
-  test('the OpenAPI form is held to the same', async () => {
+  test('path rules of an OpenAPI definition decide in the same way', async () => {
     const id = createPublicId();
     const document = {
       openapi: '3.0.3',
@@ -76,7 +76,7 @@ describe('parameters in paths', () => {
     assert.equal((await ask(`${app.url.gateway}/${id}/b;x`)).reached, '/b;x');
   });
 
-  test('they lead to no other API than the path without them', async () => {
+  test('they do not route to another API than the path without them', async () => {
     const guarded = createPublicId();
     const proxy = { strip_listen_path: false };
     await publish(app, openApi(upstream, { domain: 'two.test', proxy: { ...proxy, listen_path: '/' } }));
@@ -104,7 +104,7 @@ describe('parameters in paths', () => {
     assert.equal(await status(`/;a/${guarded}/x`), 400);
   });
 
-  test('they choose no other version than the path without them', async () => {
+  test('they do not select another version than the path without them', async () => {
     const versions = {
       v1: { name: 'v1', use_extended_paths: true, extended_paths: { black_list: [{ path: '/x', method: 'GET' }] } },
       v2: { name: 'v2' },
@@ -119,7 +119,7 @@ describe('parameters in paths', () => {
     await refused(`${url}/v1;a/x`);
   });
 
-  test('what a key may call, and how often, holds with and without them', async () => {
+  test('allowed URLs and endpoint rate limits of a key apply with and without them', async () => {
     const definition = openApi(upstream, { use_keyless: false, use_standard_auth: true });
     const url = await publish(app, definition);
     const { api_id } = definition;
@@ -139,7 +139,7 @@ describe('parameters in paths', () => {
     assert.equal((await ask(`${url}/dear;x`, seldom)).status, 429);
   });
 
-  test('a path longer than any that is served is refused before anything looks at it', async () => {
+  test('a path beyond the length limit gets 414', async () => {
     const url = await publish(app, openApi(upstream));
     assert.equal((await ask(`${url}/${'a'.repeat(9000)}`)).status, 414);
   });
@@ -149,7 +149,7 @@ for (const [word, status] of [
   ['pass', 200],
   ['refuse', 400],
 ] as const)
-  test(`the setting ${word} answers ${status} to all of them`, async () => {
+  test(`gateway.path_parameters=${word} returns ${status} for every path with parameters`, async () => {
     const settings = { 'log.level': 'error', 'gateway.path_parameters': word };
     const [app, upstream] = await Promise.all([startApp('sqlite', { settings }), startUpstream()]);
     try {

@@ -4,10 +4,10 @@ import { type Definition, openApi } from '../support/traffic.ts';
 import type { Upstream } from '../support/upstream.ts';
 import { hostileText } from './patterns.ts';
 
-/** Where an operator may write a pattern. A place that learns to take one gets a row here. */
+/** Every member that takes a regular expression. A new one gets a row here. */
 export interface PatternPlace {
   readonly name: string;
-  /** Writes an API, or a key to one, with the pattern in that place, and says what to send to make it run. */
+  /** Writes an API, or a key to one, with the pattern in that place; returns the request that evaluates it. */
   write(ground: Ground, pattern: string): Promise<Written>;
 }
 

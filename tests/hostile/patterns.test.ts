@@ -7,10 +7,10 @@ import { type Ground, patternPlaces, type Written } from './pattern-places.ts';
 import { hostilePatterns } from './patterns.ts';
 import { call, statusesIn } from './raw.ts';
 
-/** Whatever a pattern says, the call is let through, refused or told that the API is not served: it is answered. */
+/** Every request gets a response with any pattern: forwarded, refused, or 503 for an API that is not served. */
 const answers = [200, 400, 401, 403, 404, 503];
 
-describe('hostile patterns', () => {
+describe('Hostile regular expressions', () => {
   let ground: Ground;
   let port = 0;
   before(async () => {
@@ -38,14 +38,14 @@ describe('hostile patterns', () => {
   }
 
   for (const place of patternPlaces)
-    test(`${place.name}: refused when written, or answered, and nobody else waits for it`, async () => {
+    test(`${place.name}: refused when written, or answered without delaying other requests`, async () => {
       const ordinary = await publish(ground.app, openApi(ground.upstream));
       const written: (Written & { readonly what: string })[] = [];
       for (const [what, pattern] of Object.entries(hostilePatterns)) {
         const it = await place.write(ground, pattern);
         const { status, text } = it.answer;
         assert.ok(status === 200 || status === 400, `${what}: ${status} ${text.slice(0, 300)}`);
-        // A refusal says where, and does not repeat a pattern of any length.
+        // A refusal names the place and does not echo a pattern of any length.
         if (status === 400) assert.match(text, /[\w.[\]-]+: .{10,2000}"/, what);
         else written.push({ ...it, what });
       }

@@ -1,4 +1,4 @@
-/** Patterns that hang, fill or fool engines of other kinds; and some that are none. */
+/** Patterns that hang or exhaust backtracking engines, and invalid ones. */
 const words = (count: number) => Array.from({ length: count }, (_, at) => `word${at}`).join('|');
 
 export const hostilePatterns: Readonly<Record<string, string>> = {
@@ -29,9 +29,9 @@ export const hostilePatterns: Readonly<Record<string, string>> = {
   'an open class': '[a',
   'a count backwards': 'a{2,1}',
   'a star alone': '*a',
-  'a class nobody knows': '\\p{Nothing}',
+  'an unknown character class': '\\p{Nothing}',
   'a bracket too many': 'a)(b',
 };
 
-/** What makes them take long, where they can be made to. */
+/** Inputs that trigger catastrophic backtracking. */
 export const hostileText = `${'a'.repeat(7000)}!`;

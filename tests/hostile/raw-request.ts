@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 
-/** Sends a GET with the path and the header names as they are written, and gives the status. */
+/** Sends a request with the path and header names unchanged; returns the status. */
 export function rawRequest(url: string, headers: Readonly<Record<string, string>>, method = 'GET'): Promise<number> {
   const [, host = '', port = '', path = ''] = /^http:\/\/([^:/]+):(\d+)(.*)$/.exec(url) ?? [];
   return new Promise((resolve, reject) => {

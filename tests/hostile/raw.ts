@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { eventually } from '../support/upstream.ts';
 
-/** A caller that says exactly what a test tells it, byte for byte. */
+/** A raw TCP client that sends the bytes of the test. */
 export interface Caller {
   readonly socket: Socket;
   send(text: string | Uint8Array): void;
-  /** Everything that came so far, one character for each byte. */
+  /** All bytes received so far, as latin-1. */
   received(): string;
   until(pattern: RegExp): Promise<RegExpExecArray>;
   /** Resolves when the other side has closed. */
@@ -45,6 +45,6 @@ export function callerOn(socket: Socket): Caller {
   };
 }
 
-/** The statuses of the answers in a text, in order. */
+/** Statuses of the responses in a text, in order. */
 export const statusesIn = (text: string): number[] =>
   [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));

@@ -7,7 +7,7 @@ import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 const cache_options = { enable_cache: true, cache_timeout: 60, cache_all_safe_requests: true };
 
-describe('answers that are kept and callers who want those of others', () => {
+describe('Cached responses across clients', () => {
   let app: TestApp;
   let upstream: Upstream;
   before(async () => {
@@ -26,7 +26,7 @@ describe('answers that are kept and callers who want those of others', () => {
     return body.key_id;
   }
 
-  test('what the upstream hears of the way a call came makes answers different', async () => {
+  test('forwarded client headers are part of the cache key', async () => {
     const url = await publish(app, openApi(upstream, { cache_options }));
     for (const [name, values] of Object.entries({
       'x-forwarded-proto': ['http', 'https'],
@@ -49,7 +49,7 @@ describe('answers that are kept and callers who want those of others', () => {
     }
   });
 
-  test('an API behind another keeps the answers of its callers apart, though it asks for no key itself', async () => {
+  test('a keyless API behind another API caches responses per client of that API', async () => {
     const name = `inner${createPublicId()}`;
     const inner = openApi(upstream, { name, internal: true, cache_options });
     await app.ask('POST', '/api/apis', { body: { api_definition: inner } });

@@ -4,26 +4,26 @@ import { eventually } from '../support/upstream.ts';
 import { onGround } from './ground.ts';
 import { statusesIn } from './raw.ts';
 
-/** Callers that take their time, or leave in the middle. */
+/** Slow clients and client disconnects. */
 onGround(
-  'slow callers',
+  'Slow clients',
   ground => {
     const begun: readonly [what: string, bytes: string][] = [
-      ['says nothing', ''],
-      ['stops in its first line', 'GET /h HT'],
+      ['sends nothing', ''],
+      ['stops in the request line', 'GET /h HT'],
       ['stops in a header', 'GET /h HTTP/1.1\r\nHost: x\r\nX-A'],
       ['stops before the end of its head', 'GET /h HTTP/1.1\r\nHost: x\r\n'],
-      ['stops in the beginning of HTTP/2', 'PRI * HTTP/2.0\r\n'],
+      ['stops in the HTTP/2 preface', 'PRI * HTTP/2.0\r\n'],
     ];
     for (const [what, bytes] of begun) {
-      test(`a caller that ${what} is not waited for`, async () => {
+      test(`a client that ${what} is disconnected after a timeout`, async () => {
         const { statuses, received } = await ground().send(bytes);
         assert.deepEqual(received, []);
         assert.ok(statuses.every(status => status === 408));
       });
     }
 
-    test('a caller that sends its head byte by byte is not waited for either', async () => {
+    test('a client that sends its head byte by byte is disconnected after a timeout', async () => {
       const one = await ground().caller();
       one.send('GET /h HTTP/1.1\r\nHost: x\r\n');
       const timer = setInterval(() => one.send('X'), 50);
@@ -32,10 +32,10 @@ onGround(
     });
 
     for (const [what, head] of [
-      ['a length', 'Content-Length: 1000'],
-      ['chunks', 'Transfer-Encoding: chunked'],
+      ['a content-length', 'Content-Length: 1000'],
+      ['chunked encoding', 'Transfer-Encoding: chunked'],
     ]) {
-      test(`a body by ${what} that does not come ends the call, here and at the upstream`, async () => {
+      test(`a stalled body with ${what} aborts the request, also at the upstream`, async () => {
         const { upstream, caller } = ground();
         const before = upstream.requests.length;
         const one = await caller();
@@ -43,12 +43,12 @@ onGround(
         await one.closed;
         one.leave();
         assert.ok(statusesIn(one.received()).every(status => status === 408));
-        // A whole request never arrived there: what was begun broke off.
+        // The upstream received no complete request: the one in progress was aborted.
         assert.equal(upstream.requests.length, before);
       });
     }
 
-    test('a caller that leaves in the middle of its body leaves nothing behind', async () => {
+    test('a client disconnect during the request body releases all resources', async () => {
       const { upstream, caller, send } = ground();
       const before = upstream.requests.length;
       for (let n = 0; n < 20; n++) {
@@ -66,7 +66,7 @@ onGround(
       );
     });
 
-    test('a caller that leaves before its answer takes the call at the upstream along', async () => {
+    test('a client disconnect before the response aborts the upstream request', async () => {
       const { upstream, caller } = ground();
       let gone = 0;
       let arrived = 0;
@@ -85,7 +85,7 @@ onGround(
       upstream.answer = undefined;
     });
 
-    test('an upstream that answers before it has read the call is heard, and its connection is not used again', async () => {
+    test('a 404 before the request body was read arrives, and the next request is served', async () => {
       const { upstream, caller, send } = ground();
       upstream.answer = undefined;
       const one = await caller();
@@ -97,7 +97,7 @@ onGround(
       assert.deepEqual(statuses, [200]);
     });
 
-    test('many callers that do nothing keep nobody out', async () => {
+    test('many idle connections do not block other clients', async () => {
       const { caller, send } = ground();
       const idle = await Promise.all(Array.from({ length: 200 }, () => caller()));
       for (const one of idle) one.send('GET /h HTTP/1.1\r\n');

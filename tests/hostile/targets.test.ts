@@ -18,20 +18,20 @@ const refusedTargets: readonly Case[] = [
   refuse('a tab', '/h/a%09'),
   refuse('a delete', '/h/a%7f'),
   refuse('an escaped slash', '/h/a%2fb'),
-  refuse('an escaped slash in capitals', '/h/a%2Fb'),
+  refuse('an escaped slash in upper case', '/h/a%2Fb'),
   refuse('an escaped backslash', '/h/a%5cb'),
   refuse('a backslash', '/h/a\\b'),
-  refuse('backslashes that climb', '/h/..\\..\\etc'),
+  refuse('parent segments with backslashes', '/h/..\\..\\etc'),
   refuse('an overlong slash', '/h/a%c0%afb'),
   refuse('a longer overlong slash', '/h/a%e0%80%afb'),
   refuse('an overlong full stop', '/h/%c0%ae%c0%ae/x'),
-  refuse('half a character', '/h/%c3'),
-  refuse('half a pair', '/h/%ed%a0%80'),
-  refuse('a byte that begins nothing', '/h/%ff'),
-  refuse('an escape that breaks off', '/h/a%'),
+  refuse('a truncated UTF-8 sequence', '/h/%c3'),
+  refuse('an encoded surrogate', '/h/%ed%a0%80'),
+  refuse('an invalid UTF-8 start byte', '/h/%ff'),
+  refuse('a truncated escape', '/h/a%'),
   refuse('an escape of one digit', '/h/a%4'),
-  refuse('an escape that is none', '/h/a%zz'),
-  refuse('an escape of another kind', '/h/%u002e%u002e/x'),
+  refuse('an invalid escape', '/h/a%zz'),
+  refuse('a %u escape', '/h/%u002e%u002e/x'),
   refuse('dots that are escaped twice', '/h/%252e%252e/x'),
   refuse('a slash that is escaped twice', '/h/a%252fb'),
   refuse('a fragment', '/h/a#b'),
@@ -41,19 +41,19 @@ const refusedTargets: readonly Case[] = [
   refuse('escaped dots behind a parameter', '/h/%2e%2e;/x'),
   refuse('dots behind an escaped parameter', '/h/..%3b/x'),
   refuse('no slash at the beginning', 'h'),
-  refuse('a star', '*'),
+  refuse('an asterisk', '*'),
   refuse('an address of another scheme', 'ftp://x/h'),
   refuse('a file', 'file:///etc/passwd'),
   refuse('a scheme without a host', 'http:///h'),
   refuse('an address with a user', 'http://user@x/h'),
   refuse('an address of another host', 'http://evil.example/h'),
   refuse('an address of another port', 'http://x:81/h'),
-  refuse('a way out, unrouted', '/h/../secret', 404),
-  refuse('an escaped way out, unrouted', '/h/%2e%2e/secret', 404),
-  refuse('the way up and down again elsewhere', '/h/../../../etc/passwd', 404),
+  refuse('a parent segment out of the listen path, unrouted', '/h/../secret', 404),
+  refuse('an escaped parent segment out of the listen path, unrouted', '/h/%2e%2e/secret', 404),
+  refuse('parent segments beyond the root, unrouted', '/h/../../../etc/passwd', 404),
   refuse('a listen path with dots behind it', '/h../secret', 404),
   refuse('a listen path with a parameter behind it', '/h;x=1/secret', 404),
-  refuse('a listen path in capitals', '/H/x', 404),
+  refuse('an upper-case listen path', '/H/x', 404),
 ];
 
 const reached: readonly Case[] = [
@@ -91,12 +91,12 @@ const reached: readonly Case[] = [
   reach('http://x/../h/a', '/base/a'),
 ];
 
-onGround('targets', ground => {
+onGround('Request target normalization', ground => {
   for (const table of [refusedTargets, reached]) holds(table, ground);
 });
 
 onGround(
-  'targets whose escaped slashes are kept',
+  'Request targets with gateway.encoded_slashes=keep',
   ground => {
     holds(
       [
@@ -115,7 +115,7 @@ onGround(
 );
 
 onGround(
-  'targets where listen paths are prefixes',
+  'Request targets with gateway.listen_path_match=prefix',
   ground => {
     holds(
       [

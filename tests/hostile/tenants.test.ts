@@ -13,7 +13,7 @@ interface Tenant {
   readonly userId: string;
 }
 
-/** What the victim has, by what it is called; each is a text that nothing else in the installation holds. */
+/** Data of the victim by name; each value is unique in the installation. */
 type Belongings = Record<
   'api' | 'apiName' | 'path' | 'domain' | 'policy' | 'policyName' | 'hook' | 'hookName' | 'key' | 'cert' | 'email',
   string
@@ -38,11 +38,11 @@ onEveryEngine('what a tenant learns of another', app => {
     return answer;
   };
 
-  /** What the other tenant has sent itself may come back: audit records and references repeat it. */
+  /** Values that the other tenant sent itself may be returned: audit records and references repeat them. */
   const sent = new Set<string>();
   const secrets = () => [victim.orgId, victim.userId, ...Object.values(own)];
 
-  /** Asks as the other tenant: what the answer holds of the victim, a question must have held. */
+  /** Sends a request as the other tenant: the response may contain only victim data that a request contained. */
   async function ask(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
     const text = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body);
     const question = `${decodeURIComponent(path)} ${text ?? ''}`;
@@ -92,7 +92,7 @@ onEveryEngine('what a tenant learns of another', app => {
   });
   after(() => upstream?.close());
 
-  test('lists, logs, usage, audit and status hold what is the own organisation’s only', async () => {
+  test('lists, logs, usage, audit and status contain only data of the own organisation', async () => {
     const base = openApi(upstream, { name: 'Base', proxy: { listen_path: `/base-${createPublicId()}/` } });
     const definition = { enabled: true, name: 'a', versions: { b: own.api } };
     const { body } = await ask('POST', '/api/apis', { api_definition: { ...base, definition } });
@@ -103,11 +103,11 @@ onEveryEngine('what a tenant learns of another', app => {
       await ask('GET', path);
   });
 
-  test('no operation tells of objects of another organisation, whatever id it is asked for', async () => {
+  test('no operation returns objects of another organisation for any id', async () => {
     const ids = [own.api, own.policy, own.hook, own.key, own.cert, own.email, victim.orgId, victim.userId];
     for (const it of catalogue.filter(({ surface }) => surface === 'dashboard'))
       for (const id of it.path.includes('{') ? ids : ['']) {
-        // The own organisation, user and credentials of the caller stay as they are.
+        // The organisation, user and credentials of the caller itself are not modified.
         const path = it.path.replaceAll(/\{[\w-]+\}/g, encodeURIComponent(id));
         const takesBody = it.method !== 'GET' && it.method !== 'DELETE';
         await ask(it.method, path, takesBody ? {} : undefined, takesBody ? headersOf(it.accepts) : {});
@@ -121,7 +121,7 @@ onEveryEngine('what a tenant learns of another', app => {
       assert.equal((await app().ask('GET', path, { credential: victim.accessKey })).status, expected, path);
   });
 
-  test('a conflict with an id, path, host, name or certificate of another organisation does not say whose it is', async () => {
+  test('a conflict with an id, path, host, name or certificate of another organisation does not reveal its owner', async () => {
     const at = (more: object, listen_path = `/mine-${createPublicId()}/`) => ({
       api_definition: openApi(upstream, { name: 'Mine', ...more, proxy: { listen_path } }),
     });

@@ -6,12 +6,12 @@ import { startApp, type TestApp } from '../support/app.ts';
 import { openApi, publish } from '../support/traffic.ts';
 import { eventually, startUpstream, type Upstream } from '../support/upstream.ts';
 
-/** A server that says whatever a test tells it, byte for byte. */
+/** A TCP server that sends the bytes of the test. */
 interface Hostile {
   readonly url: string;
-  /** Those that brought a call. */
+  /** Connections on which a request arrived. */
   readonly sockets: Set<Socket>;
-  /** What is done with a connection once a call has come over it. */
+  /** Runs on a connection after its request. */
   says: (socket: Socket) => void;
   close(): Promise<void>;
 }
@@ -46,7 +46,7 @@ const head = (...lines: string[]) =>
   `${['HTTP/1.1 200 OK', 'Content-Type: application/json', ...lines].join('\r\n')}\r\n\r\n`;
 const template_source = Buffer.from('{"length": {{len .array}}}').toString('base64');
 
-describe('hostile upstreams', () => {
+describe('Hostile upstreams', () => {
   let app: TestApp;
   let upstream: Upstream;
   let hostile: Hostile;
@@ -72,7 +72,7 @@ describe('hostile upstreams', () => {
     await hostile?.close();
   });
 
-  /** Sends a call there, and one elsewhere, which is not kept waiting. */
+  /** Sends a request to this API and one to another API, which must not be delayed. */
   async function answered(url: string): Promise<{ status: number; text: string }> {
     const [reply, other] = await Promise.all([fetch(`${url}/x`), fetch(`${ordinary}/y`)]);
     assert.equal(other.status, 200);
@@ -84,7 +84,7 @@ describe('hostile upstreams', () => {
     socket.once('close', () => clearInterval(timer));
   };
 
-  test('one that announces an answer for ever is not waited for', async () => {
+  test('endless 1xx responses end in an error or a timeout', async () => {
     hostile.says = socket => everyMs(socket, 'HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n');
     assert.equal((await answered(plain)).status, 500);
     hostile.says = socket => void socket.write('HTTP/1.1 103 Early Hints\r\n\r\n');
@@ -92,7 +92,7 @@ describe('hostile upstreams', () => {
     await eventually(() => assert.equal(hostile.sockets.size, 0));
   });
 
-  test('one that never ends what has to be whole is not waited for', async () => {
+  test('a body that never ends and must be buffered times out with 504', async () => {
     hostile.says = socket => void socket.write(`${head('Content-Length: 10')}[1`);
     assert.equal((await answered(held)).status, 504);
     await eventually(() => assert.equal(hostile.sockets.size, 0));
@@ -104,7 +104,7 @@ describe('hostile upstreams', () => {
     await eventually(() => assert.equal(hostile.sockets.size, 0));
   });
 
-  test('one that announces a few times is answered for, and its answer passes at its own speed', async () => {
+  test('a few 103 responses before the final one are accepted', async () => {
     hostile.says = socket => {
       socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(3));
       socket.end(`${head('Content-Length: 3')}[1]`);
@@ -113,7 +113,7 @@ describe('hostile upstreams', () => {
     assert.deepEqual(await answered(plain), { status: 200, text: '[1]' });
   });
 
-  test('a body that comes byte by byte is whole in the end', async () => {
+  test('a body sent byte by byte is buffered completely', async () => {
     const body = `[${'1,'.repeat(1200)}1]`;
     const chunked = Buffer.from(`${[...body].map(it => `1\r\n${it}\r\n`).join('')}0\r\n\r\n`);
     hostile.says = socket => {
@@ -123,7 +123,7 @@ describe('hostile upstreams', () => {
     assert.deepEqual(await answered(held), { status: 200, text: '{"length": 1201}' });
   });
 
-  test('one that says another length than it sends, or endless heads, breaks off its own call alone', async () => {
+  test('a wrong length, an oversized head or an invalid status fails only its own request', async () => {
     for (const bytes of [
       `${head('Content-Length: 100')}[1]`,
       head('Content-Length: 3', 'Content-Length: 4'),

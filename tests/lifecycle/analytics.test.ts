@@ -26,7 +26,7 @@ async function hits(child: Child, apiId: string): Promise<number> {
 
 const callsServed = () => upstream.requests.length;
 
-test('every call that was answered before SIGTERM is counted after the next start', async () => {
+test('every request answered before SIGTERM is in analytics after the next start', async () => {
   const directory = fresh();
   const child = await startChild({ directory });
   const before = callsServed();
@@ -38,7 +38,7 @@ test('every call that was answered before SIGTERM is counted after the next star
   assert.equal((await again.stop()).code, 0);
 });
 
-test('what was written before a kill is there after it', async () => {
+test('flushed analytics records survive a SIGKILL', async () => {
   const directory = fresh();
   const child = await startChild({ directory });
   const before = callsServed();
@@ -52,7 +52,7 @@ test('what was written before a kill is there after it', async () => {
   assert.equal((await again.stop()).code, 0);
 });
 
-test('metrics can be shown to everybody, also by a gateway alone', async () => {
+test('metrics can be served without authentication, also with the role gateway', async () => {
   const child = await startChild({
     directory: fresh(),
     environment: { GW_METRICS_PUBLIC: 'true', GW_ROLE: 'gateway' },

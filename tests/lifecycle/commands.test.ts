@@ -12,7 +12,7 @@ import { openApi } from '../support/traffic.ts';
 const { fresh, remove } = scratch('commands');
 after(remove);
 
-test('help names every command and touches nothing', async () => {
+test('gw help lists every command and writes nothing to disk', async () => {
   for (const command of [[], ['help'], ['-h'], ['--help'], ['start', '--help']]) {
     const directory = fresh();
     const { code, out, err } = await runChild(command, { directory });
@@ -23,7 +23,7 @@ test('help names every command and touches nothing', async () => {
   assert.equal((await runChild(['--version'], { directory: fresh() })).out, `${version}\n`);
 });
 
-test('an unknown command, flag or setting is refused with one sentence and a guess', async () => {
+test('an unknown command, flag or setting is refused with a one-line error and a suggestion', async () => {
   const directory = fresh();
   const said = async (...command: string[]) => {
     const { code, err } = await runChild(command, { directory });
@@ -52,14 +52,14 @@ test('an unknown command, flag or setting is refused with one sentence and a gue
   assert.equal(existsSync(directory), false);
 });
 
-test('all faults of the settings are told at once, one line each', async () => {
+test('all invalid settings are reported together, one line each', async () => {
   const environment = { GW_GATEWAY_PORT: 'x', GW_LOG_LEVEL: 'loud' };
   const { code, err } = await runChild(['start', '--portl-port', '1'], { directory: fresh(), environment });
   assert.equal(code, 1);
   assert.equal(err.trimEnd().split('\n').length, 3, err);
 });
 
-test('config prints the settings in force as YAML, with secrets masked', async () => {
+test('gw config prints the effective settings as YAML with secrets masked', async () => {
   const directory = fresh();
   const secrets = { GW_ADMIN_SECRET: createSecretText(), GW_DATABASE_URL: 'postgres://u:canary-password@127.0.0.1/x' };
   rememberSecrets(secrets);
@@ -84,7 +84,7 @@ test('config prints the settings in force as YAML, with secrets masked', async (
   assert.match(again.out, /^gateway\.host: "127\.0\.0\.1"$/m);
 });
 
-test('migrate makes the database and ends, once and again', async () => {
+test('gw migrate creates the database and exits, and can be repeated', async () => {
   const directory = fresh();
   for (const _ of ['first', 'second']) {
     const { code, out, err } = await runChild(['migrate'], { directory });
@@ -95,7 +95,7 @@ test('migrate makes the database and ends, once and again', async () => {
   await child.stop();
 });
 
-test('credentials says where they are, before the first start, while gw runs and after', async () => {
+test('gw credentials prints the path of the credentials before the first start, while gw runs and after it', async () => {
   const directory = fresh();
   const path = join(directory, 'credentials.json');
   const before = await runChild(['credentials'], { directory });
@@ -113,7 +113,7 @@ test('credentials says where they are, before the first start, while gw runs and
   assert.deepEqual([after.code, after.out], [0, `${path}\n`]);
 });
 
-test('after a rotation the old credentials are refused and the new ones accepted; what a setting fixes stays', async () => {
+test('credentials --rotate replaces all credentials except those fixed by a setting, and the old ones are refused', async () => {
   const directory = fresh();
   const fixed = createSecretText();
   const environment = { GW_PORTAL_TOKEN: fixed };
@@ -146,7 +146,7 @@ test('after a rotation the old credentials are refused and the new ones accepted
   await child.stop();
 });
 
-test('after a rotation of the master key everything is readable, and the old key opens nothing', async () => {
+test('credentials --rotate-master keeps stored secrets readable, and the old master key is refused', async () => {
   const directory = fresh();
   const first = await startChild({ directory });
   const password = `planted-${createSecretText()}`;
@@ -174,7 +174,7 @@ test('after a rotation of the master key everything is readable, and the old key
   assert.match(refused.err, /^The master key does not open the data key: [^\n]*\n$/);
 });
 
-test('a master key from the settings is rotated by writing the new one to a file where no person reads the output', async () => {
+test('--rotate-master writes the new key to a file when the old one is a setting and stdout is no terminal', async () => {
   const directory = fresh();
   const old = { GW_MASTER_KEY: createSecretText() };
   await (await startChild({ directory, environment: old })).stop();

@@ -6,7 +6,7 @@ import type { Engine } from '#storage/migrate.ts';
 import { openRecords, type Records } from '#storage/records.ts';
 import { testPostgres } from '../support/services/engines.ts';
 
-/** An empty database of either engine, and what opens it. */
+/** An empty database of either engine, with its connection settings. */
 export interface EmptyDatabase {
   readonly engine: Engine;
   readonly options: { file: string } | { url: string };
@@ -25,7 +25,7 @@ const empty: Record<Engine, () => Promise<EmptyDatabase>> = {
   },
 };
 
-/** Declares the same promises for both engines. `fresh` gives an empty database, which is dropped at the end. */
+/** Declares the same tests for both engines. `fresh` creates an empty database, which is dropped at the end. */
 export function onBothEngines(title: string, declare: (fresh: () => Promise<EmptyDatabase>, engine: Engine) => void) {
   for (const engine of ['sqlite', 'postgres'] as const) {
     describe(`${title} (${engine})`, () => {

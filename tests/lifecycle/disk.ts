@@ -6,16 +6,16 @@ import type { Child } from '../support/gw-process.ts';
 /** A disk that is full, or can be filled under a running child. */
 export interface SmallDisk {
   readonly path: string;
-  /** What the child is started with. */
+  /** Options to start the child with. */
   readonly prefix: readonly string[];
-  /** How a write is refused while there is no room. */
+  /** The error of a write while the disk is full. */
   readonly refusal: { readonly statuses: readonly number[]; readonly message: RegExp };
   fill(child: Child): void;
   free(child: Child): void;
   remove(): void;
 }
 
-/** A small file system in memory; where nobody may mount one, a limit on the size of files, which the system enforces too. */
+/** A small tmpfs; without the permission to mount one, a file size limit (RLIMIT_FSIZE), which also fails writes. */
 export function smallDisk(path: string, kilobytes: number): SmallDisk {
   mkdirSync(path, { recursive: true });
   try {
@@ -51,7 +51,7 @@ function limitedFiles(path: string, kilobytes: number): SmallDisk {
     void execFileSync('prlimit', ['--pid', String(pid), `--fsize=${bytes}:unlimited`]);
   return {
     path,
-    // The signal that comes with the limit is ignored, so that the write fails like any other.
+    // SIGXFSZ is ignored, so that the write fails with an error.
     prefix: ['sh', '-c', `trap '' XFSZ; ulimit -S -f ${kilobytes * 2}; exec "$@"`, 'sh'],
     refusal: { statuses: [500, 507], message: /^The (disk is full|database cannot be written): .+$/ },
     fill: child => limit(child, String(statSync(join(path, 'gw.db-wal')).size)),

@@ -11,7 +11,7 @@ import { freePort } from '../support/services/server.ts';
 const { fresh, remove } = scratch('faults');
 after(remove);
 
-/** A start that fails: with one sentence, no stack trace, and a code that says so. */
+/** Runs a start that must fail: one sentence on stderr, no stack trace, a non-zero exit code. */
 async function refusal(options: ChildOptions & { args?: string[] }): Promise<string> {
   const { code, out, err } = await runChild(['start', ...(options.args ?? [])], options);
   assert.notEqual(code, 0);
@@ -22,7 +22,7 @@ async function refusal(options: ChildOptions & { args?: string[] }): Promise<str
   return lines[0]!;
 }
 
-test('a second instance on one data directory is refused, and the first goes on', async () => {
+test('a second process on the same data directory refuses to start, and the first keeps serving', async () => {
   const directory = fresh();
   const first = await startChild({ directory });
   const sentence = `Another gw is running on the data directory ${directory}: stop it, or choose another with GW_DATA_DIR`;
@@ -33,7 +33,7 @@ test('a second instance on one data directory is refused, and the first goes on'
   assert.equal((await next.stop()).code, 0);
 });
 
-test('a port that is taken is named, with the setting that chooses another', async () => {
+test('a port in use fails the start with an error that names the port and its setting', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
@@ -47,19 +47,19 @@ test('a port that is taken is named, with the setting that chooses another', asy
   other.close();
 });
 
-test('an address that is not this machine’s is refused', async () => {
+test('a listen address that no interface has fails the start', async () => {
   const environment = { GW_DASHBOARD_HOST: '192.0.2.1' };
   assert.match(await refusal({ directory: fresh(), environment }), /^Cannot listen on 192\.0\.2\.1:0: .*EADDRNOTAVAIL/);
 });
 
-test('a data directory that cannot be made or is none is refused', async () => {
+test('a data directory that cannot be created or is a file fails the start', async () => {
   const file = fresh();
   writeFileSync(file, '');
   for (const directory of [file, join(file, 'below')])
     assert.match(await refusal({ directory }), new RegExp(`^The data directory ${directory} cannot be used: `));
 });
 
-test('a database that is none, or was damaged, is refused and left alone', async () => {
+test('a file that is no database, or a corrupt one, fails the start and is not modified', async () => {
   const none = fresh();
   mkdirSync(none);
   const garbage = 'this is not a database'.repeat(500);
@@ -79,18 +79,18 @@ test('a database that is none, or was damaged, is refused and left alone', async
   );
 });
 
-test('a PostgreSQL that cannot be reached is told without its password', async () => {
+test('an unreachable PostgreSQL fails the start with an error that omits the password', async () => {
   const url = `postgres://gw:canary-password@127.0.0.1:${await freePort()}/gw`;
   const sentence = await refusal({ directory: fresh(), environment: { GW_DATABASE_URL: url } });
   assert.match(sentence, /^The database does not answer: connect ECONNREFUSED 127\.0\.0\.1:\d+$/);
 });
 
-test('a Redis address that is none is refused', async () => {
+test('an invalid redis.url fails the start', async () => {
   const environment = { GW_REDIS_URL: 'not-an-address-canary' };
   assert.match(await refusal({ directory: fresh(), environment }), /^redis\.url cannot be used: (?!.*canary)/);
 });
 
-test('in production every weak secret is refused, and random ones are accepted', async () => {
+test('production mode refuses weak secrets and accepts random ones', async () => {
   const environment = { GW_PRODUCTION: 'true', GW_ADMIN_SECRET: 'canary' };
   assert.equal(
     await refusal({ directory: fresh(), environment }),
@@ -101,7 +101,7 @@ test('in production every weak secret is refused, and random ones are accepted',
   await child.stop();
 });
 
-test('a PostgreSQL that goes away while serving is told as such, and when it is back so are we', async () => {
+test('while PostgreSQL is down writes return 503 and /ready fails, and both recover after it restarts', async () => {
   const postgres = await startPostgres({ fsync: true });
   try {
     const { url } = await postgres.database();
@@ -113,11 +113,11 @@ test('a PostgreSQL that goes away while serving is told as such, and when it is 
     assert.equal(refused.status, 503, refused.text);
     assert.match(refused.body.Message, /^The database does not answer: /);
     const part = async () => (await child.ask('GET', '/hello')).body.details.database.status;
-    await eventually(async () => (await part()) === 'fail', '/hello says that the database is away');
+    await eventually(async () => (await part()) === 'fail', '/hello reports the database as unavailable');
     assert.equal((await child.ask('GET', '/ready')).status, 503);
     assert.equal((await child.ask('GET', '/live')).status, 200);
     await postgres.restartOnSamePort();
-    await eventually(async () => (await part()) === 'pass', '/hello says that the database is back');
+    await eventually(async () => (await part()) === 'pass', '/hello reports the database as available');
     assert.equal((await make('After')).status, 200);
     assert.equal((await child.ask('GET', '/ready')).status, 200);
     const { body } = await child.ask('GET', '/admin/organisations');

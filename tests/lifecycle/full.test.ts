@@ -6,7 +6,7 @@ import { smallDisk } from './disk.ts';
 const { fresh, remove } = scratch('full');
 after(remove);
 
-test('a start on a full disk ends with one sentence', async () => {
+test('a start on a full disk fails with a one-line error', async () => {
   for (const kilobytes of [8, 200]) {
     const disk = smallDisk(fresh(), kilobytes);
     try {
@@ -19,7 +19,7 @@ test('a start on a full disk ends with one sentence', async () => {
   }
 });
 
-test('while the disk is full a write is refused, reading goes on, nothing is lost, and then all goes on', async () => {
+test('on a full disk writes are refused and reads served, and writes succeed again once there is space', async () => {
   const disk = smallDisk(fresh(), 8 * 1024);
   try {
     const child = await startChild({ directory: disk.path, prefix: disk.prefix });

@@ -13,7 +13,7 @@ after(async () => {
 
 const unwanted = ['typescript', '@biomejs', '@types', 'fast-check'];
 
-test('an installation without development packages starts by npm start and by bin/gw, on the Node it brings', async () => {
+test('an installation without devDependencies starts by npm start and by bin/gw on its bundled Node', async () => {
   const directory = fresh();
   copyProgram(directory, { withPackages: false });
   const environment = plainEnvironment(anyPorts);
@@ -43,7 +43,7 @@ test('an installation without development packages starts by npm start and by bi
   }
 });
 
-test('no package that the program imports is a development package', () => {
+test('the program imports no package of devDependencies', () => {
   const read = (name: string) => JSON.parse(readFileSync(join(import.meta.dirname, '../..', name), 'utf8'));
   const { dependencies } = read('package.json');
   const { packages } = read('package-lock.json');

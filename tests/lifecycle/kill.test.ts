@@ -8,7 +8,7 @@ import { testPostgres } from '../support/services/engines.ts';
 const { fresh, remove } = scratch('kill');
 after(remove);
 
-/** Writes one thing; says where it can be read again once it was acknowledged. */
+/** Writes one object; returns the path to read it back once the write was acknowledged. */
 type Write = (child: Child) => Promise<string>;
 
 const writing =
@@ -29,7 +29,7 @@ const api = () => {
   return { api_definition: { name, proxy, active: true, use_keyless: false } };
 };
 
-/** One kind of thing for each way of storing. Keys need an API to open. */
+/** One kind of object per storage path. Keys need an API to grant. */
 async function writesOf(child: Child): Promise<Write[]> {
   const { body: opened } = await child.ask('POST', '/api/apis', { body: api() });
   const right = { api_id: opened.ID, api_name: 'opened', versions: ['Default'] };
@@ -54,7 +54,7 @@ async function writesOf(child: Child): Promise<Write[]> {
   ];
 }
 
-/** Writes until the child is gone; the paths of what it acknowledged. */
+/** Writes until the child has exited; returns the paths of the acknowledged writes. */
 async function writeUntilKilled(child: Child, write: Write, onWrite: () => void): Promise<string[]> {
   const paths: string[] = [];
   for (;;) {
@@ -73,7 +73,7 @@ async function killedRound(child: Child, writes: readonly Write[]): Promise<stri
   const most = 40;
   let left = 5 + Math.floor(Math.random() * most);
   const onWrite = () => {
-    // The signal is sent while the other writers wait for their answers.
+    // The signal is sent while the other writers wait for their responses.
     if (--left === 0) setImmediate(() => child.process.kill('SIGKILL'));
   };
   const writers = writes.map(write => writeUntilKilled(child, write, onWrite));
@@ -103,11 +103,11 @@ async function survives(rounds: number, environment: Record<string, string>): Pr
   assert.equal((await child.stop()).code, 0);
 }
 
-test('what was acknowledged survives twenty kills', async () => {
+test('acknowledged writes survive twenty SIGKILLs', async () => {
   await survives(20, {});
 });
 
-test('what was acknowledged survives a kill on PostgreSQL', async () => {
+test('acknowledged writes survive a SIGKILL on PostgreSQL', async () => {
   const database = await testPostgres();
   await survives(2, { GW_DATABASE_URL: database.url });
   await database.drop();

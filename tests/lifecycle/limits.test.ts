@@ -19,7 +19,7 @@ async function made(child: Child, path: string, body: object) {
   return answer.body;
 }
 
-/** What the database of a running process says was used of the only quota. */
+/** Reads the usage of the only quota from the database of a running process. */
 function written(directory: string): number {
   const database = new DatabaseSync(join(directory, 'gw.db'), { readOnly: true });
   try {
@@ -30,7 +30,7 @@ function written(directory: string): number {
   }
 }
 
-test('what was used of a quota before a kill is used after it, also of a short one', async () => {
+test('quota usage before a SIGKILL is still counted after the restart, also for a short renewal period', async () => {
   const directory = fresh();
   const first = await startChild({ directory });
   const api = openApi(upstream, { use_keyless: false });
@@ -50,7 +50,7 @@ test('what was used of a quota before a kill is used after it, also of a short o
     if ((await left(first)) !== undefined) used++;
     return used === 4;
   }, 'the gateway has the API and the key');
-  // Nothing but time makes the process write this down.
+  // Only the flush interval makes the process write this counter.
   await eventually(() => written(directory) === used, 'the quota is written down');
   assert.equal((await first.stop('SIGKILL')).signal, 'SIGKILL');
   const second = await startChild({ directory });

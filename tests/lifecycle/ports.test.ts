@@ -10,9 +10,9 @@ import { startUpstream } from '../support/upstream.ts';
 const { fresh, remove } = scratch('ports');
 after(remove);
 
-describe('ports that threads share', () => {
+describe('SO_REUSEPORT listeners', () => {
   for (const host of ['127.0.0.1', '::1', '0.0.0.0'])
-    test(`a second process refuses to start on the gateway port of another one, on ${host}`, async () => {
+    test(`a second process refuses to start on the gateway port of a running one, on ${host}`, async () => {
       const environment = { GW_GATEWAY_HOST: host, GW_GATEWAY_PORT: String(await freePort()), GW_THREADS: '2' };
       const first = await startChild({ directory: fresh(), environment });
       const second = await runChild(['start'], { directory: fresh(), environment });
@@ -24,12 +24,12 @@ describe('ports that threads share', () => {
         ),
       );
       assert.equal((await first.stop()).code, 0);
-      // The port is free again: nothing of the probe is left.
+      // The probe socket is closed, so the port is free again.
       const third = await startChild({ directory: fresh(), environment });
       assert.equal((await third.stop()).code, 0);
     });
 
-  test('a second process does not open the port of an API that another one has', async () => {
+  test('a second process does not open an API port that a running one has open', async () => {
     const upstream = await startUpstream();
     const port = await freePort();
     const environment = { GW_THREADS: '2', GW_GATEWAY_EXTRA_PORTS: String(port) };

@@ -13,16 +13,16 @@ interface Hello {
   details: Record<string, { status: string; componentType?: string; time?: string; output?: string }>;
 }
 const redisIs = (child: Child, status: string) =>
-  eventually(async () => (await hello(child)).details.redis?.status === status, `/hello says ${status} of Redis`);
+  eventually(async () => (await hello(child)).details.redis?.status === status, `/hello reports Redis as ${status}`);
 
-test('without Redis nothing is said of it', async () => {
+test('without redis.url /hello does not report Redis', async () => {
   const child = await startChild({ directory: fresh() });
   const { status, details } = await hello(child);
   assert.deepEqual([status, Object.keys(details)], ['pass', ['database']]);
   await child.stop();
 });
 
-test('Redis is shown in /hello; when it goes away the process says so and works on, and finds it again', async () => {
+test('/hello reports Redis; while Redis is down the process keeps serving, and it reconnects afterwards', async () => {
   const redis = await startRedis();
   try {
     const child = await startChild({ directory: fresh(), environment: { GW_REDIS_URL: redis.url } });
@@ -49,7 +49,7 @@ test('Redis is shown in /hello; when it goes away the process says so and works 
   }
 });
 
-test('a start while Redis is away succeeds with a warning', async () => {
+test('a start while Redis is down succeeds with a warning', async () => {
   const environment = { GW_REDIS_URL: `redis://:canary-password@127.0.0.1:${await freePort()}` };
   const child = await startChild({ directory: fresh(), environment });
   assert.equal((await hello(child)).details.redis?.status, 'fail');

@@ -27,7 +27,7 @@ const refuses = (url: string) =>
     () => true,
   );
 
-test('a start that no person reads prints three URLs and where the credentials are, never a secret', async () => {
+test('without a terminal, start prints three URLs and the path of the credentials, never a secret', async () => {
   const directory = fresh();
   const path = join(directory, 'credentials.json');
   const first = await startChild({ directory });
@@ -62,7 +62,7 @@ const onTerminal = (directory: string, environment: Readonly<Record<string, stri
   return run(['script', '-qfec', command, '/dev/null'], tmpdir(), { ...plainEnvironment(environment), TERM: 'dumb' });
 };
 
-test('credentials are displayed once, on a terminal, by the first start that listens', async () => {
+test('credentials are printed once, on a terminal, by the first start that listens', async () => {
   const directory = fresh();
   const taken = createServer();
   await new Promise<void>(resolve => taken.listen(0, '127.0.0.1', resolve));
@@ -91,7 +91,7 @@ test('credentials are displayed once, on a terminal, by the first start that lis
   await second.stop();
 });
 
-test('every name an operator may set in the environment is honoured', async () => {
+test('every setting can be set by its environment variable', async () => {
   const database = await testPostgres();
   const ports = { gateway: await freePort(), dashboard: await freePort(), portal: await freePort() };
   const made = {
@@ -134,7 +134,7 @@ test('every name an operator may set in the environment is honoured', async () =
   await database.drop();
 });
 
-test('gw.yaml of the working directory and a file named by --config are read, flags win', async () => {
+test('gw.yaml in the working directory and the file of --config are read, and flags take precedence', async () => {
   const cwd = fresh();
   mkdirSync(cwd);
   writeFileSync(join(cwd, 'gw.yaml'), 'bootstrap:\n  email: yaml@example.org\n  organisation: Yaml\n');
@@ -192,7 +192,7 @@ test('a role opens its own listeners and no others', async () => {
   }
 });
 
-test('with the role gateway the control port has the control interface alone', async () => {
+test('with the role gateway the control port serves only the control interface', async () => {
   const child = await startChild({ directory: fresh(), args: ['--role', 'gateway'] });
   const { control, gateway } = child.urls;
   const refused = await child.ask('GET', '/gw/nothing', { credential: createSecretText() });

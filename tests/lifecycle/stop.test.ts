@@ -12,7 +12,7 @@ interface Slow {
   readonly sending: ClientRequest;
 }
 
-/** A request the child has begun to read, and whose body is still on its way. */
+/** A request in flight: the child has read its head, and part of its body is still unsent. */
 async function slowRequest(child: Child, name: string): Promise<Slow> {
   const body = JSON.stringify({ owner_name: name });
   const sending = request(`${child.urls.dashboard}/admin/organisations`, {
@@ -51,7 +51,7 @@ const takesNobody = (url: string) =>
   );
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  test(`${signal} lets a request under way finish, takes no new ones, and ends with 0`, async () => {
+  test(`${signal} drains requests in flight, accepts no new ones, and exits with 0`, async () => {
     const directory = fresh();
     const child = await startChild({ directory });
     const slow = await slowRequest(child, 'Slow');
@@ -68,13 +68,13 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   });
 }
 
-test('connections that are open but idle do not hold up the end', async () => {
+test('idle connections do not delay the shutdown', async () => {
   const child = await startChild({ directory: fresh() });
   for (const url of Object.values(child.urls)) assert.equal((await fetch(`${url}/live`)).status, 200);
   assert.equal((await child.stop()).code, 0);
 });
 
-test('a request that never ends is given up after the time it was given', async () => {
+test('a request that never completes is aborted after the shutdown timeout', async () => {
   const child = await startChild({ directory: fresh(), environment: { GW_SHUTDOWN_GRACE_SECONDS: '1' } });
   const slow = await slowRequest(child, 'Never');
   const cut = once(slow.sending, 'error');
@@ -82,7 +82,7 @@ test('a request that never ends is given up after the time it was given', async 
   await cut;
 });
 
-test('a second signal ends at once', async () => {
+test('a second signal exits immediately', async () => {
   const child = await startChild({ directory: fresh() });
   const slow = await slowRequest(child, 'Impatient');
   const cut = once(slow.sending, 'error');

@@ -11,7 +11,7 @@ after(async () => {
   await remove();
 });
 
-test('npm run dev starts on a used data directory, and again after a file has changed', async () => {
+test('npm run dev starts on an existing data directory and restarts after a file change', async () => {
   const directory = fresh();
   copyProgram(directory, { withPackages: true });
   const plain = plainEnvironment({ ...anyPorts, GW_THREADS: '2' });

@@ -8,7 +8,7 @@ import { openApi } from '../support/traffic.ts';
 import { eventually, type Received } from '../support/upstream.ts';
 import { handling, type Receiver, startReceiver, webhook } from '../support/webhooks.ts';
 
-/** What is told is told, whatever becomes of the process that heard it first. */
+/** Webhook deliveries are durable: they survive the process that queued them. */
 
 let receiver: Receiver;
 const { fresh, remove } = scratch('webhooks');
@@ -23,7 +23,7 @@ after(async () => {
 const idOf = ({ headers }: Received) => String(headers['x-gw-delivery']);
 const told = ({ body }: Received) => String(JSON.parse(body).path).split('/').at(-1);
 
-/** An API whose calls with unknown keys are told to a path of their own. */
+/** Publishes an API that posts AuthFailure events to a path of its own. */
 function tellingApi() {
   const path = `/${createPublicId()}`;
   const definition = openApi(receiver, {
@@ -37,7 +37,7 @@ const happen = async (at: string) =>
   assert.equal((await fetch(at, { headers: { authorization: 'nobody' } })).status, 403);
 
 for (const engine of engines)
-  test(`what waited when a process was stopped is sent by the next one, under its id (${engine})`, async () => {
+  test(`webhook deliveries queued at shutdown are sent by the next process under the same id (${engine})`, async () => {
     const installation = await testInstallation(engine, {
       'events.retry_interval_ms': '200',
       'events.max_attempts': '50',
@@ -63,10 +63,10 @@ for (const engine of engines)
     }
   });
 
-test('a call that was under way when the process was killed is made again, under its id', async () => {
+test('a webhook delivery in flight at a SIGKILL is sent again under the same id', async () => {
   const directory = fresh();
   const { path, definition, at } = tellingApi();
-  // It takes the call and says nothing.
+  // The receiver accepts the request and never responds.
   receiver.answer = () => undefined;
   const killed = await startChild({ directory });
   assert.equal((await killed.ask('POST', '/api/apis', { body: { api_definition: definition } })).status, 200);
@@ -84,12 +84,12 @@ test('a call that was under way when the process was killed is made again, under
   assert.equal((await next.stop()).code, 0);
 });
 
-test('of two processes on one database each call is made by one, in order', async () => {
+test('with two processes on one database each webhook delivery is sent by one of them, in order', async () => {
   const installation = await testInstallation('postgres');
   try {
     receiver.answer = undefined;
     const { path, definition, at } = tellingApi();
-    // One after the other: the first is the one that makes the credentials.
+    // Started in sequence: the first process creates the credentials.
     const one = await installation.start('one');
     const two = await installation.start('two');
     await one.write('POST', '/api/apis', { api_definition: definition });

@@ -12,7 +12,7 @@ import { openApi } from '../support/traffic.ts';
 const { fresh, remove } = scratch('websocket-stop');
 const server = createServer((_request, response) => response.end('served'));
 const sockets: Duplex[] = [];
-/** What the upstream received on each of its WebSockets. */
+/** Bytes received by the upstream, per WebSocket. */
 const received: Buffer[] = [];
 let target = '';
 
@@ -73,7 +73,7 @@ test('a WebSocket is closed with 1001 on both sides when the gateway stops', asy
   assert.equal(closeCodeIn(received[upstream]!), 1001);
 });
 
-test('a frame under way is finished before the Close frame, and nothing follows it', async () => {
+test('a frame in transit is completed before the Close frame, and no frame follows it', async () => {
   const child = await startChild({ directory: fresh() });
   const url = new URL(await publish(child));
   const one = await call(Number(url.port));
@@ -89,7 +89,7 @@ test('a frame under way is finished before the Close frame, and nothing follows 
   // The last byte of 1001.
   await one.until(/\u00e9$/);
   assert.equal(received[upstream]!.length, 8, 'no Close frame inside of another frame');
-  // The rest of the frame, one more that comes too late, and the answer to the Close frame.
+  // The rest of the frame, one frame that is too late, and the reply to the Close frame.
   one.socket.write(
     Buffer.concat([Buffer.from('llo'), head, Buffer.from('later'), Buffer.from([0x88, 0x80, 0, 0, 0, 0])]),
   );
@@ -101,7 +101,7 @@ test('a frame under way is finished before the Close frame, and nothing follows 
   one.leave();
 });
 
-test('an end that does not answer the Close frame holds up the stop no longer than half of the grace time', async () => {
+test('a peer that does not answer the Close frame delays the shutdown by at most half of the grace period', async () => {
   const child = await startChild({ directory: fresh(), environment: { GW_SHUTDOWN_GRACE_SECONDS: '4' } });
   const url = await publish(child);
   const socket = new WebSocket(`${url.replace('http', 'ws')}/mute`);
@@ -112,7 +112,7 @@ test('an end that does not answer the Close frame holds up the stop no longer th
   assert.equal((await ended).code, 0);
 });
 
-test('shutdown.delay_seconds: /ready says 503 on every listener while calls are still served', async () => {
+test('shutdown.delay_seconds: /ready returns 503 on every listener while requests are still served', async () => {
   const child = await startChild({ directory: fresh(), environment: { GW_SHUTDOWN_DELAY_SECONDS: '2' } });
   const url = await publish(child);
   const ended = child.stop();
