@@ -9,7 +9,7 @@ import { type Receiver, startReceiver } from './support/webhooks.ts';
 
 const jwt = { authorization: `Bearer ${tokenOf()}` };
 
-onEveryEngine('several ways in, any of which will do', app => {
+onEveryEngine('Alternative security requirements', app => {
   let upstream: Upstream;
   let receiver: Receiver;
   before(async () => {
@@ -37,7 +37,7 @@ onEveryEngine('several ways in, any of which will do', app => {
     schemes: { key: { enabled: true } },
   };
 
-  test('each one lets in by itself; whom none lets in hears of the last one', async () => {
+  test('each requirement admits a request by itself, and the error is that of the last one', async () => {
     const { id, call } = await published(eitherOne);
     const key = await keyFor(id);
     assert.equal((await call('/x', jwt)).status, 200);
@@ -49,7 +49,7 @@ onEveryEngine('several ways in, any of which will do', app => {
     assert.deepEqual([wrong.status, wrong.body], [403, { error: 'Access to this API has been disallowed' }]);
   });
 
-  test('handlers hear of those whom none lets in, and once', async () => {
+  test('an AuthFailure event is emitted once, only when every requirement fails', async () => {
     const path = `/${createPublicId()}`;
     const { id, call } = await published({ ...eitherOne, server: hook('AuthFailure', receiver.url + path) });
     assert.equal((await call('/x', { authorization: 'Bearer nonsense', 'x-key': await keyFor(id) })).status, 200);
@@ -60,7 +60,7 @@ onEveryEngine('several ways in, any of which will do', app => {
     assert.equal(first, second, 'both are about the last attempt');
   });
 
-  test('inside one all must let in, two of a kind too, and the last one says who calls', async () => {
+  test('all schemes of one requirement must pass, also two of one kind, and the last one identifies the client', async () => {
     const { id, call } = await published({
       document: { security: [{ key: [], other: [] }, { basic: [] }] },
       schemes: {
@@ -77,7 +77,7 @@ onEveryEngine('several ways in, any of which will do', app => {
     assert.equal((await call('/x', { 'x-key': 'wrong', 'x-other': two })).status, 401);
   });
 
-  test('nothing of a failed attempt stays: neither who it was, nor what a token said', async () => {
+  test('a failed requirement leaves no identity and no token claims behind', async () => {
     const { id, call } = await published({
       document: { security: [{ jwt: [], other: [] }, { key: [] }] },
       schemes: { key: { enabled: true }, other: { enabled: true } },
@@ -93,7 +93,7 @@ onEveryEngine('several ways in, any of which will do', app => {
     assert.equal((await call('/x', { ...jwt, 'x-key': key })).status, 429, 'the limit is that of the key');
   });
 
-  test('requirements of the gateway’s own part come after those of the document and may name its own schemes', async () => {
+  test('requirements of the gateway extension follow those of the document and may name its own schemes', async () => {
     const { id, call } = await published({
       document: { security: [{ jwt: [] }] },
       authentication: { hmac: { enabled: true, header }, security: [['hmac', 'key']] },
@@ -104,7 +104,7 @@ onEveryEngine('several ways in, any of which will do', app => {
     assert.deepEqual([status, body], [400, { error: 'Authorization field missing, malformed or invalid' }]);
   });
 
-  test('a client certificate that one of them asks for is not asked of everybody', async () => {
+  test('a client certificate is required only by the requirement that names it', async () => {
     const { call } = await published({
       document: { security: [{ jwt: [] }] },
       server: { clientCertificates: { enabled: true, allowlist: [] } },
@@ -115,7 +115,7 @@ onEveryEngine('several ways in, any of which will do', app => {
     assert.deepEqual([status, body], [403, { error: 'TLS not enabled' }]);
   });
 
-  test('a scheme nobody set up lets nobody in', async () => {
+  test('a scheme without configuration admits no request', async () => {
     const { call } = await published({
       document: { security: [{ jwt: [] }, { basic: [] }] },
     });
@@ -124,7 +124,7 @@ onEveryEngine('several ways in, any of which will do', app => {
     assert.deepEqual([status, body], [500, { error: 'security scheme basic is not configured' }]);
   });
 
-  test('scopes are asked of those who came in with a token, and tokens in other places stay out of records', async () => {
+  test('scopes are checked only for requests with a token', async () => {
     const { id, call, as } = await published({
       document: { security: [{ jwt: [], scopes: ['read'] }, { key: [] }] },
       scheme: { scopeCheck: { enabled: true } },
@@ -135,7 +135,7 @@ onEveryEngine('several ways in, any of which will do', app => {
     assert.equal((await call('/x', { 'x-key': await keyFor(id) })).status, 200);
   });
 
-  test('the older way, the first requirement of the document counts and nothing opens an API by accident', async () => {
+  test('in legacy mode only the first requirement of the document applies, and no API becomes open by mistake', async () => {
     const legacy = { securityProcessingMode: 'legacy' };
     const { id, call } = await published({ ...eitherOne, authentication: legacy });
     assert.equal((await call('/x', jwt)).status, 200);
@@ -151,7 +151,7 @@ onEveryEngine('several ways in, any of which will do', app => {
     assert.equal((await neither.call('/x', jwt)).status, 401);
   });
 
-  test('a scheme that is on and that no requirement names is refused when it is written', async () => {
+  test('an enabled scheme that no requirement names is refused when the definition is written', async () => {
     const words = 'enabled but not configured in a security requirement';
     for (const [more, message] of [
       [{}, `invalid multi-auth configuration: key auth ${words}`],

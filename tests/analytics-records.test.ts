@@ -11,7 +11,7 @@ import { eventually, startUpstream, type Upstream } from './support/upstream.ts'
 
 const canary = 'canary-of-the-operator';
 
-describe('what is written down of calls', () => {
+describe('Analytics records', () => {
   let app: TestApp;
   let upstream: Upstream;
   before(async () => {
@@ -33,7 +33,7 @@ describe('what is written down of calls', () => {
     });
   const text = (base64: string) => Buffer.from(base64, 'base64').toString('latin1');
 
-  test('headers that an API names become tags, in lower-case', async () => {
+  test('headers named by an API become tags in lower case', async () => {
     const apis = await shaped({
       classic: { tag_headers: ['X-Team', 'X-Absent'] },
       oas: { middleware: { global: { trafficLogs: { enabled: true, tagHeaders: ['X-Team', 'X-Absent'] } } } },
@@ -51,7 +51,7 @@ describe('what is written down of calls', () => {
 
   const secretly = { add: { 'X-Upstream': 'Bearer $secret_conf.upstream', 'X-Plain': 'yes' } };
 
-  test('an API, or a key, may ask for both texts; secrets that the gateway put in are not in them', async () => {
+  test('detailed recording of an API or a key stores request and response without secrets added by the gateway', async () => {
     const wish = { guarded: true, request: secretly, response: secretly };
     const asking = await shaped({
       ...wish,
@@ -87,7 +87,7 @@ describe('what is written down of calls', () => {
     assert.equal((await logged(plain!)).raw_request, '');
   });
 
-  test('a test of a definition shows what is sent without the secrets in it', async () => {
+  test('a debug request shows the upstream request without secrets', async () => {
     const spec = {
       api_id: 'tested',
       name: 'Tested',
@@ -112,7 +112,7 @@ describe('what is written down of calls', () => {
     assert.deepEqual([sent, older], [`Bearer ${canary}`, 'canary-in-the-environment']);
   });
 
-  test('callers are told until when an API is in service, and refused from then on', async () => {
+  test('an API with an expiry sends it in a response header, and refuses requests afterwards', async () => {
     const published = async (expiration: string) => {
       const classic = openApi(upstream, { expiration });
       const id = createPublicId();

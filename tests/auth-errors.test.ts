@@ -17,7 +17,7 @@ const onLog = (line: string) => void lines.push(JSON.parse(line));
 const toldOf = (apiId: string) => lines.filter(({ event, api_id }) => event && api_id === apiId).map(it => it.event);
 
 onEveryEngine(
-  'callers who are not let in hear why',
+  'Authentication errors',
   app => {
     let upstream: Upstream;
     let publisher: Publisher;
@@ -51,7 +51,7 @@ onEveryEngine(
 
     for (const row of [...refusedRows, ...moreRefusedRows]) test(`when ${row.when}: ${row.status}`, () => refused(row));
 
-    test('handlers are told of those refusals that are events, and of no others', () => {
+    test('events are emitted for exactly those refusals that have one', () => {
       assert.ok(quiet.length > 0);
       for (const apiId of quiet) assert.deepEqual(toldOf(apiId), []);
     });

@@ -37,7 +37,7 @@ async function everywhere(url: string, headers: Record<string, string> = {}): Pr
 const refusal = (message: string) => `{\n    "error": ${JSON.stringify(message)}\n}`;
 
 onEveryEngine(
-  'callers of APIs',
+  'API keys, basic authentication and certificates',
   app => {
     let upstream: Upstream;
     before(async () => {
@@ -65,7 +65,7 @@ onEveryEngine(
       await settled(app());
     };
 
-    test('a key opens the APIs it was made for, from its making to its end, on every thread', async () => {
+    test('a key is accepted by the APIs of its rights from creation to deletion, on every thread', async () => {
       const [mine, other] = [guarded(), guarded()];
       const [url, otherUrl] = [await publish(app(), mine), await publish(app(), other)];
       assert.deepEqual(await everywhere(url), { status: 401, body: refusal('Authorization field missing') });
@@ -90,7 +90,7 @@ onEveryEngine(
       assert.equal((await everywhere(url, headers)).status, 403);
     });
 
-    test('a change of a policy reaches its keys on every thread', async () => {
+    test('a policy change applies to its keys on every thread', async () => {
       const [first, second] = [guarded(), guarded()];
       const [url, secondUrl] = [await publish(app(), first), await publish(app(), second)];
       const policy = {
@@ -119,7 +119,7 @@ onEveryEngine(
       });
     });
 
-    test('a user with a password signs in with it, and with nothing else', async () => {
+    test('basic authentication accepts only the password of the user', async () => {
       const api = guarded({ use_basic_auth: true });
       const url = await publish(app(), api);
       const user = `user-${createPublicId()}`;
@@ -156,7 +156,7 @@ onEveryEngine(
       return body.id;
     }
 
-    test('a key bound to a certificate is named after it, and there is one only', async () => {
+    test('a key bound to a certificate has an id derived from it, and is unique', async () => {
       const [api, certificate] = [guarded(), await uploaded()];
       const url = await publish(app(), api);
       const body = { access_rights: rightsTo(api), certificate };
@@ -166,7 +166,7 @@ onEveryEngine(
       assert.equal((await alone(url, { authorization: keyId })).status, 401, 'nobody showed the certificate');
     });
 
-    test('an API is served while the certificates it names are there, and not without them', async () => {
+    test('an API is served only while the certificates that it names exist', async () => {
       const id = await uploaded();
       const api = guarded({ use_mutual_tls_auth: true, client_certificates: [id] });
       const url = await publish(app(), api);
@@ -177,7 +177,7 @@ onEveryEngine(
       assert.equal(body.reason, `the client certificate ${id} is not in the store`);
     });
 
-    test('an API reached from inside asks for its own credentials, whatever was open before', async () => {
+    test('an API reached by gw:// requires its own credentials, also from an endpoint without authentication', async () => {
       const inner = guarded({ auth_configs: { authToken: { auth_header_name: 'x-inner' } } });
       const innerUrl = await publish(app(), inner);
       const open = { name: 'Default', use_extended_paths: true, extended_paths: { ignored: [{ path: '/open' }] } };
@@ -188,14 +188,18 @@ onEveryEngine(
       const outerUrl = await publish(app(), outer);
       const [outerKey, innerKey] = [await keyFor(outer), await keyFor(inner)];
       assert.equal((await alone(innerUrl, { 'x-inner': innerKey })).status, 200);
-      assert.equal((await alone(`${outerUrl}/open`)).status, 401, 'open outside is not open inside');
+      assert.equal(
+        (await alone(`${outerUrl}/open`)).status,
+        401,
+        'an endpoint without authentication does not open the inner API',
+      );
       assert.equal((await alone(`${outerUrl}/x`, { authorization: outerKey })).status, 401);
       assert.equal((await alone(`${outerUrl}/x`, { authorization: outerKey, 'x-inner': outerKey })).status, 403);
       assert.equal((await alone(`${outerUrl}/x`, { authorization: outerKey, 'x-inner': innerKey })).status, 200);
       assert.equal((await alone(`${outerUrl}/open`, { 'x-inner': innerKey })).status, 200);
     });
 
-    test('being a version of another API does not open what is for calls from inside', async () => {
+    test('internal endpoints of an API that is a version of another API stay internal', async () => {
       const internal = { internal: [{ path: '/inside', method: 'GET' }] };
       const entry = { name: 'Default', use_extended_paths: true, extended_paths: internal };
       const child = openApi(upstream, { version_data: { not_versioned: true, versions: { Default: entry } } });

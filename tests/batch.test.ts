@@ -19,7 +19,7 @@ interface Result {
   body: string;
 }
 
-describe('several calls in one request', () => {
+describe('Batch requests', () => {
   let app: TestApp;
   let upstream: Upstream;
   before(async () => {
@@ -71,7 +71,7 @@ describe('several calls in one request', () => {
     return body.key_id;
   }
 
-  test('a part carries no secret of the gateway to an upstream, and no address that cannot be sent there', async () => {
+  test('a part forwards no gateway secret to an upstream and no address that cannot be sent', async () => {
     for (const { url } of await batches()) {
       const before = upstream.requests.length;
       const headers = { 'X-Gw-Explain': 'canary', x_gw_explain: 'canary' };
@@ -87,7 +87,7 @@ describe('several calls in one request', () => {
     }
   });
 
-  test('each call is answered like one of its own, in the order asked', async () => {
+  test('each part is answered like a single request, in order', async () => {
     for (const { url, form } of await batches()) {
       const list = await results(url, [
         { relative_url: 'a?x=1', headers: { 'X-Own': 'one' } },
@@ -109,7 +109,7 @@ describe('several calls in one request', () => {
     }
   });
 
-  test('one after another where that is asked for, several at once otherwise', async () => {
+  test('parts run in sequence when requested, and concurrently otherwise', async () => {
     const [{ url }] = (await batches()) as [Published];
     const parts = Array.from({ length: 12 }, (_, n) => ({ relative_url: `${n}` }));
     const waiting: ServerResponse[] = [];
@@ -134,7 +134,7 @@ describe('several calls in one request', () => {
     }
   });
 
-  test('the request asks for nothing; each call brings its own credential and is counted and recorded', async () => {
+  test('the batch itself needs no credential; each part has its own and is counted and recorded', async () => {
     for (const api of await batches(withKey)) {
       const key = await keyFor(api, { rate: 2, per: 1000 });
       const own = { authorization: key };
@@ -168,7 +168,7 @@ describe('several calls in one request', () => {
     'a b',
     'a#b',
   ];
-  test('an address, or what is no relative URL, refuses the whole before any of it is done', async () => {
+  test('an absolute or invalid URL refuses the whole batch before any part runs', async () => {
     for (const { url, form } of await batches()) {
       for (const relative_url of outside) {
         upstream.requests.length = 0;
@@ -180,7 +180,7 @@ describe('several calls in one request', () => {
     }
   });
 
-  test('no spelling of a relative URL leads to another API', async () => {
+  test('no encoding of a relative URL reaches another API', async () => {
     const [{ url }] = (await batches()) as [Published];
     const other = openApi(upstream);
     const otherPath = other.proxy.listen_path;
@@ -215,7 +215,7 @@ describe('several calls in one request', () => {
     'X-Client-IP',
     'X-Original-URL',
   ];
-  test('a part claims no address, under any name; what a trusted proxy says of the whole holds for its parts', async () => {
+  test('forwarding headers of a part are removed, and those of a trusted proxy for the batch apply to its parts', async () => {
     const only = { classic: { enable_ip_whitelisting: true, allowed_ips: ['192.0.2.1'] } };
     const lists = { ipAccessControl: { enabled: true, allow: ['192.0.2.1'] } };
     for (const { url, form } of await batches({ ...only, oas: lists })) {
@@ -233,7 +233,7 @@ describe('several calls in one request', () => {
     }
   });
 
-  test('no part holds a request of many parts', async () => {
+  test('a part cannot be a batch', async () => {
     for (const { url, form } of await batches()) {
       const nested = JSON.stringify({ requests: [{ relative_url: 'a' }] });
       const [refused] = await results(url, [{ method: 'POST', relative_url: 'gw/batch/', body: nested }]);
@@ -242,7 +242,7 @@ describe('several calls in one request', () => {
     }
   });
 
-  test('what is not a batch is refused, with its own words; other methods get nothing', async () => {
+  test('an invalid batch is refused with a specific error, and other methods are not accepted', async () => {
     for (const { url, form } of await batches()) {
       const wrong: unknown[] = [
         '{',
@@ -266,7 +266,7 @@ describe('several calls in one request', () => {
     }
   });
 
-  test('number, size and time of parts have bounds', async () => {
+  test('count, size and duration of parts are limited', async () => {
     const [{ url }] = (await batches()) as [Published];
     const many = await send(url, { requests: Array.from({ length: 21 }, () => ({ relative_url: 'a' })) });
     assert.equal(many.status, 400);
@@ -286,7 +286,7 @@ describe('several calls in one request', () => {
     }
   });
 
-  test('only APIs that say so take them', async () => {
+  test('only APIs with batch support accept batches', async () => {
     const url = await publish(app, openApi(upstream));
     const { url: asked } = (await (await send(url, { requests: [] })).json()) as { url: string };
     assert.equal(asked, '/gw/batch/');

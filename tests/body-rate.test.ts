@@ -39,7 +39,7 @@ withSettings(
     'upstream.max_connections': '8',
   },
   (app, upstream) => {
-    test('a client of HTTP/1.1 that stops sending gets 408, and its connection ends', async t => {
+    test('an HTTP/1.1 client that stops sending its body gets 408, and its connection closes', async t => {
       const url = await publish(app(), openApi(upstream()));
       const before = upstream().requests.length;
       const one = await beginBody(t, url, 'x');
@@ -51,7 +51,7 @@ withSettings(
       assert.equal(upstream().requests.length, before);
     });
 
-    test('a client that goes on sending, and too slowly, gets 408', async t => {
+    test('a client that sends its body below the minimum rate gets 408', async t => {
       const url = await publish(app(), openApi(upstream()));
       const one = await beginBody(t, url, 'x');
       const drip = setInterval(() => one.send('x'), 20);
@@ -59,7 +59,7 @@ withSettings(
       await one.until(/^HTTP\/1\.1 408 /);
     });
 
-    test('a stream of HTTP/2 that stops gets 408, and the others of its connection go on', async t => {
+    test('an HTTP/2 stream that stops sending gets 408, and other streams of the connection continue', async t => {
       const url = await publish(app(), openApi(upstream()));
       const session = connectHttp2(url);
       t.after(() => session.destroy());
@@ -76,7 +76,7 @@ withSettings(
       next.resume();
     });
 
-    test('a body that stops after its beginning was forwarded ends the request at the upstream too', async t => {
+    test('a body that stalls after it was partly forwarded also aborts the upstream request', async t => {
       const arrived = Promise.withResolvers<IncomingMessage>();
       const server = createServer(request => arrived.resolve(request.on('error', () => undefined).resume()));
       const url = await publish(app(), openApi({ url: `http://127.0.0.1:${await listen(t, server)}` }));
@@ -86,7 +86,7 @@ withSettings(
       await eventually(() => assert.ok(request.aborted));
     });
 
-    test('a client whose upstream reads slowly is not slow', async t => {
+    test('a client held back by a slow upstream does not get 408', async t => {
       const arrived = Promise.withResolvers<IncomingMessage>();
       const server = createServer((request, response) => {
         arrived.resolve(request);

@@ -99,14 +99,14 @@ async function post(url: string, body?: string | Buffer, headers: Record<string,
   return { status: reply.status, headers: reply.headers, text: await reply.text() };
 }
 
-onEveryEngine('body transforms', app => {
+onEveryEngine('Body transforms', app => {
   let upstream: Upstream;
   before(async () => {
     upstream = await startUpstream();
   });
   after(() => upstream.close());
 
-  test('JSON is written anew on its way to the upstream, in both forms', async () => {
+  test('a JSON request body is transformed, in both formats', async () => {
     upstream.answer = undefined;
     const template =
       '{"who": {{.name | jsonMarshal}}, "tags": [{{range $i, $t := .tags}}{{if $i}},{{end}}"{{$t}}"{{end}}]}';
@@ -119,7 +119,7 @@ onEveryEngine('body transforms', app => {
     }
   });
 
-  test('JSON is written anew on its way back, in both forms', async () => {
+  test('a JSON response body is transformed, in both formats', async () => {
     upstream.answer = said('{"id":12345678901234567890,"secret":"s"}', { etag: '"v"', 'content-md5': 'x' });
     for (const { url } of await transforming(app(), upstream, { response: { template: '<id é="1">{{.id}}</id>' } })) {
       const { text, headers, status } = await post(url);
@@ -132,7 +132,7 @@ onEveryEngine('body transforms', app => {
     }
   });
 
-  test('XML becomes JSON on the way in, and JSON becomes XML on the way out', async () => {
+  test('an XML request body becomes JSON, and a JSON response body becomes XML', async () => {
     upstream.answer = said('{"order":{"-id":"7","item":["a","b"]}}');
     const shape = {
       request: { format: 'xml' as const, template: '{{. | jsonMarshal}}' },
@@ -145,7 +145,7 @@ onEveryEngine('body transforms', app => {
     }
   });
 
-  test('JSON becomes XML on the way in, and XML becomes JSON on the way out', async () => {
+  test('a JSON request body becomes XML, and an XML response body becomes JSON', async () => {
     upstream.answer = said('<r><ok>yes</ok></r>', { 'content-type': 'text/xml' });
     const shape = {
       request: { template: '{{xmlMarshal .}}' },
@@ -158,7 +158,7 @@ onEveryEngine('body transforms', app => {
     }
   });
 
-  test('templates see metadata of the key and facts of the call, and no caller speaks for either', async () => {
+  test('templates read key metadata and context variables, and a client cannot override either', async () => {
     upstream.answer = undefined;
     const template =
       '{{._gw_meta.plan}}|{{._gw_context.remote_addr}}|{{._gw_context.headers_X_Team}}|{{.a}}|$gw_meta.plan|$gw_context.headers_X_Team';
@@ -177,7 +177,7 @@ onEveryEngine('body transforms', app => {
     }
   });
 
-  test('a template that changes what it sees changes nothing for the next call', async () => {
+  test('a template that modifies its data does not affect the next request', async () => {
     upstream.answer = undefined;
     const template = '{{._gw_meta.deep.n}}{{$_ := set ._gw_meta.deep "n" "changed"}}';
     const apis = await transforming(app(), upstream, { request: { template }, guarded: true });
@@ -189,7 +189,7 @@ onEveryEngine('body transforms', app => {
   });
 });
 
-describe('body transforms', () => {
+describe('Body transforms: bodies and limits', () => {
   let app: TestApp;
   let upstream: Upstream;
   const directory = mkdtempSync(join(tmpdir(), 'gw-templates-'));
@@ -232,7 +232,7 @@ describe('body transforms', () => {
     return got;
   }
 
-  test('lists are .array; no body, and a bare value, are an empty object', async () => {
+  test('a JSON array is .array; an empty body and a scalar are an empty object', async () => {
     const template = '{{len .}}:{{range .array}}{{.}};{{end}}';
     for (const [body, expected] of [
       ['[1,"a",{"b":2}]', '1:1;a;map[b:2];'],
@@ -246,7 +246,7 @@ describe('body transforms', () => {
       for (const got of await sent({ request: { template } }, body)) assert.equal(got.body, expected, String(body));
   });
 
-  test('packed bodies are unpacked on their way in, and sent as they are', async () => {
+  test('a compressed request body is decompressed and forwarded uncompressed', async () => {
     const plain = '{"a":"packed"}';
     for (const [coding, body] of Object.entries({
       gzip: gzipSync(plain),
@@ -266,7 +266,7 @@ describe('body transforms', () => {
       assert.equal(got.body, 'packed');
   });
 
-  test('bodies too large to be held are refused, packed or not', async () => {
+  test('a body beyond the buffer limit is refused, compressed or not', async () => {
     upstream.answer = undefined;
     for (const { url } of await transforming(app, upstream, { request: { template: '{{.a}}' } })) {
       const large = Buffer.from(JSON.stringify({ a: 'x'.repeat(30_000) }));
@@ -291,7 +291,7 @@ describe('body transforms', () => {
       }
   });
 
-  test('a template that asks for too much is refused, in both directions', async () => {
+  test('a template beyond its budget is refused, in both directions', async () => {
     upstream.answer = undefined;
     const greedy = [
       '{{range until 90000}}x{{end}}',
@@ -317,7 +317,7 @@ describe('body transforms', () => {
       assert.equal((await post(url, deep)).status, 413);
   });
 
-  test('packed answers are unpacked, and sent as they are', async () => {
+  test('a compressed response body is decompressed and sent uncompressed', async () => {
     const plain = '{"a":"packed"}';
     for (const [coding, body] of Object.entries({
       gzip: gzipSync(plain),
@@ -331,7 +331,7 @@ describe('body transforms', () => {
       }
   });
 
-  test('upstreams are asked for the whole of an answer, in a coding that can be undone', async () => {
+  test('the upstream request has no range and only supported content codings', async () => {
     const asked = { range: 'bytes=0-1', 'accept-encoding': 'zstd' };
     for (const { headers } of await sent({ response: { template: '{{.method}}' } }, '{}', asked)) {
       assert.equal(headers.range, undefined);
@@ -339,7 +339,7 @@ describe('body transforms', () => {
     }
   });
 
-  test('answers without a body stay without one', async () => {
+  test('a response without a body stays without one', async () => {
     upstream.answer = (request, response) => {
       response.writeHead(
         request.method === 'HEAD' ? 200 : 204,
@@ -355,13 +355,13 @@ describe('body transforms', () => {
     }
   });
 
-  test('answers without end are not held back', async () => {
+  test('a streaming response is not buffered', async () => {
     for (const type of ['text/event-stream', 'multipart/x-mixed-replace; boundary=a'])
       for (const { text } of await given({ response: { template: 'x' } }, 'data: 1\n\n', { 'content-type': type }))
         assert.equal(text, 'data: 1\n\n', type);
   });
 
-  test('other endpoints and methods pass as they are', async () => {
+  test('other endpoints and methods pass unchanged', async () => {
     upstream.answer = undefined;
     for (const { url } of await transforming(app, upstream, {
       request: { template: 'x' },
@@ -372,11 +372,11 @@ describe('body transforms', () => {
     }
   });
 
-  test('templates come from files below the directory of the operator', async () => {
+  test('template files are read from the configured directory', async () => {
     for (const got of await sent({ request: { file: 'a.tmpl' } }, '{"a":1}')) assert.equal(got.body, 'from a file: 1');
   });
 
-  test('an API whose template cannot be read is not served, and says why', async () => {
+  test('an API with an invalid template is not served, and its status names the reason', async () => {
     for (const [wish, why] of [
       [{ template: '{{.a' }, 'the body template of /x cannot be read: line 1: unclosed action'],
       [{ template: '{{nope}}' }, 'the body template of /x cannot be read: line 1: function "nope" not defined'],
@@ -393,14 +393,14 @@ describe('body transforms', () => {
       }
   });
 
-  test('the example of the guide does what it says', async () => {
+  test('the example of the guide works as documented', async () => {
     upstream.answer = undefined;
     const { run, promised } = walkOf('docs/guide/body-transforms.md');
     assert.equal(promised.length, 4);
     await run({ CONTROL: app.url.dashboard, GATEWAY: app.url.gateway, DATA: app.directory, UPSTREAM: upstream.url });
   });
 
-  test('the classic form shows metadata only where it says so', async () => {
+  test('a classic definition exposes metadata to templates only with enable_session', async () => {
     upstream.answer = undefined;
     const shape = { request: { template: '{{._gw_meta.a}}' }, guarded: true, session: false };
     const apis = await transforming(app, upstream, shape);

@@ -8,7 +8,7 @@ import { openApi, publish } from './support/traffic.ts';
 
 const isHit = ({ headers }: Heard) => headers['x-gw-cached-response'] === '1';
 
-describe('response cache of APIs without keys', () => {
+describe('Response caching of keyless APIs', () => {
   let app: TestApp;
   let origin: Origin;
   let url = '';
@@ -29,7 +29,7 @@ describe('response cache of APIs without keys', () => {
   const alternately: Record<string, string>[] = [{}, { 'X-Api-Key': 'alice' }];
   const credentials = ['X-Api-Key', 'Api-Key', 'X-Auth-Token', 'X-Amz-Security-Token', 'X-Csrf-Token', 'X-User'];
   for (const [at, name] of credentials.entries())
-    test(`callers that differ by ${name} do not get each other’s responses, nor do those without it`, async () => {
+    test(`clients with different ${name} do not share responses, nor do clients without it`, async () => {
       const id = `credential${at}`;
       const bodies = [];
       for (const headers of [{}, { [name]: 'alice' }, { [name]: 'bob' }, { [name]: '' }])
@@ -44,18 +44,18 @@ describe('response cache of APIs without keys', () => {
       }
     });
 
-  test('headers that say nothing about the caller do not keep a response from being used', async () => {
+  test('headers that do not identify the client are not part of the cache key', async () => {
     await ask('harmless', { 'User-Agent': 'a', 'X-Request-Id': '1', Traceparent: '00-1', 'Sec-Fetch-Mode': 'cors' });
     assert.ok(isHit(await ask('harmless', { 'User-Agent': 'b', 'X-Request-Id': '2', Referer: 'http://x/' })));
   });
 
-  test('calls at the same time that differ by a credential are not answered with one response', async () => {
+  test('concurrent requests with different credentials are not coalesced', async () => {
     const names = ['', 'alice', 'bob', 'carol'];
     const heard = await Promise.all(names.map(name => ask('together', name === '' ? {} : { 'X-Api-Key': name })));
     assert.equal(new Set(heard.map(({ body }) => body.toString())).size, names.length);
   });
 
-  test('a change drops what is cached for the address, whatever headers it was asked with', async () => {
+  test('an unsafe request invalidates all cached responses of its URL, for any headers', async () => {
     for (const headers of alternately) await ask('changed', headers);
     assert.ok(isHit(await ask('changed', { 'X-Api-Key': 'alice' })));
     await ask('changed', { 'X-Csrf-Token': 't' }, 'DELETE');
@@ -63,7 +63,7 @@ describe('response cache of APIs without keys', () => {
   });
 
   for (const name of ['X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override'])
-    test(`a call with ${name} is neither answered from the cache nor cached, and drops what is`, async () => {
+    test(`a request with ${name} is neither served from the cache nor cached, and invalidates the entry`, async () => {
       const id = name.replaceAll('-', '');
       await ask(id);
       assert.ok(isHit(await ask(id)));
@@ -71,13 +71,13 @@ describe('response cache of APIs without keys', () => {
       assert.equal(isHit(await ask(id)), false, 'it may have changed something');
     });
 
-  test('a call with more of such headers than fit into a key is not cached', async () => {
+  test('a request with more identity headers than a cache key holds is not cached', async () => {
     const long = { 'X-Long': 'x'.repeat(9000) };
     for (let n = 0; n < 2; n++) assert.equal(isHit(await ask('long', long)), false);
     assert.equal(origin.count('long'), 2);
   });
 
-  test('names and values of such headers never run into each other', () => {
+  test('names and values of identity headers are separated in the cache key', () => {
     const of = (...flat: string[]) => serializeClientHeaders(new HeaderList(flat));
     assert.equal(of('Accept', 'x', 'HOST', 'y'), '');
     assert.notEqual(of('x-a', '1', 'x-b', '2'), of('x-a', '13:x-b1:2'));

@@ -73,7 +73,7 @@ inPlace('one thread', {}, place => {
   const published = async (more: object = {}) => publish(place().app, openApi(place().upstream, { ...kept, ...more }));
   const fresh = (url: string) => ({ id: createPublicId(), url: `${url}/a?case=` });
 
-  test('two keys never share an answer, and neither does a call without one', async () => {
+  test('two API keys never share a response, nor does a request without one', async () => {
     const { app, origin } = place();
     const definition = openApi(place().upstream, {
       ...kept,
@@ -104,7 +104,7 @@ inPlace('one thread', {}, place => {
     assert.equal(origin.count(id), 4);
   });
 
-  test('a key that is taken away gets nothing that was kept for it', async () => {
+  test('a deleted key gets no cached response', async () => {
     const { app } = place();
     const definition = openApi(place().upstream, { ...kept, use_keyless: false });
     const url = await publish(app, definition);
@@ -117,7 +117,7 @@ inPlace('one thread', {}, place => {
     assert.equal((await call()).status, 403);
   });
 
-  test('what is kept counts against limits, and says what is left of them', async () => {
+  test('a cached response counts against limits and carries the rate limit headers', async () => {
     const { app } = place();
     const definition = openApi(place().upstream, { ...kept, use_keyless: false });
     const url = await publish(app, definition);
@@ -135,7 +135,7 @@ inPlace('one thread', {}, place => {
     );
   });
 
-  test('of fifty calls at once one goes to the upstream, and all get its answer, in both forms', async () => {
+  test('request coalescing: of fifty concurrent requests one reaches the upstream and all get its response, in both formats', async () => {
     const { origin } = place();
     for (const { url, form } of await publishBoth(place().app, place().upstream, saidOf(options))) {
       const id = createPublicId();
@@ -151,7 +151,7 @@ inPlace('one thread', {}, place => {
     }
   });
 
-  test('who waits for an answer that is not kept goes on alone, and later nobody waits for one', async () => {
+  test('requests coalesced on an uncacheable response proceed alone, and later requests are not coalesced', async () => {
     const { origin } = place();
     const url = await published();
     const id = createPublicId();
@@ -167,7 +167,7 @@ inPlace('one thread', {}, place => {
     await Promise.all(calls);
   });
 
-  test('who waits for a call whose caller leaves goes on alone', async () => {
+  test('requests coalesced on one whose client disconnects proceed alone', async () => {
     const url = await published();
     const { id, url: base } = fresh(url);
     const gate = held(place());
@@ -184,7 +184,7 @@ inPlace('one thread', {}, place => {
     for (const it of await Promise.all([second, third])) assert.equal(it.status, 200);
   });
 
-  test('who waits for a call that fails goes on alone, and the failure is not kept', async () => {
+  test('requests coalesced on one that fails proceed alone, and the failure is not cached', async () => {
     const { upstream } = place();
     const { id, url } = fresh(await published());
     const plain = upstream.answer;
@@ -206,7 +206,7 @@ inPlace('one thread', {}, place => {
     upstream.answer = plain;
   });
 
-  test('an answer that breaks off is not kept', async () => {
+  test('an incomplete response is not cached', async () => {
     const { upstream } = place();
     const url = await published();
     const { id, url: base } = fresh(url);
@@ -223,7 +223,7 @@ inPlace('one thread', {}, place => {
     assert.equal(String(heard.body), `${id} 1`);
   });
 
-  test('its time over, an answer is asked for anew', async () => {
+  test('an expired response is fetched again', async () => {
     const { origin } = place();
     const { id, url } = fresh(await published());
     origin.says.set(id, { headers: { 'cache-control': 'max-age=1' } });
@@ -232,7 +232,7 @@ inPlace('one thread', {}, place => {
     assert.equal(origin.count(id), 2);
   });
 
-  test('a changed definition starts afresh, and the same one written again does not', async () => {
+  test('a changed definition invalidates the cache, an unchanged one does not', async () => {
     const { app, origin } = place();
     const definition = openApi(place().upstream, kept);
     const { id, url } = fresh(await publish(app, definition));
@@ -251,7 +251,7 @@ inPlace('one thread', {}, place => {
     assert.equal(origin.count(id), 2);
   });
 
-  test('a hit is written down as one, without an upstream', async () => {
+  test('a cache hit is recorded as such, without an upstream', async () => {
     const { app } = place();
     const definition = openApi(place().upstream, kept);
     const url = await publish(app, definition);
@@ -268,7 +268,7 @@ inPlace('one thread', {}, place => {
     });
   });
 
-  test('pages of another origin are told so on hits too, each its own', async () => {
+  test('CORS headers of a cache hit are those of the requesting origin', async () => {
     const { origin } = place();
     const cors = {
       enable: true,
@@ -287,7 +287,7 @@ inPlace('one thread', {}, place => {
     assert.equal(origin.count(id), 1);
   });
 
-  test('a call that goes round is kept by the API that answers it', async () => {
+  test('a looped request is cached by the API that answers it', async () => {
     const { app, upstream, origin } = place();
     const inner = openApi(upstream, { ...kept, name: `inner${createPublicId()}` });
     await publish(app, inner);
@@ -298,7 +298,7 @@ inPlace('one thread', {}, place => {
     assert.equal(origin.count(id), 1);
   });
 
-  test('versions have their own answers', async () => {
+  test('versions have separate cache entries', async () => {
     const { app, upstream, origin } = place();
     const definition = openApi(upstream, {
       cache_options: kept.cache_options,
@@ -312,7 +312,7 @@ inPlace('one thread', {}, place => {
     assert.equal(origin.count(id), 2);
   });
 
-  test('the older list of paths keeps what is safe', async () => {
+  test('the legacy cache path list caches safe methods', async () => {
     const version = { name: 'Default', use_extended_paths: true, extended_paths: { cache: ['/listed'] } };
     const url = await published({
       cache_options: { enable_cache: true, cache_timeout: 60 },
@@ -330,7 +330,7 @@ inPlace('one thread', {}, place => {
     assert.equal(await twice('/else'), false);
   });
 
-  test('a long body of a call that is kept by its body goes on, or is refused where its length was not said', async () => {
+  test('a body too long for a body cache key is forwarded, or refused without a content-length', async () => {
     const { app, upstream } = place();
     const posted: Options = {
       cache: { enabled: true, timeout: 60 },
@@ -355,7 +355,7 @@ inPlace('one thread', {}, place => {
     }
   });
 
-  test('testing a definition neither uses nor leaves kept answers', async () => {
+  test('a debug request neither reads nor writes the cache', async () => {
     const { app, origin } = place();
     const definition = openApi(place().upstream, kept);
     const { id, url } = fresh(await publish(app, definition));
@@ -369,7 +369,7 @@ inPlace('one thread', {}, place => {
 });
 
 inPlace('several threads', { settings: { threads: '3' } }, place => {
-  test('answers of an API are forgotten on every thread, and of no other API', async () => {
+  test('invalidating the cache of an API applies to every thread and to no other API', async () => {
     const { app, upstream, origin } = place();
     const [one, other] = [openApi(upstream, kept), openApi(upstream, kept)];
     const urls = [await publish(app, one), await publish(app, other)];
@@ -396,7 +396,7 @@ inPlace('several threads', { settings: { threads: '3' } }, place => {
     assert.ok(asked >= 1 && asked <= 3, `each thread asks once: ${asked}`);
   });
 
-  test('a change is seen whichever thread is asked', async () => {
+  test('an unsafe request invalidates the entry on every thread', async () => {
     const { app, upstream } = place();
     const url = await publish(app, openApi(upstream, kept));
     const id = createPublicId();
@@ -415,7 +415,7 @@ inPlace('several threads', { settings: { threads: '3' } }, place => {
 });
 
 inPlace('little room', { settings: { 'cache.max_memory_bytes': '20000', 'cache.max_entry_bytes': '5000' } }, place => {
-  test('memory is bounded: what was not asked for the longest goes first', async () => {
+  test('the cache is bounded and evicts the least recently used entry', async () => {
     const { app, upstream, origin } = place();
     const url = await publish(app, openApi(upstream, kept));
     const ids = Array.from({ length: 10 }, () => createPublicId());
@@ -432,7 +432,7 @@ inPlace('little room', { settings: { 'cache.max_memory_bytes': '20000', 'cache.m
 });
 
 inPlace('callers have a say', { settings: { 'cache.honour_request_cache_control': 'true' } }, place => {
-  test('a caller that wants a kept answer only gets none from the upstream', async () => {
+  test('only-if-cached does not reach the upstream', async () => {
     const { app, upstream, origin } = place();
     const url = await publish(app, openApi(upstream, kept));
     const id = createPublicId();
@@ -443,7 +443,7 @@ inPlace('callers have a say', { settings: { 'cache.honour_request_cache_control'
   });
 });
 
-test('gateways on one Redis share answers and forget them together; without Redis calls go on', async () => {
+test('gateways on one Redis share and invalidate cached responses, and serve requests without Redis', async () => {
   const redis = await startRedis();
   const origin = await startOrigin();
   const settings = { 'redis.url': redis.url, 'redis.timeout_ms': '5000' };

@@ -202,7 +202,7 @@ const ofPlain: Row[] = [
     'MMH',
     [withHeader('x-lang', 'de'), withHeader('x-lang', 'en'), withHeader('x-lang', 'de')],
   ],
-  ['a change is seen by whoever made it', 'MHMMH', [get, get, put, get, get]],
+  ['an unsafe request invalidates the entry for its client', 'MHMMH', [get, get, put, get, get]],
   ['a DELETE is a change', 'MMM', [get, { method: 'DELETE' }, get]],
   [
     'a change makes kept variants untrue',

@@ -5,7 +5,7 @@ import { call } from './hostile/raw.ts';
 import { startApp, type TestApp } from './support/app.ts';
 import { openApi, publish } from './support/traffic.ts';
 
-describe('upstreams that take no connection', () => {
+describe('Upstream connect timeout', () => {
   let app: TestApp;
   const sockets: Socket[] = [];
   const servers: Server[] = [];
@@ -45,21 +45,21 @@ describe('upstreams that take no connection', () => {
     return [reply.status, await reply.text()];
   }
 
-  test('one that does not agree on TLS has the time for connecting', async () => {
+  test('applies to the TLS handshake', async () => {
     assert.deepEqual(await got(`https://127.0.0.1:${await listening()}`), late);
   });
 
-  test('so it has behind a forward proxy', async () => {
+  test('applies to the TLS handshake behind a forward proxy', async () => {
     const transport = { proxy_url: `http://127.0.0.1:${await listening(proxy)}` };
     assert.deepEqual(await got(`https://127.0.0.1:${await listening()}`, { transport }), late);
   });
 
-  test('so has the forward proxy itself', async () => {
+  test('applies to the forward proxy itself', async () => {
     const transport = { proxy_url: `http://127.0.0.1:${await listening()}` };
     assert.deepEqual(await got('https://127.0.0.1:1', { transport }), late);
   });
 
-  test('so has one that is asked for a WebSocket', async () => {
+  test('applies to a WebSocket upgrade', async () => {
     const url = new URL(await publish(app, openApi({ url: `wss://127.0.0.1:${await listening()}` })));
     const one = await call(Number(url.port));
     one.send(

@@ -67,8 +67,8 @@ const everything = ({ credentials }: TestApp) => ({
 });
 const json = { 'content-type': 'application/json' };
 
-withSettings('the port of traffic as it comes', {}, (app, upstream) => {
-  test('has no control interface, whoever asks, and /gw is a path like any other', async () => {
+withSettings('Control interface on the traffic port, default settings', {}, (app, upstream) => {
+  test('the traffic port has no control interface, and /gw is an ordinary path', async () => {
     const headers = everything(app());
     assert.equal((await call(app().url.gateway, '/gw/apis', { headers })).status, 404);
     await publish(app(), openApi(upstream(), { proxy: { listen_path: '/gw/' } }));
@@ -79,11 +79,11 @@ withSettings('the port of traffic as it comes', {}, (app, upstream) => {
 });
 
 onEveryEngine(
-  'the control interface on the port of traffic',
+  'Control interface on the traffic port',
   app => {
     const secret = () => ({ 'x-gw-authorization': app().credentials.gateway_secret });
 
-    test('a script makes an API there, and callers are served', async () => {
+    test('an API created over the traffic port is served', async () => {
       const upstream = await startUpstream();
       const definition = openApi(upstream);
       const sent = { method: 'POST', headers: { ...secret(), ...json }, body: JSON.stringify(definition) };
@@ -96,7 +96,7 @@ onEveryEngine(
       await upstream.close();
     });
 
-    test('the audit record names the caller, whatever it says about itself', async () => {
+    test('the audit record has the client address, not that of forwarding headers', async () => {
       const definition = openApi({ url: 'http://127.0.0.1:1' });
       const claims = Object.fromEntries(
         ['x-forwarded-for', 'x-real-ip', 'forwarded', 'x_forwarded_for', 'client-ip', 'true-client-ip'].map(name => [
@@ -120,7 +120,7 @@ onEveryEngine(
   { settings: { ...on, 'management.trusted_proxies': '127.0.0.0/8' } },
 );
 
-withSettings('both doors', { ...on, ...bounds }, (app, upstream) => {
+withSettings('Control interface on both ports', { ...on, ...bounds }, (app, upstream) => {
   const secret = () => ({ 'x-gw-authorization': app().credentials.gateway_secret });
   const long = (bytes: number) => JSON.stringify({ name: 'x'.repeat(bytes) });
   const chunked = { 'transfer-encoding': 'chunked' };
@@ -166,7 +166,7 @@ withSettings('both doors', { ...on, ...bounds }, (app, upstream) => {
       headers[name],
     ]);
   for (const [status, what, path, sent] of rows) {
-    test(`say ${status} in the same words to ${what}`, async () => {
+    test(`both ports return the same ${status} to ${what}`, async () => {
       const usual = await call(app().url.dashboard, path, sent());
       const here = await call(app().url.gateway, path, sent());
       assert.equal(usual.status, status, usual.text);
@@ -175,7 +175,7 @@ withSettings('both doors', { ...on, ...bounds }, (app, upstream) => {
     });
   }
 
-  test('a caller without the secret is refused before it has sent its body', async () => {
+  test('a request without the secret is refused before its body is read', async () => {
     const { hostname, port } = new URL(app().url.gateway);
     const socket = connect(Number(port), hostname);
     socket.write('POST /gw/apis HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{');
@@ -184,7 +184,7 @@ withSettings('both doors', { ...on, ...bounds }, (app, upstream) => {
     socket.destroy();
   });
 
-  test('scripts that never end their calls keep others waiting for a bounded number of them, until they have gone', async () => {
+  test('unfinished control requests occupy a bounded number of slots, until their clients disconnect', async () => {
     const { hostname, port } = new URL(app().url.gateway);
     const head = [
       'POST /gw/apis HTTP/1.1',
@@ -211,7 +211,7 @@ withSettings('both doors', { ...on, ...bounds }, (app, upstream) => {
     await eventually(async () => assert.equal((await asked()).status, 200));
   });
 
-  test('HTTP/2 comes in too, with methods nobody has heard of', async () => {
+  test('HTTP/2 is accepted, also with unknown methods', async () => {
     const { status, text } = await call2(app().url.gateway, '/gw/apis', { headers: secret() });
     assert.deepEqual([status, text], [200, (await call(app().url.dashboard, '/gw/apis', { headers: secret() })).text]);
     for (const headers of [{}, secret()]) {
@@ -220,7 +220,7 @@ withSettings('both doors', { ...on, ...bounds }, (app, upstream) => {
     }
   });
 
-  test('no API takes its paths away, and it takes none of theirs', async () => {
+  test('no API overrides the control paths, and the control interface overrides no API path', async () => {
     for (const listen_path of ['/gw/', '/gw/apis/', '/gwent/'])
       await publish(app(), openApi(upstream(), { proxy: { listen_path } }));
     assert.equal((await call(app().url.gateway, '/gw/apis')).status, 403);
@@ -278,7 +278,7 @@ for (const slashes of ['refuse', 'keep'] as const) {
       else assert.ok(status === 400 || status === 404, `${path}: ${status} ${text}`);
     };
 
-    test('no other surface is reached, with every credential there is', async () => {
+    test('no other management surface is reachable with any credential', async () => {
       const headers = everything(app());
       const base = app().url.gateway;
       const { host } = new URL(base);
@@ -296,7 +296,7 @@ withSettings(
   'guessing',
   { ...on, 'management.max_auth_failures_per_minute': '3', 'gateway.trusted_proxies': '127.0.0.9' },
   app => {
-    test('wrong secrets count for the caller at both listeners together; a right one always passes', async () => {
+    test('wrong secrets are counted per client over both listeners, and a valid one always passes', async () => {
       const wrong = { headers: { 'x-gw-authorization': 'wrong' } };
       const right = { headers: { 'x-gw-authorization': app().credentials.gateway_secret } };
       const { gateway, dashboard } = app().url;
@@ -321,7 +321,7 @@ withSettings(
   },
 );
 
-test('a gateway alone, behind TLS, has it too, and on no port of an API', async () => {
+test('the role gateway serves it over TLS too, and on no API port', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'gw-control-'));
   const authority = makeAuthority();
   const made = makeServerCertificate(authority);
@@ -363,6 +363,6 @@ test('a gateway alone, behind TLS, has it too, and on no port of an API', async 
 });
 
 for (const role of ['dashboard', 'portal'])
-  test(`a process with the role ${role} refuses to be asked for it`, async () => {
+  test(`a process with the role ${role} refuses the setting`, async () => {
     await assert.rejects(startApp('sqlite', { settings: { ...on, role } }), /the role \w+ serves no API traffic/);
   });

@@ -30,7 +30,7 @@ const extensionOf = (document: Bag) =>
 const endpointsOf = (document: OasDefinition) => oasToModel(document).versions[0]!.endpoints;
 
 function runs(engine: EngineName, whole: boolean): void {
-  describe(`documents of the world (${engine})`, () => {
+  describe(`Real-world OpenAPI documents (${engine})`, () => {
     let app: TestApp;
     let upstream: Upstream;
     before(async () => {

@@ -4,7 +4,7 @@ import { startApp, type TestApp } from './support/app.ts';
 import { type Published, publishBoth } from './support/both-formats.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 
-describe('pages of other origins', () => {
+describe('CORS', () => {
   let app: TestApp;
   let upstream: Upstream;
   before(async () => {
@@ -78,7 +78,7 @@ describe('pages of other origins', () => {
   });
   const allVary = 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers';
 
-  test('a preflight is answered here, asks nobody for a key, and says what may be done', async () => {
+  test('a preflight request is answered by the gateway without a key', async () => {
     const rules = { origins: ['https://a.example'], methods: ['PATCH'], headers: ['X-One', 'x-two'] };
     for (const api of await published({ ...rules, credentials: true, maxAge: 24 }, guarded)) {
       upstream.requests.length = 0;
@@ -102,7 +102,7 @@ describe('pages of other origins', () => {
     }
   });
 
-  test('without lists any origin is told *, never its own name, also with credentials', async () => {
+  test('without allowed origins the response has *, never the origin, also with credentials', async () => {
     for (const api of await published({ credentials: true, exposed: ['X-Seen', 'X-Too'] })) {
       const { status, cors, vary } = await told(api, 'GET', { origin: 'https://anywhere.example' });
       const expected = { 'allow-origin': '*', 'allow-credentials': 'true', 'expose-headers': 'X-Seen, X-Too' };
@@ -127,7 +127,7 @@ describe('pages of other origins', () => {
     ['http://localhost:8080', true],
     ['null', false],
   ];
-  test('one * in an origin stands for any text of a host there, and for nothing else', async () => {
+  test('one * in an allowed origin matches only characters of a host', async () => {
     const origins = ['https://*.example.org', 'http://localhost:*'];
     for (const api of await published({ origins, credentials: true })) {
       for (const [origin, isAllowed] of fits) {
@@ -138,7 +138,7 @@ describe('pages of other origins', () => {
     }
   });
 
-  test('* among headers and methods lets any in; a negative age forbids remembering', async () => {
+  test('* in headers and methods allows any, and a negative max_age forbids caching', async () => {
     for (const api of await published({ headers: ['*'], methods: ['*'], maxAge: -1 })) {
       const { cors } = await told(api, 'OPTIONS', preflight('https://a.example', 'PURGE', 'x-any'));
       const expected = { 'allow-origin': '*', 'allow-methods': 'PURGE', 'allow-headers': 'x-any', 'max-age': '0' };
@@ -146,14 +146,14 @@ describe('pages of other origins', () => {
     }
   });
 
-  test('a plain OPTIONS call ends here with 200 and nothing', async () => {
+  test('an OPTIONS request that is no preflight gets an empty 200', async () => {
     for (const api of await published({}, guarded)) {
       const { status, cors, text } = await told(api, 'OPTIONS', { origin: 'https://a.example' });
       assert.deepEqual([status, cors, text], [200, { 'allow-origin': '*' }, ''], api.form);
     }
   });
 
-  test('an API with an expiry tells it beside the CORS headers, on responses and refusals', async () => {
+  test('an API with an expiry sends it beside the CORS headers, on responses and refusals', async () => {
     const expiring = {
       classic: { ...guarded.classic, expiration: '2999-01-01 00:00' },
       oas: { ...guarded.oas, info: { expiration: '2999-01-01 00:00' } },
@@ -168,7 +168,7 @@ describe('pages of other origins', () => {
     }
   });
 
-  test('a page may read refusals and failures', async () => {
+  test('refusals and upstream failures carry the CORS headers', async () => {
     const nowhere = { url: 'http://127.0.0.1:1' };
     const rules = { origins: ['https://a.example'] };
     for (const api of await published(rules, guarded)) {
@@ -182,7 +182,7 @@ describe('pages of other origins', () => {
     }
   });
 
-  test('what the upstream says of origins is neither doubled nor believed', async () => {
+  test('CORS headers of the upstream are replaced, not duplicated', async () => {
     upstream.answer = (_request, response) => {
       response.setHeader('Access-Control-Allow-Origin', 'https://evil.example');
       response.setHeader('access-control-allow-credentials', 'true');
@@ -200,7 +200,7 @@ describe('pages of other origins', () => {
     }
   });
 
-  test('with passthrough the upstream answers every OPTIONS call itself, without a key, and nothing is added', async () => {
+  test('with options_passthrough every OPTIONS request reaches the upstream without a key, and no header is added', async () => {
     upstream.answer = (_request, response) => {
       response.setHeader('Access-Control-Allow-Origin', 'https://theirs.example');
       response.writeHead(202).end('theirs');
@@ -217,7 +217,7 @@ describe('pages of other origins', () => {
     }
   });
 
-  test('pages may ask an API’s own token endpoints too', async () => {
+  test('OAuth endpoints of an API carry the CORS headers', async () => {
     const oauth = {
       use_keyless: false,
       use_oauth2: true,

@@ -18,7 +18,7 @@ const headers = (global_headers: Record<string, string>) => ({
 });
 
 onEveryEngine(
-  'secrets of definitions and tenants',
+  'Secret grants of tenants',
   app => {
     let upstream: Upstream;
     before(async () => {
@@ -38,7 +38,7 @@ onEveryEngine(
     const reasonOf = async (apiId: string) =>
       (await app().ask('GET', `/gw/apis/${apiId}/status`)).body.reason as string;
 
-    test('a tenant uses the secrets it has a grant for; others look as if they did not exist', async () => {
+    test('a tenant can use only the secrets granted to it; others are reported as unknown', async () => {
       const tenant = await app().stranger();
       const networks = ['loopback'];
       const grant = async (secrets: string[]) => {
@@ -67,7 +67,7 @@ onEveryEngine(
       }
     });
 
-    test('the operator’s own organisation has every secret, while there are tenants too', async () => {
+    test('the operator’s organisation can use every secret, also with tenants', async () => {
       await app().stranger();
       const url = await publish(app(), openApi(upstream, headers({ 'x-key': 'Bearer $secret_conf.own_key' })));
       assert.equal((await fetch(url)).status, 200);
@@ -77,7 +77,7 @@ onEveryEngine(
   { settings },
 );
 
-describe('where secrets are read, and where they show', () => {
+describe('Secret references in definitions', () => {
   let app: TestApp;
   let upstream: Upstream;
   const log: string[] = [];
@@ -91,7 +91,7 @@ describe('where secrets are read, and where they show', () => {
   });
   const statusOf = async (apiId: string) => (await app.ask('GET', `/gw/apis/${apiId}/status`)).body;
 
-  test('a schema whose $id is an address of a file is served', async () => {
+  test('a schema whose $id is a file: URL is served', async () => {
     const schema = { $id: 'file:///folder/x.json', type: 'object', required: ['a'] };
     const extended_paths = { validate_json: [{ path: '/a', method: 'POST', schema, error_response_code: 422 }] };
     const versions = { Default: { name: 'Default', use_extended_paths: true, extended_paths } };
@@ -101,7 +101,7 @@ describe('where secrets are read, and where they show', () => {
     assert.deepEqual([(await post('{"a":1}')).status, (await post('{}')).status], [200, 422]);
   });
 
-  test('an upstream whose address is a secret is named in no log, status or explanation', async () => {
+  test('an upstream URL from a secret is in no log, status or explanation', async () => {
     const api = openApi({ url: 'secrets://hidden_host' });
     const url = await publish(app, api);
     const reply = await fetch(`${url}/x`, { headers: { 'x-gw-explain': app.credentials.gateway_secret } });
@@ -117,7 +117,7 @@ describe('where secrets are read, and where they show', () => {
     for (const text of shown) assert.doesNotMatch(text, /planted-secret/);
   });
 
-  test('a misspelt variable keeps an API from being served: its text never goes on', async () => {
+  test('an API with a misspelt variable is not served, and its text is not forwarded', async () => {
     for (const [value, reason] of [
       ['$gw_contxt.path', /did you mean \$gw_context/],
       ['$gw_metta.a', /did you mean \$gw_meta/],

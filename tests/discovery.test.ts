@@ -6,7 +6,7 @@ import { eventually, startUpstream, type Upstream } from './support/upstream.ts'
 
 const errorBody = (message: string) => `{\n    "error": ${JSON.stringify(message)}\n}`;
 
-describe('upstreams that a registry names', () => {
+describe('Service discovery', () => {
   let app: TestApp;
   let upstream: Upstream;
   const others: Upstream[] = [];
@@ -74,7 +74,7 @@ describe('upstreams that a registry names', () => {
     registry.answer = (_request, response) => response.writeHead(status).end(text);
   };
 
-  test('calls go where the registry says, in turn where they are balanced, and follow it', async () => {
+  test('requests follow the hosts of the registry, in turn with load balancing', async () => {
     const [registry, second] = await Promise.all([another(), another()]);
     for (const balanced of [true, false])
       for (const { url, form } of await publishBoth(app, upstream, registered(registry, { balanced }))) {
@@ -118,7 +118,7 @@ describe('upstreams that a registry names', () => {
     'names credentials': registry => answering(registry, '[{"host":"user:pass@127.0.0.1"}]'),
   };
 
-  test('while a registry lies, the last good list is used', async () => {
+  test('with an invalid registry response the last valid list is used', async () => {
     const paths = { classic: { target_path: '/ok' }, oas: { targetPath: '/ok' } };
     const lied = Object.entries(lies).map(async ([name, lie]) => {
       const registry = await another();
@@ -138,7 +138,7 @@ describe('upstreams that a registry names', () => {
     await Promise.all(lied);
   });
 
-  test('without any list, calls get 503', async () => {
+  test('without any list requests get 503', async () => {
     for (const [name, lie] of Object.entries(lies)) {
       if (name === 'drips') continue;
       const registry = await another();
@@ -150,7 +150,7 @@ describe('upstreams that a registry names', () => {
     }
   });
 
-  test('a registry that cannot be asked is said before any call is made', async () => {
+  test('an API with an invalid registry URL is not served', async () => {
     for (const address of ['ftp://127.0.0.1/', 'gw://self', 'registry.example', 'http://user:pass@127.0.0.1/']) {
       const said = registered(upstream, {
         classic: { query_endpoint: address },

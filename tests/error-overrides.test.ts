@@ -8,7 +8,7 @@ import { publishBoth } from './support/both-formats.ts';
 import { unservedReason } from './support/traffic.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 
-describe('other answers in place of errors', () => {
+describe('Error overrides', () => {
   let app: TestApp;
   let upstream: Upstream;
   const templates = mkdtempSync(join(tmpdir(), 'gw-templates-'));
@@ -52,7 +52,7 @@ describe('other answers in place of errors', () => {
     return [reply.status, reply.headers.get('content-type'), await reply.text()];
   };
 
-  test('a refusal by its status, its flag, its code or its words, with another status, body and headers', async () => {
+  test('a refusal is matched by status, flag, code or message, and gets another status, body and headers', async () => {
     const response = {
       statusCode: 418,
       body: '{"why": "{{.Message}}", "was": {{.StatusCode}}}',
@@ -76,7 +76,7 @@ describe('other answers in place of errors', () => {
   });
 
   const plain = [401, 'application/json', '{\n    "error": "Authorization field missing"\n}'];
-  test('what does not match stays as it is', async () => {
+  test('a response that matches no rule is unchanged', async () => {
     const response = { body: 'other' };
     const others: Record<string, string>[] = [
       { flag: 'RLT' },
@@ -91,7 +91,7 @@ describe('other answers in place of errors', () => {
       assert.deepEqual(await told(`${url}/200`), plain);
   });
 
-  test('the first rule that fits counts: exact statuses before classes, the API’s before the gateway’s', async () => {
+  test('the first match applies: exact statuses before classes, rules of the API before those of the gateway', async () => {
     const says = (body: string, match?: Record<string, string>) =>
       match ? { match, response: { body } } : { response: { body } };
     const rules = {
@@ -110,7 +110,7 @@ describe('other answers in place of errors', () => {
       assert.equal((await told(`${url}/418/x`))[2], 'the gateway’s pot');
   });
 
-  test('an upstream’s error by a member of its JSON, by its text, or by being a failure', async () => {
+  test('an upstream error is matched by a JSON member, by its body, or by its status', async () => {
     const rules: Record<string, Rule[]> = {
       '4xx': [
         { match: { bodyField: 'error.0.code', bodyValue: '7' }, response: { message: 'seven' } },
@@ -133,7 +133,7 @@ describe('other answers in place of errors', () => {
     }
   });
 
-  test('status and headers may change while the body passes by', async () => {
+  test('status and headers can change while the body streams through', async () => {
     for (const { url, form } of await published({
       '500': [{ response: { statusCode: 503, headers: { 'Retry-After': '9' } } }],
     })) {
@@ -142,7 +142,7 @@ describe('other answers in place of errors', () => {
     }
   });
 
-  test('templates may be files, in the caller’s notation; a body counts before them, a message after', async () => {
+  test('a template file is chosen by the client’s format; body takes precedence over it, and it over message', async () => {
     const response = { template: 'sorry', message: 'a "word" <b>' };
     for (const { url, form } of await published({ '401': [{ response }] }, guarded)) {
       assert.deepEqual(
@@ -157,7 +157,7 @@ describe('other answers in place of errors', () => {
       assert.equal((await told(`${url}/x`))[2], 'written');
   });
 
-  test('the gateway’s own rules hold for every API, also where an upstream gave no answer', async () => {
+  test('rules of the gateway apply to every API, also without an upstream response', async () => {
     const nowhere = 'http://nowhere.invalid';
     const both = await publishBoth(app, upstream, {
       classic: { proxy: { target_url: nowhere } },
@@ -167,7 +167,7 @@ describe('other answers in place of errors', () => {
       assert.deepEqual((await told(`${url}/x`))[2], '{\n    "error": "nobody of that name"\n}', form);
   });
 
-  test('switched off they do nothing', async () => {
+  test('disabled overrides have no effect', async () => {
     const rules = { '401': [{ response: { body: 'other' } }] };
     const [classic] = await published(rules, {
       ...guarded,
@@ -184,7 +184,7 @@ describe('other answers in place of errors', () => {
     ['holds no rules', { '401': [{ response: { statusCode: 99 } }] }],
   ];
   for (const [what, rules] of broken) {
-    test(`a rule that ${what} keeps the API from being served, and says so`, async () => {
+    test(`an API with a rule that ${what} is not served, and its status names the reason`, async () => {
       for (const { url } of await published(rules as Record<string, Rule[]>)) {
         const reason = await unservedReason(app, `${url}/x`);
         assert.ok(reason.includes(what), reason);

@@ -327,14 +327,14 @@ async function ofHost(event: EventName): Promise<[Told, Told]> {
   return [told, { ...named, ...about, api_id }];
 }
 
-describe('events', () => {
+describe('Events', () => {
   for (const [event, provoke] of Object.entries(provoked))
-    test(`${event} is told with exactly its members, in their order`, async () => {
+    test(`${event} is emitted with exactly its members, in order`, async () => {
       const [told, expected] = await provoke();
       assert.equal(JSON.stringify(told), JSON.stringify(expected));
     });
 
-  test('every event is provoked here', () => {
+  test('every event has a case', () => {
     assert.deepEqual(
       eventNames.filter(name => !(name in provoked)),
       [],

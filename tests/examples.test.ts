@@ -28,7 +28,7 @@ import { run } from './examples/run.ts';
 import type { TestApp } from './support/app.ts';
 import { walkOf } from './support/doc-commands.ts';
 
-test('there are enough of them, each has its calls, and nothing else is in the folder', () => {
+test('each format has at least twenty examples, each with a description, and the folder has no other file', () => {
   for (const form of forms) {
     const count = definitionFiles.filter(file => file.endsWith(endings[form])).length;
     assert.ok(count >= 20, `${count} in the form ${form}`);
@@ -38,23 +38,23 @@ test('there are enough of them, each has its calls, and nothing else is in the f
   for (const [name, example] of examples) assert.ok(shownBy(name, example), `${name} does not say what it shows`);
 });
 
-test('their page is fresh', () => {
+test('the page of examples is up to date', () => {
   assert.equal(textOf('README.md'), page(), 'examples/README.md is stale: run node tests/examples/page.ts');
 });
 
-/** Hears what became of calls, and decides nothing that could be explained. */
+/** Records the outcome of requests and takes no decision that could be explained. */
 const silentSteps = ['unsupported', 'named-policies', 'discovery'];
 /** Plugins, GraphQL; and checks against a document, of which the classic form has none. */
 const otherFeatures = ['classic.validateRequest', 'virtualEndpoint', 'endpointPlugin', 'persistGraphql'];
 
-test('pages that name an example name one that is there', () => {
+test('pages name only examples that exist', () => {
   const root = join(folder, '..');
   for (const page of ['README.md', ...globSync('docs/guide/*.md', { cwd: root })])
     for (const [, file] of readFileSync(join(root, page), 'utf8').matchAll(/\(\S*examples\/([\w.-]+)\)/g))
       assert.ok(existsSync(join(folder, file!)), `${page} names ${file}`);
 });
 
-describe('examples are served and do what they show', () => {
+describe('Examples', () => {
   let around: Surroundings;
   const apps = new Map<string, Promise<TestApp>>();
   const steps = new Set(silentSteps);
@@ -73,7 +73,7 @@ describe('examples are served and do what they show', () => {
     return app;
   };
 
-  test('they are published as their page says', async () => {
+  test('they are published as documented', async () => {
     const { url, directory } = await appFor({ calls: [] }, 'classic');
     await walkOf('examples/README.md').run({ CONTROL: url.dashboard, GATEWAY: url.gateway, DATA: directory });
   });
@@ -94,7 +94,7 @@ describe('examples are served and do what they show', () => {
   });
 });
 
-test('every feature of endpoints has an example, in every form that can say it', () => {
+test('every endpoint feature has an example in every format that supports it', () => {
   for (const form of forms) {
     const used = definitionFiles
       .filter(file => file.endsWith(endings[form]))
@@ -133,7 +133,7 @@ function told(model: Model): unknown {
 }
 
 for (const file of definitionFiles.filter(it => it.endsWith(endings.classic)))
-  test(`${file} becomes an OpenAPI document and comes home without loss`, () => {
+  test(`${file} converts to OpenAPI and back without loss`, () => {
     const classic = readExample(file) as ClassicDefinition;
     const document = convertToOas(classic);
     assert.deepEqual(checkOas(document), { ok: true, definition: document });
@@ -143,7 +143,7 @@ for (const file of definitionFiles.filter(it => it.endsWith(endings.classic)))
   });
 
 for (const file of definitionFiles.filter(it => it.endsWith(endings.oas)))
-  test(`${file} becomes a classic definition and comes home without loss`, () => {
+  test(`${file} converts to a classic definition and back without loss`, () => {
     const document = readExample(file) as OasDefinition;
     const classic = convertToClassic(document);
     assert.deepEqual(checkClassic(classic), { ok: true, definition: classic });

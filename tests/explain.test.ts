@@ -25,7 +25,7 @@ interface Line {
   took_ms?: number;
 }
 
-describe('why a call was answered as it was', () => {
+describe('Request explanation', () => {
   let app: TestApp;
   let upstream: Upstream;
   const lines: string[] = [];
@@ -84,7 +84,7 @@ describe('why a call was answered as it was', () => {
     return body.key_id;
   }
 
-  test('an answer names each step, what it decided and how long it took; the full text is read by its id', async () => {
+  test('a response names each step with its decision and duration, and the full explanation is read by id', async () => {
     for (const api of await guarded()) {
       const refused = await explained(`${api.url}/x`);
       assert.equal(refused.reply.status, 401);
@@ -137,7 +137,7 @@ describe('why a call was answered as it was', () => {
     );
   });
 
-  test('an upstream failure is explained with its reason, which callers do not get', async () => {
+  test('an upstream failure is explained with its reason, which clients do not receive', async () => {
     const gone = await startUpstream();
     await gone.close();
     const definition = openApi(gone);
@@ -151,7 +151,7 @@ describe('why a call was answered as it was', () => {
     assert.ok((await logs(told.id)).some(({ msg }) => msg === last.said));
   });
 
-  test('an explained call counts like any other', async () => {
+  test('an explained request counts against limits', async () => {
     const [api] = (await guarded()) as [Published];
     const key = await keyFor(api);
     const statuses = [];
@@ -160,7 +160,7 @@ describe('why a call was answered as it was', () => {
     assert.equal((await call(`${api.url}/x`, { authorization: key })).status, 429);
   });
 
-  test('without the right secret nothing is explained, and right or wrong it is neither passed on nor recorded', async () => {
+  test('without a valid secret there is no explanation, and the secret is neither forwarded nor recorded', async () => {
     for (const api of await guarded()) {
       const authorization = await keyFor(api);
       for (const given of ['wrong', `${secret()}x`, '', secret().slice(1), secret()]) {
@@ -182,13 +182,13 @@ describe('why a call was answered as it was', () => {
     }
   });
 
-  test('whoever guesses is answered like anybody else', async () => {
+  test('a wrong secret gets the same response as none', async () => {
     const url = await publish(app, openApi(upstream));
     const replies = await Promise.all(Array.from({ length: 60 }, () => call(`${url}/x`, { 'X-Gw-Explain': 'guess' })));
     assert.ok(replies.every(({ status, headers }) => status === 200 && !headers.has('x-gw-explanation')));
   });
 
-  test('calls that go nowhere, through loops and to failing upstreams are explained too', async () => {
+  test('unrouted requests, loops and failing upstreams are explained', async () => {
     const second = () =>
       eventually(async () => {
         const { told, reply } = await explained(`${app.url.gateway}/nothing-here`);
@@ -218,7 +218,7 @@ describe('why a call was answered as it was', () => {
     });
   });
 
-  test('an API that is not served says why in the explanation and the log, and in no answer', async () => {
+  test('the reason why an API is not served is in the explanation and the log, and in no response', async () => {
     const needs = 'no-such-certificate';
     const definition = openApi(upstream, { use_mutual_tls_auth: true, client_certificates: [needs] });
     const url = await publish(app, definition);
@@ -232,7 +232,7 @@ describe('why a call was answered as it was', () => {
     assert.deepEqual([logged[0].msg, logged[0].reason], ['API not served', reason]);
   });
 
-  test('an unknown id is 404, and nobody reads one without the secret', async () => {
+  test('an unknown id gets 404, and an explanation cannot be read without the secret', async () => {
     assert.equal((await app.ask('GET', '/gw/explain/nothing')).status, 404);
     assert.equal((await app.ask('GET', '/gw/explain/nothing', { credential: 'wrong' })).status, 403);
   });

@@ -139,7 +139,7 @@ const gateways: readonly { title: string; engine: EngineName; settings: () => Pr
 ];
 
 for (const { title, engine, settings } of gateways) {
-  describe(`a gateway by itself, on ${title}`, () => {
+  describe(`Role gateway on ${title}`, () => {
     let app: TestApp;
     let upstream: Upstream;
     before(async () => {
@@ -157,7 +157,7 @@ for (const { title, engine, settings } of gateways) {
       upstream: upstream.url,
     });
 
-    test('is run through /gw alone, by two at once who do not notice each other', async () => {
+    test('two concurrent clients manage it over /gw without affecting each other', async () => {
       await Promise.all([story(held())(), story(held())()]);
     });
   });

@@ -7,7 +7,7 @@ const page = walkOf('docs/guide/gateway-only.md');
 const { fresh, remove } = scratch('gateway-only');
 after(remove);
 
-test('the guide to a gateway alone does what it says, from zero to the end', async () => {
+test('the guide to the role gateway works as documented', async () => {
   assert.ok(page.promised.length >= 20);
   const directory = fresh();
   const gateway = await startChild({ directory, args: ['--role', 'gateway'] });

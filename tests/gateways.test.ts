@@ -7,7 +7,7 @@ import { startPostgres } from './support/services/postgres.ts';
 import { type Definition, openApi } from './support/traffic.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 
-/** Several processes on one database, and what they do while it is away. */
+/** Several processes on one database, also during a database outage. */
 
 let upstream: Upstream;
 const closing: (() => Promise<unknown>)[] = [];
@@ -34,7 +34,7 @@ async function makeKey(at: TestProcess, body: object): Promise<string> {
   return key_id;
 }
 
-test('what one process changes is served so by the others, without anybody telling them', async () => {
+test('a change by one process is served by the other processes on the same database', async () => {
   const { start, close } = await testInstallation('postgres', { threads: '2' });
   closing.push(close);
   const [one, two] = [await start('one'), await start('two')];
@@ -63,7 +63,7 @@ test('what one process changes is served so by the others, without anybody telli
   await eventuallyIs(404, one, api);
 });
 
-test('while the database is away the known is served, nobody unknown is let in, and after it all goes on', async () => {
+test('while the database is down known APIs and keys are served, unknown keys are refused, and writes recover later', async () => {
   const postgres = await startPostgres({ fsync: true });
   closing.push(() => postgres.stop());
   const { url } = await postgres.database();

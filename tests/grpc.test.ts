@@ -134,7 +134,7 @@ describe('gRPC', () => {
     }
   });
 
-  test('a Trailers-Only response stays one where a step waits for the response', async () => {
+  test('a Trailers-Only response stays one when a step buffers the response', async () => {
     const address = await publish(
       app,
       definitionOf(targets[0]!, {
@@ -190,7 +190,7 @@ describe('gRPC', () => {
     }
   });
 
-  test('an upstream that is not there is UNAVAILABLE, and a slow one DEADLINE_EXCEEDED', async () => {
+  test('an unreachable upstream is UNAVAILABLE, and a slow one DEADLINE_EXCEEDED', async () => {
     const gone = await publish(app, definitionOf('h2c://127.0.0.1:1'));
     assertTrailersOnly(await ask(`${gone}/S/Unary`), '14', 'There was a problem proxying the request');
     const slow = await publish(app, definitionOf(targets[0]!));

@@ -8,7 +8,7 @@ import { startUpstream, type Upstream } from './support/upstream.ts';
 
 const secrets = JSON.stringify({ upstream: 'canary-from-settings' });
 
-describe('headers that definitions change', () => {
+describe('Header transforms', () => {
   let app: TestApp;
   let upstream: Upstream;
   before(async () => {
@@ -25,7 +25,7 @@ describe('headers that definitions change', () => {
   });
   const shaped = (wish: Shaping) => shape(app, upstream, wish);
 
-  test('on the way in: those of the version, then those of the endpoint; taken away in any case, set in place of others', async () => {
+  test('request headers: version, then endpoint; removal is case-insensitive, and set replaces', async () => {
     const apis = await shaped({
       request: { add: { 'X-Set': 'version', 'X-Both': 'version' }, remove: ['X-SECRET', 'x-gone'] },
       endpoints: [{ path: '/a/{id}', request: { add: { 'x-both': 'endpoint', 'X-Again': '1' }, remove: ['X-Set'] } }],
@@ -41,7 +41,7 @@ describe('headers that definitions change', () => {
     }
   });
 
-  test('on the way out: those of the endpoint, then those of the version, which win; by the path that was asked for', async () => {
+  test('response headers: endpoint, then version, which takes precedence; matched by the original path', async () => {
     const apis = await shaped({
       response: { add: { 'X-Both': 'version' }, remove: ['X-Upstream', 'x-many'] },
       endpoints: [
@@ -71,7 +71,7 @@ describe('headers that definitions change', () => {
     }
   });
 
-  test('what is switched off changes nothing', async () => {
+  test('disabled transforms have no effect', async () => {
     const off = { enabled: false, add: { 'X-Set': '1' }, remove: ['x-kept'] };
     const apis = await shaped({
       request: off,
@@ -85,7 +85,7 @@ describe('headers that definitions change', () => {
     }
   });
 
-  test('values may name facts of the call, metadata of the key and secrets; what nobody knows is empty', async () => {
+  test('values can reference context variables, key metadata and secrets, and unknown references are empty', async () => {
     const add = {
       'X-Address': '$gw_context.remote_addr',
       'X-Agent': 'by $gw_context.headers_User_Agent',
@@ -128,7 +128,7 @@ describe('headers that definitions change', () => {
     }
   });
 
-  test('facts come from forms, which go on as they came, and from the limits of the key', async () => {
+  test('context variables include form fields, with the body forwarded unchanged, and the limits of the key', async () => {
     const add = {
       'X-Form': '$gw_context.request_data_a/$gw_context.request_data_b',
       'X-Left': '$gw_context.quota_remaining of $gw_context.quota_limit',
@@ -149,7 +149,7 @@ describe('headers that definitions change', () => {
     }
   });
 
-  test('whatever metadata and callers hold, it stays within its header', async () => {
+  test('metadata and client values cannot inject another header', async () => {
     const apis = await shaped({
       context: true,
       guarded: true,
@@ -175,7 +175,7 @@ describe('headers that definitions change', () => {
     }
   });
 
-  test('a definition whose headers cannot be sent as they are written is not served, and says why', async () => {
+  test('an API with an invalid header is not served, and its status names the reason', async () => {
     const refused: [Shaping['request'], string][] = [
       [{ add: { 'X Y': '1' } }, '"X Y" is not the name of a header'],
       [{ remove: ['a:b'] }, '"a:b" is not the name of a header'],
@@ -198,7 +198,7 @@ describe('headers that definitions change', () => {
       }
   });
 
-  test('what the gateway tells upstreams of the caller can be taken away, and the host can be another one', async () => {
+  test('forwarding headers can be removed, and the host header can be replaced', async () => {
     const remove = ['X-Forwarded-For', 'x-real-ip', 'X-Forwarded-Host', 'x-forwarded-proto'];
     for (const { form, url } of await shaped({ request: { remove } })) {
       const { headers } = await sent(upstream, `${url}/`);
@@ -213,7 +213,7 @@ describe('headers that definitions change', () => {
     }
   });
 
-  test('the method upstream is another one, in any case; the caller’s own decides about the answer; unknown ones are refused', async () => {
+  test('method transform: the upstream gets the new method, the response follows the client’s, unknown methods are refused', async () => {
     const apis = await shaped({
       endpoints: [
         { path: '/a', toMethod: 'post' },
@@ -242,7 +242,7 @@ describe('headers that definitions change', () => {
       version_data: { not_versioned: true, versions: { Default: { name: 'Default', ...more } } },
     });
 
-  test('processors of answers: injected headers come last, markers do nothing', async () => {
+  test('response processors: injected headers come last, markers have no effect', async () => {
     const list = [
       { name: 'response_body_transform', options: {} },
       { name: 'response_body_transform_jq' },
@@ -259,7 +259,7 @@ describe('headers that definitions change', () => {
     assert.equal((await fetch(await publish(app, processors(list)))).headers.get('x-a'), 'injected');
   });
 
-  test('processors of answers: hooks of plugins, unknown names and unreadable options make the API unservable', async () => {
+  test('response processors: an API with plugin hooks, unknown names or invalid options is not served', async () => {
     for (const [processor, reason] of [
       [{ name: 'custom_mw_res_hook' }, 'the gateway does not offer plugins'],
       [{ name: 'nobody_knows_me', options: { a: 1 } }, 'the response processor .*nobody_knows_me.* is unknown'],
@@ -271,7 +271,7 @@ describe('headers that definitions change', () => {
     }
   });
 
-  test('processors of answers: the upstream’s own address becomes the one that callers know', async () => {
+  test('response processors: the upstream’s own URL is replaced by the public one', async () => {
     const options = {
       rev_proxy_header_cleanup: { headers: ['Location', 'Link'], target_host: 'https://api.example:8443/ignored' },
     };

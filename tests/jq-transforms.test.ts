@@ -50,14 +50,14 @@ async function post(url: string, body?: string | Buffer, headers: Record<string,
   return { status: reply.status, headers: reply.headers, text: await reply.text() };
 }
 
-onEveryEngine('jq transforms', app => {
+onEveryEngine('jq transforms on every engine', app => {
   let upstream: Upstream;
   before(async () => {
     upstream = await startUpstream();
   });
   after(() => upstream.close());
 
-  test('bodies are written anew by filters, on their way to the upstream and back', async () => {
+  test('request and response bodies are transformed by filters', async () => {
     const filters = { request: '{body: (.body | keys)}', response: '{body: (.body | del(.secret))}' };
     const url = await publish(app(), filtering(upstream, filters));
     upstream.answer = said('{"id":12345678901234567890,"secret":"s"}');
@@ -96,7 +96,7 @@ describe('jq transforms', () => {
     return post(await publish(app, filtering(upstream, shape)), '{}');
   }
 
-  test('a filter sees facts of the call and sets headers and facts, and no caller speaks for the gateway', async () => {
+  test('a filter reads context variables and sets headers and variables, and a client cannot forge them', async () => {
     const request =
       '{body: ._gw_context.headers_X_Team, rewrite_headers: {"X-Sum": (.body.a + 1 | tostring)}, gw_context: {found: "it\\u00e9"}}';
     const more = {
@@ -110,7 +110,7 @@ describe('jq transforms', () => {
     assert.equal(without.body, '[null,1]');
   });
 
-  test('a filter sees the headers of an answer and sets others', async () => {
+  test('a filter reads and sets response headers', async () => {
     const response = '{body: ._gw_response_headers["X-From"], rewrite_headers: {"X-From": "filter", "X-New": "a\\nb"}}';
     const { text, headers } = await given({ response }, '{}', { 'x-from': 'upstream' });
     assert.equal(text, '["upstream"]');
@@ -118,7 +118,7 @@ describe('jq transforms', () => {
     assert.equal(headers.get('x-new'), 'a b');
   });
 
-  test('a filter works on what a template wrote, and the processor that names it changes nothing', async () => {
+  test('a filter runs on the output of a template, and naming it as a processor has no effect', async () => {
     const template = (text: string) => [
       {
         path: '/x',
@@ -140,13 +140,13 @@ describe('jq transforms', () => {
     assert.equal(upstream.requests.at(-1)!.body, '{"t":5,"jq":1}');
   });
 
-  test('what has no body gets none by nothing being said of it', async () => {
+  test('a message without a body stays without one when the filter sets none', async () => {
     const got = await sent({ request: '{body: .body, rewrite_headers: {"X-A": "1"}}' });
     assert.deepEqual([got.body, got.headers['x-a']], ['', '1']);
     assert.equal((await sent({ request: '{body: {made: true}}' })).body, '{"made":true}');
   });
 
-  test('packed bodies are unpacked', async () => {
+  test('compressed bodies are decompressed', async () => {
     const packed = gzipSync('{"a":1}');
     const got = await sent({ request: '{body: [.body.a]}' }, packed, { 'content-encoding': 'gzip' });
     assert.deepEqual([got.body, got.headers['content-encoding']], ['[1]', undefined]);
@@ -154,7 +154,7 @@ describe('jq transforms', () => {
     assert.deepEqual([text, headers.get('content-encoding')], ['[1]', null]);
   });
 
-  test('a filter that asks for too much gets 500, on both ways', async () => {
+  test('a filter beyond its budget gets 500, in both directions', async () => {
     for (const greedy of ['{body: [range(1e9)]}', '{body: ("x" * 30000)}', 'def f: f; f']) {
       upstream.answer = said('{}');
       const request = await post(await publish(app, filtering(upstream, { request: greedy })), '{}');
@@ -170,7 +170,7 @@ describe('jq transforms', () => {
     }
   });
 
-  test('an API whose filter cannot be read is not served, and says why', async () => {
+  test('an API with an invalid filter is not served, and its status names the reason', async () => {
     for (const [filter, reason] of [
       ['.body |', 'the jq filter of /x cannot be read: character 8: the filter ends too early'],
       ['nope', 'the jq filter of /x cannot be read: character 1: nope/0 is not defined'],

@@ -32,7 +32,7 @@ for (const at_rest of ['encrypted', 'hashed'])
         return { url, make, statuses, random, org: random.slice(0, 24) };
       }
 
-      test('a key that is made is its organisation and 32 hexadecimal characters, and opens as a whole only', async () => {
+      test('a generated key is its organisation id and 32 hexadecimal digits, and is accepted only as a whole', async () => {
         const { random, org, statuses } = await ground();
         assert.match(random, /^[0-9a-f]{24}[0-9a-f]{32}$/);
         assert.deepEqual(await statuses(random, `Bearer ${random}`, org, random.slice(0, -1)), [200, 200, 403, 403]);
@@ -40,7 +40,7 @@ for (const at_rest of ['encrypted', 'hashed'])
         assert.deepEqual(await statuses(elsewhere, `${random} `, `${random}x`), [403, 200, 403]);
       });
 
-      test('a key with a name of its own opens by the name and by its whole id, in every form', async () => {
+      test('a custom key is accepted by its name and by its full id, in every key format', async () => {
         const { make, org, statuses } = await ground();
         const name = `custom-${createPublicId()}`;
         const whole = await make(`/gw/keys/${name}`);
@@ -49,7 +49,7 @@ for (const at_rest of ['encrypted', 'hashed'])
         assert.deepEqual(await statuses(formatKeyId('f'.repeat(24), name, 'sha256')), [403]);
       });
 
-      test('a name that is stored in several forms means that of today: reading, changing and removing reach it', async () => {
+      test('a custom key stored in several formats resolves to the current one when it is read, updated and deleted', async () => {
         const { org } = await ground();
         const access_rights = { other: { api_id: 'other', versions: ['Default'] } };
         const path = (keyId: string) => `/gw/keys/${encodeURIComponent(keyId)}`;
@@ -77,7 +77,7 @@ for (const at_rest of ['encrypted', 'hashed'])
       });
 
       for (const algorithm of ['murmur32', 'murmur64', 'murmur128', 'sha256'])
-        test(`a key brought in the JSON form with ${algorithm} keeps its id and opens by it and by its name`, async () => {
+        test(`an imported JSON key with ${algorithm} keeps its id and is accepted by id and by name`, async () => {
           const { make, org, statuses } = await ground();
           const name = `brought-${createPublicId()}`;
           const id = formatKeyId(org, name, algorithm);

@@ -5,7 +5,7 @@ import { publishBoth } from './support/both-formats.ts';
 import { openApi, publish, unservedReason } from './support/traffic.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 
-describe('what clients may know before they have a token', () => {
+describe('Protected resource metadata', () => {
   let app: TestApp;
   let upstream: Upstream;
   before(async () => {
@@ -34,7 +34,7 @@ describe('what clients may know before they have a token', () => {
       },
     });
 
-  test('the metadata of a protected resource is read without a key, where the definition says', async () => {
+  test('it is served without a key at the path of the definition', async () => {
     for (const [more, path] of [
       [{}, '/.well-known/oauth-protected-resource'],
       [{ wellKnownPath: '/about' }, '/about'],
@@ -59,12 +59,12 @@ describe('what clients may know before they have a token', () => {
     'another protocol inside HTTP': [{ application_protocol: 'mcp' }, 'protocols inside HTTP'],
   };
   for (const [name, [asked, what]] of Object.entries(elsewhere))
-    test(`an API that asks for ${name} is not served without it`, async () => {
+    test(`an API that requires ${name} is not served without it`, async () => {
       const url = await publish(app, openApi(upstream, { ...asked }));
       assert.equal(await unservedReason(app, `${url}/x`), `the gateway does not offer ${what}`);
     });
 
-  test('the gateway’s own store may be named', async () => {
+  test('the built-in store may be named', async () => {
     const url = await publish(app, openApi(upstream, { auth_provider: { storage_engine: 'redis' } }));
     assert.equal((await fetch(`${url}/x`)).status, 200);
   });

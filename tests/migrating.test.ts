@@ -6,7 +6,7 @@ import { startApp } from './support/app.ts';
 import { openApi, settled } from './support/traffic.ts';
 import { startUpstream } from './support/upstream.ts';
 
-test('organisation, API, policy and key keep their ids, and the caller notices nothing', async t => {
+test('a migrated organisation, API, policy and key keep their ids, and clients are served unchanged', async t => {
   const [app, upstream] = await Promise.all([startApp('sqlite'), startUpstream()]);
   t.after(() => Promise.all([app.close(), upstream.close()]));
   const org_id = '5e9d9544a1dcd60001d0ed20';
@@ -36,7 +36,7 @@ test('organisation, API, policy and key keep their ids, and the caller notices n
   assert.deepEqual([body.id, body.org_id], [definition.id, org_id]);
 });
 
-test('the guide for those who migrate names settings that exist, and no row is left open', () => {
+test('the migration guide names only settings that exist, and no row is empty', () => {
   const guide = readFileSync(new URL('../docs/guide/migrating.md', import.meta.url), 'utf8');
   const rows = guide
     .split('\n')

@@ -37,7 +37,7 @@ const literal = (
   document: { paths: { '/mock': { get: { operationId: 'mock', responses: {} } } } },
 });
 
-describe('mock replies', () => {
+describe('Mock responses', () => {
   let app: TestApp;
   let upstream: Upstream;
   before(async () => {
@@ -48,7 +48,7 @@ describe('mock replies', () => {
     await upstream?.close();
   });
 
-  test('a reply of the definition: its status, headers and body, and nothing reaches the upstream', async () => {
+  test('a mock has the status, headers and body of the definition, and the upstream is not called', async () => {
     const said = literal({
       code: 418,
       body: 'short and stout',
@@ -66,12 +66,12 @@ describe('mock replies', () => {
     }
   });
 
-  test('a reply without a status is 200', async () => {
+  test('a mock without a status is 200', async () => {
     for (const { url, form } of await publishBoth(app, upstream, literal({ body: 'x' })))
       assert.deepEqual([(await fetch(`${url}/mock`)).status], [200], form);
   });
 
-  test('who may not call gets no mock', async () => {
+  test('an unauthorized request gets no mock', async () => {
     const said = literal({ body: 'secret' });
     const guarded = {
       ...said,
@@ -89,7 +89,7 @@ describe('mock replies', () => {
     }
   });
 
-  test('a classic mock stands outside lists of allowed and blocked endpoints', async () => {
+  test('a classic mock is independent of allow and block lists', async () => {
     const lists = { white_list: [{ path: '/open' }], black_list: [{ path: '/mock' }] };
     const [{ url } = { url: '' }] = await publishBoth(app, upstream, literal({ code: 202 }, lists));
     assert.equal((await fetch(`${url}/mock`)).status, 202);
@@ -97,7 +97,7 @@ describe('mock replies', () => {
     assert.equal((await fetch(`${url}/open`)).status, 200);
   });
 
-  test('an older list may reply for single methods', async () => {
+  test('a legacy list can reply per method', async () => {
     const method_actions = { GET: { action: 'reply', code: 203, data: 'old', headers: { 'x-a': 'b' } } };
     const said = { ...literal({}), classic: classicVersion({ white_list: [{ path: '/mock', method_actions }] }) };
     const [{ url } = { url: '' }] = await publishBoth(app, upstream, said);
@@ -105,7 +105,7 @@ describe('mock replies', () => {
     assert.deepEqual([reply.status, await reply.text(), reply.headers.get('x-a')], [203, 'old', 'b']);
   });
 
-  test('a header that cannot be sent: the API is not served, and says why', async () => {
+  test('an API with an invalid mock header is not served, and its status names the reason', async () => {
     for (const { url, form } of await publishBoth(app, upstream, literal({ headers: { 'x-a': 'b\r\nx-c: d' } }))) {
       const reply = await fetch(`${url}/mock`);
       assert.equal(reply.status, 503, form);
@@ -198,7 +198,7 @@ describe('mock replies', () => {
   };
   const json = 'application/json';
 
-  test('examples of the document, chosen by what the caller asks for', async () => {
+  test('examples of the document are selected by the client’s request headers', async () => {
     const ask = await mocked();
     const table: readonly [string, Record<string, string>, unknown[]][] = [
       ['the first name', {}, [200, json, '{"name":"Ace"}']],
@@ -238,7 +238,7 @@ describe('mock replies', () => {
     for (const [what, headers, expected] of table) assert.deepEqual(await ask('/pets', headers), expected, what);
   });
 
-  test('the definition chooses where the caller does not', async () => {
+  test('the definition selects the example when the client does not', async () => {
     const ask = await mocked({ code: 404, contentType: json });
     assert.deepEqual(await ask('/pets'), [404, json, '{"error":"unknown"}']);
     assert.deepEqual(await ask('/pets', { 'X-Gw-Accept-Example-Code': '200' }), [200, json, '{"name":"Ace"}']);
@@ -246,21 +246,21 @@ describe('mock replies', () => {
     assert.deepEqual(await named('/pets'), [200, json, '{"name":"Rex"}']);
   });
 
-  test('values of a schema where there is no example, also of one that holds itself', async () => {
+  test('values are generated from a schema without examples, also from a recursive one', async () => {
     const ask = await mocked();
     const [status, type, text] = await ask('/pets/1');
     const { id, name, parent } = JSON.parse(String(text));
     assert.deepEqual([status, type, id, name, parent.name], [200, json, 0, 'string', 'string']);
   });
 
-  test('operations of one shape are told apart by their parameters, and a plain path keeps to itself', async () => {
+  test('operations with the same path shape are distinguished by parameter patterns, and a literal path takes precedence', async () => {
     const ask = await mocked();
     assert.deepEqual(await ask('/pets/rex'), [200, json, '{"by":"name"}']);
     assert.equal(JSON.parse(String((await ask('/pets/mine'))[2])).url, '/pets/mine', 'the upstream’s');
     assert.equal(JSON.parse(String((await ask('/pets/REX'))[2])).url, '/pets/REX', 'no operation fits');
   });
 
-  test('the guide says what happens', async () => {
+  test('the guide works as documented', async () => {
     const guide = readFileSync(new URL('../docs/guide/mocks.md', import.meta.url), 'utf8');
     const { 'x-gw-api-gateway': _gateway, ...shown } = JSON.parse(/```json\n([\s\S]*?)```/.exec(guide)![1]!);
     const ask = await mockedAt({}, shown);
@@ -276,7 +276,7 @@ describe('mock replies', () => {
   });
 });
 
-describe('mock replies before anything else', () => {
+describe('Mock responses before authentication', () => {
   let app: TestApp;
   let upstream: Upstream;
   before(async () => {
@@ -288,7 +288,7 @@ describe('mock replies before anything else', () => {
     await upstream?.close();
   });
 
-  test('a classic definition may answer before it asks for credentials; the other form never does', async () => {
+  test('a classic definition can serve mocks before authentication, an OpenAPI definition cannot', async () => {
     const said = literal({ body: 'open' });
     const [classic, oas] = await publishBoth(app, upstream, {
       ...said,
@@ -300,7 +300,7 @@ describe('mock replies before anything else', () => {
     assert.equal((await fetch(`${oas!.url}/mock`)).status, 401);
   });
 
-  test('without a code the reply is 200, else the lowest success of the operation, else the default', async () => {
+  test('without a code the status is 200, else the lowest 2xx of the operation, else the default', async () => {
     const rows: [path: string, responses: Record<string, object>, status: number][] = [
       ['/ok', { 200: {}, 201: {}, 404: {} }, 200],
       ['/made', { 404: {}, 204: {}, 201: {} }, 201],

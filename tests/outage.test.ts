@@ -114,7 +114,7 @@ async function publishAll(process: TestProcess) {
   return { open, certified, guarded, tokens, key: key as string };
 }
 
-test('a start without the database serves what was known, manages nothing, and goes on when it is there', async () => {
+test('a start without the database serves the last snapshot, refuses management, and recovers with the database', async () => {
   const { relay, database, start, logged } = await place({ 'limits.organisations': 'true', threads: '2' });
   const first = await start();
   const { open, certified, guarded, tokens, key } = await publishAll(first);
@@ -164,7 +164,7 @@ test('a start without the database serves what was known, manages nothing, and g
   await elsewhere.stop();
 });
 
-describe('the file of what was last known', () => {
+describe('Snapshot file', () => {
   let relay: Relay;
   let at: Awaited<ReturnType<typeof place>>;
   let made: Awaited<ReturnType<typeof publishAll>>;
@@ -179,7 +179,7 @@ describe('the file of what was last known', () => {
     await relay.cut();
   });
 
-  test('holds nothing that can be read, and is for its owner alone', () => {
+  test('it is encrypted and readable by its owner only', () => {
     assert.equal(statSync(at.file).mode & 0o777, 0o600);
     const url = new URL(relay.url);
     const words = [tokenSecret, made.key, made.open.api_id, made.open.proxy.listen_path, upstream.url, url.pathname];
@@ -189,7 +189,7 @@ describe('the file of what was last known', () => {
     assert.ok(!existsSync(`${at.file}.new`));
   });
 
-  test('is left aside when it was changed, cut, put together from others, or is none, and the start then fails', async () => {
+  test('a modified, truncated, combined or invalid file is ignored, and the start fails', async () => {
     const lines = whole.split('\n');
     const middle = Math.floor(whole.length / 2);
     const other = whole[middle] === 'A' ? 'B' : 'A';
@@ -212,7 +212,7 @@ describe('the file of what was last known', () => {
     writeFileSync(at.file, whole);
   });
 
-  test('is not used for another database, nor with another master key, nor when that is switched off', async () => {
+  test('it is not used for another database, with another master key, or when disabled', async () => {
     const url = new URL(relay.url);
     url.pathname = '/another';
     const away = { code: 'database.unavailable' };
@@ -227,7 +227,7 @@ describe('the file of what was last known', () => {
     await process.stop();
   });
 
-  test('follows changes of what it holds while the process runs, and goes when it is switched off', async () => {
+  test('it follows changes while the process runs, and is deleted when disabled', async () => {
     await relay.mend();
     const process = await at.start();
     const text = () => readFileSync(at.file, 'utf8');
@@ -243,7 +243,7 @@ describe('the file of what was last known', () => {
   });
 });
 
-test('a database that is another one by now is never written to, and the known is served on', async () => {
+test('a database that was replaced is not written to, and the snapshot is still served', async () => {
   const { database, relay, start, logged, master } = await place();
   const first = await start();
   const { open } = await publishAll(first);
@@ -263,7 +263,7 @@ test('a database that is another one by now is never written to, and the known i
   await process.stop();
 });
 
-test('which master key is the right one is left to the database, and a new one takes the file away', async () => {
+test('the database decides which master key is valid, and a rotation deletes the snapshot file', async () => {
   const { relay, start, directory, file } = await place({ master_key: '' });
   const first = await start();
   const { open } = await publishAll(first);
@@ -284,7 +284,7 @@ test('which master key is the right one is left to the database, and a new one t
   assert.ok(!existsSync(next) && !existsSync(file));
 });
 
-test('with SQLite nothing is kept beside the database', async () => {
+test('with SQLite no snapshot file is written', async () => {
   const directory = freshDirectory();
   const { start, close } = await testInstallation('sqlite', { data_dir: directory });
   closing.push(close);

@@ -78,7 +78,7 @@ onEveryEngine('ownership of routes', app => {
     [owner, other] = [await addUser(app()), await addUser(app())];
   });
 
-  test('a route inside, in front of or across that of an API with owners is refused to others, in both forms', async () => {
+  test('a route that overlaps that of an API with owners is refused to others, in both formats', async () => {
     const path = `/mine-${createPublicId()}/deep/`;
     const [first] = path.slice(1).split('/');
     await addOwned(app(), owner, classic(path, { name: `Payroll ${createPublicId()}` }));
@@ -102,7 +102,7 @@ onEveryEngine('ownership of routes', app => {
     assert.equal(status, 200, 'beside it is free');
   });
 
-  test('owners, administrators and the gateway secret nest as before, and so do all where there are no owners', async () => {
+  test('owners, administrators and the gateway secret can nest routes, and every user where there are no owners', async () => {
     const path = `/mine-${createPublicId()}/`;
     await addOwned(app(), owner, classic(path));
     assert.equal((await writer(app(), owner).add(classic(`${path}a/`))).status, 200);
@@ -117,7 +117,7 @@ onEveryEngine('ownership of routes', app => {
     assert.equal((await writer(app(), other).add(classic(`${open}sub/`))).status, 200);
   });
 
-  test('a route that overlapped before the owners came goes on, is not moved further in and not switched on again', async () => {
+  test('a route that overlapped before owners were set is kept, but cannot be moved or activated again', async () => {
     const path = `/late-${createPublicId()}/`;
     const inside = { ...classic(`${path}sub/`), active: false };
     const made = await writer(app(), other).add(inside);
@@ -130,7 +130,7 @@ onEveryEngine('ownership of routes', app => {
 });
 
 withSettings('ownership with gateway.api_id_paths', { 'gateway.api_id_paths': 'true' }, app => {
-  test('a route at the id of an API with owners is refused to others', async () => {
+  test('a route equal to the id of an API with owners is refused to others', async () => {
     const [owner, other] = [await addUser(app()), await addUser(app())];
     const { id } = await addOwned(app(), owner, classic('/by-path/'));
     for (const path of [`/${id}/`, `/${id}/deep/`, '/{any}/'])
@@ -143,7 +143,7 @@ withSettings(
   'ownership with duplicate paths and extra ports',
   { 'apis.allow_duplicate_paths': 'true', 'gateway.extra_ports': '9301' },
   app => {
-    test('the path and the port of an API with owners are not shared by others', async () => {
+    test('the path and the port of an API with owners cannot be shared by others', async () => {
       const [owner, other] = [await addUser(app()), await addUser(app())];
       await addOwned(app(), owner, classic('/same/'));
       await addOwned(app(), owner, classic('/ported/', { active: false, listen_port: 9301 }));
@@ -220,7 +220,7 @@ onEveryEngine('ownership of references', app => {
       }),
   };
 
-  test('gw:// in any field of either form that leads to an API with owners is refused to others, with its path', async () => {
+  test('gw:// references to an API with owners are refused to others in any field of either format, with the path', async () => {
     const target = `gw://${owned.id}/x`;
     for (const [path, more] of Object.entries(classicPlaces)) {
       const { status, body, text } = await writer(app(), other).add(classic(`/${createPublicId()}/`, more(target)));
@@ -248,7 +248,7 @@ onEveryEngine('ownership of references', app => {
     }
   });
 
-  test('every spelling that the gateway finds the API by is refused', async () => {
+  test('every spelling that resolves to the API is refused', async () => {
     for (const name of [
       owned.id,
       owned.databaseId,
@@ -268,7 +268,7 @@ onEveryEngine('ownership of references', app => {
     assert.equal(self.status, 200, self.text);
   });
 
-  test('a name that the request completes is refused where it could be that of an API with owners', async () => {
+  test('a name with variables is refused when it could resolve to an API with owners', async () => {
     for (const [target, status] of [
       ['gw://$1/x', 403],
       ['gw://$gw_context.headers_X_Api/x', 403],
@@ -282,7 +282,7 @@ onEveryEngine('ownership of references', app => {
     }
   });
 
-  test('a version that is an API with owners is refused to others, in both forms; one that is there stays', async () => {
+  test('adding an API with owners as a version is refused to others, in both formats; an existing one is kept', async () => {
     const versions = { enabled: true, name: 'v1', default: 'self', location: 'header', key: 'x-v' };
     const base = (id: string) => ({ definition: { ...versions, versions: { v2: id } } });
     const list = (id: string) => ({ info: { versioning: { ...versions, versions: [{ name: 'v2', id }] } } });
@@ -297,14 +297,14 @@ onEveryEngine('ownership of references', app => {
     assert.equal(kept.status, 200, kept.text);
   });
 
-  test('owners, administrators and the gateway secret refer to it as before', async () => {
+  test('owners, administrators and the gateway secret can reference it', async () => {
     const given = () => classic(`/${createPublicId()}/`, { proxy: { target_url: `gw://${owned.id}/` } });
     assert.equal((await writer(app(), owner).add(given())).status, 200);
     assert.equal((await writer(app(), undefined).add(given())).status, 200);
     assert.equal((await app().ask('POST', '/gw/apis', { body: given() })).status, 200);
   });
 
-  test('a name that gw:// addresses find an API with owners by is not taken by others', async () => {
+  test('a name by which gw:// resolves to an API with owners cannot be taken by others', async () => {
     const named = (name: string, api_id = createPublicId()) => ({ ...classic(`/${createPublicId()}/`), name, api_id });
     for (const definition of [named(hiddenName), named(`${spelt} #x`), named(createPublicId(), spelt)]) {
       const { status, text } = await writer(app(), other).add(definition);
@@ -320,7 +320,7 @@ onEveryEngine('ownership of references', app => {
     assert.equal((await writer(app(), owner).add(named(hiddenName))).status, 200);
   });
 
-  test('what was refused reaches no request: the internal API answers those alone that its owners hand on', async () => {
+  test('a refused reference is not served: the internal API gets only requests from APIs of its owners', async () => {
     const route = classic(`/${createPublicId()}/`, { proxy: { target_url: `gw://${owned.id}/` } });
     await writer(app(), other).add(route);
     await settled(app());

@@ -66,7 +66,7 @@ onEveryEngine('API ownership', app => {
     });
   const naming = catalogue.filter(it => it.surface === 'dashboard' && /\{\w*apiid\}/i.test(it.path));
 
-  test('every operation whose path names an API is refused to those who do not own it, by either id', async () => {
+  test('every operation whose path names an API is refused to users who do not own it, by either id', async () => {
     assert.ok(naming.length > 15);
     for (const it of naming) {
       for (const id of [owned.id, owned.databaseId]) {
@@ -80,20 +80,20 @@ onEveryEngine('API ownership', app => {
     assert.equal((await app().ask('GET', `/api/apis/${owned.id}`)).status, 200, 'nothing was changed');
   });
 
-  test('owners, members of an owning group and administrators reach it; an API without owners is everybody’s', async () => {
+  test('owners, members of an owning group and administrators have access; an API without owners is open to all users', async () => {
     for (const asked of [as('owner'), as('member'), {}])
       for (const { id } of [owned, open]) assert.equal((await app().ask('GET', `/api/apis/${id}`, asked)).status, 200);
     assert.equal((await app().ask('GET', `/api/apis/${open.id}`, as('other'))).status, 200);
   });
 
-  test('somebody else cannot make themselves an owner', async () => {
+  test('a user who is not an owner cannot add themselves as one', async () => {
     const body = { userIds: [users.other.id], userGroupIds: [] };
     assert.equal((await app().ask('PUT', `/api/apis/${owned.id}/access`, { ...as('other'), body })).status, 403);
     const { body: kept } = await app().ask('GET', `/api/apis/${owned.id}/access`);
     assert.deepEqual(kept, { userIds: [users.owner.id], userGroupIds: [group] });
   });
 
-  test('lists, searches, categories and groups leave it out', async () => {
+  test('lists, searches, categories and groups omit it', async () => {
     const listed = async (name: keyof typeof users) => {
       const { body } = await app().ask('GET', '/api/apis?p=-1', as(name));
       const { body: found } = await app().ask('GET', '/api/apis/search?q=owned&p=-1', as(name));
@@ -110,14 +110,14 @@ onEveryEngine('API ownership', app => {
     assert.deepEqual(await listed('other'), [false, false, false, false]);
   });
 
-  test('a version of it cannot be made by somebody else', async () => {
+  test('a version of it cannot be created by a user who is not an owner', async () => {
     const body = { api_definition: openApi(upstream) };
     const query = `base_api_id=${owned.id}&base_api_version_name=v1&new_version_name=v2`;
     const { status } = await app().ask('POST', `/api/apis?${query}`, { ...as('other'), body });
     assert.equal(status, 403);
   });
 
-  test('policies: hidden with all their APIs, shown without the hidden ones, changed by owners of all', async () => {
+  test('policies: hidden when all their APIs are, returned without hidden APIs, updated only by owners of all', async () => {
     const add = async (name: string, ...apis: { id: string }[]) => {
       const policy = {
         name: `${name} ${createPublicId()}`,
@@ -162,7 +162,7 @@ onEveryEngine('API ownership', app => {
     assert.equal((await app().ask('POST', '/api/keys', { ...as('owner'), body: key })).status, 200);
   });
 
-  test('keys: hidden with all their APIs, shown without the hidden ones, made and changed by owners of all', async () => {
+  test('keys: hidden when all their APIs are, returned without hidden APIs, created and updated only by owners of all', async () => {
     const add = async (...apis: { id: string }[]) => {
       const body = { access_rights: rights(...apis) };
       const made = await app().ask('POST', '/api/keys', { ...as('owner'), body });
@@ -198,7 +198,7 @@ onEveryEngine('API ownership', app => {
     assert.equal((await app().ask('DELETE', path(hidden), as('owner'))).status, 200);
   });
 
-  test('usage and logs of it are counted for its owners alone', async () => {
+  test('usage and logs of it are counted for its owners only', async () => {
     await settled(app());
     const { body } = await app().ask('GET', `/api/apis/${owned.id}`);
     const { listen_path } = body.api_definition.proxy;
@@ -212,7 +212,7 @@ onEveryEngine('API ownership', app => {
     }
   });
 
-  test('logs and uptime of it are refused by name', async () => {
+  test('logs and uptime of it are refused when requested by id', async () => {
     for (const path of [`/api/logs?start=0&end=1&api_id=${owned.id}`, `/api/uptime?api_id=${owned.id}`]) {
       assert.equal((await app().ask('GET', path, as('other'))).status, 403, path);
       assert.equal((await app().ask('GET', path, as('owner'))).status, 200, path);
@@ -223,7 +223,7 @@ onEveryEngine('API ownership', app => {
 onEveryEngine(
   'API ownership switched off',
   app => {
-    test('owners are kept and nothing is hidden', async () => {
+    test('with ownership disabled owners are stored and no API is hidden', async () => {
       const { body: user } = await app().ask('POST', '/admin/users', {
         body: {
           org_id: app().credentials.organisation_id,

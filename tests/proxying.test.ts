@@ -8,7 +8,7 @@ import { startApp, type TestApp } from './support/app.ts';
 import { eventually, openApi, publish, settled } from './support/traffic.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 
-describe('proxying', () => {
+describe('Proxying', () => {
   let app: TestApp;
   let upstream: Upstream;
   before(async () => {
@@ -59,14 +59,14 @@ describe('proxying', () => {
     [false, '/base', '/x', '/base{lp}/x'],
   ];
   for (const [strip, target, asked, received] of joins) {
-    test(`${strip ? 'stripped' : 'kept'} listen path, target ${target || '/'}, call ${asked} reaches ${received}`, async () => {
+    test(`${strip ? 'stripped' : 'kept'} listen path, target ${target || '/'}: ${asked} reaches ${received}`, async () => {
       const definition = openApi(upstream, { proxy: { target_url: upstream.url + target, strip_listen_path: strip } });
       const url = await publish(app, definition);
       assert.equal((await echoed(url + asked)).body.url, received.replace('{lp}', definition.proxy.listen_path));
     });
   }
 
-  test('a call cannot climb out of the target path, however it is spelled', async () => {
+  test('a request cannot leave the target path in any encoding', async () => {
     const url = new URL(await publish(app, openApi(upstream, { proxy: { target_url: `${upstream.url}/base` } })));
     for (const path of [
       '/../secret',
@@ -92,7 +92,7 @@ describe('proxying', () => {
     return { status: response.statusCode, received: upstream.requests[seen]?.url };
   }
 
-  test('headers of the connection stay on the connection, and the caller’s forwarding claims are replaced', async () => {
+  test('hop-by-hop headers are not forwarded, and forwarding headers of the client are replaced', async () => {
     const url = await publish(app, openApi(upstream));
     const sent = {
       connection: 'x-drop, authorization',
@@ -122,14 +122,14 @@ describe('proxying', () => {
     assert.equal(headers['x-custom'], 'stays');
   });
 
-  test('the host is the target’s, or the caller’s where that is asked for', async () => {
+  test('the host header is the target’s, or the client’s with preserve_host_header', async () => {
     const plain = await publish(app, openApi(upstream));
     assert.equal((await echoed(plain)).body.headers.host, new URL(upstream.url).host);
     const kept = await publish(app, openApi(upstream, { proxy: { preserve_host_header: true } }));
     assert.equal((await echoed(kept)).body.headers.host, new URL(kept).host);
   });
 
-  test('bodies of any length pass both ways, with and without a length', async () => {
+  test('bodies of any size pass in both directions, with and without a content-length', async () => {
     const url = await publish(app, openApi(upstream));
     upstream.answer = (_request, response, body) => response.end(body);
     for (const size of [0, 1, 1000, 3_000_000]) {
@@ -146,7 +146,7 @@ describe('proxying', () => {
     assert.equal(await reply.text(), 'chunk'.repeat(50));
   });
 
-  test('an answer without a length arrives as it is sent, chunk by chunk', async () => {
+  test('a response without a content-length is streamed chunk by chunk', async () => {
     const url = await publish(app, openApi(upstream));
     const more = Promise.withResolvers<void>();
     upstream.answer = async (_request, response) => {
@@ -163,7 +163,7 @@ describe('proxying', () => {
     assert.equal((await reader.read()).done, true);
   });
 
-  test('a caller who leaves takes the upstream call along', async () => {
+  test('a client disconnect aborts the upstream request', async () => {
     const url = await publish(app, openApi(upstream));
     const closed = Promise.withResolvers<void>();
     const arrived = Promise.withResolvers<void>();
@@ -181,7 +181,7 @@ describe('proxying', () => {
     assert.equal(reply.status, 200);
   });
 
-  test('an upstream that fails is told from one that is slow, and from one that does not exist', async () => {
+  test('a failing, a slow and an unresolvable upstream have different errors', async () => {
     const refused = await publish(app, openApi({ url: 'http://127.0.0.1:1' }));
     const failed = await fetch(refused);
     assert.equal(failed.status, 500);
@@ -197,7 +197,7 @@ describe('proxying', () => {
     assert.deepEqual(await late.json(), { error: 'Upstream service reached hard timeout.' });
   });
 
-  test('an answer that breaks off breaks off for the caller too', async () => {
+  test('an incomplete upstream response is incomplete for the client', async () => {
     const url = await publish(app, openApi(upstream));
     upstream.answer = (_request, response) => {
       response.writeHead(200, { 'content-length': '100' });
@@ -206,7 +206,7 @@ describe('proxying', () => {
     await assert.rejects(fetch(url).then(reply => reply.text()));
   });
 
-  test('a kept connection that was closed meanwhile is tried once more, for calls that may be repeated', async () => {
+  test('an idempotent request on a stale pooled connection is retried once', async () => {
     const url = await publish(app, openApi(upstream));
     upstream.answer = (_request, response, body) => {
       response.end(body || 'ok');
@@ -215,14 +215,14 @@ describe('proxying', () => {
     for (let n = 0; n < 20; n++) assert.equal(await (await fetch(url)).text(), 'ok');
   });
 
-  test('errors speak the caller’s notation', async () => {
+  test('errors have the client’s format', async () => {
     const url = await publish(app, openApi({ url: 'http://127.0.0.1:1' }));
     const reply = await fetch(url, { method: 'POST', headers: { 'content-type': 'text/xml' }, body: '<a/>' });
     assert.equal(reply.headers.get('content-type'), 'text/xml');
     assert.match(await reply.text(), /<error>There was a problem proxying the request<\/error>/);
   });
 
-  test('calls are spread over the targets by weight', async () => {
+  test('requests are balanced over the targets by weight', async () => {
     const other = await startUpstream();
     const definition = openApi(upstream, {
       proxy: { enable_load_balancing: true, target_list: [upstream.url, other.url, other.url] },
@@ -236,7 +236,7 @@ describe('proxying', () => {
     await other.close();
   });
 
-  test('a target may leave its scheme to the protocol of the API; without targets a definition is refused', async () => {
+  test('a target without a scheme uses the protocol of the API, and a definition without targets is refused', async () => {
     const balanced = (target_list: string[]) =>
       openApi({ url: 'http://unused.invalid' }, { proxy: { enable_load_balancing: true, target_list } });
     const url = await publish(app, balanced([`127.0.0.1:${upstream.port}/bare`]));
@@ -248,7 +248,7 @@ describe('proxying', () => {
     assert.match(refused.text, /target_list: must name at least one target/);
   });
 
-  test('what does not change goes on as it was while others change: not even turns begin anew', async () => {
+  test('an unchanged API keeps its state while others change, including its round-robin position', async () => {
     const targets = ['/one', '/two', '/three'].map(path => upstream.url + path);
     const url = await publish(app, openApi(upstream, { proxy: { enable_load_balancing: true, target_list: targets } }));
     const reached = new Set<string>();
@@ -259,7 +259,7 @@ describe('proxying', () => {
     assert.deepEqual([...reached].sort(), ['/one', '/three', '/two']);
   });
 
-  test('who asks is told to the upstream as it was said, or else it is the gateway', async () => {
+  test('User-Agent is forwarded, and set to the gateway’s when absent', async () => {
     const url = await publish(app, openApi(upstream));
     assert.equal((await echoed(url, { headers: { 'user-agent': 'mine/1' } })).body.headers['user-agent'], 'mine/1');
     const asked = httpRequest(url).end();
@@ -268,7 +268,7 @@ describe('proxying', () => {
     assert.equal(upstream.requests.at(-1)!.headers['user-agent'], 'Gatewright');
   });
 
-  test('what follows the body of a call ends at the gateway', async () => {
+  test('request trailers are not forwarded', async () => {
     const url = await publish(app, openApi(upstream));
     upstream.answer = (request, response, body) =>
       response.end(JSON.stringify([body, request.trailers, request.headers['x-late'], request.headers.trailer]));
@@ -279,7 +279,7 @@ describe('proxying', () => {
     assert.equal(await text(response), '["whole",{},null,null]');
   });
 
-  test('a loop runs the other API’s chain, and never without end', async () => {
+  test('a loop runs the chain of the other API, up to a limit', async () => {
     const inner = openApi(upstream, {
       name: 'Inner one #tag',
       internal: true,
@@ -306,14 +306,14 @@ describe('proxying', () => {
     assert.deepEqual(await (await fetch(unknown)).json(), { error: "Couldn't detect target" });
   });
 
-  test('an API that asks for what the gateway cannot do is not served without it', async () => {
+  test('an API with an unsupported feature is not served', async () => {
     const url = await publish(app, openApi(upstream, { use_keyless: false, custom_plugin_auth_enabled: true }));
     const reply = await fetch(url);
     assert.equal(reply.status, 503);
     assert.match(((await reply.json()) as { error: string }).error, /not available/);
   });
 
-  test('several calls on one connection are answered in order', async () => {
+  test('pipelined requests are answered in order', async () => {
     const url = new URL(await publish(app, openApi(upstream)));
     upstream.answer = (request, response) => response.end(request.url);
     const socket = connect(Number(url.port), url.hostname);

@@ -13,7 +13,7 @@ describe('README.md', () => {
   });
   after(() => app.close());
 
-  test('its walk through the product does what it says', async () => {
+  test('its walkthrough works as documented', async () => {
     assert.ok(readme.promised.length >= 8);
     await readme.run({
       DASHBOARD: app.url.dashboard,
@@ -23,7 +23,7 @@ describe('README.md', () => {
     });
   });
 
-  test('it names the two commands, and the test command is what CI runs', () => {
+  test('it names both commands, and CI runs the test command', () => {
     assert.match(readme.text, /npm ci && npm start/);
     const ci = readFileSync(new URL('../.ci/run', import.meta.url), 'utf8');
     assert.match(readme.text, /npm ci && npm test/);

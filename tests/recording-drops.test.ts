@@ -4,7 +4,7 @@ import { Pool } from 'undici';
 import { startApp, type TestApp } from './support/app.ts';
 import { eventually, openApi, publish } from './support/traffic.ts';
 
-/** What happens to records when nobody takes them. */
+/** Analytics records while the main thread does not consume them. */
 
 let app: TestApp;
 before(async () => {
@@ -21,7 +21,7 @@ async function metric(line: RegExp): Promise<number> {
   return Number(line.exec(text)?.[1] ?? 0);
 }
 
-test('records that find no room are counted and shown; no call waits for them, and none goes unmeasured', async () => {
+test('records beyond the queue are counted as dropped, delay no request, and stay in the metrics', async () => {
   const api = openApi({ url: 'http://127.0.0.1:1' }, { use_keyless: false });
   const path = new URL(await publish(app, api)).pathname;
   const pool = new Pool(app.url.gateway, { connections: atOnce });

@@ -22,7 +22,7 @@ interface Line {
 }
 
 for (const engine of engines)
-  describe(`client certificates, on the wire (${engine})`, () => {
+  describe(`Client certificates (${engine})`, () => {
     const authority = makeAuthority();
     const own = makeServerCertificate(authority);
     const past = { notAfter: new Date(Date.now() - 60_000) };
@@ -77,7 +77,7 @@ for (const engine of engines)
     const told = ({ api_id }: Definition) =>
       lines.filter(it => it.event && it.api_id === api_id).map(({ event }) => event);
 
-    test('a certificate is the key where the API says so, and every other one is refused', async () => {
+    test('with certificate authentication a registered certificate is accepted, and any other is refused', async () => {
       const api = openApi(upstream, {
         use_keyless: false,
         auth_configs: { authToken: { use_certificate: true } },
@@ -103,7 +103,7 @@ for (const engine of engines)
       await eventually(() => assert.deepEqual(told(api), ['AuthFailure', 'AuthFailure']));
     });
 
-    test('a key bound to a certificate is good with it only, on an API that asks for keys', async () => {
+    test('a key bound to a certificate is accepted only with it', async () => {
       const api = openApi(upstream, { use_keyless: false });
       const url = await publish(app, api);
       // Callers are asked for certificates only while some API wants one.
@@ -119,7 +119,7 @@ for (const engine of engines)
       assert.deepEqual(await asked(url, client('thief'), headers), refusal(401, disallowed));
     });
 
-    test('a list of certificates lets in those on it and those of authorities on it, in their time', async () => {
+    test('an allow list accepts its certificates and those issued by its authorities, within their validity', async () => {
       const [mine, other, trusted] = [client('listed'), client('unlisted'), makeAuthority('Trusted')];
       const [young, old] = [makeClientCertificate(trusted, 'young'), makeClientCertificate(trusted, 'old', past)];
       const certificates = [await upload(mine), await upload(trusted)];

@@ -11,7 +11,7 @@ const lastsMs = 60_000;
 const changes = 200;
 const callers = 12;
 
-describe('changes under load', () => {
+describe('Reload under load', () => {
   let app: TestApp;
   let upstream: Upstream;
   before(async () => {
@@ -23,7 +23,7 @@ describe('changes under load', () => {
     await upstream.close();
   });
 
-  test('no call fails, none is answered by a mix of revisions, and the newest revision arrives', {
+  test('no request fails or mixes revisions, and the newest revision is served', {
     timeout: 180_000,
   }, async () => {
     const revision = (n: number) => `${upstream.url}/r${n}/x?rev=r${n}`;
@@ -68,7 +68,7 @@ describe('changes under load', () => {
     assert.ok(seen.size > changes / 2, `${seen.size} of ${changes} revisions were seen in ${calls} calls`);
   });
 
-  test('a traffic thread that dies is logged and replaced, and the other goes on meanwhile', async () => {
+  test('a crashed traffic thread is logged and replaced, and the other keeps serving', async () => {
     const program = new URL('mortal-thread.ts', import.meta.url);
     const told: string[] = [];
     const onLog = (line: string) => void told.push(line);

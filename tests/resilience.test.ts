@@ -31,7 +31,7 @@ const endpoint = (list: string, classic: object, name: string, oas: object): Sai
   document: { paths: { '/x': { get: { operationId: 'x', responses: {} } } } },
 });
 
-describe('upstreams that fail, hang, flap and lie', () => {
+describe('Upstream timeouts and circuit breakers', () => {
   let app: TestApp;
   let upstream: Upstream;
   const lines: string[] = [];
@@ -78,11 +78,11 @@ describe('upstreams that fail, hang, flap and lie', () => {
       .filter(it => it.api_id === apiId && it.event !== undefined)
       .map(it => it.event!);
 
-  describe('enforced timeouts', () => {
+  describe('Enforced timeouts', () => {
     const said = endpoint('hard_timeouts', { duration: '80ms' }, 'enforceTimeout', { duration: '80ms' });
     const late = errorBody('Upstream service reached hard timeout.');
 
-    test('an upstream that does not begin in time gets its call taken back, and the caller 504', async () => {
+    test('without response headers in time the upstream request is aborted, and the client gets 504', async () => {
       for (const { url } of await publishBoth(app, upstream, said)) {
         const gone = Promise.withResolvers<void>();
         upstream.answer = (request, _response) => request.socket.once('close', () => gone.resolve());
@@ -95,7 +95,7 @@ describe('upstreams that fail, hang, flap and lie', () => {
       }
     });
 
-    test('one that stops in the middle of its answer is cut off, so that the caller knows', async () => {
+    test('a response that stalls is aborted, visibly to the client', async () => {
       for (const { url } of await publishBoth(app, upstream, said)) {
         upstream.answer = (_request, response) => response.writeHead(200, { 'content-length': '100' }).write('half');
         const reply = await fetch(`${url}/x`);
@@ -104,7 +104,7 @@ describe('upstreams that fail, hang, flap and lie', () => {
       }
     });
 
-    test('an answer that keeps coming may take longer than that', async () => {
+    test('a response that keeps streaming may take longer than the timeout', async () => {
       const second = { duration: '1s' };
       const [api] = await publishBoth(app, upstream, endpoint('hard_timeouts', second, 'enforceTimeout', second));
       upstream.answer = (_request, response) => {
@@ -120,7 +120,7 @@ describe('upstreams that fail, hang, flap and lie', () => {
       assert.deepEqual(await got(`${api!.url}/x`).then(({ status, text }) => [status, text]), [200, '.'.repeat(14)]);
     });
 
-    test('the time of the API holds where the endpoint says nothing, and the whole seconds where nothing finer is said', async () => {
+    test('the API timeout applies to endpoints without one, and whole seconds without a finer value', async () => {
       const whole: Said = {
         classic: {
           version_data: {
@@ -150,7 +150,7 @@ describe('upstreams that fail, hang, flap and lie', () => {
       }
     });
 
-    test('a time shorter than connecting takes is kept to', async () => {
+    test('a timeout shorter than the connect time is enforced', async () => {
       // Takes connections, and never agrees on TLS.
       const port = await listening(createTcpServer(socket => socket.on('error', () => undefined).resume()));
       for (const { url } of await publishBoth(app, { url: `https://127.0.0.1:${port}` }, said))
@@ -158,11 +158,11 @@ describe('upstreams that fail, hang, flap and lie', () => {
     });
   });
 
-  describe('enforced timeouts, whatever is spoken', () => {
+  describe('Enforced timeouts of other protocols', () => {
     const said = endpoint('hard_timeouts', { duration: '80ms' }, 'enforceTimeout', { duration: '80ms' });
     const late = errorBody('Upstream service reached hard timeout.');
 
-    test('an upstream that does not agree to another protocol in time', async () => {
+    test('a WebSocket upgrade that the upstream does not answer in time', async () => {
       for (const { url } of await publishBoth(app, upstream, said)) {
         const silent = createTcpServer(socket => socket.on('error', () => undefined).resume());
         const port = await listening(silent);
@@ -182,7 +182,7 @@ describe('upstreams that fail, hang, flap and lie', () => {
       }
     });
 
-    test('an upstream that speaks HTTP/2', async () => {
+    test('an HTTP/2 upstream', async () => {
       const silent = createHttp2Server();
       silent.on('stream', stream => stream.on('error', () => undefined));
       const port = await listening(silent);
@@ -190,7 +190,7 @@ describe('upstreams that fail, hang, flap and lie', () => {
       assert.deepEqual(await got(`${api!.url}/x`).then(({ status, text }) => [status, text]), [504, late]);
     });
 
-    test('an answer that is held until it is whole', async () => {
+    test('a buffered response', async () => {
       const held = endpoint('hard_timeouts', { duration: '80ms' }, 'enforceTimeout', { duration: '80ms' });
       const template = Buffer.from('{{.a}}').toString('base64');
       const lists = (held.classic.version_data as Versions).versions.Default.extended_paths;
@@ -208,7 +208,7 @@ describe('upstreams that fail, hang, flap and lie', () => {
     });
   });
 
-  describe('circuit breakers', () => {
+  describe('Circuit breakers', () => {
     const said = (halfOpen: boolean, seconds = 600) =>
       endpoint(
         'circuit_breakers',
@@ -223,7 +223,7 @@ describe('upstreams that fail, hang, flap and lie', () => {
       );
     const open = errorBody('Service temporarily unavailable.');
 
-    test('failures open it on every thread, for its endpoint alone, and handlers are told', async () => {
+    test('failures open it on every thread, for its endpoint only, and emit an event', async () => {
       for (const { url, apiId } of await publishBoth(app, upstream, said(false))) {
         upstream.answer = (_request, response) => response.writeHead(500).end('broken');
         for (let at = 0; at < 4; at++) assert.equal((await got(`${url}/x`)).status, 500);
@@ -238,7 +238,7 @@ describe('upstreams that fail, hang, flap and lie', () => {
       }
     });
 
-    test('half open, a call that succeeds closes it', async () => {
+    test('in the half-open state a successful request closes it', async () => {
       for (const { url, apiId } of await publishBoth(app, upstream, said(true))) {
         upstream.answer = (_request, response) => response.writeHead(503).end();
         await eventually(async () => assert.equal((await got(`${url}/x`)).text, open));
@@ -251,7 +251,7 @@ describe('upstreams that fail, hang, flap and lie', () => {
       }
     });
 
-    test('it closes when its time is over, and that is told too', async () => {
+    test('it closes after its return time and emits an event', async () => {
       for (const { url, apiId } of await publishBoth(app, upstream, said(false, 1))) {
         upstream.answer = (request, _response) => request.socket.destroy();
         await eventually(async () => assert.equal((await got(`${url}/x`)).text, open));
@@ -263,7 +263,7 @@ describe('upstreams that fail, hang, flap and lie', () => {
       }
     });
 
-    test('answers below 500 and callers that leave count as no failure', async () => {
+    test('responses below 500 and client disconnects are not failures', async () => {
       for (const { url } of await publishBoth(app, upstream, said(false))) {
         upstream.answer = (_request, response) => response.writeHead(404).end();
         for (let at = 0; at < 8; at++) assert.equal((await got(`${url}/x`)).status, 404);

@@ -5,7 +5,7 @@ import { errorBody } from './support/step-harness.ts';
 import { keyFor, type Shaping, sent, shape } from './support/transform-fixtures.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 
-describe('calls that are sent round inside the gateway', () => {
+describe('Internal loops (gw://)', () => {
   let app: TestApp;
   let upstream: Upstream;
   before(async () => {
@@ -19,7 +19,7 @@ describe('calls that are sent round inside the gateway', () => {
   const rewrite = (pattern: string, to: string) =>
     shaped({ endpoints: [{ path: '/a/{rest}', rewrite: { pattern, to } }] });
 
-  test('loops: within the API and to others, with what the target asks; never with what the caller asks', async () => {
+  test('loops within an API and to others use the parameters of the target, never those of the client', async () => {
     const [inner] = await shaped({
       endpoints: [{ path: '/in/{x}', method: 'POST', request: { add: { 'X-Inner': '1' } } }],
       classic: { internal: true, name: 'Inner API #tag' },
@@ -65,7 +65,7 @@ describe('calls that are sent round inside the gateway', () => {
     }
   });
 
-  test('an API that a call is sent to decides for itself who may call', async () => {
+  test('the target API of a loop authenticates the request itself', async () => {
     const [guarded] = await shaped({ guarded: true });
     for (const { form, url } of await rewrite('.*', `gw://${guarded!.apiId}/x`)) {
       const reply = await fetch(`${url}/a/x`);
@@ -75,7 +75,7 @@ describe('calls that are sent round inside the gateway', () => {
     }
   });
 
-  test('loops count limits anew only where the target asks for it', async () => {
+  test('limits are checked again in a loop only when the target requests it', async () => {
     const apis = await shaped({
       guarded: true,
       endpoints: [

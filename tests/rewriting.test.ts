@@ -27,7 +27,7 @@ function raw(url: string, target: string): Promise<{ status: number; body: strin
   });
 }
 
-describe('calls that are sent elsewhere', () => {
+describe('URL rewriting', () => {
   let app: TestApp;
   let upstream: Upstream;
   let other: Upstream;
@@ -44,7 +44,7 @@ describe('calls that are sent elsewhere', () => {
     shaped({ endpoints: [{ path: '/a/{rest}', rewrite: { pattern, to }, ...more }] });
   const pathOf = ({ url }: Published) => new URL(url).pathname;
 
-  test('captures go where the target says; the query goes along only where it is captured', async () => {
+  test('captures are inserted into the target, and the query is kept only when it is captured', async () => {
     for (const [pattern, to, asked, expected] of [
       ['/a/(.*)', '/b/$1', '/a/x', '/b/x'],
       ['/a/(.*)', '/b/$1', '/a/x?q=1&r=2', '/b/x?q=1&r=2'],
@@ -67,7 +67,7 @@ describe('calls that are sent elsewhere', () => {
       }
   });
 
-  test('the pattern sees the listen path, which is taken off the result where it leads', async () => {
+  test('the pattern matches the listen path, which is stripped from the start of the result', async () => {
     const definition = openApi(upstream, {
       proxy: { listen_path: '/shop/', target_url: `${upstream.url}/base`, strip_listen_path: true },
       version_data: {
@@ -95,7 +95,7 @@ describe('calls that are sent elsewhere', () => {
     );
   });
 
-  test('an address in the target is another upstream; its host is the author’s', async () => {
+  test('an absolute target is another upstream, whose host is fixed by the definition', async () => {
     for (const { form, url } of await rewrite('/a/(.*)', `${other.url}/there/$1`)) {
       const { url: got, headers } = await sent(other, `${url}/a/x?q=1`);
       assert.deepEqual([got, headers.host], ['/there/x?q=1', new URL(other.url).host], form);
@@ -105,7 +105,7 @@ describe('calls that are sent elsewhere', () => {
     }
   });
 
-  test('no capture climbs out of the path of the target, chooses its host or ends its query', async () => {
+  test('no capture leaves the target path, changes its host or ends its query', async () => {
     const climbing = [
       '../admin',
       '..%2fadmin',
@@ -139,7 +139,7 @@ describe('calls that are sent elsewhere', () => {
     }
   });
 
-  test('variables in a target are escaped; one that stands first may hold a whole address', async () => {
+  test('variables in a target are escaped, and a leading one may be an absolute URL', async () => {
     const apis = await shaped({
       context: true,
       guarded: true,
@@ -164,7 +164,7 @@ describe('calls that are sent elsewhere', () => {
     }
   });
 
-  test('triggers: every place they look at, any or all, negated; the first that holds gives the target', async () => {
+  test('triggers: every source, any or all, negated; the first match sets the target', async () => {
     const apis = await shaped({
       context: true,
       guarded: true,
@@ -226,7 +226,7 @@ describe('calls that are sent elsewhere', () => {
     }
   });
 
-  test('rules of endpoints and the method are those of the path that was asked for', async () => {
+  test('endpoint rules and the method are those of the original path', async () => {
     const apis = await shaped({
       endpoints: [
         { path: '/a', rewrite: { pattern: '.*', to: '/b' }, toMethod: 'POST', request: { add: { 'X-Of': 'a' } } },
@@ -239,7 +239,7 @@ describe('calls that are sent elsewhere', () => {
     }
   });
 
-  test('HTTP/2 and WebSockets go where HTTP/1.1 does, and climb no further', async () => {
+  test('HTTP/2 and WebSocket requests are rewritten like HTTP/1.1', async () => {
     const endpoint: Endpoint = {
       path: '/a/{rest}',
       rewrite: { pattern: '\\?p=(.*)', to: '/b/$1' },
@@ -305,7 +305,7 @@ describe('calls that are sent elsewhere', () => {
     return statusCode === 101 ? [101, given['x-asked'], given['x-with']] : [statusCode];
   }
 
-  test('a pattern or target nobody can follow is refused when it is written, or makes the API unservable', async () => {
+  test('an invalid pattern or target is refused when written, or the API is not served', async () => {
     const definition = (entry: object) =>
       openApi(upstream, {
         version_data: {

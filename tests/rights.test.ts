@@ -55,7 +55,7 @@ onEveryEngine(
     const told = (event: string, { api_id }: Definition) =>
       eventually(() => assert.ok(lines.some(line => line.event === event && line.api_id === api_id)));
 
-    test('a draft policy makes no new keys and keeps the old ones; a denied one stops them, and an event tells', async () => {
+    test('a draft policy creates no keys and keeps existing ones; a denied one blocks them and emits an event', async () => {
       const api = guarded();
       const url = await publish(app(), api);
       const policy = { name: createPublicId(), id: createPublicId(), access_rights: rights(api) };
@@ -72,7 +72,7 @@ onEveryEngine(
       assert.equal(await called(url, key), '200');
     });
 
-    test('policies that govern parts are put together: one opens, one limits the rate, one the quota', async () => {
+    test('partitioned policies are combined: access rights, rate limit and quota', async () => {
       const api = guarded();
       const url = await publish(app(), api);
       const access_rights = rights(api);
@@ -91,7 +91,7 @@ onEveryEngine(
       await told('QuotaExceeded', api);
     });
 
-    test('a policy for each API counts each by itself', async () => {
+    test('a per-API policy counts each API separately', async () => {
       const [first, second] = [guarded(), guarded()];
       const [one, two] = [await publish(app(), first), await publish(app(), second)];
       const limit = { rate: 1, per: 3600, quota_max: -1 };
@@ -105,7 +105,7 @@ onEveryEngine(
       assert.deepEqual(await times(3, two, key), [200, 200, 429]);
     });
 
-    test('a right may be to some paths and methods only, however the path is spelled, and limit single endpoints', async () => {
+    test('a right can be limited to paths and methods, in any encoding, and rate limit single endpoints', async () => {
       const api = guarded();
       const url = await publish(app(), api);
       const endpoints = [{ path: '/rare', methods: [{ name: 'GET', limit: { rate: 1, per: 3600 } }] }];
@@ -122,7 +122,7 @@ onEveryEngine(
       assert.equal(await called(`${url}/open`, key), '200');
     });
 
-    test('a key that has expired is refused and told; one for another API is refused', async () => {
+    test('an expired key is refused and emits an event; a key for another API is refused', async () => {
       const [api, other] = [guarded(), guarded()];
       const [url, otherUrl] = [await publish(app(), api), await publish(app(), other)];
       const key = await makeKey({ access_rights: rights(api), expires: Math.ceil(Date.now() / 1000) });
@@ -135,7 +135,7 @@ onEveryEngine(
       await told('AuthFailure', api);
     });
 
-    test('of several ways in all must be met, and the one that is named says whose limits count', async () => {
+    test('with several authentication methods all must pass, and the base identity decides whose limits apply', async () => {
       const api = guarded({
         use_basic_auth: true,
         use_standard_auth: true,
@@ -179,7 +179,7 @@ onEveryEngine(
         'the policy not-there is missing',
       ],
     ] as const)
-      test(`an API that needs ${what} gets 503 without it, and its status says why`, async () => {
+      test(`an API that needs ${what} gets 503 without it, and its status names the reason`, async () => {
         const api = guarded(definition);
         const url = await publish(app(), api);
         assert.equal(await called(url, 'x'), '503 This API is not available');
@@ -189,7 +189,7 @@ onEveryEngine(
         }
       });
 
-    test('an API that gives its callers a policy is served while the policy is there, in both forms', async () => {
+    test('an API that assigns a policy is served only while the policy exists, in both formats', async () => {
       const secret = Buffer.from('a secret of some length, shared').toString('base64');
       const token = mint({ sub: 'ann' }, 'a secret of some length, shared', { alg: 'HS256' });
       const [classic, id, other] = [createPublicId(), `o${createPublicId()}`, createPublicId()];
@@ -231,7 +231,7 @@ onEveryEngine(
       assert.equal(await called(oasUrl, token), unavailable);
     });
 
-    test('an expiry that has passed makes a key that lasts, and changes nothing of one that has an end', async () => {
+    test('a past expiry creates a key without one, and does not change an existing expiry', async () => {
       const api = guarded();
       const url = await publish(app(), api);
       const body = { access_rights: rights(api), expires: Math.floor(Date.now() / 1000) - 60 };

@@ -6,7 +6,7 @@ import { startApp, type TestApp } from './support/app.ts';
 import { type Definition, openApi, publish } from './support/traffic.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 
-describe('which API answers', () => {
+describe('Routing', () => {
   let app: TestApp;
   let upstream: Upstream;
   before(async () => {
@@ -40,7 +40,7 @@ describe('which API answers', () => {
   }
   const write = (definition: object) => app.ask('POST', '/api/apis', { body: { api_definition: definition } });
 
-  test('whole segments only, the longest listen path first, in whatever order they were made', async () => {
+  test('listen paths match whole segments, longest first, in any order of creation', async () => {
     await serve(named('short', '/app'), named('long', '/app/long/path'), named('middle', '/app/long/'));
     await expect([
       ['/app', '/short'],
@@ -56,7 +56,7 @@ describe('which API answers', () => {
     ]);
   });
 
-  test('parameters take one segment, keep to their pattern, and yield to what is fixed', async () => {
+  test('path parameters match one segment by their pattern, and literal segments take precedence', async () => {
     await serve(
       named('open', '/shop/{tenant}/items'),
       named('digits', '/shop/{id:[0-9]+}/things'),
@@ -74,7 +74,7 @@ describe('which API answers', () => {
     ]);
   });
 
-  test('a domain is its own place, however the caller writes it', async () => {
+  test('a domain has its own routes, matched case-insensitively and without port', async () => {
     const domain = `${createPublicId()}.example`;
     await serve(
       named('anywhere', '/where'),
@@ -97,7 +97,7 @@ describe('which API answers', () => {
     ]);
   });
 
-  test('one path is one path, however it is written: by authors and by callers', async () => {
+  test('equivalent paths are one route, in definitions and in requests', async () => {
     await serve(named('bare', 'bare/inner'), named('double', '//double///inner'), named('wide', '/café'));
     await expect([
       ['/bare/inner', '/bare'],
@@ -110,7 +110,7 @@ describe('which API answers', () => {
     ]);
   });
 
-  test('a route that is taken is refused when it is written, and stays whose it was', async () => {
+  test('a route in use is refused when written, and keeps its API', async () => {
     const domain = `${createPublicId()}.example`;
     await serve(named('first', '/taken/{id}'), named('first', '/taken', { domain }));
     const same = [
@@ -127,7 +127,7 @@ describe('which API answers', () => {
     await expect([['/taken/7/x', '/first/x']]);
   });
 
-  test('what is inactive or internal has no route, and comes and goes with its definition', async () => {
+  test('an inactive or internal API has no route, and follows changes of its definition', async () => {
     const inactive = named('inactive', `/${createPublicId()}`, { active: false });
     const internal = named('internal', `/${createPublicId()}`, { internal: true });
     await serve(inactive, internal);
@@ -147,7 +147,7 @@ describe('which API answers', () => {
     ]);
   });
 
-  test('an API that moves leaves its old place at once, and another may take it', async () => {
+  test('an API that moves releases its old route immediately', async () => {
     const [from, to] = [`/${createPublicId()}`, `/${createPublicId()}`];
     const mover = named('mover', from);
     await serve(mover);
@@ -160,7 +160,7 @@ describe('which API answers', () => {
     ]);
   });
 
-  test('APIs of one name are found by it as long as there is one', async () => {
+  test('a name shared by several APIs resolves while one of them exists', async () => {
     const name = `Twin ${createPublicId()}`;
     const twins = [named('one', '', { name, internal: true }), named('two', '', { name, internal: true })];
     await serve(...twins);
@@ -174,7 +174,7 @@ describe('which API answers', () => {
     assert.equal(await reaches(`${url.pathname}/x`), 500);
   });
 
-  test('what is inactive is not reached from inside either, and one of the same name is', async () => {
+  test('an inactive API is not reachable by gw://, and another one of the same name is', async () => {
     const name = `Sleeper ${createPublicId()}`;
     const off = named('off', '', { name, internal: true, active: false });
     await serve(off);
@@ -191,7 +191,7 @@ describe('which API answers', () => {
     ]);
   });
 
-  test('a final slash and the target’s own path stay as the definition says', async () => {
+  test('a trailing slash and the target path are kept as defined', async () => {
     const at = (target: string, more: object = {}) =>
       openApi(upstream, { proxy: { target_url: upstream.url + target, ...more } });
     const rows = [
