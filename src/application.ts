@@ -44,24 +44,24 @@ import { version } from './version.ts';
 export interface AppEnvironment {
   readonly log: Log;
   readonly clock: Clock;
-  /** The program of a traffic thread, where it is not the usual one. */
+  /** Replaces the program of traffic threads. */
   readonly threadProgram?: URL | undefined;
-  /** Traffic threads that have begun to load. */
+  /** Preloaded traffic threads. */
   readonly prepared?: ThreadsOptions['prepared'];
-  /** Where the log lines of traffic threads go; standard error unless said. */
+  /** Receives log lines of traffic threads; standard error by default. */
   readonly writeLog?: ((lines: string) => void) | undefined;
 }
 
-/** The installation without listeners: what commands other than `start` work on too. */
+/** The installation without listeners, as commands other than `start` use it. */
 export interface Installation {
   readonly directory: DataDirectory;
   readonly records: Records;
   readonly shared: SharedEngine;
   readonly counters: CounterPersistence;
-  /** What the vault is made of, for the traffic threads. */
+  /** Key of the vault, for the traffic threads. */
   readonly dataKey: Buffer;
   readonly tools: ReturnType<typeof openStores>;
-  /** There while the database has not answered since the start. */
+  /** Set while the database has been unavailable since the start. */
   readonly pendingDatabase: PendingDatabase | undefined;
   close(): Promise<void>;
 }
@@ -83,7 +83,7 @@ export async function openInstallation(
       records: {
         ...(settings['database.url'] ? { url: settings['database.url'] } : { file: directory.databasePath }),
         connections: settings['database.max_connections'],
-        onError: error => environment.log.warn({ reason: error.message }, 'the database reported a fault'),
+        onError: error => environment.log.warn({ reason: error.message }, 'database connection error'),
       },
       directory,
       masterKey: settings.master_key,
@@ -103,7 +103,7 @@ export async function openInstallation(
       threads: shared.threads,
       node: resolveNodeId(settings, directory),
       clock: environment.clock,
-      onError: error => environment.log.warn({ reason: error.message }, 'counters could not be written down'),
+      onError: error => environment.log.warn({ reason: error.message }, 'counters not persisted'),
     });
     const tools = openStores(records, dataKey, settings, environment, createKeyCounters(shared, counters, environment));
     closers.push(() => tools.outbound.close());
@@ -115,7 +115,7 @@ export async function openInstallation(
   }
 }
 
-/** With SQLite a database has one process; on PostgreSQL each keeps what it counts under a name of its own. */
+/** Node id of persisted counters: empty with SQLite, which has one process; distinct per process on PostgreSQL. */
 function resolveNodeId(settings: Settings, directory: DataDirectory): string {
   if (settings.node_id || !settings['database.url']) return settings.node_id;
   const known = directory.read('node_id');
@@ -135,27 +135,27 @@ function createKeyCounters({ shared }: SharedEngine, kept: CounterPersistence, {
   };
 }
 
-/** The last opened first. */
+/** Closes in reverse order of opening. */
 async function closeAll(closers: (() => unknown)[]): Promise<void> {
   for (const step of closers.splice(0).reverse()) await step();
 }
 
 export interface Application {
-  /** There until a start has displayed them. */
+  /** Set until a start has displayed them. */
   readonly credentials: InstallationCredentials | undefined;
   readonly urls: Readonly<Partial<Record<'gateway' | 'dashboard' | 'portal' | 'control', string>>>;
   readonly installation: Installation;
   /** Resolves when every traffic thread serves what was committed before the call. */
   waitForDataPlane(): Promise<void>;
-  /** `/ready` says 503 from now on; everything is served on. */
+  /** `/ready` returns 503 from now on; traffic continues. */
   drain(): void;
   close(): Promise<void>;
 }
 
-/** Where this process listens, for the client commands on the same machine; there while it runs. */
+/** URLs of the running process, for client commands on the same machine. */
 export const listeningFile = 'listening.json';
 
-/** Runs the parts the role asks for. Whatever fails while starting leaves nothing behind. */
+/** Starts the parts of the role. A failed start closes everything it opened. */
 export async function startApplication(settings: Settings, environment: AppEnvironment): Promise<Application> {
   rejectWeakSecrets(settings);
   validateRole(settings);
@@ -167,7 +167,7 @@ export async function startApplication(settings: Settings, environment: AppEnvir
     const { tools, pendingDatabase: awaited } = installation;
     const credentials = awaited ? undefined : await seedDatabase(installation, settings, environment.log);
     const log = startChangeLogPruning(installation.records, error =>
-      environment.log.warn({ reason: error.message }, 'old changes could not be removed'),
+      environment.log.warn({ reason: error.message }, 'change log not pruned'),
     );
     closers.push(() => log.close());
     const sender = startSending({ ...tools, ...environment }, resolveNodeId(settings, installation.directory));
@@ -199,7 +199,7 @@ export async function startApplication(settings: Settings, environment: AppEnvir
   }
 }
 
-/** What the database must have before anybody works on it. */
+/** Seeds the database: sealed secrets, first credentials, portal defaults. */
 async function seedDatabase(
   installation: Installation,
   settings: Settings,

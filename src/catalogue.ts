@@ -34,7 +34,7 @@ import { ssoProfileOperations } from '#portal/sso-profiles/operations.ts';
 import { webhookHeaderOperations } from '#portal/webhooks/header-operations.ts';
 import { webhookOperations } from '#portal/webhooks/operations.ts';
 
-/** All management operations, of every surface. What is not here does not exist. */
+/** All management operations of every surface; an operation not listed here has no route. */
 export const catalogue = [
   ...organisationOperations,
   ...grantOperations,

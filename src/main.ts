@@ -2,7 +2,7 @@
 import { useCompileCache } from '#base/compile-cache.ts';
 import { disablePretenuring } from '#base/v8-flags.ts';
 
-// First of all, so that everything else comes out of it; what was compiled is good for the same flags only.
+// Before any other import, so that all code comes from the compile cache; its entries depend on the V8 flags.
 disablePretenuring();
 useCompileCache();
 await import('./commands.ts');

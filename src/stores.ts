@@ -34,7 +34,7 @@ import type { CheckObjectLimit } from '#storage/collection.ts';
 import { createMetaStore } from '#storage/meta.ts';
 import type { Records } from '#storage/records.ts';
 
-/** Every store and tool an operation may ask for, by name. */
+/** Every store and service that an operation may request, by name. */
 export function openStores(
   records: Records,
   dataKey: Buffer,

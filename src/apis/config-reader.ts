@@ -31,16 +31,16 @@ const rowsAtOnce = 1000;
 export interface ReadApi {
   readonly stored: StoredApi;
   /** Empty, or why its secrets cannot be opened: it is then kept and not served, and the others are. */
-  readonly unopened: string;
+  readonly secretsError: string;
 }
 
 export function parseApi(vault: Vault, body: string): ReadApi {
   const row = JSON.parse(body) as ApiRow;
   try {
-    return { stored: openApiSecrets(vault, row), unopened: '' };
+    return { stored: openApiSecrets(vault, row), secretsError: '' };
   } catch (error) {
     if (!(error instanceof Problem && error.code === vaultProblem.cannot_open.code)) throw error;
-    return { stored: row, unopened: error.message };
+    return { stored: row, secretsError: error.message };
   }
 }
 

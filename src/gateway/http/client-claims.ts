@@ -1,6 +1,6 @@
 /**
- * Client claims: headers in which a proxy says who calls, with which certificate, or what was asked for. From a peer that is
- * not a trusted proxy they are the caller's own words, and upstreams behind such proxies believe them.
+ * Client claims: headers in which a proxy asserts client address, certificate, user or original URL. From an
+ * untrusted peer they are spoofed, and upstreams would believe them.
  */
 const claimNames = [
   // The address of the client.
@@ -11,11 +11,11 @@ const claimNames = [
   ...['x-cluster-client-ip', 'x-coming-from', 'x-envoy-external-address', 'x-envoy-internal', 'x-forward-for'],
   ...['x-nf-client-connection-ip', 'x-original-forwarded-for', 'x-originating-ip', 'x-proxyuser-ip', 'x-real-ip'],
   ...['x-remote-addr', 'x-remote-ip', 'x-sucuri-clientip', 'x-vercel-forwarded-for'],
-  // The host, path and scheme that were asked for.
+  // The original host, path and scheme.
   ...['cf-visitor', 'cloudfront-forwarded-proto', 'fastly-ssl', 'front-end-https', 'x-appengine-https', 'x-arr-ssl'],
   ...['x-envoy-original-host', 'x-envoy-original-path', 'x-host', 'x-http-host-override', 'x-original-host'],
   ...['x-original-uri', 'x-original-url', 'x-rewrite-url', 'x-scheme', 'x-url-scheme', 'x-waws-unencoded-url'],
-  // The user, as an authenticating proxy says it without a signature.
+  // The user, asserted unsigned by an authenticating proxy.
   ...['cf-access-authenticated-user-email', 'remote-user', 'x-amzn-oidc-identity', 'x-appengine-inbound-appid'],
   ...['x-authenticated-user', 'x-authenticated-userid', 'x-consumer-custom-id', 'x-consumer-id', 'x-consumer-username'],
   ...['x-credential-identifier', 'x-goog-authenticated-user-email', 'x-goog-authenticated-user-id', 'x-remote-email'],
@@ -30,7 +30,7 @@ const claimPrefixes = [
   ...['x-auth-request-', 'x-ms-client-principal'],
 ];
 
-/** Whether a header, by its lower-case name with `-` for `_`, is a client claim. */
+/** Tests a header by its lower-case name with `-` for `_`. */
 export type IsClientClaim = (name: string) => boolean;
 
 /** `extra`: names, or prefixes that end in `*`, to add; with `!` in front to leave out. */

@@ -5,7 +5,7 @@ import type { ApiInfo } from '../pipeline/api-info.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { hasSecrets } from '../variables/variables.ts';
 
-/** What of a call may not be written down, since it lets others in. */
+/** Where an API's requests carry credentials, which records must not contain. */
 export interface CredentialLocations {
   /** Header names, lower-case. */
   readonly headers: ReadonlySet<string>;
@@ -13,7 +13,7 @@ export interface CredentialLocations {
   readonly requestBody: boolean;
 }
 
-/** Credentials by habit, whatever a definition says. */
+/** Conventional credential headers, redacted for every API. */
 const credentialHeaders = [
   'authorization',
   'proxy-authorization',
@@ -24,19 +24,19 @@ const credentialHeaders = [
   'admin-auth',
 ];
 
-/** What an API is to a record: what is known of it once it is loaded. */
+/** The fields of an API that records copy. */
 type RecordedFields = Pick<ApiInfo, 'id' | 'orgId' | 'name' | 'listenPath' | 'model'>;
 
 /**
- * What is kept about an API at every call: beside it, so that nothing has to be looked up. A class for its fixed shape, and
- * what changes comes first: it lies together.
+ * Per-API analytics state, held on the API to avoid a lookup per request. A class for its fixed shape; mutable fields
+ * first, so that they share a cache line.
  */
 export class ApiAnalytics {
-  /** Its row in what is counted for the metrics, and its place in what is watched of APIs. */
+  /** Rows in the metrics table and in the recent-stats table. */
   metricsRow = -1;
   statsTable: object | undefined = undefined;
   statsRow = 0;
-  /** The batch and its place in that. */
+  /** The batch it was last added to, and its index there. */
   batchNumber = -1;
   batchIndex = 0;
   readonly isRecorded: boolean;
@@ -56,7 +56,7 @@ export class ApiAnalytics {
     this.#model = model;
   }
 
-  /** Needed for those only that are recorded in detail. */
+  /** Lazy: only APIs with detailed recording need it. */
   get secrets(): CredentialLocations {
     this.#secrets ??= findCredentialLocations(this.#model);
     return this.#secrets;
@@ -74,7 +74,7 @@ function findCredentialLocations(model: ApiInfo['model']): CredentialLocations {
 
 type Options = { readonly add_headers?: unknown } | null | undefined;
 
-/** Headers that are given a secret of the operator on their way. */
+/** Headers whose injected values contain a secret variable. */
 function listSecretHeaders({ versions, responseProcessors }: ApiInfo['model']): string[] {
   const changes = versions.flatMap(({ requestHeaders, responseHeaders, endpoints }) => [
     requestHeaders,

@@ -3,14 +3,14 @@ import type { Body } from '../http/body.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { CredentialLocations } from './api-analytics.ts';
 
-/** Bytes kept of a request or an answer, head and body together. */
+/** Bound of one recorded request or response, head and body together. */
 const maxDetailBytes = 8192;
 
 type Redact = (text: string) => string;
 
 /**
- * The text of a request as the gateway passed it on, as base64. The body is there only where a step read the whole of
- * it: a body that streams through is not kept back for the record. Credentials are left out.
+ * Base64 dump of the request as forwarded, with credentials redacted. The body is included only where a step buffered
+ * it: a streamed body is not buffered for the record.
  */
 export function encodeRequest(call: Exchange, secrets: CredentialLocations, redact: Redact): string {
   const [path, ...rest] = call.target.split('?') as [string, ...string[]];
@@ -20,7 +20,7 @@ export function encodeRequest(call: Exchange, secrets: CredentialLocations, reda
   return encodeMessage(line, call.headers.flat, secrets, secrets.requestBody ? undefined : call.body, redact);
 }
 
-/** The same of the answer; empty where there was none. */
+/** Base64 dump of the response; empty without one. */
 export function encodeResponse(call: Exchange, secrets: CredentialLocations, redact: Redact): string {
   const response = call.response;
   return response

@@ -8,13 +8,13 @@ import { Exchange } from '../pipeline/exchange.ts';
 import type { PipelineServices } from '../pipeline/services.ts';
 import { createEventRateLimit } from './event-rate-limit.ts';
 
-/** What the main thread hears of an event. */
+/** An event as posted to the main thread. */
 export interface EmittedEvent {
   readonly event: string;
   readonly detail: Readonly<Record<string, unknown>>;
-  /** Of the API, for this event. */
+  /** The API's handlers for this event. */
   readonly handlers: readonly EventHandler[];
-  /** The call, as handlers may see it; only where there is one who might look. */
+  /** Redacted request head for handlers; empty where no handler would read it. */
   readonly request: string;
 }
 
@@ -23,13 +23,13 @@ export interface EventEmitterOptions {
   readonly clock: Clock;
   readonly log: Log;
   post(told: EmittedEvent): void;
-  /** Hears how many events were not handed on. */
+  /** Receives the number of events dropped by the rate limit. */
   onDropped(count: number): void;
 }
 
 const noHandlers: readonly EventHandler[] = [];
 
-/** How steps tell handlers what happened. */
+/** Gateway event emitter: posts events of steps to the main thread, within a rate limit. */
 export function createEventEmitter({
   settings,
   clock,
@@ -40,7 +40,7 @@ export function createEventEmitter({
   const operatorHandlers = readOperatorHandlers(settings);
   const handlersByModel = new WeakMap<Model, ReadonlyMap<string, readonly EventHandler[]>>();
   const rateLimit = createEventRateLimit(clock, dropped => {
-    log.warn({ dropped }, 'more happens than handlers can be told');
+    log.warn({ dropped }, 'event rate limit exceeded, events dropped');
     untold(dropped);
   });
 
@@ -71,14 +71,14 @@ export function createEventEmitter({
   };
 }
 
-/** What handlers may see of a call: nothing that could be a credential. */
+/** Allowlist of request headers for handlers: none can carry a credential. */
 const visibleHeaders = new Set([
   ...['accept', 'accept-encoding', 'accept-language', 'content-encoding', 'content-length', 'content-type'],
   ...['origin', 'traceparent', 'user-agent', 'x-request-id'],
 ]);
 const maxHeaderCharacters = 1024;
 
-/** The head of a call as base64. Queries and bodies stay here: keys and passwords travel in them. */
+/** Request head as base64, without query and body: keys and passwords travel in them. */
 function encodeRequestHead({ method, path, host, headers }: Exchange): string {
   const lines = [`${method} ${path} HTTP/1.1`, `Host: ${host}`];
   for (const [name, value] of headers)

@@ -11,7 +11,7 @@ function budgetOf(most: number) {
   return { time, dropped, spend };
 }
 
-test('so many events a second are handed on, and how many were not is said once', () => {
+test('events beyond the rate are dropped, and their number is reported once per second', () => {
   const { time, dropped, spend } = budgetOf(3);
   assert.equal(spend(10, String), 3);
   assert.deepEqual(dropped, []);
@@ -23,7 +23,7 @@ test('so many events a second are handed on, and how many were not is said once'
   assert.deepEqual(dropped, [7]);
 });
 
-test('events of one organisation, however many, leave room for those of others', () => {
+test('events of one organisation cannot use up the rate of others', () => {
   const { time, dropped, spend } = budgetOf(100);
   assert.equal(
     spend(10_000, () => 'loud'),

@@ -1,16 +1,16 @@
 import type { Clock } from '#base/clock.ts';
 
-/** Events one thread hands on in a second. Whoever provokes more must not fill the memory of the main thread. */
+/** Event rate of one thread: bounds the memory of the main thread's queue. */
 const maxEventsPerSecond = 5000;
-/** What part of them one organisation may have: whoever provokes events of one keeps those of others from nobody. */
+/** Fairness: one organisation's share of the rate, so that its events cannot crowd out those of others. */
 const organisationShare = 0.2;
 
 export interface EventRateLimit {
-  /** Whether one more of this organisation may be handed on now. */
+  /** Takes one event of the organisation; false when the rate is exceeded. */
   tryTake(orgId: string): boolean;
 }
 
-/** `onDropped` hears, once a second is over, how many events of it were dropped. */
+/** Fixed-window rate limit of one second. `onDropped` receives the number dropped once the window is over. */
 export function createEventRateLimit(
   clock: Clock,
   onDropped: (dropped: number) => void,

@@ -14,7 +14,7 @@ function called(errorCode = '', upstreamMs = 0, id = 'a') {
 }
 const nothing = { calls: 0, rateRefused: 0, quotaRefused: 0, keyRefused: 0, upstreamCalls: 0, upstreamMs: 0 };
 
-test('calls are counted by what became of them, each API by itself', () => {
+test('requests are counted by outcome, separately for each API', () => {
   const vitals = createRecentStats({ now: () => 1_000_005_000 });
   for (const code of ['rate_exceeded', 'api_rate_exceeded', 'quota_exceeded', 'key_not_found', 'internal'])
     vitals.count(called(code));
@@ -35,7 +35,7 @@ test('calls are counted by what became of them, each API by itself', () => {
   assert.deepEqual(vitals.of('nobodys'), { ...nothing, seconds: 55 });
 });
 
-test('what is longer ago than a minute does not count any more', () => {
+test('requests older than a minute are not counted', () => {
   let now = 1_000_000_000;
   const vitals = createRecentStats({ now: () => now });
   vitals.count(called());
@@ -50,7 +50,7 @@ test('what is longer ago than a minute does not count any more', () => {
   assert.deepEqual(vitals.of('a'), { ...nothing, seconds: 50 });
 });
 
-test('more APIs than there is room for: counting goes on, with a new beginning', () => {
+test('beyond the maximum of APIs the table restarts empty and counting continues', () => {
   const vitals = createRecentStats({ now: () => 1_000_005_000 }, 100);
   const first = called();
   vitals.count(first);
@@ -60,7 +60,7 @@ test('more APIs than there is room for: counting goes on, with a new beginning',
   assert.deepEqual([vitals.of('a').calls, vitals.of('api 149').calls, vitals.of('api 0').calls], [2, 1, 0]);
 });
 
-test('what threads saw is added up', () => {
+test('stats of several threads are summed', () => {
   const one = { ...nothing, seconds: 50, calls: 3, upstreamMs: 8 };
   assert.deepEqual(sumStats([one, { ...one, keyRefused: 1 }]), {
     ...nothing,

@@ -1,24 +1,12 @@
+import type { ApiStats } from '#apis/api/data-plane.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { type RefusalCode, refusals } from '../pipeline/refusals.ts';
 import { type RecordedApiInfo, recordedApiOf } from './api-analytics.ts';
 
-/** What happened to the calls of an API in the time just past. */
-export interface Vitals {
-  readonly seconds: number;
-  readonly calls: number;
-  /** Refused because a rate, or a quota, was used up. */
-  readonly rateRefused: number;
-  readonly quotaRefused: number;
-  /** Refused because the caller was not known, or no longer. */
-  readonly keyRefused: number;
-  readonly upstreamCalls: number;
-  readonly upstreamMs: number;
-}
-
 const columns = ['calls', 'rateRefused', 'quotaRefused', 'keyRefused', 'upstreamCalls', 'upstreamMs'] as const;
 type Column = (typeof columns)[number];
-/** Its place in a row, after the number of the slot. */
+/** Column offset in a row; column 0 is the slot number. */
 const columnOf = Object.fromEntries(columns.map((name, at) => [name, at + 1])) as Record<Column, number>;
 
 const refusalColumns: Readonly<Record<string, Column>> = {
@@ -36,17 +24,17 @@ const columnOfRefusal = new Map<string, Column>(
   }),
 );
 
-/** The last minute, in steps of ten seconds; the one under way counts as far as it has come. */
+/** Rolling minute in slots of ten seconds; the current slot counts up to now. */
 const slotCount = 6;
 const slotMs = 10_000;
-/** APIs watched at once. Whoever has seen more of them begins anew: that is a minute nobody will miss. */
+/** APIs tracked by one thread. Beyond that the table restarts empty, at the loss of one minute. */
 const maxTrackedApis = 100_000;
 const initialRows = 64;
 
-/** The number of the slot, its sums, and as much room that a row is as long as what a processor reads at once. */
+/** Slot number and sums, padded to 64 bytes: one cache line. */
 const rowLength = 8;
 
-/** What is counted of all APIs. A slot is one piece of memory: calls of the same time touch rows that lie close together. */
+/** Counters of all APIs, one typed array per slot: concurrent requests touch adjacent memory. */
 class SlotTable {
   readonly rowById = new Map<string, number>();
   readonly slots = Array.from({ length: slotCount }, () => new Float64Array(initialRows * rowLength));
@@ -69,7 +57,7 @@ class SlotTable {
 export function createRecentStats(clock: Clock, maxApis = maxTrackedApis) {
   let table = new SlotTable();
 
-  /** An API that was changed goes on where it was. */
+  /** By id: a changed API keeps its row. */
   function assignStatsRow({ id, analytics: recorded }: RecordedApiInfo): number {
     if (table.rowById.size >= maxApis && !table.rowById.has(id)) table = new SlotTable();
     recorded.statsTable = table;
@@ -100,7 +88,7 @@ export function createRecentStats(clock: Clock, maxApis = maxTrackedApis) {
       }
     },
 
-    of(apiId: string): Vitals {
+    of(apiId: string): ApiStats {
       const now = clock.now();
       const last = Math.floor(now / slotMs);
       const row = (table.rowById.get(apiId) ?? -1) * rowLength;
@@ -116,8 +104,8 @@ export function createRecentStats(clock: Clock, maxApis = maxTrackedApis) {
   };
 }
 
-/** What several threads saw, as one. They look at the same time, give or take nothing that matters here. */
-export function sumStats(all: readonly Vitals[]): Vitals {
+/** Sums the stats of several threads, which report for the same minute. */
+export function sumStats(all: readonly ApiStats[]): ApiStats {
   const sum = (column: Column) => all.reduce((total, it) => total + it[column], 0);
   const sums = Object.fromEntries(columns.map(name => [name, sum(name)])) as Record<Column, number>;
   return { ...sums, seconds: all[0]?.seconds ?? 1 };

@@ -7,12 +7,12 @@ import {
 } from '#analytics/metrics-report.ts';
 import type { ApiAnalytics } from './api-analytics.ts';
 
-/** The first two rows: calls of no API, and of APIs without a row. */
+/** The first two rows: requests without an API, and of APIs beyond the bound. */
 const firstRows = ['', otherApi];
 const unknownRow = 0;
 const otherRow = 1;
 
-/** Counts every call of a thread, recorded or not: additions to arrays that are made once. */
+/** Request metrics of a thread, also for unrecorded requests: additions to preallocated arrays. */
 export class RecorderMetrics {
   readonly #calls = new Float64Array((maxCountedApis + firstRows.length) * statusClasses.length);
   readonly #total = new Float64Array(durationBounds.length + 1);
@@ -20,15 +20,15 @@ export class RecorderMetrics {
   #totalSum = 0;
   #upstreamSum = 0;
   #refusals = new Map<string, number>();
-  /** By id: an API that was changed keeps its row. */
+  /** By id: a changed API keeps its row. */
   readonly #rows = new Map<string, number>(firstRows.map((id, row) => [id, row]));
-  #named: string[] = [...firstRows];
-  #any = false;
+  #newIds: string[] = [...firstRows];
+  #hasCounts = false;
   #dropped = 0;
 
   count(api: ApiAnalytics | undefined, status: number, totalMs: number, upstreamMs: number, refusal: string): void {
-    this.#any = true;
-    const row = api ? this.#rowOf(api) : unknownRow;
+    this.#hasCounts = true;
+    const row = api ? this.#findRow(api) : unknownRow;
     const group = Math.min(Math.max(Math.trunc(status / 100), 1), statusClasses.length) - 1;
     this.#calls[row * statusClasses.length + group]!++;
     const seconds = totalMs / 1000;
@@ -41,29 +41,29 @@ export class RecorderMetrics {
     if (refusal !== '') this.#refusals.set(refusal, (this.#refusals.get(refusal) ?? 0) + 1);
   }
 
-  #rowOf(api: ApiAnalytics): number {
-    if (api.metricsRow < 0) api.metricsRow = this.#rows.get(api.facts.id) ?? this.#nextRow(api.facts.id);
+  #findRow(api: ApiAnalytics): number {
+    if (api.metricsRow < 0) api.metricsRow = this.#rows.get(api.facts.id) ?? this.#addRow(api.facts.id);
     return api.metricsRow;
   }
 
-  #nextRow(id: string): number {
+  #addRow(id: string): number {
     const row = this.#rows.size;
     if (row >= maxCountedApis + firstRows.length) return otherRow;
     this.#rows.set(id, row);
-    this.#named.push(id);
+    this.#newIds.push(id);
     return row;
   }
 
   countDropped(): void {
-    this.#any = true;
+    this.#hasCounts = true;
     this.#dropped++;
   }
 
-  /** What was counted since the last time; undefined for nothing. */
+  /** Returns and resets the metrics since the last call; undefined without any. */
   drain(): TrafficMetrics | undefined {
-    if (!this.#any) return undefined;
+    if (!this.#hasCounts) return undefined;
     const metrics: TrafficMetrics = {
-      apis: this.#named,
+      apis: this.#newIds,
       calls: this.#calls.slice(0, this.#rows.size * statusClasses.length),
       total: { buckets: this.#total.slice(), sum: this.#totalSum },
       upstream: { buckets: this.#upstream.slice(), sum: this.#upstreamSum },
@@ -74,8 +74,8 @@ export class RecorderMetrics {
     this.#totalSum = 0;
     this.#upstreamSum = 0;
     this.#refusals = new Map();
-    this.#named = [];
-    this.#any = false;
+    this.#newIds = [];
+    this.#hasCounts = false;
     this.#dropped = 0;
     return metrics;
   }

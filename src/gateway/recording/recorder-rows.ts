@@ -1,34 +1,34 @@
 import { type BatchApi, type CallBatch, numberColumns, numberIndex, wordColumns, wordIndex } from '#analytics/batch.ts';
 
-/** An API whose place in the batch is found once. */
+/** An API with its cached index in the current batch. */
 export interface BatchedApi {
   readonly facts: BatchApi;
   batchNumber: number;
   batchIndex: number;
 }
 
-/** The longest text a record keeps of what a caller sends. */
+/** Bound of a client-supplied text in a record. */
 const maxWordCharacters = 1024;
 
 const truncate = (text: string) => (text.length > maxWordCharacters ? text.slice(0, maxWordCharacters) : text);
 
 /**
- * The batch that is being filled. Its tables are made once and used again; writing a call down stores numbers and looks
- * texts up, and makes nothing. A row is written column by column, then counted by `next`.
+ * Columnar batch of records. Its arrays are reused and texts are interned, so that a row allocates nothing. A row is
+ * written column by column, then committed by `finishRow`.
  */
 export class RecorderRows {
   readonly capacity: number;
   readonly #numbers: Float64Array<ArrayBuffer>;
   readonly #places: Uint32Array<ArrayBuffer>;
-  readonly #known = new Map<string, number>();
+  readonly #indexByWord = new Map<string, number>();
   readonly #lastWords: string[] = wordColumns.map(() => '');
-  readonly #lastPlaces = new Uint32Array(wordColumns.length);
+  readonly #lastIndexes = new Uint32Array(wordColumns.length);
   #words: string[] = [''];
   #apis: BatchApi[] = [];
   #batch = 0;
   #count = 0;
-  /** Characters of texts that no other call has. */
-  #loose = 0;
+  /** Characters of texts that are not interned. */
+  #uniqueCharacters = 0;
 
   constructor(capacity: number) {
     this.capacity = capacity;
@@ -41,35 +41,35 @@ export class RecorderRows {
   }
 
   get uniqueCharacters(): number {
-    return this.#loose;
+    return this.#uniqueCharacters;
   }
 
   setNumber(column: keyof typeof numberIndex, value: number): void {
     this.#numbers[this.#count * numberColumns.length + numberIndex[column]] = value;
   }
 
-  /** A text that other calls are likely to have too. */
+  /** Interned text: one that other requests are likely to repeat. */
   setWord(column: keyof typeof wordIndex, text: string): void {
     const at = wordIndex[column];
-    // The call before often said the same: comparing costs less than looking up.
+    // Often equal to the previous row: comparing costs less than a lookup.
     if (text !== this.#lastWords[at]) {
       this.#lastWords[at] = text;
-      this.#lastPlaces[at] = text === '' ? 0 : this.#placeOf(truncate(text));
+      this.#lastIndexes[at] = text === '' ? 0 : this.#internWord(truncate(text));
     }
-    this.#places[this.#count * wordColumns.length + at] = this.#lastPlaces[at]!;
+    this.#places[this.#count * wordColumns.length + at] = this.#lastIndexes[at]!;
   }
 
-  #placeOf(text: string): number {
-    const known = this.#known.get(text);
+  #internWord(text: string): number {
+    const known = this.#indexByWord.get(text);
     if (known !== undefined) return known;
     const place = this.#words.push(text) - 1;
-    this.#known.set(text, place);
+    this.#indexByWord.set(text, place);
     return place;
   }
 
-  /** A text of this call alone. */
+  /** Text of this request alone, not interned. */
   setUniqueText(column: keyof typeof wordIndex, text: string): void {
-    this.#loose += text.length;
+    this.#uniqueCharacters += text.length;
     this.#places[this.#count * wordColumns.length + wordIndex[column]] = text === '' ? 0 : this.#words.push(text) - 1;
   }
 
@@ -85,7 +85,7 @@ export class RecorderRows {
     this.#count++;
   }
 
-  /** Hands out what was written and begins anew. */
+  /** Returns the batch and resets. */
   drain(): CallBatch {
     const count = this.#count;
     const batch = {
@@ -96,13 +96,13 @@ export class RecorderRows {
       apis: this.#apis,
     };
     this.#count = 0;
-    this.#loose = 0;
+    this.#uniqueCharacters = 0;
     this.#batch++;
     this.#words = [''];
     this.#apis = [];
-    this.#known.clear();
+    this.#indexByWord.clear();
     this.#lastWords.fill('');
-    this.#lastPlaces.fill(0);
+    this.#lastIndexes.fill(0);
     return batch;
   }
 }

@@ -74,7 +74,7 @@ function recorded(it: Exchange, settings: Partial<Record<SettingName, string>> =
 
 const text = (base64: string) => Buffer.from(base64, 'base64').toString();
 
-test('a call is written down with everything its record shows, its key by hash only', () => {
+test('a recorded request has every column of its record, the key only as a hash', () => {
   const session = compileKeySession(
     { alias: 'shop', oauth_client_id: 'client', tags: ['vip'], meta_data: { gw_developer_id: 'd1' } },
     ['gold'],
@@ -142,7 +142,7 @@ test('a call is written down with everything its record shows, its key by hash o
   assert.doesNotMatch(JSON.stringify(found), /the-secret-key-id|hidden/);
 });
 
-test('a logged call expires when the installation drops it, or sooner where its API asks for that', () => {
+test('a logged request expires by the retention of the installation, or of its API when shorter', () => {
   const dayMs = 86_400_000;
   const expiry = (retentionSeconds: number, retentionMs: number) => {
     const { recorder, batches } = recorderWith();
@@ -156,19 +156,19 @@ test('a logged call expires when the installation drops it, or sooner where its 
   assert.equal(expiry(0, 0), '2126-01-10T12:00:00Z');
 });
 
-test('a call without a key and without versions says so', () => {
+test('a request without key and version is recorded as anonymous and unversioned', () => {
   const { api_key, api_version } = recorded(call())!;
   assert.deepEqual([api_key, api_version], ['00000000', 'Non Versioned']);
 });
 
-test('a call nobody waited for is a 499; an answer that broke off keeps its status and says why', () => {
+test('a client disconnect is recorded as 499; an aborted response keeps its status with a refusal code', () => {
   const gone = recorded(call({ status: 0, isClientDisconnected: true }), {}, false)!;
   assert.deepEqual([gone.response_code, gone.refusal], [499, 'client_disconnected']);
   const broken = recorded(call({ status: 200 }), {}, false)!;
   assert.deepEqual([broken.response_code, broken.refusal], [200, 'upstream_failed']);
 });
 
-test('what is not to be tracked is counted but not written down', () => {
+test('an untracked request is counted in metrics but not recorded', () => {
   const calls: [Exchange, Partial<Record<SettingName, string>>][] = [
     [call({ api: api({ do_not_track: true }) }), {}],
     [call({ isRecorded: false }), {}],
@@ -189,12 +189,12 @@ test('what is not to be tracked is counted but not written down', () => {
   }
 });
 
-test('the path of a tracked endpoint is the one its definition gives it', () => {
+test('a tracked endpoint is recorded with the path of its definition', () => {
   const { path, original_path, track_path } = recorded(call({ trackedPath: '/{id}' }))!;
   assert.deepEqual([path, original_path, track_path], ['/{id}', '/1', true]);
 });
 
-test('when the main thread takes nothing, calls beyond what fits are dropped and counted, and taken ones make room', () => {
+test('records beyond the capacity are dropped and counted while batches are unacknowledged; acknowledged batches free capacity', () => {
   const { recorder, reports, batches } = recorderWith({}, 8);
   for (let n = 0; n < 100; n++) recorder.record(call(), true);
   assert.deepEqual(
@@ -210,7 +210,7 @@ test('when the main thread takes nothing, calls beyond what fits are dropped and
   assert.equal(batches().reduce((sum, { count }) => sum + count, 0) + dropped, 101);
 });
 
-test('measures count every call by API and class of status, refusals by code, and begin anew after a report', () => {
+test('metrics count every request by API and status class, refusals by code, and reset after a report', () => {
   const { recorder, reports } = recorderWith();
   const one = api();
   recorder.record(call({ api: one }), true);
@@ -237,7 +237,7 @@ const detailed = {
   auth_configs: { authToken: { auth_header_name: 'X-Key', use_param: true, param_name: 'token' } },
 };
 
-test('detailed recording keeps both texts without the credentials in them', () => {
+test('detailed recording stores request and response with credentials redacted', () => {
   const response = createResponse(201, { 'Content-Type': 'text/plain', 'Set-Cookie': 'id=hidden' }, 'made');
   const headers = ['X-Key', 'hidden', 'Authorization', 'hidden', 'Cookie', 'a=hidden', 'Accept', '*/*'];
   const body = bodyFromBytes(Buffer.from('{"a":1}'));
@@ -249,7 +249,7 @@ test('detailed recording keeps both texts without the credentials in them', () =
   assert.equal(text(found.raw_response), 'HTTP/1.1 201\r\nContent-Type: text/plain\r\nSet-Cookie: ***\r\n\r\nmade');
 });
 
-test('detailed recording is also asked for by a key, holds back no body that streams, and has a bound', () => {
+test('detailed recording can be enabled by a key, buffers no streamed body, and is bounded', () => {
   const session = compileKeySession({ enable_detailed_recording: true }, []);
   async function* chunks() {
     yield Buffer.from('streamed');
@@ -262,12 +262,12 @@ test('detailed recording is also asked for by a key, holds back no body that str
   assert.equal(off.raw_request, '');
 });
 
-test('texts of callers are kept up to a bound', () => {
+test('client-supplied texts are truncated to a bound', () => {
   const found = recorded(call({ innerPath: `/${'a'.repeat(5000)}` }, ['User-Agent', 'b'.repeat(5000)]))!;
   assert.deepEqual([found.path.length, found.user_agent.length], [1024, 1024]);
 });
 
-test('results of tests travel with reports, wait while the main thread is busy, and are bounded', () => {
+test('uptime results are posted with reports, wait while batches are unacknowledged, and are bounded', () => {
   const { recorder, reports } = recorderWith();
   const host = {
     ...{

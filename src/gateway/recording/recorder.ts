@@ -14,35 +14,38 @@ import { RecorderMetrics } from './recorder-metrics.ts';
 import { RecorderRows } from './recorder-rows.ts';
 
 export interface RecorderOptions {
-  /** Replaces secrets of definitions: a template may have put one into a body. */
+  /** Redacts secrets of definitions: a template may have put one into a body. */
   readonly redact: (text: string) => string;
   readonly settings: Settings;
-  /** Hands a report to the main thread; the buffers are given away. */
+  /** Posts a report to the main thread and transfers the buffers. */
   readonly post: (report: ThreadReport, transfer: ArrayBuffer[]) => void;
-  /** Records a thread can hold back while the main thread is busy. */
+  /** Records a thread buffers while the main thread is busy. */
   readonly capacity?: number;
 }
 
-/** Writes finished calls down. It never waits and never fails a call: what finds no room is counted and lost. */
+/**
+ * Analytics recorder of a thread. Never waits and never fails a request: records beyond the capacity are dropped and
+ * counted.
+ */
 export interface Recorder {
   record(call: Exchange, complete: boolean): void;
-  /** Sends what tests found out about hosts with the next report. */
+  /** Adds uptime results to the next report. */
   addUptimeResults(hosts: readonly UptimeResult[]): void;
-  /** The main thread is done with a batch, or with results of tests. */
+  /** Acknowledgement: the main thread has processed a batch or uptime results. */
   onBatchAccepted(): void;
-  /** Sends what is left. */
+  /** Posts the remaining records. */
   close(): void;
 }
 
-/** Half of them are a batch; the other half is room for the time the main thread takes. */
+/** Capacity: half is one batch, the other half buffers while batches are unacknowledged. */
 const maxRecords = 8192;
-/** Batches the main thread may have before it; beyond that records wait here. */
+/** Backpressure: batches posted and not acknowledged; beyond that records stay here. */
 const maxUnacceptedBatches = 4;
-/** Hosts a thread can hold back results of. */
+/** Uptime results buffered by a thread. */
 const maxUptimeResults = 2000;
 const reportIntervalMs = 200;
 const reportsPerSample = 5;
-/** Characters of whole requests and answers one batch may hold; calls beyond that are recorded without. */
+/** Characters of request and response dumps in one batch; requests beyond that are recorded without. */
 const maxDetailCharacters = 4_194_304;
 const maxTags = 50;
 const maxTagCharacters = 200;
@@ -92,7 +95,7 @@ export function createRecorder({ settings, post, redact, capacity = maxRecords }
     rows.finishRow();
   }
 
-  /** What only the log of single calls shows. */
+  /** Columns of the raw request log only. */
   function writeLogColumns(call: Exchange, api: ApiAnalytics): void {
     rows.setWord('method', call.method);
     rows.setWord('host', call.host);
@@ -151,7 +154,7 @@ export function createRecorder({ settings, post, redact, capacity = maxRecords }
   };
 }
 
-/** As received, without the query: that is where people put secrets. */
+/** Strips the query, which often carries secrets. */
 function stripQuery(target: string): string {
   const query = target.indexOf('?');
   return query < 0 ? target : target.slice(0, query);
@@ -165,7 +168,7 @@ function createAddressTest(ignored: readonly string[]): ((address: string) => bo
 
 const tagsBySession = new WeakMap<Session, string>();
 
-/** What stays the same for all calls of a key. */
+/** Tags of a session, cached: they are the same for all requests of a key. */
 function buildSessionTags(session: Session): string {
   let known = tagsBySession.get(session);
   if (known === undefined) {

@@ -1,3 +1,4 @@
+import type { ApiStatus } from '#apis/api/data-plane.ts';
 import type { EventHandler } from '#definition/facets/event-handlers.ts';
 import { eventNames } from '#events/payload.ts';
 import type { ReservedHosts } from '#people/organisations/reserved-hosts.ts';
@@ -5,23 +6,15 @@ import type { Api } from './api.ts';
 import { isOlder, routesOverlap } from './route-index.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** Whether calls of an API are answered, and if not, why. */
-export interface ServedStatus {
-  readonly served: boolean;
-  readonly reason: string;
-  /** What its definition asks for, does not do, and is not needed to answer calls. */
-  readonly warnings?: readonly string[];
-}
-
 export function describeApiStatus(
-  { apis, held, router }: Pick<Snapshot, 'apis' | 'held' | 'router'>,
+  { apis, reservedHosts, router }: Pick<Snapshot, 'apis' | 'reservedHosts' | 'router'>,
   apiId: string,
-): ServedStatus {
+): ApiStatus {
   const api = apis.get(apiId);
   const reason = findUnavailableReason(api);
   const warnings = [
     ...(api?.model.events.handlers.flatMap(listHandlerWarnings) ?? []),
-    ...(api?.isRouted ? listOverlapWarnings(api, [...apis.values()], held, router.isPrefix) : []),
+    ...(api?.isRouted ? listOverlapWarnings(api, [...apis.values()], reservedHosts, router.isPrefix) : []),
   ];
   return { served: reason === '', reason, ...(warnings.length > 0 && { warnings }) };
 }
@@ -42,10 +35,10 @@ function findUnavailableReason(api: ReturnType<Snapshot['apis']['get']>): string
   return api.model.listen.path.trim() === '' ? 'it has no listen path' : 'it is not reachable on this gateway';
 }
 
-/** Route overlap of organisations, from before it was refused. Whose the other route is, is not said. */
-function listOverlapWarnings(api: Api, apis: readonly Api[], held: ReservedHosts, prefix: boolean): string[] {
+/** Route overlap between organisations, stored before it was rejected. The other organisation is not named. */
+function listOverlapWarnings(api: Api, apis: readonly Api[], reservedHosts: ReservedHosts, prefix: boolean): string[] {
   const others = apis.filter(
-    other => other.isRouted && other.orgId !== api.orgId && routesOverlap(held, api, other, prefix),
+    other => other.isRouted && other.orgId !== api.orgId && routesOverlap(reservedHosts, api, other, prefix),
   );
   const older = others.some(other => isOlder(other, api));
   const newer = others.some(other => isOlder(api, other));

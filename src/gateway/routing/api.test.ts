@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type Bench, openBench } from '../../../tests/support/step-harness.ts';
 
-describe('APIs that were stored before a rule was made', () => {
+describe('APIs stored before a validation rule existed', () => {
   let bench: Bench;
   before(async () => {
     bench = await openBench();
   });
   after(() => bench.close());
 
-  test('an address that cannot be read is told, and has no place in the routes', async () => {
+  test('an API with an invalid address reports the reason and is not routed', async () => {
     for (const address of [{ proxy: { listen_path: '/a/{x:(}' } }, { domain: '{x:(a)\\1}.test' }]) {
       const api = await bench.compile({ use_keyless: true, active: true, ...address });
       assert.match(api.unavailableReason, /^its address cannot be read: \{x:.* is not a regular expression/);
@@ -17,7 +17,7 @@ describe('APIs that were stored before a rule was made', () => {
     }
   });
 
-  test('a pattern of versions that would take too long keeps the API from being served', async () => {
+  test('a URL versioning pattern with excessive backtracking makes the API unavailable', async () => {
     const api = await bench.compile({
       use_keyless: true,
       definition: { location: 'url', url_versioning_pattern: '(?:a?){1000}a{1000}' },

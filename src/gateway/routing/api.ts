@@ -21,42 +21,42 @@ import { createSniIdentity, type SniIdentity } from './sni.ts';
 import { compileTcpService, isTcpApi, type TcpService } from './tcp-proxy.ts';
 import { createVersionSelector, type VersionRuntime, type VersionSelector } from './versions.ts';
 
-/** An API as traffic meets it: everything that can be decided beforehand has been. */
+/** A compiled API: everything that does not depend on the request is decided at load. */
 export interface Api extends ApiInfo, ProxiedApi {
-  /** When it was made; of two routes that overlap the older one answers. */
+  /** Creation time; of two routes that overlap the older one answers. */
   readonly createdAt: string;
-  /** Empty, or why the secrets inside its definition cannot be opened. */
-  readonly unopened: string;
+  /** Empty, or why the secrets inside its definition cannot be unsealed. */
+  readonly secretsError: string;
   readonly host: string;
-  /** A port of its own; 0 for the gateway's. */
+  /** Its own listen port; 0 for the gateway's. */
   readonly port: number;
-  /** What it shows callers over TLS for its own domain. */
+  /** TLS certificates for its custom domain. */
   readonly sniIdentity: SniIdentity | undefined;
   readonly isRouted: boolean;
-  /** OPTIONS calls go to the upstream past every step. */
+  /** OPTIONS requests go to the upstream past every step. */
   readonly forwardsOptions: boolean;
-  /** Whether callers send their key in this header, by its lower-case name. */
+  /** Whether clients send their key in this header, by its lower-case name. */
   readonly isKeyHeader: (name: string) => boolean;
-  /** What it answers itself, by the path below the listen path. */
+  /** Built-in routes by the path below the listen path. */
   readonly builtInRoutes: ReadonlyMap<string, BuiltInRoute>;
   readonly versionSelector: VersionSelector;
-  /** The only version there is to choose; undefined where calls have a say in it. */
+  /** The only version; undefined where the request selects one. */
   readonly onlyVersion: VersionRuntime | undefined;
   /** All versions inside the definition. */
   readonly versionRuntimes: readonly VersionRuntime[];
-  /** Set for a service of bare connections, which has nothing of the above but links. */
+  /** Set for a TCP service, which uses only the connection options of the above. */
   readonly tcpService: TcpService | undefined;
   readonly analytics: ApiAnalytics;
 }
 
-/** What a definition does not say of its API. */
-export type StoredApiFacts = Pick<Api, 'createdAt' | 'unopened'>;
-const noStoredFacts: StoredApiFacts = { createdAt: '', unopened: '' };
+/** Facts of a stored API that are not in its definition. */
+export type StoredApiFacts = Pick<Api, 'createdAt' | 'secretsError'>;
+const noStoredFacts: StoredApiFacts = { createdAt: '', secretsError: '' };
 
 export function compileApi(
   definitionModel: Model,
   threadServices: StepServices,
-  { createdAt, unopened } = noStoredFacts,
+  { createdAt, secretsError } = noStoredFacts,
 ): Api {
   const { orgId: ownerOrgId } = definitionModel.identity;
   const policy = threadServices.addressPolicies.withNetworks(threadServices.grants.of(ownerOrgId).networks);
@@ -74,9 +74,9 @@ export function compileApi(
   const isInSegment = matchesSegments(model, services.settings['gateway.segments']);
   const host = customDomain.enabled ? normalizeHost(customDomain.name) : '';
   const listenPath = normalizeListenPath(listen.path);
-  // What calls cannot be compared with has no place in the routes, where it would keep out all others.
+  // An address that does not compile stays out of the router: there it would fail every other route.
   const addressError = findPathTemplateError(listenPath, '/') ?? findPathTemplateError(host, '');
-  // Every member is there from the beginning: objects of one shape are read faster than those that grow.
+  // All members from the start: objects of one hidden class are read faster than those that grow.
   const base: Api = {
     unavailableReason: '',
     builtInRoutes: createBuiltInRoutes({ model, services }),
@@ -97,7 +97,7 @@ export function compileApi(
     orgId,
     name,
     createdAt,
-    unopened,
+    secretsError,
     model,
     host,
     port: listenPortOf(model, services.settings),
@@ -112,7 +112,7 @@ export function compileApi(
       isInSegment,
   };
   try {
-    if (unopened !== '') throw new ApiCompileError(unopened);
+    if (secretsError !== '') throw new ApiCompileError(secretsError);
     if (missingReferences !== '') throw new ApiCompileError(missingReferences);
     if (addressError !== undefined) throw new ApiCompileError(`its address cannot be read: ${addressError}`);
     const passage = compileTcpService(model, services);
@@ -134,7 +134,7 @@ export function compileApi(
   }
 }
 
-/** Shared by the many that read keys from no header of ours. */
+/** One function for all APIs that read no gateway credential header: call sites stay monomorphic. */
 const hasNoKeyHeader = () => false;
 
 function createKeyHeaderCheck(model: Model): (name: string) => boolean {
@@ -142,10 +142,10 @@ function createKeyHeaderCheck(model: Model): (name: string) => boolean {
   return headers.some(isGatewayCredential) ? name => headers.includes(name) : hasNoKeyHeader;
 }
 
-/** Nobody asks an API that is not served for its versions. */
+/** Unreachable: an unavailable API is refused before a version is selected. */
 const unavailableSelector: VersionSelector = {
   select() {
-    throw new Error('an API that is not served has no versions');
+    throw new Error('an unavailable API has no versions');
   },
 };
 
@@ -163,6 +163,6 @@ function buildVersionRuntimes(model: Model, services: StepServices): VersionRunt
   }));
 }
 
-/** A gateway without segments takes everything; one with segments only what names one of them. */
+/** Segmentation: a gateway without segments loads every API; one with segments only APIs tagged with one of them. */
 const matchesSegments = ({ gatewayTags }: Model, segments: readonly string[]) =>
   segments.length === 0 || (gatewayTags.enabled && gatewayTags.tags.some(tag => segments.includes(tag)));

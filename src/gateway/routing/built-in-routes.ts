@@ -5,7 +5,7 @@ import { type CorsPolicy, createCorsPolicy } from '../steps/cors-policy.ts';
 import type { StepServices } from '../steps/step-services.ts';
 import { createBatchRoutes } from './batch/route.ts';
 
-/** Most APIs have none: they share the empty list. */
+/** Shared by the many APIs that have none. */
 export const noBuiltInRoutes: ReadonlyMap<string, BuiltInRoute> = new Map();
 
 /** By the path below the listen path. */
@@ -16,7 +16,7 @@ export function createBuiltInRoutes(context: BuiltInRouteContext<StepServices>):
   return new Map(cors ? routes.map(([path, route]) => [path, withCors(cors, route)]) : routes);
 }
 
-/** Pages of other origins come here too. */
+/** CORS for built-in routes: browsers of other origins call them too. */
 const withCors =
   (cors: CorsPolicy, route: BuiltInRoute): BuiltInRoute =>
   (call, dispatch) => {

@@ -36,13 +36,13 @@ export interface EngineOptions {
   readonly snapshot: () => Snapshot;
   readonly services: StepServices;
   readonly pools: UpstreamPools;
-  /** Writes a finished call down; never waits. */
+  /** Records a finished exchange; never waits. */
   readonly record: (call: Exchange, complete: boolean) => void;
   /** Explanations: receives the reason of an upstream failure, which callers never see. */
   readonly onUpstreamFailure?: (call: Exchange, code: RefusalCode, reason: string) => void;
 }
 
-/** Takes a call through its API: route, version, steps, upstream, steps back. */
+/** The request pipeline: route, version, request steps, upstream, response steps. */
 export function createEngine(options: EngineOptions): RequestHandler {
   const { snapshot, services, pools, record: recordExchange, onUpstreamFailure } = options;
   const maxLoops = services.settings['gateway.max_loops'];
@@ -112,7 +112,7 @@ export function createEngine(options: EngineOptions): RequestHandler {
   }
 
   function dispatchToApi(call: Exchange, api: Api, writer: ResponseWriter, current: Snapshot): void {
-    // Each API decides for itself who may call: what another one found out does not count here.
+    // Identity is per API: one that another API established does not count here.
     if (call.api !== api) clearIdentity(call);
     call.skipsAuth = false;
     call.enforcedTimeout = undefined;
@@ -145,7 +145,7 @@ export function createEngine(options: EngineOptions): RequestHandler {
     );
   }
 
-  /** A path the API answers itself: no chain, no upstream, and nothing of it in the traffic logs, where it would be read. */
+  /** A built-in route: no chain, no upstream, and no analytics record, since its bodies carry credentials. */
   function runBuiltInRoute(call: Exchange, writer: ResponseWriter, route: BuiltInRoute): void {
     call.isRecorded = false;
     Promise.resolve(route(call, handle)).then(
@@ -163,7 +163,7 @@ export function createEngine(options: EngineOptions): RequestHandler {
     current: Snapshot,
   ): void {
     const child = onlyIfActive(current.apis.get(apiId));
-    // A definition may name any id: only APIs of its own organisation are versions of it.
+    // A definition may name any id: only APIs of the same organisation are its versions.
     if (!child || child.orgId !== call.api!.orgId)
       return writeLocalReply(
         call,
@@ -172,7 +172,7 @@ export function createEngine(options: EngineOptions): RequestHandler {
       );
     if (++call.versionHops > maxLoops)
       return writeLocalReply(call, writer, refuse(call, 'loop_too_deep', { limit: maxLoops }));
-    // The base takes its listen path off, and that of the child was never in the path.
+    // The base strips its listen path; the child's was never in the path.
     call.pathWithoutVersion = call.innerPath;
     dispatchToApi(call, child, writer, current);
   }
@@ -244,22 +244,22 @@ export function createEngine(options: EngineOptions): RequestHandler {
     if (code === bodyProblem.too_slow.code) return writeLocalReply(call, writer, refuse(call, 'body_too_slow'));
     const databaseProblem = toDatabaseProblem(error);
     if (databaseProblem) {
-      // Who the caller is cannot be looked up: nobody is let in, and where the database is stays between us.
-      services.log.warn({ api: call.api?.id, reason: databaseProblem.message }, 'a call needs the database');
+      // Fails closed: the key cannot be looked up. The response does not reveal where the database is.
+      services.log.warn({ api: call.api?.id, reason: databaseProblem.message }, 'database unavailable, request refused');
       return writeLocalReply(call, writer, refuse(call, 'database_unavailable'));
     }
     if (error instanceof Problem && (error.status < 500 || error.status === 503)) {
       call.errorCode = error.code;
       return writeLocalReply(call, writer, refusalResponse(call, error.status, error.message));
     }
-    services.log.error({ err: error, api: call.api?.id }, 'a step failed');
+    services.log.error({ err: error, api: call.api?.id }, 'step failed');
     writeLocalReply(call, writer, refuse(call, 'internal'));
   }
 
-  /** The same boundary for what happens outside the steps, some of it in a callback of a promise. */
+  /** Error boundary outside the steps, also for promise callbacks; aborts a response that has begun. */
   function failExchange(call: Exchange, writer: ResponseWriter, error: unknown): void {
     if (!call.response) return handleError(call, writer, error);
-    services.log.error({ err: error, api: call.api?.id }, 'a response failed');
+    services.log.error({ err: error, api: call.api?.id }, 'response failed, connection aborted');
     writer.abort();
     finish(call, false);
   }
@@ -325,7 +325,7 @@ export function createEngine(options: EngineOptions): RequestHandler {
     dispatchToApi(call, target, writer, current);
   }
 
-  /** An answer that no step has seen on its way out. */
+  /** Local reply: a response of the gateway itself, without the response steps. */
   function writeLocalReply(call: Exchange, writer: ResponseWriter, response: GatewayResponse): void {
     addExtraHeaders(call, response);
     writeResponse(call, writer, response);
@@ -366,7 +366,7 @@ export function createEngine(options: EngineOptions): RequestHandler {
   return { handle };
 }
 
-/** Seconds after which a client may try again that found no place at an upstream. */
+/** Retry-After of a request that found no upstream connection free. */
 const busyRetrySeconds = 1;
 
 function buildRefusal(call: Exchange, code: RefusalCode): GatewayResponse {

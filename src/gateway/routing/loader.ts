@@ -13,7 +13,7 @@ import { buildNextSnapshot, createEmptySnapshot, type Snapshot } from './snapsho
 export interface LoaderOptions {
   readonly store: TrafficStore;
   readonly services: StepServices;
-  /** Told which objects of other topics changed, before the snapshot that knows of it is in place. */
+  /** Invalidates caches of other topics, before the snapshot that includes the changes is in service. */
   readonly onChanges: (changes: readonly Change[] | undefined) => void;
 }
 
@@ -27,7 +27,7 @@ export function toModelOfStored(stored: StoredApi): Model {
   return { ...model, events: { ...model.events, handlers: [...model.events.handlers, ...referenced] } };
 }
 
-/** What definitions name is read before they are compiled, so that compiling waits for nothing. */
+/** Prefetches referenced certificates and policies, so that compiling is synchronous. */
 export async function prefetchReferences(
   models: readonly Model[],
   { certificates, keyCache }: StepServices,
@@ -37,8 +37,8 @@ export async function prefetchReferences(
 }
 
 /**
- * Keeps the snapshot of a thread up to date. It reads only what changed since the revision it has, compiles that beside the
- * running one, and puts the new one in its place in one step.
+ * Snapshot loader of a thread: reads the changes since its revision, compiles them beside the running snapshot and
+ * swaps it in one step.
  */
 export function createSnapshotLoader({ store, services, onChanges }: LoaderOptions) {
   const rules = { prefix: services.settings['gateway.listen_path_match'] === 'prefix' };
@@ -48,19 +48,19 @@ export function createSnapshotLoader({ store, services, onChanges }: LoaderOptio
   let loaded = false;
   let isServingBackup = false;
 
-  /** A definition this program cannot compile is a fault of ours; it must not keep the others from being served. */
+  /** Contains an unexpected compile error: a bug in one definition's compilation must not stop the others. */
   function tryCompile<T>(apiId: string, work: () => T): T[] {
     try {
       return [work()];
     } catch (error) {
-      services.log.error({ err: error, api: apiId }, 'a definition could not be compiled');
+      services.log.error({ err: error, api: apiId }, 'definition not compiled, API not served');
       return [];
     }
   }
 
   async function compileAll(rows: readonly ReadApi[]): Promise<Api[]> {
-    const read = rows.flatMap(({ stored, unopened }) =>
-      tryCompile(stored.api_id, () => ({ model: toModelOfStored(stored), createdAt: stored.created_at, unopened })),
+    const read = rows.flatMap(({ stored, secretsError }) =>
+      tryCompile(stored.api_id, () => ({ model: toModelOfStored(stored), createdAt: stored.created_at, secretsError })),
     );
     const models = read.map(({ model }) => model);
     await prefetchReferences(models, services);
@@ -72,7 +72,7 @@ export function createSnapshotLoader({ store, services, onChanges }: LoaderOptio
     return apis;
   }
 
-  /** Those that have to be compiled anew although they did not change themselves, by database id. */
+  /** Database ids of APIs to recompile because something they reference changed. */
   function findDependents(changes: readonly Change[]): string[] {
     const collectChangedIds = (topic: string) => new Set(changes.filter(it => it.topic === topic).map(({ id }) => id));
     const [certificates, policies] = [collectChangedIds('certificates'), collectChangedIds('policies')];
@@ -122,7 +122,7 @@ export function createSnapshotLoader({ store, services, onChanges }: LoaderOptio
   return {
     snapshot: (): Snapshot => current,
     isLoaded: () => loaded || isServingBackup,
-    /** Serves what was known before the start, until a refresh succeeds: the first one reads everything anew. */
+    /** Serves the config backup until a refresh succeeds; the first refresh reads everything. */
     async serveBackup(known: readonly ReadApi[], grants: StoredGrants): Promise<void> {
       services.grants.replace(grants);
       current = buildNextSnapshot(
@@ -134,7 +134,7 @@ export function createSnapshotLoader({ store, services, onChanges }: LoaderOptio
       );
       isServingBackup = true;
     },
-    /** Resolves when the snapshot holds at least what was committed before the call. */
+    /** Resolves when the snapshot includes everything committed before the call. */
     async refresh(): Promise<number> {
       isReloadRequested = true;
       loading ??= load().finally(() => {

@@ -2,7 +2,7 @@ import { pathsOverlap, segmentsOverlap, splitListenPath } from '#definition/rout
 import { hasHostOverlap, type ReservedHosts } from '#people/organisations/reserved-hosts.ts';
 import type { Api } from './api.ts';
 
-/** What is compared of an API: its route, whose it is, and its age. */
+/** The fields of an API that overlap detection compares. */
 export type RoutedApi = Pick<Api, 'id' | 'databaseId' | 'orgId' | 'host' | 'port' | 'listenPath' | 'createdAt'>;
 
 /** Of two routes that overlap, the older one answers. */
@@ -11,16 +11,16 @@ export const isOlder = (one: RoutedApi, other: RoutedApi): boolean =>
 
 export const compareAge = (one: RoutedApi, other: RoutedApi): number => (isOlder(one, other) ? -1 : 1);
 
-/** Whether one request could be for both routes, of two organisations. */
-export const routesOverlap = (held: ReservedHosts, one: RoutedApi, other: RoutedApi, prefix: boolean): boolean =>
+/** Route overlap: whether one request could match both routes, of two organisations. */
+export const routesOverlap = (reservedHosts: ReservedHosts, one: RoutedApi, other: RoutedApi, prefix: boolean): boolean =>
   one.port === other.port &&
-  hasHostOverlap(held, one, other) &&
+  hasHostOverlap(reservedHosts, one, other) &&
   pathsOverlap(splitListenPath(one.listenPath), splitListenPath(other.listenPath), prefix);
 
 interface Node {
   readonly staticChildren: Map<string, Node>;
   readonly parameterChildren: Map<string, Node>;
-  /** Routes that end here, and routes at or below, by organisation. */
+  /** Routes that end here, and the number of routes at or below, by organisation. */
   readonly routes: Map<string, RoutedApi[]>;
   readonly counts: Map<string, number>;
 }
@@ -34,18 +34,19 @@ const createNode = (): Node => ({
 const hasOtherOrganisation = ({ counts }: Node, orgId: string) => counts.size > (counts.has(orgId) ? 1 : 0);
 
 /**
- * Finds routes that overlap an older one of another organisation: they are `contested`, and traffic asks of each request
- * whether the older one fits it too. Kept for installations that held such routes before they were refused.
+ * Trie of routes that finds those overlapping an older route of another organisation. They are `contested`: for each
+ * request the route guard checks whether the older one matches too. Needed for installations that stored such routes
+ * before overlap was rejected.
  */
 export class RouteOverlapIndex {
   readonly contested = new Set<string>();
-  readonly #held: ReservedHosts;
+  readonly #reservedHosts: ReservedHosts;
   readonly #prefix: boolean;
   readonly #root = createNode();
   #newest: RoutedApi | undefined;
 
-  constructor(held: ReservedHosts, prefix: boolean) {
-    this.#held = held;
+  constructor(reservedHosts: ReservedHosts, prefix: boolean) {
+    this.#reservedHosts = reservedHosts;
     this.#prefix = prefix;
   }
 
@@ -79,7 +80,7 @@ export class RouteOverlapIndex {
   #compare(api: RoutedApi): void {
     const isNewest = !this.#newest || isOlder(this.#newest, api);
     for (const other of findOverlapping(this.#root, splitListenPath(api.listenPath), 0, api.orgId, this.#prefix)) {
-      if (other.port !== api.port || !hasHostOverlap(this.#held, api, other)) continue;
+      if (other.port !== api.port || !hasHostOverlap(this.#reservedHosts, api, other)) continue;
       this.contested.add(isOlder(other, api) ? api.id : other.id);
       if (isNewest) return;
     }
@@ -108,7 +109,7 @@ function removeRoute(node: Node, segments: readonly string[], at: number, api: R
   return true;
 }
 
-/** Routes of other organisations above, at, below and across a path. Parts without any are passed over. */
+/** Routes of other organisations above, at, below and across a path. Subtrees without any are skipped. */
 function* findOverlapping(
   node: Node,
   segments: readonly string[],

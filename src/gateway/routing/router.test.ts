@@ -9,7 +9,7 @@ const withRoutes = (router: Router<string>, ...paths: string[]) =>
   router.withChanges(paths.map(path => ({ host: '', listenPath: path, value: path })));
 const found = (router: Router<string>, path: string, host = '') => router.find(host, path)?.value;
 
-test('a listen path answers itself and what is below it, whole segments only', () => {
+test('a listen path matches itself and paths below it, whole segments only', () => {
   const router = withRoutes(strict, '/app');
   assert.equal(found(router, '/app'), '/app');
   assert.equal(found(router, '/app/'), '/app');
@@ -19,14 +19,14 @@ test('a listen path answers itself and what is below it, whole segments only', (
   assert.equal(found(router, '/x/app'), undefined);
 });
 
-test('a listen path with a final slash does not answer without it', () => {
+test('a listen path with a trailing slash does not match without it', () => {
   const router = withRoutes(strict, '/app/');
   assert.equal(found(router, '/app'), undefined);
   assert.equal(found(router, '/app/'), '/app/');
   assert.equal(found(router, '/app/x'), '/app/');
 });
 
-test('the longest listen path wins, whatever the order they came in', () => {
+test('the longest listen path wins, independent of insertion order', () => {
   for (const paths of [
     ['/a', '/a/b', '/a/b/c', '/'],
     ['/', '/a/b/c', '/a/b', '/a'],
@@ -39,7 +39,7 @@ test('the longest listen path wins, whatever the order they came in', () => {
   }
 });
 
-test('open segments match what they say and are weaker than fixed ones', () => {
+test('parameter segments match their pattern and rank below static segments', () => {
   const router = withRoutes(strict, '/users/{id}', '/users/me', '/files/{name:[a-z]+}.txt', '/{any}/deep/er');
   assert.equal(found(router, '/users/me'), '/users/me');
   const user = router.find('', '/users/42/orders');
@@ -52,7 +52,7 @@ test('open segments match what they say and are weaker than fixed ones', () => {
   assert.equal(found(router, '/x/deep/er'), '/{any}/deep/er');
 });
 
-test('an API with a host of its own comes before those without, and other hosts do not see it', () => {
+test('an API with a host wins over one without, and does not match other hosts', () => {
   const router = strict.withChanges([
     { host: 'api.example.org', listenPath: '/', value: 'own' },
     { host: '{tenant}.example.net', listenPath: '/x', value: 'tenants' },
@@ -64,7 +64,7 @@ test('an API with a host of its own comes before those without, and other hosts 
   assert.equal(found(router, '/y', 'elsewhere.example.org'), undefined);
 });
 
-test('of several parameters in one place the longest listen path counts, then the one that says more, in any order', () => {
+test('of several parameter segments the longest match wins, then the more specific one, independent of order', () => {
   const routes = ['/o/{a}', '/o/{b:[0-9]+}', '/o/v{c}', '/p/{a}', '/p/{b:[0-9]+}/x/y'];
   const hosts = ['{a}.example.org', '{b:[0-9]+}.example.org'];
   for (const order of [routes, routes.toReversed()]) {
@@ -81,7 +81,7 @@ test('of several parameters in one place the longest listen path counts, then th
   }
 });
 
-test('a host with parameters is found by its fixed end, whatever stands before it', () => {
+test('a host template is found by its literal suffix', () => {
   const hosts = ['{a}.org', 'x.{a}', '{a}shop.test', 'v{n}.api.test', '{a}.{b}.test', '{a:.+}'];
   const router = strict.withChanges(hosts.map(host => ({ host, listenPath: '/', value: host })));
   for (const [host, expected] of [
@@ -96,14 +96,14 @@ test('a host with parameters is found by its fixed end, whatever stands before i
     assert.equal(found(router, '/y', host), expected, host);
 });
 
-test('loose matching, where asked for, takes the longest segment the path begins with', () => {
+test('prefix matching takes the longest static segment that the path segment starts with', () => {
   const router = withRoutes(loose, '/app', '/ap');
   assert.equal(found(router, '/apple/x'), '/app');
   assert.equal(found(router, '/apt'), '/ap');
   assert.equal(found(router, '/a'), undefined);
 });
 
-test('a changed router leaves the one before as it was', () => {
+test('withChanges leaves the previous router unchanged', () => {
   const first = withRoutes(strict, '/a', '/a/b', '/c/{d}');
   const second = first.withChanges([
     { host: '', listenPath: '/a/b', value: undefined },
@@ -118,7 +118,7 @@ test('a changed router leaves the one before as it was', () => {
   assert.equal(found(second, '/new'), '/new');
 });
 
-test('for any set of listen paths the answer is the longest that is a whole-segment beginning of the path', () => {
+test('for any set of listen paths the match is the longest whole-segment prefix of the path', () => {
   const segment = fc.constantFrom('a', 'b', 'ab', 'c');
   const path = fc.array(segment, { maxLength: 4 }).map(parts => `/${parts.join('/')}`);
   fc.assert(

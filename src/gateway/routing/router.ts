@@ -2,13 +2,13 @@ import { compilePathTemplate, hostLabelPattern, type PathTemplate } from '#defin
 import { literalHostSuffix } from '#definition/route-overlap.ts';
 
 /**
- * Finds the API a call is for by host and listen path. Static segments are map look-ups, so the cost follows the depth of
- * the path, not the number of APIs. A router never changes: `changed` gives a new one
- * that shares what is the same.
+ * A match of the router, a persistent trie by host and listen path. Static segments are map look-ups, so the cost
+ * follows the depth of the path, not the number of APIs. A router is immutable: `withChanges` returns a new one that
+ * shares unchanged nodes.
  */
 export interface RouteMatch<T> {
   readonly value: T;
-  /** How much of the path the listen path took. */
+  /** The part of the path that the listen path matched. */
   readonly listenPath: string;
   readonly parameters: Readonly<Record<string, string>> | undefined;
 }
@@ -16,7 +16,7 @@ export interface RouteMatch<T> {
 export interface RouteChange<T> {
   readonly host: string;
   readonly listenPath: string;
-  /** Undefined takes the route away. */
+  /** Undefined removes the route. */
   readonly value: T | undefined;
 }
 
@@ -25,7 +25,7 @@ export interface RouterRules {
   readonly prefix: boolean;
 }
 
-/** Keeps routes from requests they fit and may not answer. */
+/** Tenant isolation: rejects a matching route that must not answer the request. */
 export interface RouteGuard<T> {
   /** `isNamed`: the route names this very host. */
   allows(value: T, router: Router<T>, host: string, path: string, isNamed: boolean): boolean;
@@ -36,7 +36,7 @@ type Admits<T> = ((value: T) => boolean) | undefined;
 interface Node<T> {
   readonly staticChildren: ReadonlyMap<string, Node<T>>;
   readonly parameterChildren: readonly ParameterChild<T>[];
-  /** The value whose listen path ends here, without and with a final slash. */
+  /** The value whose listen path ends here, without and with a trailing slash. */
   readonly value: T | undefined;
   readonly slashValue: T | undefined;
 }
@@ -47,7 +47,7 @@ interface ParameterChild<T> {
   readonly node: Node<T>;
 }
 
-/** Shared by all nodes that have none: most listen paths end where nothing goes on. */
+/** Shared by all leaf nodes, which are the most. */
 const noStaticChildren: ReadonlyMap<string, never> = new Map<string, never>();
 const noParameterChildren: readonly never[] = [];
 const emptyNode: Node<never> = {
@@ -65,20 +65,20 @@ interface HostTemplate {
 export class Router<T> {
   readonly #rules: RouterRules;
   readonly #hosts: ReadonlyMap<string, Node<T>>;
-  /** Hosts with parameters by what they end in: a call looks at those that end as its own does. */
-  readonly #openHosts: ReadonlyMap<string, readonly HostTemplate[]>;
+  /** Host templates by their literal suffix: a request tries only those whose suffix matches. */
+  readonly #hostTemplates: ReadonlyMap<string, readonly HostTemplate[]>;
 
   constructor(rules: RouterRules, hosts: ReadonlyMap<string, Node<T>> = new Map()) {
     this.#rules = rules;
     this.#hosts = hosts;
     const open = [...hosts.keys()].filter(host => host.includes('{')).sort(compareSpecificity);
-    this.#openHosts = Map.groupBy(
+    this.#hostTemplates = Map.groupBy(
       open.map(host => ({ host, pattern: compilePathTemplate(host, hostLabelPattern) })),
       ({ host }) => literalHostSuffix(host),
     );
   }
 
-  /** All changes at once: only what they touch is made anew. */
+  /** Applies a batch of changes; copies only the nodes on their paths. */
   withChanges(changes: readonly RouteChange<T>[]): Router<T> {
     if (changes.length === 0) return this;
     const hosts = new Map(this.#hosts);
@@ -92,7 +92,7 @@ export class Router<T> {
     return new Router(this.#rules, hosts);
   }
 
-  /** Another one by the same rules that leads nowhere yet. */
+  /** An empty router with the same rules. */
   createEmpty(): Router<T> {
     return new Router(this.#rules);
   }
@@ -105,7 +105,7 @@ export class Router<T> {
     return this.#hosts.size === 0;
   }
 
-  /** Everything it leads to. */
+  /** All routed values. */
   values(): T[] {
     return [...this.#hosts.values()].flatMap(collectValues);
   }
@@ -114,40 +114,40 @@ export class Router<T> {
   find(host: string, path: string, guard?: RouteGuard<T>): RouteMatch<T> | undefined {
     const exactHost = this.#hosts.get(host);
     const admitsExact: Admits<T> = guard && (value => guard.allows(value, this, host, path, true));
-    const found = exactHost && host !== '' ? this.#below(exactHost, path, admitsExact) : undefined;
+    const found = exactHost && host !== '' ? this.#matchPath(exactHost, path, admitsExact) : undefined;
     if (found) return found;
     const admitsAny: Admits<T> = guard && (value => guard.allows(value, this, host, path, false));
-    return this.#openHost(host, path, admitsAny) ?? this.#anyHost(path, admitsAny);
+    return this.#matchTemplates(host, path, admitsAny) ?? this.#matchAnyHost(path, admitsAny);
   }
 
-  /** Every route that fits, whichever would answer. */
+  /** Every matching route, not only the one that would answer. */
   *matches(host: string, path: string): Generator<{ readonly value: T; readonly isNamed: boolean }> {
     const { prefix } = this.#rules;
     const own = host === '' ? undefined : this.#hosts.get(host);
     if (own) for (const value of matchAll(own, path, 0, prefix)) yield { value, isNamed: true };
     const ends = ['', ...[...host.matchAll(/\./g)].map(({ index }) => host.slice(index))];
-    const open = ends.flatMap(end => this.#openHosts.get(end) ?? []).filter(({ pattern }) => pattern.match(host));
+    const open = ends.flatMap(end => this.#hostTemplates.get(end) ?? []).filter(({ pattern }) => pattern.match(host));
     for (const name of [...open.map(it => it.host), '']) {
       const root = this.#hosts.get(name);
       if (root) for (const value of matchAll(root, path, 0, prefix)) yield { value, isNamed: false };
     }
   }
 
-  #anyHost(path: string, admits: Admits<T>): RouteMatch<T> | undefined {
+  #matchAnyHost(path: string, admits: Admits<T>): RouteMatch<T> | undefined {
     const root = this.#hosts.get('');
-    return root && this.#below(root, path, admits);
+    return root && this.#matchPath(root, path, admits);
   }
 
-  #openHost(host: string, path: string, admits: Admits<T>): RouteMatch<T> | undefined {
-    if (this.#openHosts.size === 0) return undefined;
+  #matchTemplates(host: string, path: string, admits: Admits<T>): RouteMatch<T> | undefined {
+    if (this.#hostTemplates.size === 0) return undefined;
     for (let dot = host.indexOf('.'); dot >= 0; dot = host.indexOf('.', dot + 1)) {
-      const found = this.#openHostAmong(this.#openHosts.get(host.slice(dot)), host, path, admits);
+      const found = this.#matchTemplatesIn(this.#hostTemplates.get(host.slice(dot)), host, path, admits);
       if (found) return found;
     }
-    return this.#openHostAmong(this.#openHosts.get(''), host, path, admits);
+    return this.#matchTemplatesIn(this.#hostTemplates.get(''), host, path, admits);
   }
 
-  #openHostAmong(
+  #matchTemplatesIn(
     open: readonly HostTemplate[] = [],
     host: string,
     path: string,
@@ -155,18 +155,18 @@ export class Router<T> {
   ): RouteMatch<T> | undefined {
     for (const { host: name, pattern } of open) {
       const values = pattern.match(host);
-      const found = values && this.#below(this.#hosts.get(name)!, path, admits);
+      const found = values && this.#matchPath(this.#hosts.get(name)!, path, admits);
       if (found) return { ...found, parameters: { ...found.parameters, ...zipParameters(pattern.names, values) } };
     }
     return undefined;
   }
 
-  #below(root: Node<T>, path: string, admits: Admits<T>): RouteMatch<T> | undefined {
+  #matchPath(root: Node<T>, path: string, admits: Admits<T>): RouteMatch<T> | undefined {
     return matchLongest(root, path, 0, this.#rules.prefix, admits, undefined);
   }
 }
 
-/** All routes of a host that fit a path. */
+/** All routes of a host that match a path. */
 function* matchAll<T>(node: Node<T>, path: string, at: number, prefix: boolean): Generator<T> {
   if (node.slashValue !== undefined && at < path.length) yield node.slashValue;
   if (node.value !== undefined) yield node.value;
@@ -184,19 +184,14 @@ function* matchAll<T>(node: Node<T>, path: string, at: number, prefix: boolean):
   }
 }
 
-function collectValues<T>({
-  staticChildren: fixed,
-  parameterChildren: open,
-  value: here,
-  slashValue: hereSlash,
-}: Node<T>): T[] {
-  const below = [...fixed.values(), ...open.map(it => it.node)].flatMap(collectValues);
-  return [...(here === undefined ? [] : [here]), ...(hereSlash === undefined ? [] : [hereSlash]), ...below];
+function collectValues<T>({ staticChildren, parameterChildren, value, slashValue }: Node<T>): T[] {
+  const below = [...staticChildren.values(), ...parameterChildren.map(it => it.node)].flatMap(collectValues);
+  return [...(value === undefined ? [] : [value]), ...(slashValue === undefined ? [] : [slashValue]), ...below];
 }
 
 const splitSegments = (path: string) => path.split('/').filter(segment => segment !== '');
 
-/** Nodes made in this batch: nobody else has them yet, so they may still be written to. */
+/** Nodes created in this batch: not yet shared, so they may be mutated. */
 type MutableNodes = WeakSet<object>;
 interface MutableNode<T> {
   staticChildren: ReadonlyMap<string, Node<T>>;
@@ -207,12 +202,12 @@ interface MutableNode<T> {
 
 function toMutable<T>(node: Node<T>, fresh: MutableNodes): MutableNode<T> {
   if (fresh.has(node)) return node as MutableNode<T>;
-  const { staticChildren: fixed, parameterChildren: open, value: here, slashValue: hereSlash } = node;
+  const { staticChildren, parameterChildren, value, slashValue } = node;
   const copy: MutableNode<T> = {
-    staticChildren: fixed.size === 0 ? noStaticChildren : new Map(fixed),
-    parameterChildren: open,
-    value: here,
-    slashValue: hereSlash,
+    staticChildren: staticChildren.size === 0 ? noStaticChildren : new Map(staticChildren),
+    parameterChildren,
+    value,
+    slashValue,
   };
   fresh.add(copy);
   return copy;
@@ -261,7 +256,7 @@ const isEmpty = (node: Node<unknown>) =>
   node.value === undefined &&
   node.slashValue === undefined;
 
-/** The longest listen path that fits. Fixed segments are tried before open ones: they say more. */
+/** Longest-prefix match. Static segments are tried before parameters: they are more specific. */
 function matchLongest<T>(
   node: Node<T>,
   path: string,
@@ -322,15 +317,15 @@ function matchParameters<T>(
   return longestMatch;
 }
 
-/** What says more comes first, and of two that say as much always the same: never whichever was made or changed last. */
+/** Specificity order: the more specific template first, ties by text, so that the order never depends on load order. */
 const compareSpecificity = (one: string, other: string): number =>
   rankSpecificity(other) - rankSpecificity(one) || other.length - one.length || (one < other ? -1 : 1);
 
-/** 2: has text of its own; 1: a pattern; 0: anything. */
+/** 2: contains literal text; 1: a regex; 0: matches anything. */
 const rankSpecificity = (open: string): number =>
   open[0] !== '{' || open.at(-1) !== '}' ? 2 : open.includes(':') ? 1 : 0;
 
-/** The longest fixed segment this one begins with, for those who asked for loose matching. */
+/** Prefix mode: the longest static segment that this one starts with. */
 function matchPrefix<T>(
   node: Node<T>,
   path: string,

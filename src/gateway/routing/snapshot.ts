@@ -6,17 +6,17 @@ import { canUseHost, createRouteGuard } from './route-guard.ts';
 import { compareAge, RouteOverlapIndex } from './route-index.ts';
 import { type RouteChange, type RouteGuard, type RouteMatch, Router, type RouterRules } from './router.ts';
 
-/** What traffic is answered from: one revision, which never changes. The next one is built beside it and takes its place. */
+/** Immutable configuration of one revision. The next is built beside it and swapped in. */
 export interface Snapshot {
   readonly revision: number;
   readonly router: Router<Api>;
-  /** For calls to a port that APIs have of their own. */
+  /** Routers of APIs with their own listen port. */
   readonly ports: ReadonlyMap<number, Router<Api>>;
   readonly apis: ReadonlyMap<string, Api>;
-  /** Keeps organisations apart in the routers; undefined where nothing overlaps and no host is held. */
+  /** Tenant isolation in the routers; undefined where no routes overlap and no host is reserved. */
   readonly guard: RouteGuard<Api> | undefined;
-  readonly held: ReservedHosts;
-  /** Whether APIs of more than one organisation are served. */
+  readonly reservedHosts: ReservedHosts;
+  /** APIs of more than one organisation are served. */
   readonly hasTenants: boolean;
   /** By id, database id, or name as loops write it; within one organisation. */
   findByName(orgId: string, name: string): Api | undefined;
@@ -29,32 +29,32 @@ export function createEmptySnapshot(rules: RouterRules): Snapshot {
   return createSnapshot(0, { router: new Router<Api>(rules), ports: new Map() }, new Map(), emptyIndexes);
 }
 
-/** An API by its id as the first segment of a path. Only for paths no API has as its own, so that none is taken away. */
-export function findApiById({ apis, held }: Snapshot, { host, path, peer }: Exchange): RouteMatch<Api> | undefined {
+/** API by id in the first path segment; tried only after the router, so that listen paths win. */
+export function findApiById({ apis, reservedHosts }: Snapshot, { host, path, peer }: Exchange): RouteMatch<Api> | undefined {
   const end = path.indexOf('/', 1);
   const id = path.slice(1, end < 0 ? undefined : end);
   const value = apis.get(id);
   if (!value?.isRouted || value.port !== (peer.port ?? 0) || (value.host !== '' && value.host !== host))
     return undefined;
-  if (value.host === '' && !canUseHost(held, value.orgId, host)) return undefined;
+  if (value.host === '' && !canUseHost(reservedHosts, value.orgId, host)) return undefined;
   return { value, listenPath: `/${id}`, parameters: undefined };
 }
 
-/** What the next snapshot is built from, beside the snapshot itself. */
+/** Indexes of a snapshot that only building the next one needs. */
 interface SnapshotIndexes {
-  /** Ids of those that have a name, in their order: of several the first is meant, on every thread alike. */
+  /** Sorted API ids by lookup name: of several the first is used, so that all threads agree. */
   readonly names: ReadonlyMap<string, readonly string[]>;
-  /** Routed APIs by their place in the routers: there is room for one each. */
+  /** Routed APIs by route key; a router holds one value for each key. */
   readonly apisByRoute: ReadonlyMap<string, readonly Api[]>;
   /** Absent while all routes are of one organisation. */
   readonly overlapIndex: RouteOverlapIndex | undefined;
-  readonly held: ReservedHosts;
+  readonly reservedHosts: ReservedHosts;
 }
 const emptyIndexes: SnapshotIndexes = {
   names: new Map(),
   apisByRoute: new Map(),
   overlapIndex: undefined,
-  held: noReservedHosts,
+  reservedHosts: noReservedHosts,
 };
 const indexesBySnapshot = new WeakMap<Snapshot, SnapshotIndexes>();
 
@@ -66,14 +66,14 @@ function createSnapshot(
   apis: ReadonlyMap<string, Api>,
   books: SnapshotIndexes,
 ): Snapshot {
-  const { names, overlapIndex: index, held } = books;
+  const { names, overlapIndex: index, reservedHosts } = books;
   const snapshot: Snapshot = {
     revision,
     ...routers,
     apis,
-    held,
+    reservedHosts,
     hasTenants: index !== undefined,
-    guard: createRouteGuard(index?.contested ?? noneContested, held),
+    guard: createRouteGuard(index?.contested ?? noneContested, reservedHosts),
     findByName(orgId, name) {
       const direct = apis.get(name);
       if (direct?.orgId === orgId) return onlyIfActive(direct);
@@ -91,26 +91,26 @@ function createSnapshot(
 
 const noneContested: ReadonlySet<string> = new Set();
 
-/** What is switched off is switched off for calls from inside as well. */
+/** Inactive APIs do not answer loops and version hops either. */
 export const onlyIfActive = (api: Api | undefined): Api | undefined => (api?.model.identity.active ? api : undefined);
 
-/** A database id could be the name of another API. */
+/** Lookup names of loops. A set, since a database id could equal the API's name. */
 const listLookupNames = ({ orgId, databaseId, name }: Api) =>
   new Set([`${orgId}/${databaseId}`, `${orgId}/${loopName(name)}`, toShortLoopKey(orgId, name)]);
 
-/** The next snapshot: `changed` replaces or adds, `removed` takes away. Untouched APIs stay the very same objects. */
+/** Builds the next snapshot: `changed` replaces or adds, `removed` deletes. Unchanged APIs stay the same objects. */
 export function buildNextSnapshot(
   previous: Snapshot,
   revision: number,
   changed: readonly Api[],
   removed: readonly string[],
-  held: ReservedHosts = previous.held,
+  reservedHosts: ReservedHosts = previous.reservedHosts,
 ): Snapshot {
   const indexes = indexesBySnapshot.get(previous)!;
-  const currentIndex = held === previous.held ? indexes.overlapIndex : undefined;
+  const currentIndex = reservedHosts === previous.reservedHosts ? indexes.overlapIndex : undefined;
   if (changed.length + removed.length === 0) {
-    const index = currentIndex ?? buildOverlapIndex(previous.apis, previous.router, held);
-    return createSnapshot(revision, pickRouters(previous), previous.apis, { ...indexes, overlapIndex: index, held });
+    const index = currentIndex ?? buildOverlapIndex(previous.apis, previous.router, reservedHosts);
+    return createSnapshot(revision, pickRouters(previous), previous.apis, { ...indexes, overlapIndex: index, reservedHosts });
   }
   const apis = new Map(previous.apis);
   const names = new Map(indexes.names);
@@ -132,19 +132,19 @@ export function buildNextSnapshot(
     for (const api of replaced.filter(isRouted)) currentIndex.remove(api);
     currentIndex.add(changed.filter(isRouted));
   }
-  const index = currentIndex ?? buildOverlapIndex(apis, previous.router, held);
+  const index = currentIndex ?? buildOverlapIndex(apis, previous.router, reservedHosts);
   return createSnapshot(revision, updateRouters(previous, routes), apis, {
     names,
     apisByRoute: places,
     overlapIndex: index,
-    held,
+    reservedHosts,
   });
 }
 
 const isRouted = ({ isRouted: routed }: Api) => routed;
 const toRouteKey = ({ port, host, listenPath }: Api) => `${port} ${host} ${listenPath}`;
 
-/** Of several in one place the organisation that was there first answers, with its newest. */
+/** Of several APIs with one route key: the newest API of the organisation with the oldest one. */
 function selectRouteOwner(apis: readonly Api[]): Api | undefined {
   const [first, ...others] = [...apis].sort(compareAge);
   return others.findLast(({ orgId }) => orgId === first?.orgId) ?? first;
@@ -171,15 +171,15 @@ function updateRoutes(previous: SnapshotIndexes['apisByRoute'], replaced: readon
   return { places: apisByRoute, routes };
 }
 
-/** Built once there are routes of two organisations; from then on it follows the changes. */
+/** Built once two organisations have routes; updated incrementally from then on. */
 function buildOverlapIndex(
   apis: ReadonlyMap<string, Api>,
   router: Router<Api>,
-  held: ReservedHosts,
+  reservedHosts: ReservedHosts,
 ): RouteOverlapIndex | undefined {
   const routed = [...apis.values()].filter(isRouted);
   if (routed.every(({ orgId }) => orgId === routed[0]!.orgId)) return undefined;
-  const index = new RouteOverlapIndex(held, router.isPrefix);
+  const index = new RouteOverlapIndex(reservedHosts, router.isPrefix);
   index.add(routed);
   return index;
 }
@@ -188,7 +188,7 @@ type PortChange = RouteChange<Api> & { readonly port: number };
 
 const pickRouters = ({ router, ports }: Snapshot): Routers => ({ router, ports });
 
-/** Most gateways have one port, and most changes are to it. */
+/** Updates the gateway's router, and those of API ports only where they changed. */
 function updateRouters(previous: Snapshot, routes: readonly PortChange[]): Routers {
   const router = previous.router.withChanges(routes.filter(({ port }) => port === 0));
   const otherPorts = new Set(routes.map(({ port }) => port).filter(port => port !== 0));

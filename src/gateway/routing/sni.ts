@@ -10,7 +10,7 @@ import { canUseHost } from './route-guard.ts';
 import { compareAge } from './route-index.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** The certificates an API shows for its own domain. All of them have to be there, with their keys. */
+/** Certificates of an API's custom domain. All of them must be stored, with private keys. */
 export function createSniIdentity(
   { customDomain, identity }: Model,
   certificates: Pick<CertificateCache, 'get'>,
@@ -32,16 +32,16 @@ export function createSniIdentity(
 }
 
 export interface SniIdentity extends ServerIdentity {
-  /** Whether one of its certificates was issued for the name. */
+  /** One of its certificates is valid for the name. */
   covers(serverName: string): boolean;
 }
 
 interface SniIndex {
   readonly reservedHosts: ReservedHosts;
   readonly byHost: ReadonlyMap<string, SniIdentity>;
-  /** Of domains that are patterns, the oldest first. */
+  /** Domains that are templates, the oldest first. */
   readonly patterns: readonly PatternIdentity[];
-  /** Organisations with a domain of this name, the oldest first. */
+  /** APIs with this literal domain, the oldest first. */
   readonly apisByHost: ReadonlyMap<string, readonly Api[]>;
   readonly requestsClientCertificates: boolean;
 }
@@ -51,22 +51,22 @@ interface PatternIdentity {
   readonly identity: SniIdentity;
 }
 
-/** Whose the installation is; the operator may show certificates for hosts of tenants. */
+/** The operator's organisation may present certificates for hosts of tenants. */
 type Operator = Pick<TenantGrants, 'isOperator'>;
 
 /**
- * Which API answers for a server name in TLS, always from the snapshot in service. A certificate is shown only for hosts
- * of its organisation: those granted to it, or those none was granted and no other organisation had before.
+ * SNI certificate selection from the snapshot in service. A certificate is presented only for hosts of its
+ * organisation: those reserved for it, or unreserved ones that no other organisation used before.
  */
 export function createSniSelector(snapshot: () => Snapshot, operator: Operator) {
   const indexes = new WeakMap<Snapshot['apis'], SniIndex>();
   function readIndex(): SniIndex {
-    const { apis, held } = snapshot();
+    const { apis, reservedHosts } = snapshot();
     let found = indexes.get(apis);
-    if (found?.reservedHosts !== held) {
+    if (found?.reservedHosts !== reservedHosts) {
       found = buildSniIndex(
         [...apis.values()].filter(({ model }) => model.identity.active).sort(compareAge),
-        held,
+        reservedHosts,
         operator,
       );
       indexes.set(apis, found);
@@ -75,15 +75,15 @@ export function createSniSelector(snapshot: () => Snapshot, operator: Operator) 
   }
   return {
     identity(serverName: string): ServerIdentity | undefined {
-      const { reservedHosts: held, byHost: fixed, patterns: open, apisByHost: owners } = readIndex();
-      const own = fixed.get(serverName);
-      if (own || open.length === 0) return own;
-      const first = owners.get(serverName)?.[0];
-      return open.find(
+      const { reservedHosts, byHost, patterns, apisByHost } = readIndex();
+      const own = byHost.get(serverName);
+      if (own || patterns.length === 0) return own;
+      const first = apisByHost.get(serverName)?.[0];
+      return patterns.find(
         ({ api, identity }) =>
           identity.covers(serverName) &&
-          (held.ownersOf(serverName)
-            ? canPresent(held, operator, api.orgId, serverName)
+          (reservedHosts.ownersOf(serverName)
+            ? canPresent(reservedHosts, operator, api.orgId, serverName)
             : !first || first.orgId === api.orgId),
       )?.identity;
     },
@@ -91,41 +91,41 @@ export function createSniSelector(snapshot: () => Snapshot, operator: Operator) 
   };
 }
 
-const canPresent = (held: ReservedHosts, { isOperator }: Operator, orgId: string, host: string): boolean =>
-  canUseHost(held, orgId, host) || isOperator(orgId);
+const canPresent = (reservedHosts: ReservedHosts, { isOperator }: Operator, orgId: string, host: string): boolean =>
+  canUseHost(reservedHosts, orgId, host) || isOperator(orgId);
 
-function buildSniIndex(apis: readonly Api[], held: ReservedHosts, operator: Operator): SniIndex {
-  const owners = Map.groupBy(
+function buildSniIndex(apis: readonly Api[], reservedHosts: ReservedHosts, operator: Operator): SniIndex {
+  const apisByHost = Map.groupBy(
     apis.filter(({ host }) => isLiteralHost(host)),
     ({ host }) => host,
   );
-  const fixed = new Map<string, SniIdentity>();
-  for (const [host, sharers] of owners) {
-    const identity = selectIdentity(host, sharers, held, operator);
-    if (identity) fixed.set(host, identity);
+  const byHost = new Map<string, SniIdentity>();
+  for (const [host, sharers] of apisByHost) {
+    const identity = selectIdentity(host, sharers, reservedHosts, operator);
+    if (identity) byHost.set(host, identity);
   }
-  const open = apis.flatMap(api =>
+  const patterns = apis.flatMap(api =>
     api.sniIdentity && api.host.includes('{') ? [{ api, identity: api.sniIdentity }] : [],
   );
   return {
-    reservedHosts: held,
-    byHost: fixed,
-    patterns: open,
-    apisByHost: owners,
+    reservedHosts,
+    byHost,
+    patterns,
+    apisByHost,
     requestsClientCertificates: apis.some(({ model }) => requestsCertificate(model)),
   };
 }
 
-/** Of the organisation that holds the host, then of the operator; of the one that had it first where none holds it. */
+/** Precedence: the organisation the host is reserved for, then the operator; for an unreserved host its first user. */
 function selectIdentity(
   host: string,
   sharers: readonly Api[],
-  held: ReservedHosts,
+  reservedHosts: ReservedHosts,
   { isOperator }: Operator,
 ): SniIdentity | undefined {
   const findIdentity = (isTheirs: (orgId: string) => boolean) =>
     sharers.find(({ orgId, sniIdentity: serverIdentity }) => serverIdentity && isTheirs(orgId))?.sniIdentity;
-  const holders = held.ownersOf(host);
+  const holders = reservedHosts.ownersOf(host);
   if (holders) return findIdentity(orgId => holders.has(orgId)) ?? findIdentity(isOperator);
   return findIdentity(orgId => orgId === sharers[0]!.orgId);
 }

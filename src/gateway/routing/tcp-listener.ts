@@ -9,7 +9,7 @@ import type { Api } from './api.ts';
 import { selectTcpService, type TcpService, type TcpTarget } from './tcp-proxy.ts';
 
 export interface TcpListenerOptions {
-  /** Those that have the port, from the snapshot in service. */
+  /** TCP services of the port, from the snapshot in service. */
   readonly services: () => readonly Api[];
   readonly tlsAcceptor: TlsAcceptor | undefined;
   readonly connectTimeoutMs: number;
@@ -17,7 +17,7 @@ export interface TcpListenerOptions {
   readonly onConnectError: (api: Api, error: Error) => void;
 }
 
-/** A port whose connections are passed on as they are. */
+/** TCP proxy listener: forwards the bytes of each connection to the service of its SNI name. */
 export function createTcpListener(options: TcpListenerOptions): Listener {
   const { services, tlsAcceptor: secured, maxConnections: connections } = options;
   const open = new Set<Socket>();
@@ -46,7 +46,7 @@ export function createTcpListener(options: TcpListenerOptions): Listener {
     close: () =>
       new Promise(resolve => {
         server.close(() => resolve());
-        // Nobody can tell when such a connection has said what it had to say.
+        // Raw TCP has no message boundary to drain to.
         for (const socket of open) socket.destroy();
       }),
   };
@@ -79,7 +79,7 @@ function proxyConnection(
 
 async function connectToService(service: TcpService, api: Api, timeoutMs: number): Promise<Socket> {
   const target = await service.next();
-  if (!target) throw new Error('its registry names no host');
+  if (!target) throw new Error('service discovery returned no host');
   return openSocket(target, api, timeoutMs);
 }
 
@@ -119,7 +119,7 @@ function openSocket(
 const proxyV2Signature = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1');
 const maxProxyHeaderBytes = 536;
 
-/** Takes the line, or the block, that says where a connection comes from off its front. */
+/** Strips the PROXY protocol header, v1 or v2, from the front of a connection. */
 function stripProxyHeader(socket: Socket, timeoutMs: number, onStripped: () => void): void {
   let received: Buffer = Buffer.alloc(0);
   const destroy = () => socket.destroy();
@@ -139,7 +139,7 @@ function stripProxyHeader(socket: Socket, timeoutMs: number, onStripped: () => v
   socket.setTimeout(timeoutMs, destroy);
 }
 
-/** How long it is; 0 as long as it cannot be told, below 0 when there is none. */
+/** Length of the PROXY header; 0 while incomplete, negative when there is none. */
 function measureProxyHeader(received: Buffer): number {
   const prefixLength = Math.min(received.length, proxyV2Signature.length);
   if (received.compare(proxyV2Signature, 0, prefixLength, 0, prefixLength) === 0) {

@@ -6,13 +6,13 @@ import { isValidHost } from '../proxy/load-balancer.ts';
 import type { StepServices } from '../steps/step-services.ts';
 import type { Api } from './api.ts';
 
-/** A service of bare connections: no calls, no steps, only bytes passed on both ways. */
+/** Layer 4 proxying: bytes in both directions, no HTTP, no steps. */
 export interface TcpService {
-  /** Callers speak TLS; which of several services on a port they want, they say in it. */
+  /** TLS is terminated here; SNI selects among the services of a port. */
   readonly isSecure: boolean;
-  /** Connections begin by saying, for a balancer in front, where they come from. */
+  /** Connections start with a PROXY protocol header of the load balancer in front. */
   readonly usesProxyProtocol: boolean;
-  /** Undefined when there is nowhere to go. */
+  /** Undefined when there is no target. */
   next(): MaybePromise<TcpTarget | undefined>;
 }
 
@@ -55,7 +55,7 @@ export function compileTcpService(
   return { ...common, next: () => choose(list) };
 }
 
-/** What cannot be connected to is left out. */
+/** Skips registry entries that are not a valid target. */
 function parseRegisteredTarget(address: string): TcpTarget[] {
   const target = parseTarget(address);
   return target && isValidHost(target.host) ? [target] : [];
@@ -75,7 +75,7 @@ function parseTarget(address: string): TcpTarget | undefined {
   return { host: url.hostname.replace(/^\[|\]$/g, ''), port, isSecure: url.protocol === 'tls:' };
 }
 
-/** The services of one port: the one of the name a caller asks for, or the one that has no name. */
+/** SNI match among the services of one port, else the service without a host. */
 export function selectTcpService(apis: readonly Api[], serverName: string): Api | undefined {
   return apis.find(({ host }) => host !== '' && host === serverName) ?? apis.find(({ host }) => host === '');
 }

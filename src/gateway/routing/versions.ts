@@ -9,36 +9,36 @@ import type { StepHooks } from '../pipeline/step.ts';
 import type { UpstreamAddress } from '../pipeline/upstream-address.ts';
 import type { LoadBalancer } from '../proxy/load-balancer.ts';
 
-/** A version inside a definition, with all that serves its calls. */
+/** A version inside a definition with its compiled chain and load balancer. */
 export interface VersionRuntime {
   readonly kind: 'own';
   readonly version: VersionModel;
   readonly chain: Chain;
-  /** Set where OPTIONS requests pass the chain: what counts for them still. */
+  /** Access checks for OPTIONS requests where those skip the chain. */
   readonly optionsAccess: StepHooks['request'] | undefined;
   readonly loadBalancer: LoadBalancer;
-  /** The one place there is to go to, where there is one. */
+  /** The only upstream address, where there is one: saves the load balancer call. */
   readonly fixedAddress: UpstreamAddress | undefined;
 }
 
-/** Which version of the API a call gets: one inside its definition, or another API. */
+/** Result of version selection: a version inside the definition, another API, or a refusal. */
 export type VersionSelection =
   | VersionRuntime
   | { readonly kind: 'other'; readonly apiId: string; readonly isDefault: boolean }
   | {
       readonly kind: 'refused';
       readonly response: GatewayResponse;
-      /** Nobody is told where every version is an API of its own. */
+      /** No event is emitted where versions are APIs of their own. */
       readonly isSilent: boolean;
     };
 
 export interface VersionSelector {
-  /** Set where there is nothing to choose. */
+  /** Set where there is exactly one version. */
   readonly only?: VersionRuntime;
   select(call: Exchange): VersionSelection;
 }
 
-/** `header` tells callers that they got the default version, and its name; empty tells nobody. */
+/** `header`: response header that names the default version when it was used; empty for none. */
 export function createVersionSelector(model: Model, runtimes: readonly VersionRuntime[], header = ''): VersionSelector {
   if (model.versioning.enabled) return createApiSelector(model, runtimes, header);
   if (model.versionData.notVersioned || model.form !== 'classic') return createSingleSelector(runtimes);
@@ -46,7 +46,7 @@ export function createVersionSelector(model: Model, runtimes: readonly VersionRu
 }
 
 function addVersionHeader(call: Exchange, header: string, selection: VersionSelection): VersionSelection {
-  // Of several APIs that take part, the one that was called speaks.
+  // Only the API that the client called sets the header, not those reached by loops.
   if (header !== '' && selection.kind !== 'refused' && call.loopCount === 0) {
     const name = call.versionName;
     call.extraResponseHeaders ??= [];
@@ -55,7 +55,7 @@ function addVersionHeader(call: Exchange, header: string, selection: VersionSele
   return selection;
 }
 
-/** A definition without versions: refused when it is not clear which of its entries counts. */
+/** A definition without versioning: refused when its entries leave the default ambiguous. */
 function createSingleSelector(runtimes: readonly VersionRuntime[]): VersionSelector {
   const keys = runtimes.map(({ version }) => version.key);
   const key = findUnversionedKey(keys);
@@ -72,7 +72,7 @@ const refuseVersion = (call: Exchange, code: RefusalCode, isSilent = false): Ver
   isSilent,
 });
 
-/** Versions inside one definition, by the name a call gives. */
+/** Versions inside one definition, selected by name. */
 function createNameSelector(model: Model, runtimes: readonly VersionRuntime[], header: string): VersionSelector {
   const byName = new Map(runtimes.map(it => [versionNameOf(it), it]));
   for (const it of runtimes) byName.set(it.version.key, it);
@@ -105,7 +105,7 @@ function selectRuntime(call: Exchange, runtime: VersionRuntime): VersionSelectio
   return runtime;
 }
 
-/** Every version an API of its own; this one is the base. */
+/** Versions that are APIs of their own; this API is the base. */
 function createApiSelector(model: Model, runtimes: readonly VersionRuntime[], header: string): VersionSelector {
   const { name: baseName, default: fallback, versions, fallbackToDefault } = model.versioning;
   const base = createSingleSelector(runtimes);
@@ -155,9 +155,9 @@ function createApiSelector(model: Model, runtimes: readonly VersionRuntime[], he
 interface VersionLocation {
   read(call: Exchange): string;
   strip(call: Exchange, name: string): void;
-  /** In the URL an unknown version may be an ordinary segment: only a pattern tells. */
+  /** An unknown version in the URL may be an ordinary segment: only a pattern distinguishes them. */
   canStripUnknown(name: string): boolean;
-  /** Whether an upstream may read another name than ours, one that is known. */
+  /** Path ambiguity: an upstream that strips matrix parameters would read another, existing version. */
   isAmbiguous(call: Exchange, name: string, isKnown: (name: string) => boolean): boolean;
 }
 

@@ -25,7 +25,7 @@ const dayMs = 24 * hourMs;
 
 type ExpiringCertificate = Awaited<ReturnType<CertificateStore['endingBy']>>[number];
 
-/** What an API uses a certificate for. */
+/** Certificates an API uses, by role. */
 function listCertificateUses({
   clientCertificates,
   mutualTls,
@@ -39,8 +39,8 @@ function listCertificateUses({
 }
 
 /**
- * Tells handlers of certificates that end soon, or have ended: each once a day for each API that uses it, whichever process
- * on the database looks first.
+ * Emits events for certificates that expire soon or have expired: once a day per API and role, by the first process
+ * that claims it in the database.
  */
 export function startCertificateExpiryMonitor(options: ExpiryMonitorOptions) {
   const { certificates, apis, deliveries, events, settings, clock, log } = options;
@@ -55,12 +55,12 @@ export function startCertificateExpiryMonitor(options: ExpiryMonitorOptions) {
     events.emit({ event, atMs: nowMs, orgId, apiId, detail: { ...detail, api_id: apiId } }, handlers);
   }
 
-  /** A definition that cannot be read is reported by those who serve it; it keeps nobody else from being told. */
+  /** Skips an unreadable definition: the loader reports it, and it must not stop the check of others. */
   function tryReadModel(stored: StoredApi): Model | undefined {
     try {
       return toModelOfStored(stored);
     } catch (error) {
-      log.debug({ api: stored.api_id, reason: (error as Error).message }, 'a definition could not be read');
+      log.debug({ api: stored.api_id, reason: (error as Error).message }, 'definition unreadable, certificates not checked');
       return undefined;
     }
   }
@@ -83,14 +83,14 @@ export function startCertificateExpiryMonitor(options: ExpiryMonitorOptions) {
   let checking = Promise.resolve();
   const runCheck = () => {
     checking = check().catch(error => {
-      log.warn({ reason: (error as Error).message }, 'certificates could not be looked through');
+      log.warn({ reason: (error as Error).message }, 'certificate expiry check failed');
     });
   };
   runCheck();
   const timer = setInterval(runCheck, hourMs);
   timer.unref();
   return {
-    /** Looks now. */
+    /** Runs a check now. */
     check,
     async close(): Promise<void> {
       clearInterval(timer);

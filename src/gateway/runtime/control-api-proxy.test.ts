@@ -9,7 +9,7 @@ import { createTransports } from '../server/transports.ts';
 import type { StepServices } from '../steps/step-services.ts';
 import { withControlApi } from './control-api-proxy.ts';
 
-describe('control interface on the traffic port', () => {
+describe('control API on the traffic port', () => {
   const settings = readSettings({
     flags: {
       'gateway.control_on_traffic_port': 'true',
@@ -38,7 +38,7 @@ describe('control interface on the traffic port', () => {
     await listener.close();
   });
 
-  test('drops the client claims that the setting names, and keeps what the setting leaves out', async () => {
+  test('client claims named by the setting are dropped, those it excludes are forwarded', async () => {
     const port = await listener.listen({ host: '127.0.0.1', port: 0, reusePort: false });
     const names = ['X-Tenant', 'X-Who-Am-I', 'X-Remote-User', 'X-Forwarded-For', 'Remote-User', 'X-Gw-Authorization'];
     const headers = Object.fromEntries(names.map(name => [name, '192.0.2.1']));

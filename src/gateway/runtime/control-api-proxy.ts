@@ -8,17 +8,17 @@ import type { Exchange } from '../pipeline/exchange.ts';
 import type { RequestHandler, ResponseWriter } from '../pipeline/response-writer.ts';
 import type { StepServices } from '../steps/step-services.ts';
 
-/** Calls of one thread the control interface may be busy with: whoever sends more must not keep others from asking. */
+/** Concurrent control API requests of one thread; more get 503, so that the RPC queue stays free for others. */
 const maxConcurrentCalls = 64;
 const secretCheckTimeoutMs = 10_000;
-/** Changes of many things at once take their time. */
+/** Bulk changes take long. */
 const responseTimeoutMs = 300_000;
 
 const { prefix, credentialHeader, extractCredential: credential, contentType, render } = surfaces.gateway;
 
 /**
- * Has the control interface of this process answer calls below its prefix, where a setting asks for it, whatever APIs say.
- * Where none does, calls do not come by here.
+ * Proxies requests below the control API prefix to the main thread, before any API, where the setting enables it;
+ * otherwise returns `next` unchanged.
  */
 export function withControlApi(
   services: Pick<StepServices, 'settings' | 'rpc' | 'log'>,
@@ -30,7 +30,7 @@ export function withControlApi(
   const maxBodyBytes = settings['management.max_body_bytes'];
   let activeCalls = 0;
 
-  /** Bodies are held here until they are whole: only those of callers who may send one. */
+  /** Buffers the body only after the secret is verified: an unauthenticated client must not fill memory. */
   async function toForwardedRequest(call: Exchange): Promise<ForwardedRequest> {
     const { method, body, query, clientAddress: address } = call;
     const headers = listForwardedHeaders(call, isClientClaim);
@@ -42,7 +42,7 @@ export function withControlApi(
       return { ...head, body: await body.read(maxBodyBytes) };
     } catch (error) {
       if ((error as { code?: string }).code !== bodyProblem.too_large.code) throw error;
-      // What is too long is refused by the length it says, in the words of the listener.
+      // The management listener refuses the declared length with its own error.
       return { ...head, headers: [...headers, 'content-length', String(maxBodyBytes + 1)] };
     }
   }
@@ -54,7 +54,7 @@ export function withControlApi(
       return await rpc('control', await toForwardedRequest(call), responseTimeoutMs);
     } catch (error) {
       if (!call.isClientDisconnected)
-        log.warn({ reason: (error as Error).message }, 'a call of the control interface has no answer');
+        log.warn({ reason: (error as Error).message }, 'control API request failed');
       return createUnavailableResponse('The control interface gave no answer; try again');
     } finally {
       activeCalls--;
@@ -72,7 +72,9 @@ export function withControlApi(
 const isBelowPrefix = (path: string) =>
   path.startsWith(prefix) && (path.length === prefix.length || path[prefix.length] === '/');
 
-/** Who calls is told beside them, and where a body ends is seen by its end. */
+/**
+ * Without client claims, since the address is a separate field, and without framing headers, since the body is whole.
+ */
 function listForwardedHeaders({ headers }: Exchange, isClientClaim: IsClientClaim): string[] {
   const forwarded: string[] = [];
   for (const [name, value] of headers) {

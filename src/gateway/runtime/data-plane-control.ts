@@ -12,12 +12,12 @@ export interface DataPlaneControlOptions extends Pick<Threads, 'ask' | 'askAll'>
   waitUntilCurrent(): Promise<void>;
 }
 
-/** Answers at once or hardly at all: a thread that is busy for longer is stuck. */
+/** RPC timeout: these calls take milliseconds; a thread that takes longer is stuck. */
 const rpcTimeoutMs = 5000;
-/** Reading thousands of definitions anew takes a while. */
+/** Reloading thousands of definitions takes seconds. */
 const reloadTimeoutMs = 30_000;
 
-/** What the management interfaces may ask of the traffic of this process. */
+/** Control of the data plane for management operations, by RPC to the traffic threads. */
 export function createDataPlaneControl({
   ask: rpc,
   askAll,

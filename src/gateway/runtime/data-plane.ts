@@ -28,7 +28,7 @@ export interface DataPlaneOptions
   extends Pick<ThreadsOptions, 'database' | 'version' | 'writeLog' | 'managementPorts'> {
   readonly directory: DataDirectory;
   readonly dataKey: Buffer;
-  /** There while the database has not answered since the start. */
+  /** Set while the database has been unavailable since the start. */
   readonly pendingDatabase?: PendingDatabase | undefined;
   readonly settings: Settings;
   readonly records: Records;
@@ -42,7 +42,7 @@ export interface DataPlaneOptions
   readonly prepared?: ThreadsOptions['prepared'];
 }
 
-/** The traffic threads, told of every change as soon as it is committed, here or by another process. */
+/** Starts the traffic threads and refreshes them on every committed change, of this or another process. */
 export async function startDataPlane(options: DataPlaneOptions) {
   const { settings, records, shared, counters, tools, log, database, dataKey, version, writeLog } = options;
   if (!options.pendingDatabase) await counters.start();
@@ -84,7 +84,7 @@ export async function startDataPlane(options: DataPlaneOptions) {
     throw error;
   });
   const closers: (() => Promise<void>)[] = [];
-  /** What only a database that is there makes sense for. */
+  /** Background tasks that need the database. */
   async function startDatabaseTasks(): Promise<void> {
     const certificates = startCertificateExpiryMonitor({ ...tools, settings, log });
     closers.push(certificates.close);
@@ -92,8 +92,8 @@ export async function startDataPlane(options: DataPlaneOptions) {
   }
   if (!options.pendingDatabase) await startDatabaseTasks();
   const refresh = () =>
-    void threads.refresh().catch(error => log.warn({ reason: error.message }, 'traffic threads are behind'));
-  const onLost = (error: Error) => log.warn({ reason: error.message }, 'changes by others are heard of later');
+    void threads.refresh().catch(error => log.warn({ reason: error.message }, 'traffic threads not refreshed'));
+  const onLost = (error: Error) => log.warn({ reason: error.message }, 'LISTEN connection lost, falling back to polling');
   const unsubscribe = records.onChange(refresh);
   const notifications = database.url
     ? (await import('#storage/pg-notify.ts')).listenForChanges({ url: database.url, onChange: refresh, onLost })
@@ -101,7 +101,7 @@ export async function startDataPlane(options: DataPlaneOptions) {
   return {
     port: threads.port,
     waitUntilCurrent: () => threads.refresh(),
-    /** The database that was awaited is there. */
+    /** Switches from the config backup to the database. */
     async onDatabaseAvailable(): Promise<void> {
       await counters.start();
       threads.notifyDatabaseAvailable();
@@ -122,7 +122,7 @@ export async function startDataPlane(options: DataPlaneOptions) {
   };
 }
 
-/** With SQLite the database is a file beside it: there is nothing to keep. */
+/** Config backup for PostgreSQL only: a SQLite database is a local file itself. */
 async function startConfigBackup(
   options: Pick<DataPlaneOptions, 'settings' | 'directory' | 'database' | 'dataKey' | 'log'> & { clock: Clock },
 ) {

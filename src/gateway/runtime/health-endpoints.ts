@@ -6,15 +6,15 @@ import type { RequestHandler } from '../pipeline/response-writer.ts';
 
 export interface HealthEndpointsOptions {
   readonly version: string;
-  /** Names of the paths for people and for orchestrators. */
+  /** Configurable path names. */
   readonly names: { readonly health: string; readonly ready: string };
   readonly clock: Clock;
   readonly isReady: () => boolean;
-  /** What the gateway leans on, by name: empty text, or what to tell an outsider. */
+  /** Dependencies by name: empty when healthy, else a message safe for outsiders. */
   readonly checks: () => Readonly<Record<string, string>>;
 }
 
-/** The gateway's own paths, which no API can take. */
+/** Health endpoints of the gateway, which take precedence over every API. */
 export function createHealthEndpoints({ version, names, clock, isReady, checks: parts }: HealthEndpointsOptions) {
   const buildReport = () => toHealthReport(parts(), version, 'Gatewright gateway', clock.now());
   const endpoints = new Map<string, () => [status: number, body: unknown]>([
@@ -34,7 +34,7 @@ export function createHealthEndpoints({ version, names, clock, isReady, checks: 
   };
 }
 
-/** Answers those paths, and leaves every other call to the next. */
+/** Answers health endpoints; passes every other request to `next`. */
 export function withHealthEndpoints(
   respond: ReturnType<typeof createHealthEndpoints>,
   next: RequestHandler,

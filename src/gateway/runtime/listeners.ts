@@ -23,10 +23,9 @@ export interface ListenersOptions {
 
 const claimTimeoutMs = 5000;
 
-/** Ports of APIs one gateway opens at most. */
+/** API ports that one gateway opens. */
 const maxExtraPorts = 200;
 
-/** How a port is spoken to. */
 type ListenerProtocol = 'http' | 'https' | 'tcp' | 'tls';
 
 interface OpenPort {
@@ -35,7 +34,7 @@ interface OpenPort {
   readonly opened: Promise<void>;
 }
 
-/** The gateway's own port, and those of APIs that have one, which open and close as APIs come and go. */
+/** The gateway's port and API ports, which open and close as the snapshot changes. */
 export function createListeners(options: ListenersOptions) {
   const { settings, log, http1, http2, tlsAcceptor: secured, snapshot, address: place, rpc } = options;
   const extraPorts = new Map<number, OpenPort>();
@@ -48,7 +47,7 @@ export function createListeners(options: ListenersOptions) {
     connectTimeoutMs: settings['upstream.connect_timeout_ms'],
   };
   const onFault = (api: Api, error: Error) =>
-    log.warn({ api: api.id, reason: error.message }, 'a connection could not be passed on');
+    log.warn({ api: api.id, reason: error.message }, 'upstream connection failed, client closed');
 
   function createPortListener(apiPort: number, protocol: ListenerProtocol): Listener {
     const acceptor = protocol === 'https' || protocol === 'tls' ? secured : undefined;
@@ -59,7 +58,7 @@ export function createListeners(options: ListenersOptions) {
   }
   const gatewayListener = createPortListener(0, settings['gateway.tls.enabled'] ? 'https' : 'http');
 
-  /** One way of speaking for each port: of bare connections where nothing else is there, and secured where one asks for it. */
+  /** One protocol per port: HTTP wins over TCP, TLS over cleartext. */
   function listRequiredPorts(): Map<number, ListenerProtocol> {
     const ports = new Map<number, ListenerProtocol>();
     for (const [port, apis] of groupTcpServices(snapshot()))
@@ -69,7 +68,7 @@ export function createListeners(options: ListenersOptions) {
     return new Map([...ports].slice(0, maxExtraPorts));
   }
 
-  /** Where threads share ports, the main thread finds out whether another process listens. */
+  /** Where threads share ports (SO_REUSEPORT), the main thread first probes for another process. */
   async function listenClaimed(port: number, listener: Listener): Promise<void> {
     if (place.reusePort) await rpc('claimPort', { port }, claimTimeoutMs);
     await listener.listen({ ...place, port }).catch(error => {
@@ -79,11 +78,11 @@ export function createListeners(options: ListenersOptions) {
     });
   }
 
-  /** Not while the thread ends: what it had is released with it. */
+  /** Skipped while closing: the main thread releases all claims of an exited thread. */
   function release(port: number): void {
     if (!place.reusePort || isClosing || extraPorts.has(port)) return;
     rpc('releasePort', { port }, claimTimeoutMs).catch(error =>
-      log.warn({ port, reason: (error as Error).message }, 'port could not be released'),
+      log.warn({ port, reason: (error as Error).message }, 'port claim not released'),
     );
   }
 
@@ -103,9 +102,9 @@ export function createListeners(options: ListenersOptions) {
     const opened = listenClaimed(port, listener).then(
       () => undefined,
       error => {
-        // Tried again with the next change, and with the next look for changes.
+        // Retried with the next refresh.
         extraPorts.delete(port);
-        log.error({ port, reason: (error as Error).message }, 'the port of an API cannot be opened');
+        log.error({ port, reason: (error as Error).message }, 'API port not opened');
       },
     );
     extraPorts.set(port, { listener, protocol, opened });
@@ -113,7 +112,7 @@ export function createListeners(options: ListenersOptions) {
 
   return {
     listen: () => gatewayListener.listen(place),
-    /** Opens and closes what the snapshot in service asks for. */
+    /** Opens and closes ports to match the snapshot in service. */
     async reconcile(): Promise<void> {
       const now = listRequiredPorts();
       for (const [port, it] of extraPorts) if (now.get(port) !== it.protocol) close(port, it);
@@ -130,7 +129,7 @@ export function createListeners(options: ListenersOptions) {
 
 const tcpServicesByApis = new WeakMap<Snapshot['apis'], ReadonlyMap<number, readonly Api[]>>();
 
-/** Services of bare connections by their port. */
+/** TCP services by port, cached per snapshot. */
 function groupTcpServices({ apis }: Snapshot): ReadonlyMap<number, readonly Api[]> {
   let found = tcpServicesByApis.get(apis);
   if (!found) {

@@ -3,7 +3,7 @@ import type { OutboundClient } from '#base/http-client/client.ts';
 import type { JwksSources } from '../auth/jwks.ts';
 import type { NetworkServices } from '../steps/step-services.ts';
 
-/** Sets of networks whose key sets and registries are kept apart. */
+/** Bound of address policies with caches of their own. */
 const maxNetworkServices = 1000;
 
 export interface NetworkServicesOptions {

@@ -1,27 +1,27 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 
-/** A traffic thread that loads its program, and begins when it is given what to work with. */
+/** A traffic thread that has loaded its code and waits for its data on `startPort`. */
 export interface PreloadedThread {
   readonly worker: Worker;
   readonly startPort: MessagePort;
 }
 
-/** What such a thread starts with. */
+/** Worker data of a preloaded thread. */
 export interface ThreadStart {
-  /** Carries one message: what to work with. */
+  /** Carries one message: `ThreadData`. */
   readonly startPort: MessagePort;
 }
 
 export interface PreloadOptions {
-  /** The program of the thread, where it is not the usual one. */
+  /** Replaces the thread program. */
   readonly program?: URL | undefined;
-  /** Whether its log lines are read here instead of going to standard error. */
+  /** Captures its log lines instead of passing them to standard error. */
   readonly capturesLog?: boolean;
 }
 
 const defaultProgram = new URL('./thread.ts', import.meta.url);
 
-/** Loading takes most of the time a thread needs to start: who prepares it early can do other work meanwhile. */
+/** Loads the thread's code, most of its start time, in parallel with the rest of the start. */
 export function preloadThread({
   program = defaultProgram,
   capturesLog: readsLog = false,
@@ -29,7 +29,7 @@ export function preloadThread({
   const { port1, port2 } = new MessageChannel();
   const workerData: ThreadStart = { startPort: port2 };
   const worker = new Worker(program, { workerData, transferList: [port2], stderr: readsLog });
-  // Nobody waits for a thread that has nothing to do yet.
+  // A thread that was never started must not keep the process alive.
   worker.unref();
   port1.unref();
   return { worker, startPort: port1 };

@@ -46,20 +46,20 @@ import { createListeners } from './listeners.ts';
 import { createNetworkServices } from './network-services.ts';
 import type { ThreadStart } from './preload-thread.ts';
 
-/** What the main thread gives a traffic thread to start with. */
+/** Start data of a traffic thread. */
 export interface ThreadData {
   readonly settings: Settings;
   readonly database: { readonly url?: string; readonly file?: string };
   readonly shared: SharedArrayBuffer;
-  /** Opens stored secrets. It travels in memory only and is never written down. */
+  /** Key of the vault; posted in memory only, never persisted. */
   readonly dataKey: Uint8Array;
   readonly host: string;
   readonly port: number;
   readonly reusePort: boolean;
   readonly version: string;
-  /** Ports of the management listeners of this process: no upstream. */
+  /** Management ports of this process, refused as upstreams. */
   readonly managementPorts: readonly number[];
-  /** What to serve until the database is said to have arrived; absent when it is there. */
+  /** Config backup to serve until the database is available; absent when it is. */
   readonly known?: ConfigBackup | undefined;
 }
 
@@ -68,7 +68,7 @@ export type MessageToThread =
   | { readonly kind: 'changed'; readonly ask: number }
   | { readonly kind: 'taken' }
   | { readonly kind: 'arrived' }
-  /** `/ready` says 503 from now on; traffic is served on. */
+  /** `/ready` returns 503 from now on; traffic continues. */
   | { readonly kind: 'drain' }
   | { readonly kind: 'stop' }
   | RpcRequest
@@ -84,14 +84,14 @@ export type MessageToMain =
   | RpcRequest
   | RpcResponse;
 
-/** What the main thread may ask a traffic thread. */
+/** RPC interface of a traffic thread. */
 export interface TrafficThreadRpc {
-  /** What happened to a call that asked; empty when it is not known here. */
+  /** Trace of an explained request; empty when unknown on this thread. */
   explanation(given: { readonly id: string }): Promise<string>;
   debug(given: DebugTask): Promise<DebugRun>;
   status(given: { readonly apiId: string }): Promise<ServedStatus>;
   vitals(given: { readonly apiId: string }): Promise<Vitals>;
-  /** Forgets the key sets an API names, or all of them. */
+  /** Invalidates the JWKS of an API, or all. */
   forgetKeySets(given: { readonly apiId?: string | undefined }): Promise<void>;
   forgetResponses(given: { readonly apiId: string }): Promise<void>;
 }
@@ -99,7 +99,7 @@ export interface TrafficThreadRpc {
 /** Requests of one thread that wait for the main thread. */
 const maxPendingRpcCalls = 200;
 const pollIntervalMs = 1000;
-/** What outsiders are told; the reason is for the log. */
+/** Health messages for outsiders; the reason goes to the log. */
 const databaseUnavailable = 'the database does not answer: what is known is served on';
 const redisUnavailable = 'Redis does not answer: limits are counted here alone';
 
@@ -117,7 +117,7 @@ async function runThread(data: ThreadData, port: MessagePort): Promise<void> {
   });
   const databaseReader = await openReader({
     ...data.database,
-    onLost: error => log.warn({ reason: error.message }, 'a traffic thread lost a database connection'),
+    onLost: error => log.warn({ reason: error.message }, 'database connection lost'),
   });
   const { reader, access, switchToDatabase } = createReaderWithBackup(databaseReader, data.known);
   let databaseFault = data.known ? databaseUnavailable : '';
@@ -257,7 +257,7 @@ async function runThread(data: ThreadData, port: MessagePort): Promise<void> {
     http2: settings['gateway.http2'],
     handshakeTimeoutMs: settings['gateway.headers_timeout_ms'],
     onReloadError: error =>
-      log.error({ reason: error.message }, 'the certificate of the gateway changed and cannot be used'),
+      log.error({ reason: error.message }, 'TLS certificate not reloaded'),
     ...createSniSelector(loader.snapshot, services.grants),
   });
   const { host, port: wanted, reusePort } = data;
@@ -276,7 +276,7 @@ async function runThread(data: ThreadData, port: MessagePort): Promise<void> {
     explanation: async ({ id }) => explanations.text(id) ?? '',
     debug: given => runDebug(given, { services, pools, snapshot: loader.snapshot }),
     async status({ apiId }) {
-      // Whoever asks has just changed something, as often as not.
+      // Status is usually read right after a change.
       await refresh(0);
       return describeApiStatus(loader.snapshot(), apiId);
     },
@@ -299,8 +299,8 @@ async function runThread(data: ThreadData, port: MessagePort): Promise<void> {
       post({ kind: 'loaded', ask });
     } catch (error) {
       databaseFault = databaseUnavailable;
-      // The last good snapshot goes on serving; the next poll tries again.
-      log.warn({ reason: (error as Error).message }, 'changes could not be read');
+      // The last good snapshot stays in service; the next poll retries.
+      log.warn({ reason: (error as Error).message }, 'config refresh failed, serving the last snapshot');
       post({ kind: 'loaded', ask, fault: (error as Error).message });
     }
   }
@@ -335,7 +335,7 @@ async function runThread(data: ThreadData, port: MessagePort): Promise<void> {
   );
 }
 
-/** Whoever waits for the thread hears why it cannot serve. */
+/** Starts the thread; reports a start failure to the main thread. */
 async function startThread(port: MessagePort): Promise<void> {
   const { startPort: given } = workerData as ThreadStart;
   try {

@@ -30,23 +30,23 @@ export const problem = problems('data_plane', {
 });
 
 export interface ThreadsOptions extends Omit<ThreadData, 'reusePort' | 'port' | 'known'> {
-  /** What a thread that starts now serves at first, while the database is not there. */
+  /** Config backup for a thread started while the database is unavailable. */
   readonly known?: (() => ThreadData['known']) | undefined;
   readonly port: number;
   readonly count: number;
-  /** Threads that have begun to load. */
+  /** Preloaded threads. */
   readonly prepared?: readonly PreloadedThread[] | undefined;
   readonly log: Log;
-  /** The program of a thread, where it is not the usual one. */
+  /** Replaces the thread program. */
   readonly program?: URL | undefined;
-  /** Where the log lines of threads go; standard error unless said. */
+  /** Receives log lines of threads; standard error by default. */
   readonly writeLog?: ((lines: string) => void) | undefined;
-  /** What traffic threads may ask of this one. */
+  /** RPC handlers for the traffic threads. */
   readonly answers: Omit<MainThreadRpc, 'claimPort' | 'releasePort'>;
   readonly onEvent: (told: EmittedEvent) => void;
-  /** Events that were dropped before they came here. */
+  /** Receives the number of events dropped by a thread's rate limit. */
   readonly onEventsDropped: (count: number) => void;
-  /** What a thread has counted and written down. */
+  /** Receives metrics and records of a thread. */
   readonly onReport: (thread: number, report: ThreadReport) => void;
   readonly onThreadExit: (thread: number) => void;
 }
@@ -56,37 +56,37 @@ export interface Threads {
   readonly port: number;
   readonly count: number;
   readonly running: number;
-  /** How often one ended by itself and was replaced. */
+  /** Restarts after an unexpected exit. */
   readonly restarts: number;
   /**
-   * Tells every thread to look for changes; resolves when all of them serve what was committed before the call, and
-   * rejects when one of them cannot, or takes too long. It goes on trying by itself.
+   * Refreshes every thread; resolves when all serve what was committed before the call, rejects when one fails or
+   * times out. Threads retry by polling.
    */
   refresh(): Promise<void>;
-  /** The database is there: what was known before the start is needed no more. */
+  /** Switches all threads from the config backup to the database. */
   notifyDatabaseAvailable(): void;
-  /** `/ready` says 503 from now on; traffic is served on. */
+  /** `/ready` returns 503 from now on; traffic continues. */
   drain(): void;
-  /** Asks one of them. */
+  /** RPC to one thread. */
   readonly ask: RpcCall<TrafficThreadRpc>;
-  /** Asks every one of them. */
+  /** RPC to all threads. */
   readonly askAll: RpcBroadcast<TrafficThreadRpc>;
   close(): Promise<void>;
 }
 
-/** A thread that dies at once, again and again, is not restarted faster than this. */
+/** Restart delay: bounds the rate of a crash loop. */
 const restartDelayMs = 1000;
-/** Reading changes takes milliseconds; whoever waits for it is told when it does not. */
+/** Refresh timeout: reading changes normally takes milliseconds. */
 const refreshTimeoutMs = 10_000;
-/** What is asked of a thread from outside must not keep it from its traffic. */
+/** Pending RPCs per thread: management must not starve traffic. */
 const maxPendingCalls = 32;
 
-/** Holds the gateway's own port for as long as the process runs, whatever becomes of its threads. */
+/** Claims the gateway's port for the whole process, independent of thread exits. */
 const processClaim = 0;
 
 interface TrafficThread {
   readonly worker: Worker;
-  /** Those who wait for it to have read changes, to be told what kept it from that. */
+  /** Callbacks of refreshes in progress, called with the error if one failed. */
   readonly pendingRefreshes: Map<number, (fault?: string) => void>;
   readonly rpcClient: ReturnType<typeof createRpcClient<TrafficThreadRpc>>;
   readonly exited: Promise<void>;
@@ -135,7 +135,7 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
     const answer = createRpcServer({ ...all }, reply => worker.postMessage(reply));
     const thread: TrafficThread = { worker, pendingRefreshes: new Map(), rpcClient: asking, exited };
     threads.add(thread);
-    worker.on('error', error => log.error({ err: error }, 'a traffic thread crashed'));
+    worker.on('error', error => log.error({ err: error }, 'traffic thread crashed'));
     exited.then(() => {
       threads.delete(thread);
       ports.releaseAll(id);
@@ -170,7 +170,7 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
   function replace(): void {
     if (isClosing) return;
     restarts++;
-    start().catch(error => options.log.error({ err: error }, 'a traffic thread could not be replaced'));
+    start().catch(error => options.log.error({ err: error }, 'traffic thread not restarted'));
   }
 
   async function close(): Promise<void> {
@@ -186,7 +186,7 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
       await ports.claim(processClaim, port).catch(error => {
         throw createListenProblem(options.host, port, error.code ?? '', error.message);
       });
-    // The first one finds out which port it is, and whether it can be had; the others then start together.
+    // The first thread binds and reports the port; the others then start concurrently.
     await start();
     await Promise.all(Array.from({ length: count - 1 }, start));
   } catch (error) {

@@ -21,10 +21,10 @@ const problem = problems('settings', {
   lifetime_missing: { status: 500, message: 'keys.force_lifetime: needs keys.lifetime_seconds' },
 });
 
-/** Definitions are nearer to the call than settings. */
+/** Codes whose message a definition sets, which would override the setting. */
 const definitionMessages: ReadonlySet<string> = new Set(['signature_invalid']);
 
-/** What a row cannot tell by itself. A setting that would do nothing is refused, so that nobody relies on it. */
+/** Cross-setting validation. A setting without effect is rejected. */
 export function validateTrafficSettings(settings: Settings): void {
   for (const code of Object.keys(settings['gateway.error_messages'])) {
     if (definitionMessages.has(code)) throw problem.message_of_definitions({ detail: { code } });
@@ -48,7 +48,7 @@ function validateOverrides(settings: Settings): void {
 
 export const servesTraffic = ({ role }: Settings): boolean => role === 'all' || role === 'gateway';
 
-/** The same for settings of traffic in a process that has none. */
+/** Rejects traffic settings in a process whose role serves no traffic. */
 export function validateRole(settings: Settings): void {
   if (settings['gateway.control_on_traffic_port'] && !servesTraffic(settings))
     throw problem.control_without_traffic({ detail: { role: settings.role } });

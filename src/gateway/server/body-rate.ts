@@ -3,16 +3,16 @@ import { type Body, bodyFromStream, problem } from '../http/body.ts';
 export interface BodyRateOptions {
   /** 0 sets no minimum. */
   readonly minBytesPerSecond: number;
-  /** How much waiting the rate is measured over. */
+  /** Waiting time over which the rate is measured. */
   readonly windowMs: number;
 }
 
-/** How many times in a window the slow ones are looked for. */
+/** Rate checks in one window. */
 const checksPerWindow = 4;
 
 /**
- * Minimum rate of request bodies. Only the time in which the gateway waits for the client counts: a client whose upstream
- * reads slowly is not slow. One timer for all bodies of a transport that are waited for, which runs while there are some.
+ * Minimum rate of request bodies. Only time spent waiting for the client counts: a client whose upstream reads slowly
+ * is not slow. One timer per transport, running only while bodies are awaited.
  */
 export function createBodyRate({ minBytesPerSecond, windowMs }: BodyRateOptions) {
   const watched = new Set<RatedStream>();
@@ -33,7 +33,7 @@ export function createBodyRate({ minBytesPerSecond, windowMs }: BodyRateOptions)
   }
 
   return {
-    /** A body whose reader gets `body.too_slow` when its sender falls below the rate. */
+    /** Wraps a body; its reader gets `body.too_slow` when the client falls below the rate. */
     body(stream: AsyncIterable<Uint8Array>, length: number | undefined): Body {
       if (minBytesPerSecond === 0) return bodyFromStream(stream, length);
       const rated = new RatedStream(stream, watch, it => watched.delete(it));
@@ -49,19 +49,19 @@ export type BodyRate = ReturnType<typeof createBodyRate>;
 class RatedStream implements AsyncIterableIterator<Uint8Array> {
   readonly #stream: AsyncIterable<Uint8Array>;
   readonly #watch: (it: RatedStream) => void;
-  readonly #forget: (it: RatedStream) => void;
+  readonly #unwatch: (it: RatedStream) => void;
   #source: AsyncIterator<Uint8Array> | undefined;
-  #lifted = false;
-  /** Since when the reader waits for a chunk. */
+  #isLifted = false;
+  /** Start of the current wait for a chunk. */
   #waitsSince = 0;
   #waitedMs = 0;
   #bytes = 0;
   #fail: ((error: Error) => void) | undefined;
 
-  constructor(stream: AsyncIterable<Uint8Array>, watch: (it: RatedStream) => void, forget: (it: RatedStream) => void) {
+  constructor(stream: AsyncIterable<Uint8Array>, watch: (it: RatedStream) => void, unwatch: (it: RatedStream) => void) {
     this.#stream = stream;
     this.#watch = watch;
-    this.#forget = forget;
+    this.#unwatch = unwatch;
   }
 
   [Symbol.asyncIterator](): this {
@@ -69,13 +69,13 @@ class RatedStream implements AsyncIterableIterator<Uint8Array> {
   }
 
   lift(): void {
-    this.#lifted = true;
-    this.#forget(this);
+    this.#isLifted = true;
+    this.#unwatch(this);
   }
 
   next(): Promise<IteratorResult<Uint8Array>> {
     this.#source ??= this.#stream[Symbol.asyncIterator]();
-    if (this.#lifted) return this.#source.next();
+    if (this.#isLifted) return this.#source.next();
     const source = this.#source;
     this.#watch(this);
     this.#waitsSince = performance.now();
@@ -83,11 +83,11 @@ class RatedStream implements AsyncIterableIterator<Uint8Array> {
       this.#fail = reject;
       source.next().then(
         part => {
-          this.#arrived(part);
+          this.#countChunk(part);
           resolve(part);
         },
         error => {
-          this.#forget(this);
+          this.#unwatch(this);
           reject(error);
         },
       );
@@ -95,13 +95,13 @@ class RatedStream implements AsyncIterableIterator<Uint8Array> {
   }
 
   return(): Promise<IteratorResult<Uint8Array>> {
-    this.#forget(this);
+    this.#unwatch(this);
     return this.#source?.return?.() ?? Promise.resolve({ done: true, value: undefined });
   }
 
-  #arrived({ done, value }: IteratorResult<Uint8Array>): void {
+  #countChunk({ done, value }: IteratorResult<Uint8Array>): void {
     this.#waitedMs += performance.now() - this.#waitsSince;
-    this.#forget(this);
+    this.#unwatch(this);
     if (!done) this.#bytes += value.byteLength;
   }
 
@@ -113,9 +113,9 @@ class RatedStream implements AsyncIterableIterator<Uint8Array> {
     this.#bytes = 0;
     this.#waitsSince = now;
     if (!isSlow) return;
-    this.#forget(this);
+    this.#unwatch(this);
     this.#fail?.(problem.too_slow());
-    // Settles after the read that is under way, and leaves the rest of the body to the connection.
+    // Settles after the read in progress; the connection drains the rest of the body.
     this.#source?.return?.().catch(() => undefined);
   }
 }

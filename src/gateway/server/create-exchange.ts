@@ -6,35 +6,35 @@ import { type InvalidRequest, isAuthority, normalizeHostHeader, validateHead } f
 import { Exchange, type Peer } from '../pipeline/exchange.ts';
 import type { TransportLimits, TransportOptions } from './transport.ts';
 
-/** The head of a call as a protocol delivers it. */
+/** A request head as the protocol delivers it. */
 export interface RawRequest {
   readonly method: string;
   readonly target: string;
   readonly headers: HeaderList;
   readonly peer: Peer;
   readonly upgrade?: string;
-  /** Whether the protocol lets a call name no host. */
+  /** HTTP/1.0: Host may be absent. */
   readonly mayOmitHost: boolean;
   body(headers: HeaderList): Body;
 }
 
-/** What it takes to tell. */
+/** What validation of a request head depends on. */
 export type CreateExchangeOptions = Pick<TransportOptions, 'clock' | 'paths' | 'clientAddress' | 'isClientClaim'> & {
-  readonly limits: Pick<TransportLimits, 'headers'>;
+  readonly limits: Pick<TransportLimits, 'maxHeaders'>;
 };
 
 const toInvalidRequest = (fault: string, status = 400): InvalidRequest => ({ status, fault });
 
-/** Would show a caller what the gateway adds on the way, or open a tunnel to anywhere. */
+/** TRACE-like methods would echo headers the gateway adds; CONNECT would open a tunnel. */
 const refusedMethods: ReadonlySet<string> = new Set(['CONNECT', 'TRACE', 'TRACK', 'SOURCE']);
 const methodPattern = /^[A-Z][A-Z-]{0,30}$/;
 
-/** Makes an exchange of a head, or says what is wrong with it. The same for every protocol. */
+/** Validates a request head and creates its exchange; shared by all protocols. */
 export function createExchange(raw: RawRequest, options: CreateExchangeOptions): Exchange | InvalidRequest {
   const { headers, peer } = raw;
   if (!methodPattern.test(raw.method)) return toInvalidRequest('the method is not one', 400);
   if (refusedMethods.has(raw.method)) return toInvalidRequest('the method is not available', 405);
-  const fault = validateHead(headers, peer.isTrusted === true, options.limits.headers, options.isClientClaim);
+  const fault = validateHead(headers, peer.isTrusted === true, options.limits.maxHeaders, options.isClientClaim);
   if (fault) return fault;
   const target = splitTarget(raw.target);
   if (isInvalidPath(target)) return toInvalidRequest(target.fault);
@@ -67,7 +67,7 @@ const equalsIgnoringCase = (one: string, other: string | undefined) => one.toLow
 
 const plainTextHeaderList = Object.entries(plainTextHeaders).flat();
 
-/** Said in plain text: what is refused here has not told us its notation yet. */
+/** Plain text: content negotiation has not happened when a head is invalid. */
 export function createBadRequestResponse({ status, fault }: InvalidRequest): { headers: string[]; body: Buffer } {
   const body = Buffer.from(`${reasonPhrases[status] ?? 'Bad Request'}: ${fault}`);
   return { headers: [...plainTextHeaderList, 'Content-Length', String(body.length)], body };

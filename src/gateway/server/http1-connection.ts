@@ -3,79 +3,79 @@ import type { Socket } from 'node:net';
 import type { Exchange, Peer } from '../pipeline/exchange.ts';
 import { createBadRequestResponse } from './create-exchange.ts';
 
-/** How much of a body nobody wants is still taken, and for how long, so that the answer before it arrives. */
+/** Lingering close: bytes and time for which an unread body is drained, so that the response arrives. */
 const maxLingerBytes = 1_048_576;
 const lingerTimeoutMs = 5000;
 
-/** Calls sent ahead that may wait for the one under way. */
+/** Pipelining: requests that may wait for the one in progress. */
 const maxPipelinedCalls = 100;
 
-/** One connection of a caller and the calls on it. */
+/** An HTTP/1.1 client connection and its requests. */
 export class Http1Connection {
   readonly peer: Peer;
   readonly #socket: Socket;
-  #open = 0;
+  #activeCalls = 0;
   #last:
     | { readonly request: IncomingMessage; readonly response: ServerResponse; readonly call: Exchange | undefined }
     | undefined;
-  readonly #ahead: (() => void)[] = [];
+  readonly #pipelined: (() => void)[] = [];
   #goAway: (() => void) | undefined;
-  #ending = false;
-  #broken = false;
+  #isClosing = false;
+  #hasParseError = false;
 
   constructor(socket: Socket, peer: Peer) {
     this.#socket = socket;
     this.peer = peer;
   }
 
-  /** No call is under way. */
+  /** No request is in progress. */
   get isIdle(): boolean {
-    return this.#open === 0;
+    return this.#activeCalls === 0;
   }
 
-  /** The call under way is the last one. */
+  /** The request in progress is the last one. */
   get isClosing(): boolean {
-    return this.#ending || this.#broken;
+    return this.#isClosing || this.#hasParseError;
   }
 
   closeAfterResponse(): void {
-    this.#ending = true;
+    this.#isClosing = true;
   }
 
-  /** For a call that was sent before the one under way was answered. */
+  /** Queues a pipelined request until the response in progress ends (RFC 9112, 9.3.2). */
   queuePipelined(start: () => void): void {
-    if (this.#ahead.length < maxPipelinedCalls) this.#ahead.push(start);
+    if (this.#pipelined.length < maxPipelinedCalls) this.#pipelined.push(start);
     else this.#socket.destroy();
   }
 
-  /** Another protocol from here on: `goAway` ends it in that protocol; without it the connection is broken. */
+  /** Upgraded: `goAway` closes in the new protocol on shutdown; without it the connection is destroyed. */
   switchProtocol(goAway: (() => void) | undefined): void {
-    this.#open = 0;
+    this.#activeCalls = 0;
     this.#goAway = goAway;
   }
 
-  /** Now, where no call is under way; else with its answer. */
+  /** Closes now when idle, else after the response in progress. */
   closeWhenIdle(): void {
-    this.#ending = true;
+    this.#isClosing = true;
     if (this.#goAway) this.#goAway();
     else if (this.isIdle) this.#socket.destroy();
   }
 
-  /** A call begins, or what would have been one; `call` is told when the caller leaves before its answer is complete. */
+  /** Begins a request, valid or not; `call` is notified when the client disconnects before the response is complete. */
   beginCall(request: IncomingMessage, response: ServerResponse, call: Exchange | undefined): void {
-    this.#open++;
+    this.#activeCalls++;
     this.#last = { request, response, call };
     response.once('close', () => {
-      this.#open--;
-      if (this.#broken && this.#open === 0) this.#socket.destroySoon();
-      else this.#ahead.shift()?.();
+      this.#activeCalls--;
+      if (this.#hasParseError && this.#activeCalls === 0) this.#socket.destroySoon();
+      else this.#pipelined.shift()?.();
       if (call && !response.writableFinished) notifyDisconnect(call);
     });
   }
 
   /**
-   * Ends the connection after an answer whose call still has a body coming: what is left of it is read and thrown away for
-   * a while. Closing over unread bytes would make the caller's system drop the answer too.
+   * Lingering close (RFC 9112, 9.6): drains a body still arriving after the response, within bounds. Closing with
+   * unread bytes would send a TCP reset, and the client would lose the response.
    */
   linger(request: IncomingMessage): void {
     const socket = this.#socket;
@@ -91,20 +91,20 @@ export class Http1Connection {
     };
   }
 
-  /** What came is not HTTP, or came too slowly. Answered only where the answer cannot be taken for that of another call. */
+  /** Parse error or timeout. Answered only where the response cannot be mistaken for that of another request. */
   onParseError(error: NodeJS.ErrnoException): void {
     const socket = this.#socket;
-    const isInBody = this.#last !== undefined && this.#open > 0 && !this.#last.request.complete;
-    const mayAnswer = isInBody ? this.#open === 1 && !this.#last!.response.headersSent : this.#open === 0;
-    if (!isInBody && this.#open > 0 && socket.writable) {
-      this.#broken = true;
+    const isInBody = this.#last !== undefined && this.#activeCalls > 0 && !this.#last.request.complete;
+    const mayAnswer = isInBody ? this.#activeCalls === 1 && !this.#last!.response.headersSent : this.#activeCalls === 0;
+    if (!isInBody && this.#activeCalls > 0 && socket.writable) {
+      this.#hasParseError = true;
       return;
     }
-    if (!mayAnswer || this.#broken || !socket.writable || error.code === 'ECONNRESET') {
+    if (!mayAnswer || this.#hasParseError || !socket.writable || error.code === 'ECONNRESET') {
       socket.destroy();
       return;
     }
-    this.#broken = true;
+    this.#hasParseError = true;
     if (isInBody && this.#last!.call) notifyDisconnect(this.#last!.call);
     const [status, fault] = parseErrorResponses[error.code ?? ''] ?? [400, 'not HTTP as it should be'];
     const { headers, body } = createBadRequestResponse({ status, fault });

@@ -3,15 +3,15 @@ import type { Duplex } from 'node:stream';
 import { assertFinalStatus, type ResponseWriter } from '../pipeline/response-writer.ts';
 import type { Http1Connection } from './http1-connection.ts';
 
-/** An answer over HTTP/1.1. */
+/** Response writer over HTTP/1.1. */
 export class Http1Writer implements ResponseWriter {
   readonly #connection: Http1Connection;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
-  readonly #stalledMs: number;
-  readonly #onFault: (error: Error) => void;
-  #written = false;
-  #stalled: NodeJS.Timeout | undefined;
+  readonly #writeTimeoutMs: number;
+  readonly #onWriteError: (error: Error) => void;
+  #hasWritten = false;
+  #writeTimer: NodeJS.Timeout | undefined;
   onDrain: (() => void) | undefined;
 
   constructor(
@@ -24,8 +24,8 @@ export class Http1Writer implements ResponseWriter {
     this.#connection = connection;
     this.#request = request;
     this.#response = response;
-    this.#stalledMs = writeTimeoutMs;
-    this.#onFault = onWriteError;
+    this.#writeTimeoutMs = writeTimeoutMs;
+    this.#onWriteError = onWriteError;
   }
 
   writeHead(status: number, headers: string[]): void {
@@ -40,46 +40,46 @@ export class Http1Writer implements ResponseWriter {
       assertFinalStatus(status);
       this.#response.writeHead(status, headers);
     } catch (error) {
-      // A status or header that no answer may have: written as it is, it could pass for something else.
-      this.#onFault(error as Error);
+      // An invalid status or header: written as it is, it could split the response.
+      this.#onWriteError(error as Error);
       this.#response.writeHead(500, connection.isClosing ? ['Connection', 'close'] : []);
     }
     process.nextTick(flushUnwritten, this);
   }
 
-  /** The head goes out together with the first bytes, unless those take their time. */
+  /** Deferred head: sent with the first bytes, or on the next tick. */
   flush(): void {
-    if (!this.#written && !this.#response.destroyed) this.#response.flushHeaders();
+    if (!this.#hasWritten && !this.#response.destroyed) this.#response.flushHeaders();
   }
 
   write(chunk: Uint8Array): boolean {
-    this.#written = true;
+    this.#hasWritten = true;
     const more = this.#response.write(chunk);
-    if (!more && !this.#response.destroyed) this.#wait();
+    if (!more && !this.#response.destroyed) this.#startWriteTimer();
     return more;
   }
 
-  /** A caller that takes nothing for too long has left, whatever its connection says. */
-  #wait(): void {
-    if (this.#stalled) {
-      this.#stalled.refresh();
+  /** Write timeout: a client that reads nothing for so long counts as disconnected. */
+  #startWriteTimer(): void {
+    if (this.#writeTimer) {
+      this.#writeTimer.refresh();
       return;
     }
-    this.#stalled = setTimeout(() => this.#response.socket?.writableNeedDrain && this.abort(), this.#stalledMs);
+    this.#writeTimer = setTimeout(() => this.#response.socket?.writableNeedDrain && this.abort(), this.#writeTimeoutMs);
     this.#response.on('drain', () => this.onDrain?.());
-    this.#response.once('close', () => clearTimeout(this.#stalled));
+    this.#response.once('close', () => clearTimeout(this.#writeTimer));
   }
 
   end(chunk?: Uint8Array, trailers?: readonly string[]): void {
     const response = this.#response;
-    this.#written = true;
-    if (trailers && trailers.length > 0 && response.chunkedEncoding && /\btrailers\b/i.test(this.#te()))
+    this.#hasWritten = true;
+    if (trailers && trailers.length > 0 && response.chunkedEncoding && /\btrailers\b/i.test(this.#readTe()))
       response.addTrailers(toPairs(trailers));
     if (chunk) response.end(chunk);
     else response.end();
   }
 
-  #te(): string {
+  #readTe(): string {
     return String(this.#request.headers.te ?? '');
   }
 

@@ -12,7 +12,7 @@ import { Http1Writer } from './http1-writer.ts';
 import { readPeer } from './peer.ts';
 import type { Transport, TransportOptions } from './transport.ts';
 
-/** How often slow callers are looked for, at the least. */
+/** Upper bound of Node's timeout check interval. */
 const timeoutCheckIntervalMs = 1000;
 
 /** Node's own HTTP/1.1 server as a transport. */
@@ -28,19 +28,19 @@ export function createHttp1Transport(options: TransportOptions): Transport {
     connectionsCheckingInterval: Math.min(timeoutCheckIntervalMs, Math.ceil(limits.headersTimeoutMs / 4)),
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     insecureHTTPParser: false,
-    // Looked at with everything else, so that it is said in the same words.
+    // Checked in createExchange, so that the error has the same format.
     requireHostHeader: false,
     shouldUpgradeCallback: request =>
       options.webSockets && isWebSocketUpgrade(request) && connections.get(request.socket)?.isIdle === true,
   });
-  // One more than is allowed: Node would drop the rest without a word.
-  server.maxHeadersCount = limits.headers + 1;
+  // One more than allowed, to detect excess: Node drops further headers silently.
+  server.maxHeadersCount = limits.maxHeaders + 1;
 
   function receive(request: IncomingMessage, response: ServerResponse, intent?: RequestIntent): void {
     const connection = connections.get(request.socket);
-    // Whatever follows a call that ends the connection, or comes after its end, is not a call.
+    // Bytes after a request that closes the connection are ignored.
     if (!connection || connection.isClosing) return;
-    // The next call may depend on what this one does, and nobody may have many under way by sending them together.
+    // Pipelined requests run one at a time: the next may depend on this one, and concurrency per connection stays 1.
     if (!connection.isIdle) return connection.queuePipelined(() => receive(request, response, intent));
     if (options.closesAfterResponse) connection.closeAfterResponse();
     const writer = new Http1Writer(connection, request, response, limits.writeTimeoutMs, options.onWriteError);
@@ -89,7 +89,7 @@ export function createHttp1Transport(options: TransportOptions): Transport {
 
   return {
     accept(socket, port) {
-      // Whoever waits for an answer hears of it by the end of the connection; nobody else has to.
+      // Socket errors surface as a disconnect in the 'close' event.
       socket.on('error', () => undefined);
       const connection = new Http1Connection(socket, readPeer(socket, port, options.clientAddress));
       connections.set(socket, connection);
@@ -110,30 +110,30 @@ export function createHttp1Transport(options: TransportOptions): Transport {
   };
 }
 
-/** What the caller asks for beside the call itself. */
+/** Expectation or upgrade of a request. */
 interface RequestIntent {
   readonly continue?: boolean;
   readonly expectation?: boolean;
   readonly upgrade?: string;
 }
 
-/** A server looks for slow callers from the moment it listens. This one never does: connections are brought to it. */
+/** Starts Node's timeout checks, which otherwise start with `listen`: this server is handed its connections. */
 function startTimeoutChecks(server: Server): void {
   server.emit('listening');
 }
 
-/** A connection that Node no longer looks after still gets an ordinary answer, and ends with it. */
+/** Attaches a response to a socket that Node detached (upgrade, CONNECT); the connection closes after it. */
 function attachResponse(request: IncomingMessage, socket: Socket): ServerResponse {
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;
   response.assignSocket(socket);
   response.once('finish', () => socket.destroySoon());
-  // Nor does Node say any more when there is room for the rest of it.
+  // Node no longer forwards 'drain' of a detached socket.
   socket.on('drain', () => response.emit('drain'));
   return response;
 }
 
-/** Only what is exactly that: any other upgrade is left out, and the call is an ordinary one. */
+/** WebSocket upgrade (RFC 6455, 4.1); any other upgrade is ignored (RFC 9110, 7.8). */
 function isWebSocketUpgrade({ method, httpVersion, headers }: IncomingMessage): boolean {
   return (
     method === 'GET' &&
@@ -152,12 +152,12 @@ function createHttp1Body(
 ): Body {
   const length = headers.get('content-length');
   if (length === undefined ? !headers.has('transfer-encoding') : Number(length) === 0) return noBody();
-  // Whoever stops reading early must not break the connection: the answer still has to go out over it.
+  // An early return of the reader must not destroy the socket: the response still goes out over it.
   const read = () => request.iterator({ destroyOnReturn: false }) as AsyncIterator<Uint8Array>;
   return rate.body(
     {
       [Symbol.asyncIterator]() {
-        // Asked for only when somebody wants it: a call that is refused needs no body.
+        // 100 Continue only when the body is read: a refused request needs none (RFC 9110, 10.1.1).
         continueResponse?.writeContinue();
         return read();
       },

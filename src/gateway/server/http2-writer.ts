@@ -3,25 +3,25 @@ import { fieldValuePattern, tokenPattern } from '#base/http-syntax.ts';
 import { hopByHopHeaders } from '../http/headers.ts';
 import { assertFinalStatus, type ResponseWriter } from '../pipeline/response-writer.ts';
 
-/** An answer over HTTP/2. */
+/** Response writer over HTTP/2. */
 export class Http2Writer implements ResponseWriter {
   readonly #stream: ServerHttp2Stream;
-  readonly #stalledMs: number;
-  readonly #onFault: (error: Error) => void;
-  #stalled: NodeJS.Timeout | undefined;
-  /** Not sent yet. */
+  readonly #writeTimeoutMs: number;
+  readonly #onWriteError: (error: Error) => void;
+  #writeTimer: NodeJS.Timeout | undefined;
+  /** Head not sent yet. */
   #head: { readonly status: number; readonly headers: string[] } | undefined;
-  #bodiless = false;
-  #waits = false;
+  #isBodiless = false;
+  #waitsForTrailers = false;
   #trailers: readonly string[] | undefined;
-  /** Everything was handed over: the end of the stream is not somebody leaving. */
+  /** The response was handed over: the stream's close is not a client disconnect. */
   isComplete = false;
   onDrain: (() => void) | undefined;
 
   constructor(stream: ServerHttp2Stream, writeTimeoutMs: number, onWriteError: (error: Error) => void) {
     this.#stream = stream;
-    this.#stalledMs = writeTimeoutMs;
-    this.#onFault = onWriteError;
+    this.#writeTimeoutMs = writeTimeoutMs;
+    this.#onWriteError = onWriteError;
   }
 
   writeHead(status: number, headers: string[]): void {
@@ -40,20 +40,20 @@ export class Http2Writer implements ResponseWriter {
     this.#head = undefined;
     if (!head || stream.destroyed) return;
     const { status } = head;
-    this.#bodiless = isEnd || status === 204 || status === 304 || isHeadRequest(stream);
+    this.#isBodiless = isEnd || status === 204 || status === 304 || isHeadRequest(stream);
     try {
       assertFinalStatus(status);
       const { flat, hasLength } = buildHead(status, head.headers);
-      this.#waits = !hasLength && !this.#bodiless;
-      stream.respond(flat as never, { endStream: this.#bodiless, waitForTrailers: this.#waits });
+      this.#waitsForTrailers = !hasLength && !this.#isBodiless;
+      stream.respond(flat as never, { endStream: this.#isBodiless, waitForTrailers: this.#waitsForTrailers });
     } catch (error) {
-      // A status or header that no answer may have.
-      this.#onFault(error as Error);
+      // An invalid status or header.
+      this.#onWriteError(error as Error);
       if (!stream.headersSent) stream.respond({ ':status': 500 }, { endStream: true });
-      this.#bodiless = true;
+      this.#isBodiless = true;
     }
-    if (this.#bodiless) this.isComplete = true;
-    if (!this.#waits) return;
+    if (this.#isBodiless) this.isComplete = true;
+    if (!this.#waitsForTrailers) return;
     stream.once('wantTrailers', () => {
       stream.sendTrailers(toTrailers(this.#trailers));
       this.#stopBody();
@@ -63,22 +63,22 @@ export class Http2Writer implements ResponseWriter {
   write(chunk: Uint8Array): boolean {
     const stream = this.#stream;
     this.flush();
-    if (this.#bodiless || stream.destroyed || stream.writableEnded) return true;
+    if (this.#isBodiless || stream.destroyed || stream.writableEnded) return true;
     const more = stream.write(chunk);
-    if (!more) this.#wait();
+    if (!more) this.#startWriteTimer();
     return more;
   }
 
-  /** A caller that takes nothing for too long has left, whatever its connection says. */
-  #wait(): void {
-    if (this.#stalled) {
-      this.#stalled.refresh();
+  /** Write timeout: a client that reads nothing for so long counts as disconnected. */
+  #startWriteTimer(): void {
+    if (this.#writeTimer) {
+      this.#writeTimer.refresh();
       return;
     }
     const stream = this.#stream;
-    this.#stalled = setTimeout(() => stream.writableNeedDrain && this.abort(), this.#stalledMs);
+    this.#writeTimer = setTimeout(() => stream.writableNeedDrain && this.abort(), this.#writeTimeoutMs);
     stream.on('drain', () => this.onDrain?.());
-    stream.once('close', () => clearTimeout(this.#stalled));
+    stream.once('close', () => clearTimeout(this.#writeTimer));
   }
 
   end(chunk?: Uint8Array, trailers?: readonly string[]): void {
@@ -86,14 +86,14 @@ export class Http2Writer implements ResponseWriter {
     this.isComplete = true;
     this.#trailers = trailers;
     this.flush(!chunk?.length && !trailers?.length);
-    if (!stream.destroyed && !this.#bodiless) {
+    if (!stream.destroyed && !this.#isBodiless) {
       if (chunk) stream.end(chunk);
       else stream.end();
     }
-    if (!this.#waits) stream.once('finish', () => this.#stopBody());
+    if (!this.#waitsForTrailers) stream.once('finish', () => this.#stopBody());
   }
 
-  /** What the caller still has to send is of no use to anybody. */
+  /** Closes the stream with NO_ERROR, so that the client stops sending its body (RFC 9113, 8.1). */
   #stopBody(): void {
     const stream = this.#stream;
     if (!stream.endAfterHeaders && !stream.readableEnded && !stream.destroyed)
@@ -107,10 +107,10 @@ export class Http2Writer implements ResponseWriter {
 
 const flushHead = (writer: Http2Writer) => writer.flush();
 
-/** Known to the stream, and not to its type. */
+/** Set by Node, missing in its types. */
 const isHeadRequest = (stream: ServerHttp2Stream & { readonly headRequest?: boolean }) => stream.headRequest === true;
 
-/** Names in lower case, without those that speak of a connection: here they would make the answer malformed. */
+/** Lower-case names without connection-specific headers, which would make the response malformed (RFC 9113, 8.2). */
 function buildHead(status: number, headers: readonly string[]): { flat: string[]; hasLength: boolean } {
   const flat = [':status', String(status)];
   let hasLength = false;
@@ -122,7 +122,7 @@ function buildHead(status: number, headers: readonly string[]): { flat: string[]
       hasLength = true;
     }
     const value = headers[at + 1]!;
-    // Left to itself this protocol carries anything, and whoever turns it into lines again is deceived.
+    // HTTP/2 framing carries any bytes: a downstream HTTP/1.1 conversion would be open to header injection.
     if (!tokenPattern.test(name) || !fieldValuePattern.test(value))
       throw new Error(`${name} is not a header that can be sent`);
     flat.push(name, value);

@@ -11,15 +11,15 @@ import { Http2Writer } from './http2-writer.ts';
 import { readPeer } from './peer.ts';
 import type { Transport, TransportOptions } from './transport.ts';
 
-/** Calls under way at once on one connection. */
+/** SETTINGS_MAX_CONCURRENT_STREAMS of a connection. */
 const maxConcurrentStreams = 100;
-/** Frames that no honest caller sends, and calls taken back right after they were made, before a connection ends. */
+/** Flood protection: invalid frames and stream resets (rapid reset) before a connection is closed. */
 const maxInvalidFrames = 50;
 const maxResetBurst = 200;
 const maxResetsPerSecond = 33;
 const maxSessionMegabytes = 10;
 
-/** Node's own HTTP/2, over TLS or in the clear, as a transport. */
+/** HTTP/2 transport on Node's server, over TLS or cleartext. */
 export function createHttp2Transport(options: TransportOptions): Transport {
   const { limits } = options;
   const bodyRate = createBodyRate(limits.bodyRate);
@@ -49,13 +49,13 @@ export function createHttp2Transport(options: TransportOptions): Transport {
   return {
     accept(socket, port) {
       socket.on('error', () => undefined);
-      // Calls are taken back one by one here: who closes a half has left.
+      // Streams are reset individually: a half-closed connection is a disconnect.
       socket.allowHalfOpen = false;
       const session = performServerHandshake(socket, {
         maxSessionInvalidFrames: maxInvalidFrames,
         maxSessionRejectedStreams: maxInvalidFrames,
         maxSessionMemory: maxSessionMegabytes,
-        maxHeaderListPairs: limits.headers + 4,
+        maxHeaderListPairs: limits.maxHeaders + 4,
         streamResetBurst: maxResetBurst,
         streamResetRate: maxResetsPerSecond,
         settings: {
@@ -72,7 +72,7 @@ export function createHttp2Transport(options: TransportOptions): Transport {
       session.setTimeout(limits.keepAliveTimeoutMs, () => session.close());
       session.on('stream', (stream, _headers, _flags, raw) => {
         receive(stream, raw as string[], peer);
-        // What is under way is still answered.
+        // GOAWAY; streams in progress still complete.
         if (options.closesAfterResponse) session.close();
       });
     },
@@ -85,7 +85,7 @@ export function createHttp2Transport(options: TransportOptions): Transport {
   };
 }
 
-/** The parts HTTP/1.1 says in its first line, and the headers as that would have them. */
+/** Converts pseudo-headers to method, target and Host, as in HTTP/1.1 (RFC 9113, 8.3.1). */
 function parseHead(raw: readonly string[]): { method: string; target: string; headers: HeaderList } | InvalidRequest {
   const flat: string[] = [];
   let method = '';
@@ -107,7 +107,7 @@ function parseHead(raw: readonly string[]): { method: string; target: string; he
   if (host !== undefined && authority !== '' && host.toLowerCase() !== authority.toLowerCase())
     return { status: 400, fault: 'the Host and the authority disagree' };
   flat.push('host', authority || (host ?? ''));
-  // Sent in pieces to be pressed better; one header for everybody else.
+  // Cookie crumbs are joined (RFC 9113, 8.2.3).
   if (cookie !== '') flat.push('cookie', cookie);
   return { method, target, headers: new HeaderList(flat) };
 }

@@ -4,13 +4,13 @@ import type { Transport } from './transport.ts';
 
 export interface ListenerOptions {
   readonly http1: Transport;
-  /** Also spoken, with callers that begin in it. */
+  /** HTTP/2 with prior knowledge or ALPN. */
   readonly http2?: Transport | undefined;
-  /** Takes connections over TLS; absent for those in the clear. */
+  /** TLS termination; absent for cleartext. */
   readonly tlsAcceptor?: TlsAcceptor | undefined;
-  /** What an API with a port of its own is found by; 0 for the gateway's own port. */
+  /** The API port; 0 for the gateway's own port. */
   readonly apiPort: number;
-  /** How long a connection may stay silent before it says what it wants. */
+  /** Timeout for the first bytes, from which the protocol is detected. */
   readonly firstByteTimeoutMs: number;
   readonly maxConnections: number;
 }
@@ -21,10 +21,10 @@ export interface ListenAddress {
   readonly reusePort: boolean;
 }
 
-/** A port on which callers are taken. */
+/** A listening port. */
 export interface Listener {
   listen(address: ListenAddress): Promise<number>;
-  /** Takes no more connections; resolves when the last one has ended. */
+  /** Accepts no more connections; resolves when the last one has closed. */
   close(): Promise<void>;
 }
 
@@ -40,7 +40,7 @@ export function createListener(options: ListenerOptions): Listener {
   const acceptTls = secured?.createAcceptor(socket => {
     (http2 && socket.alpnProtocol === 'h2' ? http2 : http1).accept(socket, listensFor);
   });
-  // A caller that has said everything it wants to say still gets its answer over the other half.
+  // Half-open: a client that has shut down its writing side still gets the response.
   const server = createServer({ allowHalfOpen: true, noDelay: true }, socket => {
     if (acceptTls) acceptTls(socket);
     else if (http2) sniffProtocol(socket, silenceMs, isHttp2 => (isHttp2 ? http2 : http1).accept(socket, listensFor));
@@ -53,10 +53,10 @@ export function createListener(options: ListenerOptions): Listener {
   };
 }
 
-/** What a connection in HTTP/2 begins with, and none in HTTP/1.1 can. */
+/** HTTP/2 connection preface (RFC 9113, 3.4). */
 const http2Preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
 
-/** Looks at the first bytes, and puts them back. */
+/** Detects HTTP/2 by its preface; unshifts the bytes read. */
 function sniffProtocol(socket: Socket, timeoutMs: number, decide: (isHttp2: boolean) => void): void {
   const destroy = () => socket.destroy();
   let received: Buffer = Buffer.alloc(0);

@@ -4,7 +4,7 @@ import { normalizeHostHeader } from '../http/request-head.ts';
 import type { ClientAddressResolver } from '../pipeline/client-address.ts';
 import type { Peer } from '../pipeline/exchange.ts';
 
-/** A connection's facts, read once for all its calls. */
+/** Peer facts of a connection, read once for all its requests. */
 export function readPeer(socket: Socket, port: number, clientAddress: ClientAddressResolver): Peer {
   const tls = 'encrypted' in socket ? (socket as TLSSocket) : undefined;
   const address = stripMappedPrefix(socket.remoteAddress ?? '');

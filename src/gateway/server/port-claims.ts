@@ -1,15 +1,18 @@
 import { createServer } from 'node:net';
 
 /**
- * Ports of this process. Its threads share a port with SO_REUSEPORT, and so would another process: an exclusive bind
- * before the first of them listens finds out whether somebody else does. A second process that probes in the moment between
- * this bind and that of the first thread is not seen.
+ * Port claims of this process. Its threads share a port with SO_REUSEPORT, and so would another process: an exclusive
+ * bind before the first thread listens detects that. A second process that probes between this bind and that of the
+ * first thread is not detected.
  */
 export interface PortClaims {
-  /** Fails with EADDRINUSE where another process listens. A port that a thread of this process has is not probed again. */
+  /**
+   * Rejects with EADDRINUSE where another process listens. A port already claimed by this process is not probed
+   * again.
+   */
   claim(thread: number, port: number): Promise<void>;
   release(thread: number, port: number): void;
-  /** Releases everything a thread had. */
+  /** Releases all claims of a thread. */
   releaseAll(thread: number): void;
 }
 

@@ -19,25 +19,25 @@ export interface ServerIdentity {
 }
 
 export interface TlsAcceptorOptions {
-  /** For names nobody else answers for; both empty for none. */
+  /** Default certificate, for names without their own; both empty for none. */
   readonly certificateFile: string;
   readonly keyFile: string;
   readonly minVersion: '1.2' | '1.3';
   readonly http2: boolean;
   readonly handshakeTimeoutMs: number;
-  /** Told of files that changed and cannot be used. */
+  /** Receives the error of changed files that cannot be used. */
   readonly onReloadError: (error: Error) => void;
-  /** Who answers for a server name; lower-case, without a final dot. */
+  /** Certificate for an SNI name; lower-case, without a trailing dot. */
   identity(serverName: string): ServerIdentity | undefined;
-  /** Whether anybody wants to see certificates of callers. */
+  /** Some API uses client certificates. */
   requestsClientCertificates(): boolean;
 }
 
-/** Turns connections into secured ones, with the certificate of the name that is called. */
+/** TLS termination with the certificate of the SNI name. */
 export interface TlsAcceptor {
-  /** For one listener: what takes its connections, and hands them on when they are secured. */
+  /** Creates the accept function of one listener; `onSecure` receives sockets after the handshake. */
   createAcceptor(onSecure: (socket: TLSSocket) => void): (socket: Socket) => void;
-  /** Takes up a default certificate whose files have changed. */
+  /** Reloads the default certificate when its files have changed. */
   refresh(): void;
 }
 
@@ -64,7 +64,7 @@ export function createTlsAcceptor(options: TlsAcceptorOptions): TlsAcceptor {
       ...files,
       minVersion,
       requestCert,
-      // Which certificates are let in is the business of each API, call by call.
+      // Each API verifies client certificates per request.
       rejectUnauthorized: false,
       ALPNProtocols: options.http2 ? ['h2', 'http/1.1'] : ['http/1.1'],
       handshakeTimeout: options.handshakeTimeoutMs,
@@ -100,7 +100,7 @@ export function createTlsAcceptor(options: TlsAcceptorOptions): TlsAcceptor {
       try {
         files = readFiles(options);
       } catch (error) {
-        // Half a change, perhaps: the certificate in service stays, and the next look finds the rest.
+        // Perhaps only one file is written yet: the current certificate stays, the next refresh retries.
         options.onReloadError(error as Error);
         return;
       }
@@ -118,7 +118,7 @@ function readFiles({ certificateFile, keyFile }: TlsAcceptorOptions): Certificat
   if (certificateFile === '') return {};
   try {
     const files = { cert: readFileSync(certificateFile), key: readFileSync(keyFile) };
-    // A pair that does not fit is better found here than by the next caller.
+    // Detects a mismatched pair now instead of at the next handshake.
     createSecureContext(files);
     return files;
   } catch (error) {
@@ -126,7 +126,7 @@ function readFiles({ certificateFile, keyFile }: TlsAcceptorOptions): Certificat
   }
 }
 
-/** Changes when one of the files does. */
+/** Changes when one of the files changes. */
 function readFileStamp({ certificateFile, keyFile }: TlsAcceptorOptions): string {
   if (certificateFile === '') return '';
   return [certificateFile, keyFile]

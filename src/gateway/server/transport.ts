@@ -7,15 +7,15 @@ import type { RequestHandler } from '../pipeline/response-writer.ts';
 import type { BodyRateOptions } from './body-rate.ts';
 
 /**
- * Speaks one protocol over connections that are given to it: what comes in becomes exchanges, what is written to sinks
- * goes out. Nothing else in the gateway knows a socket, so that one transport can stand in for another.
+ * One protocol over accepted connections: requests become exchanges, response writers write. Only transports know
+ * sockets, so that one can replace another.
  */
 export interface Transport {
-  /** `port` is 0 for the gateway's own, else the port of an API that has one of its own. */
+  /** `port` is 0 for the gateway's own, else an API port. */
   accept(socket: Socket, port: number): void;
-  /** Takes no more calls: idle connections are closed at once, others after the answer under way. */
+  /** Graceful shutdown: closes idle connections at once, others after the response in progress. */
   close(): void;
-  /** The same for the connections of one port, which is no longer there. */
+  /** Graceful shutdown of the connections of one API port. */
   closePort(port: number): void;
 }
 
@@ -29,25 +29,25 @@ export interface TransportOptions {
   /** Headers dropped unless a trusted proxy sends them. */
   readonly isClientClaim: IsClientClaim;
   readonly limits: TransportLimits;
-  /** Whether calls may ask for a WebSocket. */
+  /** WebSocket upgrades are allowed. */
   readonly webSockets: boolean;
-  /** Whether a connection ends with its first answer. */
+  /** Closes each connection after its first response. */
   readonly closesAfterResponse?: boolean;
-  /** Told of an answer that could not be sent as it was. */
+  /** Receives the error of a response that could not be written. */
   readonly onWriteError: (error: Error) => void;
 }
 
-/** How much of one caller is borne. */
+/** Limits of one client connection. */
 export interface TransportLimits {
   readonly maxHeaderBytes: number;
-  readonly headers: number;
+  readonly maxHeaders: number;
   readonly headersTimeoutMs: number;
-  /** For a whole call; 0 is for ever. */
+  /** For a whole request; 0 for no limit. */
   readonly requestTimeoutMs: number;
-  /** How fast the body of a request comes at least. */
+  /** Minimum rate of request bodies. */
   readonly bodyRate: BodyRateOptions;
-  /** How long a connection may be idle between calls. */
+  /** Idle time of a connection between requests. */
   readonly keepAliveTimeoutMs: number;
-  /** How long a caller may take nothing of an answer that waits for it. */
+  /** Time a client may read nothing of a pending response. */
   readonly writeTimeoutMs: number;
 }

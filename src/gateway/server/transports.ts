@@ -16,7 +16,7 @@ export interface TransportsOptions {
   readonly log: Log;
 }
 
-/** Every protocol this thread takes calls over, with the limits of the settings. */
+/** HTTP/1.1 and HTTP/2 transports of a thread, configured from the settings. */
 export function createTransports({ handler, settings, clock, log }: TransportsOptions) {
   const options: TransportOptions = {
     handler,
@@ -26,7 +26,7 @@ export function createTransports({ handler, settings, clock, log }: TransportsOp
     isClientClaim: createClientClaims(settings['gateway.client_claim_headers']),
     limits: {
       maxHeaderBytes: settings['gateway.max_header_bytes'],
-      headers: settings['gateway.max_headers'],
+      maxHeaders: settings['gateway.max_headers'],
       headersTimeoutMs: settings['gateway.headers_timeout_ms'],
       requestTimeoutMs: settings['gateway.request_timeout_ms'],
       bodyRate: {
@@ -38,7 +38,7 @@ export function createTransports({ handler, settings, clock, log }: TransportsOp
     },
     webSockets: settings['gateway.websockets'],
     closesAfterResponse: settings['gateway.close_connections'],
-    onWriteError: error => log.warn({ reason: error.message }, 'an answer could not be sent as it was'),
+    onWriteError: error => log.warn({ reason: error.message }, 'response not writable, sent 500 instead'),
   };
   const http1 = createHttp1Transport(options);
   const http2 = settings['gateway.http2'] ? createHttp2Transport(options) : undefined;

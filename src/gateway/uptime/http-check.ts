@@ -4,22 +4,22 @@ import type { ConnectionOptionsFor } from '../proxy/connection-options.ts';
 import { maxTestMs } from '../proxy/host-status.ts';
 import { runTcpCheck } from './tcp-check.ts';
 
-/** One test of a definition: a call, or a talk over a bare connection. */
+/** One uptime check of a definition: an HTTP request or a TCP exchange. */
 export type UptimeCheck = Model['uptimeTests']['tests'][number];
 
 export interface UptimeCheckResult {
   readonly passed: boolean;
-  /** 0 where no answer came, or none was to come. */
+  /** 0 without a response. */
   readonly status: number;
   readonly latencyMs: number;
-  /** Why there was no answer; empty where there was one. */
+  /** Why there was no response; empty with one. */
   readonly failure: string;
 }
 
 export interface HostCheck {
-  /** What names it: the same test after a change of other things is the same test. */
+  /** Stable name: the check keeps its failure count when other parts of the definition change. */
   readonly name: string;
-  /** Without what could be a secret. */
+  /** Without user info and query, which may be secrets. */
   readonly shownUrl: string;
   readonly method: string;
   readonly headerNames: readonly string[];
@@ -28,7 +28,7 @@ export interface HostCheck {
   run(): Promise<UptimeCheckResult>;
 }
 
-/** How long a test may take that does not say so itself. */
+/** Timeout of a check that sets none. */
 const defaultTimeoutMs = 5000;
 const maxResponseBytes = 1024 * 1024;
 
@@ -37,7 +37,7 @@ interface HostCheckServices {
   readonly connectionOptionsFor: ConnectionOptionsFor;
 }
 
-/** Undefined for a test of which nobody can tell what it is. */
+/** Undefined for an invalid check. */
 export function createHostCheck(check: UptimeCheck, services: HostCheckServices): HostCheck | undefined {
   const isTcp = /^(?:tcp|tls)$/i.test(check.protocol) || /^(?:tcp|tls):\/\//i.test(check.url);
   const scheme = check.protocol.toLowerCase() || 'http';
@@ -65,7 +65,7 @@ async function measure(attempt: () => Promise<number>): Promise<UptimeCheckResul
     const status = await attempt();
     return { passed: status === 200, status, latencyMs: readElapsedMs(), failure: '' };
   } catch (error) {
-    // What a connection or the other side does wrong has a code, or is one of our own words.
+    // Network failures are results; these two types are bugs.
     if (error instanceof TypeError || error instanceof RangeError) throw error;
     return { passed: false, status: 0, latencyMs: readElapsedMs(), failure: (error as Error).message };
   }
@@ -97,7 +97,7 @@ function createHttpAttempt(
   };
 }
 
-/** Written in base64; those who wrote it plainly are understood as well. */
+/** Base64, or plain text where it is not valid base64. */
 function decodeBody(text: string): Buffer | undefined {
   if (text === '') return undefined;
   const isBase64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text);

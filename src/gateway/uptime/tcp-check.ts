@@ -6,14 +6,14 @@ import type { AddressPolicy } from '#base/address-policy.ts';
 import { defaultAudienceRules, resolveTarget } from '#base/http-client/target.ts';
 import type { UpstreamTlsOptions } from '../proxy/connection-options.ts';
 
-/** What is said over a bare connection to find out whether a host is alive. */
+/** A TCP health check: send and expect commands over one connection. */
 export interface TcpCheck {
   readonly host: string;
   readonly port: number;
   readonly isSecure: boolean;
   readonly policy: AddressPolicy;
   readonly tls: UpstreamTlsOptions;
-  /** Begins by saying where the connection comes from. */
+  /** Starts with a PROXY protocol v1 header. */
   readonly sendsProxyHeader: boolean;
   readonly commands: readonly { readonly name: string; readonly message: string }[];
   readonly timeoutMs: number;
@@ -21,7 +21,7 @@ export interface TcpCheck {
 
 const resolveAddresses = async (host: string) => (await lookup(host, { all: true })).map(({ address }) => address);
 
-/** Resolves when everything was said and heard as it should be; rejects otherwise. Whatever happens, nothing stays open. */
+/** Resolves when all commands succeed, else rejects; always closes the connection. */
 export async function runTcpCheck(test: TcpCheck): Promise<void> {
   const target = new URL(`http://${isIPv6(test.host) ? `[${test.host}]` : test.host}:${test.port}`);
   const { addresses } = await resolveTarget(
@@ -63,7 +63,7 @@ async function runCommands(socket: Socket, { commands }: TcpCheck, signal: Abort
   }
 }
 
-/** As many bytes as are expected, and the same. */
+/** Reads as many bytes as are expected and compares them. */
 async function expectBytes(socket: Socket, message: Buffer, signal: AbortSignal): Promise<void> {
   for (let received = Buffer.alloc(0); received.length < message.length; ) {
     const chunk: Buffer | null = socket.read(message.length - received.length) ?? socket.read();

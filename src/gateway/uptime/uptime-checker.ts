@@ -23,28 +23,28 @@ export interface UptimeCheckerOptions {
     | 'emitEvent'
     | 'secrets'
   >;
-  /** Of their own, so that tests keep nobody waiting and nobody keeps them. */
+  /** A separate client, so that checks and traffic do not wait for each other's connections. */
   readonly outbound: OutboundClient;
   readonly snapshot: () => Snapshot;
-  /** Hears what each round found out. */
+  /** Receives the results of each round. */
   tested(hosts: readonly UptimeResult[]): void;
 }
 
-/** Tests of one API; of a longer list only the first are made. */
+/** Checks of one API; the rest of a longer list is ignored. */
 const maxChecksPerApi = 100;
-/** APIs one thread tests at once, and tests of one API at once. */
+/** Concurrency of one thread: rounds, and checks of one round. */
 const maxConcurrentRounds = 20;
 const maxConcurrentChecks = 5;
-/** How long it is remembered how a test went; shorter than what counters keep over a restart. */
+/** TTL of failure counts; shorter than the persistence of counters over a restart. */
 const maxResultTtlMs = 3_500_000;
 const pollsPerInterval = 4;
-/** A round whose thread ended is taken up by another one after this. */
+/** Claim TTL: another thread takes over a round whose thread exited. */
 const roundTimeoutMs = 60_000;
 
 /**
- * Tests the hosts of APIs that ask for it. All threads of a process look for rounds that are due and the first one to see
- * it makes it, so that the tests of an API are made once, and go on when a thread ends. What came of them is counted where
- * all threads see it. Tests stop when their API is gone: nobody looks for its rounds any more.
+ * Uptime checker: active health checks of upstream hosts. All threads poll for due rounds and claim them through
+ * shared counters, so that each round runs once and survives the exit of a thread. Results are counted where all
+ * threads read them. Checks stop with their API, since rounds are derived from the snapshot.
  */
 export function startUptimeChecker({ services, outbound, snapshot, tested }: UptimeCheckerOptions): {
   close(): Promise<void>;
@@ -62,19 +62,19 @@ export function startUptimeChecker({ services, outbound, snapshot, tested }: Upt
       if (!activeRounds.has(api.id) && claimRound(api)) {
         activeRounds.add(api.id);
         runRound(api)
-          .catch(error => log.error({ err: error, api: api.id }, 'uptime tests could not be made'))
+          .catch(error => log.error({ err: error, api: api.id }, 'uptime round failed'))
           .finally(() => endRound(api));
       }
     }
   }
 
-  /** Whether a round is due that no thread has begun. */
+  /** Claims a due round; false when none is due or another thread has it. */
   function claimRound({ id }: Api): boolean {
     const now = clock.now();
     const [due, begun] = [`uptime round ${id}`, `uptime begun ${id}`];
     if (!processCounters.peek(due, roundWindow, now).allowed || !processCounters.take(begun, claimWindow, now).allowed)
       return false;
-    // Another thread may have made it between the two.
+    // Another thread may have finished it between the two.
     if (processCounters.take(due, roundWindow, now).allowed) return true;
     processCounters.reset(begun);
     return false;
@@ -98,7 +98,7 @@ export function startUptimeChecker({ services, outbound, snapshot, tested }: Upt
       for (let test = queue.shift(); test; test = queue.shift()) results.set(test, await test.run());
     };
     await Promise.all(Array.from({ length: maxConcurrentChecks }, runQueue));
-    // A later definition has later results.
+    // Discards results of a definition that changed meanwhile.
     if (!isClosed && snapshot().apis.get(api.id) === api) recordRound(api, results);
   }
 
@@ -130,13 +130,13 @@ async function discoverChecks(model: Model, serviceDiscovery: ServiceDiscovery):
   const { uptimeDiscovery, uptimeTests } = model;
   if (!uptimeDiscovery.enabled) return [];
   const again = uptimeTests.hostDownRetestSeconds;
-  // Tests name whole addresses: what is put behind the hosts of a registry has no place in a list of them.
+  // Checks are whole URLs: port and path suffixes of host discovery do not apply.
   const found: DiscoveryRules = { ...uptimeDiscovery, portDataPath: '', targetPath: '' };
   const rules = again > 0 ? { ...found, cacheEnabled: true, cacheSeconds: again } : found;
   return serviceDiscovery.of('tests', rules, parseChecks).list();
 }
 
-/** The first text is a list of tests as the classic form writes them. */
+/** Parses the first text as a list of checks in the classic format. */
 export function parseChecks([text = '']: readonly string[]): UptimeCheck[] {
   let list: unknown;
   try {
@@ -178,7 +178,7 @@ function parseCheck(value: unknown): UptimeCheck[] {
   ];
 }
 
-/** Counts what came of a round, marks hosts, tells handlers and whoever keeps results. */
+/** Records a round: updates failure counts and host status, emits events, reports results. */
 function createRoundRecorder(
   { processCounters, clock, settings, emitEvent, secrets }: UptimeCheckerOptions['services'],
   tested: UptimeCheckerOptions['tested'],
@@ -187,7 +187,7 @@ function createRoundRecorder(
   const resultTtlMs = Math.min(settings['uptime.interval_ms'] * 100, maxResultTtlMs);
   const resultWindow = { limit: Number.POSITIVE_INFINITY, periodMs: resultTtlMs, opens: 'every' } as const;
 
-  /** Failures count up, successes down; one end means down, the other up again. */
+  /** Hysteresis: failures count up to the threshold (down), successes back to zero (up). */
   function updateHostState(key: string, passed: boolean): { before: boolean; after: boolean } {
     const now = clock.now();
     const [fails, down] = [`uptime fails ${key}`, `uptime down ${key}`];
@@ -235,7 +235,7 @@ function createRoundRecorder(
       Latency: result.latencyMs,
       IsTCPError: result.failure !== '',
       Method: test.method,
-      // Values may be credentials: who is told gets the names.
+      // Header values may be credentials: handlers get the names only.
       Headers: Object.fromEntries(test.headerNames.map(name => [name, ''])),
       Body: '',
       MetaData: { target_url: shownUrl, api_id: api.id, host_name: secrets.redact(host) },
@@ -244,7 +244,7 @@ function createRoundRecorder(
   }
 }
 
-/** Redacts results, which people read. Of hosts that look alike then, the first counts. */
+/** Redacts results for display. Of hosts that become equal the first is kept. */
 function redactHosts(hosts: readonly UptimeResult[], redact: (text: string) => string): UptimeResult[] {
   const named = hosts.map(it => ({ ...it, host: redact(it.host), url: redact(it.url), failure: redact(it.failure) }));
   return [...new Map(named.toReversed().map(it => [it.host, it])).values()].toReversed();

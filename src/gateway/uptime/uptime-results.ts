@@ -2,7 +2,7 @@ import type { UptimeResult } from '#analytics/uptime/uptime-result.ts';
 import type { Api } from '../routing/api.ts';
 import type { HostCheck, UptimeCheckResult } from './http-check.ts';
 
-/** Characters kept of a host and of what is told of a test. */
+/** Bound of host, URL and failure texts. */
 const maxTextCharacters = 300;
 
 interface HostSummary {
@@ -10,13 +10,13 @@ interface HostSummary {
   tests: number;
   passed: number;
   passedMs: number;
-  /** How bad the result is that speaks for the host. */
+  /** Severity of the worst result, which represents the host. */
   severity: number;
   url: string;
   result: UptimeCheckResult;
 }
 
-/** What the tests of one round say about the hosts of an API. */
+/** Aggregates the check results of one round by host. */
 export function createUptimeResults(api: Pick<Api, 'id' | 'orgId' | 'model'>, atMs: number) {
   const summaries = new Map<string, HostSummary>();
   const down = 2;
@@ -38,7 +38,7 @@ export function createUptimeResults(api: Pick<Api, 'id' | 'orgId' | 'model'>, at
       }
       if (badness > summary.severity) Object.assign(summary, { badness, url, result });
     },
-    /** A host is down when one of its tests found it so. */
+    /** A host is down when one of its checks is. */
     hosts: (): UptimeResult[] =>
       [...summaries.values()].map(({ host, tests, passed, passedMs, severity: badness, url, result }) => ({
         apiId: api.id,

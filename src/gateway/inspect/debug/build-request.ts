@@ -13,7 +13,7 @@ import { createExchange } from '../../server/create-exchange.ts';
 import type { StepServices } from '../../steps/step-services.ts';
 import type { DebugTask } from './schema.ts';
 
-/** The call under test, as if it had come over a connection of its own; or what a listener would say of it. */
+/** The debug request as an exchange, or the error of a listener for it. */
 export interface BuiltRequest {
   readonly call: Exchange | InvalidRequest;
   readonly method: string;
@@ -52,7 +52,7 @@ export function buildRequest(
       mayOmitHost: false,
       body: () => (body.length > 0 ? bodyFromBytes(body) : noBody()),
     },
-    { clock, paths, clientAddress, isClientClaim, limits: { headers: settings['gateway.max_headers'] } },
+    { clock, paths, clientAddress, isClientClaim, limits: { maxHeaders: settings['gateway.max_headers'] } },
   );
   return { call, method, target, headers, body };
 }
@@ -60,8 +60,8 @@ export function buildRequest(
 type Rules = Parameters<typeof canonicalizePath>[1];
 
 /**
- * What is asked for stands below the listen path. Where that asks for more than any text in one of its parts, there is no
- * telling what to put there, and the whole path has to be given.
+ * The given path is relative to the listen path. A listen path with a regex segment has no default value: then the
+ * whole path must be given.
  */
 function resolveTarget({ router }: Snapshot, listenPath: string, path: string, rules: Rules): string {
   const isFound = (target: string) => {
@@ -79,7 +79,7 @@ function joinListenPath(listenPath: string, path: string): string {
   return path.startsWith('/') ? root + path : `${root}/${path}`;
 }
 
-/** How the body is framed is for the connection to say, and there is none. */
+/** Framing headers do not apply without a connection. */
 const ignoredHeaders = new Set(['content-length', 'transfer-encoding']);
 
 function buildHeaders(given: Readonly<Record<string, string | string[]>>, host: string, bodyBytes: number): HeaderList {

@@ -58,7 +58,7 @@ before(async () => {
 after(() => upstream.close());
 
 onEveryEngine('testing a definition', app => {
-  test('a classic definition: the call is forwarded as traffic would be, and both texts are shown', async () => {
+  test('a classic definition: the request is forwarded as traffic, and request and response are dumped', async () => {
     const spec = openApi(upstream, { name: 'Shop', active: false });
     const request = {
       method: 'POST',
@@ -89,7 +89,7 @@ onEveryEngine('testing a definition', app => {
     for (const each of linesOf(response)) assert.match(each.type, /^(request|response)$/);
   });
 
-  test('an OpenAPI definition; where both are sent it is the one that counts', async () => {
+  test('an OpenAPI definition takes precedence over a classic one in the same request', async () => {
     const oas = document(upstream);
     const spec = openApi(upstream, { name: 'Other' });
     for (const sent of [{ oas }, { oas, spec }, { oas, spec: null }]) {
@@ -101,7 +101,7 @@ onEveryEngine('testing a definition', app => {
     }
   });
 
-  test('a refusal is explained: the step, its status, code and words, and how long it took', async () => {
+  test('a refusal is traced with step, status, code, message and duration', async () => {
     const spec = openApi(upstream, { use_keyless: false, auth: { auth_header_name: 'Authorization' } });
     const response = await debug(app(), { spec, request: { method: 'GET', path: '/' } });
     const [sent, got] = partsOf(response);
@@ -117,7 +117,7 @@ onEveryEngine('testing a definition', app => {
     assert.ok(!linesOf(response).some(each => each.mw === 'upstream'));
   });
 
-  test('every step that took part is named with what it decided and how long it took, in the order they came', async () => {
+  test('every step that ran is traced in order with its decision and duration', async () => {
     const spec = openApi(upstream, {
       global_rate_limit: { rate: 2, per: 60 },
       response_processors: [{ name: 'header_injector', options: { add_headers: { 'X-Seen': 'yes' } } }],
@@ -147,7 +147,7 @@ onEveryEngine('testing a definition', app => {
     assert.equal(lineOf(response, { mw: 'api-limits' }).msg, 'passed');
   });
 
-  test('real keys open it; the log knows them by their hash only', async () => {
+  test('stored keys authenticate; the trace contains only their hash', async () => {
     const spec = openApi(upstream, { use_keyless: false, auth: { auth_header_name: 'Authorization' } });
     await publish(app(), spec);
     const key = await app().ask('POST', '/api/keys', { body: { access_rights: { [spec.api_id]: rights(spec) } } });
@@ -168,7 +168,7 @@ onEveryEngine('testing a definition', app => {
     assert.ok(!wrong.body.logs.includes('wrong-key-entirely'));
   });
 
-  test('nothing is stored, published or counted', async () => {
+  test('a debug run stores, publishes and counts nothing', async () => {
     const spec = openApi(upstream, { global_rate_limit: { rate: 2, per: 3600 } });
     const url = await publish(app(), spec);
     const known = (await app().ask('GET', '/api/apis?p=-1')).text;
@@ -185,7 +185,7 @@ onEveryEngine('testing a definition', app => {
     assert.equal((await app().ask('GET', '/api/apis?p=-1')).text, known);
   });
 
-  test('an upstream address is judged as that of a saved API', async () => {
+  test('the upstream address is checked as for a saved API', async () => {
     const registry = await startUpstream();
     registry.answer = (_request, response) => response.end('[{"host":"169.254.169.254"}]');
     const discovered = { use_discovery_service: true, query_endpoint: registry.url, data_path: 'host' };
@@ -208,7 +208,7 @@ onEveryEngine('testing a definition', app => {
     await registry.close();
   });
 
-  test('calls handed to another API are tested too, without counting there', async () => {
+  test('a loop to another API is traced without counting there', async () => {
     const inner = openApi(upstream, { name: 'Inner', internal: true, global_rate_limit: { rate: 1, per: 3600 } });
     await publish(app(), inner);
     const loop = openApi({ url: `gw://${inner.api_id}/deep` });
@@ -227,7 +227,7 @@ onEveryEngine('testing a definition', app => {
     }
   });
 
-  test('a definition with faults is refused with all of them', async () => {
+  test('an invalid definition is rejected with all its errors', async () => {
     const { status, body } = await debug(app(), { spec: { ...openApi(upstream), name: 7, proxy: 3 }, request: {} });
     assert.equal(status, 400);
     assert.equal(body.message, 'error');
@@ -246,7 +246,7 @@ onEveryEngine('testing a definition', app => {
     assert.match(other.body.logs, /openapi: must be an OpenAPI version/);
   });
 
-  test('what is missing or malformed is said', async () => {
+  test('missing and malformed members are reported', async () => {
     const spec = openApi(upstream);
     const said = async (body: unknown) => {
       const response = await debug(app(), body);
@@ -273,7 +273,7 @@ onEveryEngine('testing a definition', app => {
     }
   });
 
-  test('a wrong or missing secret is a 403', async () => {
+  test('a wrong or missing secret gets 403', async () => {
     const body = { spec: openApi(upstream), request: {} };
     for (const credential of [null, 'wrong', app().credentials.admin_access_key]) {
       const { status } = await app().ask('POST', '/gw/debug', { body, credential });
@@ -281,7 +281,7 @@ onEveryEngine('testing a definition', app => {
     }
   });
 
-  test('a path no listener would take, and one that leaves the listen path, are answered as traffic would be', async () => {
+  test('an invalid path and one outside the listen path get the same response as traffic', async () => {
     const spec = openApi(upstream);
     const escaped = await debug(app(), { spec, request: { path: '/a%2Fb' } });
     assert.match(
@@ -292,14 +292,14 @@ onEveryEngine('testing a definition', app => {
     assert.match(partsOf(outside)[1], /^HTTP\/1\.1 404 Not Found\r\n/);
   });
 
-  test('text beyond ASCII travels as UTF-8, and is shown as it was written', async () => {
+  test('non-ASCII text is sent as UTF-8 and dumped unchanged', async () => {
     const request = { method: 'PUT', path: '/caf\u00e9', headers: { 'X-Name': ['\u6f22'] }, body: '\u6f22' };
     const [sent, got] = partsOf(await debug(app(), { spec: openApi(upstream), request }));
     assert.match(sent, /^PUT \/caf%C3%A9 HTTP\/1\.1\r\n.*X-Name: \u6f22\r\n.*\r\n\r\n\u6f22$/s);
     assert.match(got, /^HTTP\/1\.1 200 OK.*"body":"\u6f22"/s);
   });
 
-  test('a listen path with parts left open is reached below it, or by a whole path', async () => {
+  test('a listen path with parameters is reached by a relative or a whole path', async () => {
     const spec = (part: string) => openApi(upstream, { proxy: { listen_path: `/{tenant${part}}/open` } });
     const below = await debug(app(), { spec: spec(''), request: { path: '/x' } });
     assert.match(partsOf(below)[0], /^GET \/x HTTP/);
@@ -307,14 +307,14 @@ onEveryEngine('testing a definition', app => {
     assert.match(partsOf(whole)[0], /^GET \/y HTTP/);
   });
 
-  test('what the API cannot be served without is named, and its 503 shown', async () => {
+  test('an unavailable API is traced with its reason and returns its 503', async () => {
     const spec = openApi(upstream, { use_mutual_tls_auth: true, client_certificates: ['nothing-is-called-this'] });
     const response = await debug(app(), { spec, request: {} });
     assert.match(partsOf(response)[1], /^HTTP\/1\.1 503 Service Unavailable/);
     assert.match(linesOf(response)[0]!.msg, /^The API is not served: .*nothing-is-called-this/);
   });
 
-  test('an upstream that does not answer is explained', async () => {
+  test('an upstream without a response is traced with the reason', async () => {
     const gone = await startUpstream();
     await gone.close();
     const response = await debug(app(), { spec: openApi(gone), request: {} });
@@ -322,7 +322,7 @@ onEveryEngine('testing a definition', app => {
     assert.equal(lineOf(response, { msg: 'upstream failed' }).refusal, 'upstream_failed');
   });
 
-  test('a long answer is shown up to its bound', async () => {
+  test('a long response is dumped up to its bound', async () => {
     const long = await startUpstream();
     long.answer = (_request, response) => response.end('x'.repeat(3_000_000));
     const response = await debug(app(), { spec: openApi(long), request: {} });
@@ -337,14 +337,14 @@ onEveryEngine('testing a definition', app => {
 
 const rights = ({ api_id }: { api_id: string }) => ({ api_id, api_name: 'Test', versions: ['Default'] });
 
-describe('bounds of a test', () => {
+describe('limits of a debug run', () => {
   let app: TestApp;
   before(async () => {
     app = await startApp('sqlite', { settings: { 'debug.timeout_ms': '200' } });
   });
   after(() => app?.close());
 
-  test('an upstream that hangs is given up, its connection closed, and the log says what was waited for', async () => {
+  test('a hanging upstream times out, its connection is closed, and the trace names what was awaited', async () => {
     const hanging = await startUpstream();
     const closed = new Promise(resolve => {
       hanging.answer = request => request.socket.once('close', resolve);
@@ -360,7 +360,7 @@ describe('bounds of a test', () => {
   });
 });
 
-test('a process without traffic says where to ask', async () => {
+test('a process without traffic threads refuses a debug run with a hint', async () => {
   const app = await startApp('sqlite', { settings: { role: 'dashboard' } });
   const { status, body } = await debug(app, { spec: openApi(upstream), request: {} });
   await app.close();

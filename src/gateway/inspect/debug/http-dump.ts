@@ -5,23 +5,23 @@ import type { ResponseWriter } from '../../pipeline/response-writer.ts';
 import { createBadRequestResponse } from '../../server/create-exchange.ts';
 import type { BuiltRequest } from './build-request.ts';
 
-/** Of an answer, and of a request that a step made longer. */
+/** Bound of a dumped request or response body. */
 export const maxDumpBytes = 1_048_576;
 
 const formatHead = (first: string, flat: readonly string[]) => {
   let text = `${first}\r\n`;
   for (let at = 0; at + 1 < flat.length; at += 2) text += `${flat[at]}: ${flat[at + 1]}\r\n`;
-  // What travels as bytes is shown as the text it stands for.
+  // Header bytes are Latin-1 on the wire; displayed as the UTF-8 they encode.
   return Buffer.from(`${text}\r\n`, 'latin1').toString();
 };
 
 const formatBody = (bytes: Uint8Array | undefined) => Buffer.from(bytes?.subarray(0, maxDumpBytes) ?? []).toString();
 
-/** As it arrived: what there is to show of a call that was never forwarded. */
+/** The request as received, for one that was never forwarded. */
 export const formatReceived = ({ method, target, headers, body }: BuiltRequest): string =>
   formatHead(`${method} ${target} HTTP/1.1`, headers.flat) + formatBody(body);
 
-/** What a listener says to a call that is not one. */
+/** The listener's response to an invalid request. */
 export function formatInvalidRequest(bad: InvalidRequest): string {
   const { headers, body } = createBadRequestResponse(bad);
   return formatHead(statusLine(bad.status), headers) + formatBody(body);
@@ -38,7 +38,7 @@ export function formatForwarded({ method, path, headers, body }: Dispatcher.Disp
 export const joinDumps = (request: string, response: string): string =>
   `====== Request ======\n${request}\n====== Response ======\n${response}`;
 
-/** Keeps an answer in memory, up to a bound. */
+/** Buffers a response up to `maxDumpBytes`. */
 export interface ResponseCollector {
   readonly writer: ResponseWriter;
   readonly status: () => number;
@@ -47,7 +47,7 @@ export interface ResponseCollector {
 
 export interface CollectorEvents {
   onStart(): void;
-  /** The answer is longer than what is kept: nobody needs the rest. */
+  /** The response exceeds the bound; the rest is discarded. */
   onFull(): void;
   onEnd(): void;
   onAbort(): void;
@@ -76,7 +76,7 @@ export function createResponseCollector(on: CollectorEvents): ResponseCollector 
       flat = [...headers];
     },
     write(chunk) {
-      // The bytes belong to the connection they came over, which may use them again.
+      // Copied: the connection reuses its buffer.
       append(Uint8Array.from(chunk));
       return true;
     },

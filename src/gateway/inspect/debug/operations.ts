@@ -28,11 +28,11 @@ export interface DebugServices {
   settings: Settings;
   clock: Clock;
   defaultOrgId: () => Promise<string>;
-  /** Has a traffic thread answer. */
+  /** RPC to one traffic thread. */
   askTraffic: RpcCall<TrafficThreadRpc>;
 }
 
-/** A thread says itself when it gave up; only one that is stuck is given up here. */
+/** Grace beyond the thread's own timeout: the RPC times out only when the thread is stuck. */
 const rpcGraceMs = 5000;
 
 export const debugApi = operation({
@@ -87,7 +87,7 @@ function toDefinition(kind: DefinitionOfKind['kind'], checked: CheckResult<unkno
   return faults.length > 0 ? { ok: false, errors: faults } : { ...checked, definition };
 }
 
-/** Keys are known within an organisation: a definition that names none is of the one made first. */
+/** Keys belong to an organisation: a definition without one gets the default organisation. */
 async function fillIds(it: DefinitionOfKind, { defaultOrgId }: DebugServices): Promise<DefinitionOfKind> {
   const info = it.kind === 'classic' ? undefined : it.definition['x-gw-api-gateway'].info;
   const org = info ? info.orgId : it.kind === 'classic' ? it.definition.org_id : '';

@@ -29,7 +29,7 @@ export interface DebugContext {
   readonly snapshot: () => Snapshot;
 }
 
-/** Runs one call through a definition that is published nowhere, with the engine of traffic, and tells what happened. */
+/** Debug run: one request through an unpublished definition with the traffic engine, in a sandbox, with a trace. */
 export async function runDebug(task: DebugTask, { services, pools, snapshot }: DebugContext): Promise<DebugRun> {
   const model = toModel(task.definition);
   const trace = createTrace(services.clock, model.identity);
@@ -55,7 +55,7 @@ export async function runDebug(task: DebugTask, { services, pools, snapshot }: D
   }
 }
 
-/** Takes the call through the engine, and waits for its answer as long as a test may take. */
+/** Runs the exchange through the engine, within the debug timeout. */
 async function runExchange(
   task: DebugTask,
   services: StepServices,
@@ -93,7 +93,7 @@ const collectResponse = (call: Exchange, engine: RequestHandler, trace: Trace, t
       clearTimeout(timer);
       resolve({ message, text: answer.text() });
     }
-    /** Nobody waits for the rest. */
+    /** Cancels the exchange as a client disconnect. */
     function abandon(message: string): void {
       end(message);
       call.isClientDisconnected = true;
@@ -127,7 +127,7 @@ const collectResponse = (call: Exchange, engine: RequestHandler, trace: Trace, t
     engine.handle(call, answer.writer);
   });
 
-/** The connections of traffic, with an eye on what goes out. */
+/** Upstream pools that report each dispatched request. */
 export function tracePools(pools: UpstreamPools, onSend: (options: Dispatcher.DispatchOptions) => void): UpstreamPools {
   return {
     ...pools,

@@ -9,7 +9,7 @@ import type { StepServices } from '../../steps/step-services.ts';
 import { createTraceLog, type Trace } from './trace.ts';
 import { traceApi } from './traced-api.ts';
 
-/** What a test only reads. Whatever else steps are given must be its own: a test leaves nothing behind. */
+/** Read-only services that a debug run shares; it gets its own of all others, so that it leaves no trace behind. */
 type SharedServices =
   | 'settings'
   | 'addressPolicies'
@@ -30,7 +30,7 @@ const problem = problems('debug', {
   nothing_written: { status: 503, message: 'This changes something, and a test of a definition changes nothing' },
 });
 
-/** Room for what one call can count. */
+/** Counter slots for one request. */
 const counterSlots = { fixedWindows: 256, slidingWindows: 64 };
 
 export interface Sandbox {
@@ -53,8 +53,8 @@ export function createSandbox(services: StepServices, trace: Trace): Sandbox {
 }
 
 /**
- * What the call is answered from: the API under test at its listen path, on any host, and behind it copies of the APIs
- * that it hands calls to, so that their counters stay untouched as well.
+ * Sandbox snapshot: the API under test at its listen path on any host, and copies of the APIs it loops to, so that
+ * their counters stay untouched.
  */
 export function createSandboxSnapshot(current: Snapshot, own: Api, services: StepServices, trace: Trace): Snapshot {
   const apis = new Map<string, Api>();
@@ -73,7 +73,7 @@ export function createSandboxSnapshot(current: Snapshot, own: Api, services: Ste
     try {
       return addApi(traceApi(compileApi(api.model, services, api), trace));
     } catch (error) {
-      services.log.error({ err: error, api: api.id }, 'an API the call is handed to could not be compiled');
+      services.log.error({ err: error, api: api.id }, 'loop target not compiled');
       return undefined;
     }
   }
@@ -86,7 +86,7 @@ export function createSandboxSnapshot(current: Snapshot, own: Api, services: Ste
     ports: new Map(),
     guard: undefined,
     hasTenants: current.hasTenants,
-    held: current.held,
+    reservedHosts: current.reservedHosts,
     apis,
     findByName: (orgId, name) =>
       orgId === own.orgId && (ownNames.has(name) || ownNames.has(loopName(name)))

@@ -5,11 +5,11 @@ import { tokenPattern } from '#base/http-syntax.ts';
 import { oasSchema } from '#definition/oas.ts';
 import { warningList } from '#operations/shapes.ts';
 
-/** As on a connection, where a value ends with its line. */
+/** Header value: one line, as in HTTP/1.1. */
 const value = z.string().refine(text => !/[^\P{Cc}\t]/u.test(text), { error: 'must be one line of text' });
 const values = z.union([value, z.array(value)], { error: 'must be one line of text, or an array of them' });
 
-/** A tunnel is no call of an API. */
+/** CONNECT opens a tunnel, not an API request. */
 const methods = new Set(METHODS.filter(method => method !== 'CONNECT'));
 
 export const DebugRequest = z.object({
@@ -46,17 +46,17 @@ export const DebugResult = z.object({
   warnings: warningList,
 });
 
-/** One test, as it is sent to a traffic thread. */
+/** A debug run as sent to a traffic thread. */
 export interface DebugTask {
   readonly definition: DefinitionOfKind;
   readonly request: z.output<typeof DebugRequest>;
-  /** Whoever tests counts as the caller. */
+  /** Address of the operator, used as the client address. */
   readonly address: string;
 }
 
-/** What came of it. */
+/** Result of a debug run. */
 export interface DebugRun {
-  /** False when the definition could not be made into an API at all. */
+  /** False when the definition did not compile. */
   readonly built: boolean;
   readonly message: string;
   readonly response: string;

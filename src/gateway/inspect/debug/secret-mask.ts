@@ -1,7 +1,7 @@
 import { createRedactor } from '#base/redaction.ts';
 import type { StepServices } from '../../steps/step-services.ts';
 
-/** Redacts what a test shows: the secrets that any definition was given, and those in the settings that none names. */
+/** Redacts debug output: secrets resolved by any definition, and those in the settings. */
 export function createSecretMask({
   settings,
   secrets,

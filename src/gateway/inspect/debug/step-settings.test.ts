@@ -10,13 +10,13 @@ const told = (step: string, definition: object) => {
   return describeStepSettings(step, model, model.versions[0]);
 };
 
-test('a step tells what its part of the definition says, and nothing of what was left out', () => {
+test('settings of a step contain its part of the definition without unset members', () => {
   assert.deepEqual(told('cors', { CORS: { enable: true, max_age: 9 } }), { cors: { enabled: true, maxAge: 9 } });
   assert.equal(told('cors', {}), undefined);
   assert.equal(told('no-such-step', {}), undefined);
 });
 
-test('secrets are masked, wherever they stand', () => {
+test('secrets are masked at any depth', () => {
   const canary = 'canary';
   const definition = {
     use_basic_auth: true,
@@ -45,12 +45,12 @@ test('secrets are masked, wherever they stand', () => {
   });
 });
 
-test('long settings are cut', () => {
+test('long settings are truncated', () => {
   const settings = told('ip-access', { enable_ip_whitelisting: true, allowed_ips: Array(500).fill('192.0.2.1') });
   assert.ok(typeof settings === 'string' && settings.length <= 1501);
 });
 
-test('only steps that there are have settings', () => {
+test('every step in the settings table exists', () => {
   const names = new Set(order.map(({ step }) => step.name));
   assert.deepEqual(
     Object.keys(settingsByStep).filter(name => !names.has(name)),

@@ -10,7 +10,7 @@ interface Parts {
   readonly lists?: readonly (keyof Endpoints)[];
 }
 
-/** Which parts of a definition each step goes by. */
+/** Parts of a definition that configure each step. */
 export const settingsByStep: Readonly<Record<string, Parts>> = {
   'cors-headers': { api: ['cors'] },
   cors: { api: ['cors'] },
@@ -56,10 +56,10 @@ export const settingsByStep: Readonly<Record<string, Parts>> = {
   'circuit-breaker': { lists: ['circuitBreaker'] },
 };
 
-/** Longer ones are cut: a line of the log has its bounds. */
+/** Longer settings are truncated: a trace line is bounded. */
 const maxSettingsCharacters = 1500;
 
-/** What a definition tells a step, without secrets and what was left out; undefined where that is nothing. */
+/** A step's settings with secrets masked and unset members removed; undefined without any. */
 export function describeStepSettings(step: string, model: Model, version: VersionModel | undefined): unknown {
   const parts = Object.hasOwn(settingsByStep, step) ? settingsByStep[step]! : {};
   const entries: [string, unknown][] = [
@@ -83,9 +83,9 @@ const isUnset = (value: unknown): boolean =>
   value === 0 ||
   (typeof value === 'object' && Object.keys(value).length === 0);
 
-/** Values under these names let others in. A key may stand where an address may. */
+/** Members that hold secrets. `source` and `keysets` may hold a key instead of a URL. */
 const secretNames = /secret|password|passphrase|private|^source$|^keysets$/i;
-/** Values of headers that are added may be credentials, whatever the header is called. */
+/** Members whose values may be credentials, whatever the header name. */
 const secretValueNames = /^(?:add|add_headers|headers|extrametadata|customparams)$/i;
 
 function mask(value: unknown): unknown {

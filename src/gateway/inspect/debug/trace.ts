@@ -1,18 +1,18 @@
 import type { Clock } from '#base/clock.ts';
 import { createLog, type Log } from '#base/log.ts';
 
-/** One line of the log of a test. */
+/** One line of a trace. */
 export interface TraceLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error';
   readonly msg: string;
   readonly type: 'request' | 'response';
   /** The step. */
   readonly mw?: string;
-  /** A status of HTTP. */
+  /** HTTP status. */
   readonly code?: number;
   /** A code of docs/reference/refusals.md. */
   readonly refusal?: string;
-  /** What that means. */
+  /** Explanation of the refusal code. */
   readonly about?: string;
   readonly took_ms?: number;
   readonly key_hash?: string;
@@ -25,22 +25,22 @@ export interface TracedApiIdentity {
   readonly orgId: string;
 }
 
-/** What a test writes down while it runs. */
+/** Trace of one exchange. */
 export interface Trace {
   note(line: TraceLine, of?: TracedApiIdentity): void;
-  /** What the call is waiting for, in case it waits for too long. */
+  /** What the exchange waits for, reported on a timeout. */
   waitingFor: string;
-  /** Where the call is on its way. */
+  /** Request or response phase. */
   phase: TraceLine['type'];
   /** One JSON object in each line. */
   text(): string;
 }
 
-/** More than any chain has steps; a definition that sends its calls round and round may not fill the memory. */
+/** Bounds of a trace: above any chain's length, reached only by loops. */
 const maxLines = 500;
 const maxLineCharacters = 4096;
 
-/** `redact` replaces secrets in each line: what steps do is told with the values they do it with. */
+/** `redact` replaces secrets in each line: messages contain the values steps work with. */
 export function createTrace(clock: Clock, own: TracedApiIdentity, redact = (text: string) => text): Trace {
   const lines: string[] = [];
   return {
@@ -62,7 +62,7 @@ export const elapsedMs = (since: number): number => Math.round((performance.now(
 
 const levels: readonly TraceLine['level'][] = ['debug', 'info', 'warn', 'error'];
 
-/** What the gateway itself logs about the call stands among the rest. Faults of ours are written to the real log too. */
+/** Log that writes into the trace; errors also go to the real log. */
 export function createTraceLog(trace: Trace, real: Log): Log {
   return createLog({
     level: 'debug',
@@ -70,7 +70,7 @@ export function createTraceLog(trace: Trace, real: Log): Log {
     write(text) {
       const { level, time: _time, msg, api: _api, code, err, ...more } = JSON.parse(text);
       const known = levels.find(it => it === level) ?? 'error';
-      if (known === 'error') real.error({ ...more, code, failure: err }, `while a definition was tested: ${msg}`);
+      if (known === 'error') real.error({ ...more, code, failure: err }, `debug run: ${msg}`);
       const refusal = typeof code === 'string' ? { refusal: code } : {};
       const reason = err ? { reason: String(err.message ?? err) } : {};
       trace.note({ ...more, ...refusal, ...reason, level: known, msg, type: trace.phase });

@@ -9,8 +9,8 @@ import { describeStepSettings } from './step-settings.ts';
 import { elapsedMs, type Trace, type TracedApiIdentity, type TraceLine } from './trace.ts';
 
 /**
- * The same API whose every decision is written down. Its steps are the steps of traffic, each inside a wrapper: nothing
- * on the path of traffic knows of tests.
+ * Wraps an API so that every step's decision is traced. The steps are those of traffic: the traffic path has no
+ * tracing hooks.
  */
 export function traceApi(api: Api, trace: Trace): Api {
   const traced = new Map(api.versionRuntimes.map(it => [it, { ...it, chain: traceChain(it, api, trace) }]));
@@ -78,7 +78,7 @@ type StepOutcome = Pick<TraceLine, 'level' | 'msg'> &
   Partial<Pick<TraceLine, 'code' | 'refusal' | 'about' | 'key_hash'>>;
 const passed: StepOutcome = { level: 'debug', msg: 'passed' };
 
-/** Runs a step, waits only if it does, and writes down what came of it. */
+/** Runs a step and traces its outcome; awaits only a promise. */
 function traceStep<T>(
   trace: Trace,
   line: Pick<TraceLine, 'type'> & { mw: string },
@@ -125,13 +125,13 @@ export function describeRefusal(call: Exchange, response: GatewayResponse): Step
   };
 }
 
-/** The sentence in a refusal's own notation. */
+/** The message inside a refusal body, XML or JSON. */
 function readErrorText({ body }: GatewayResponse): string | undefined {
   const text = body.bytes?.toString() ?? '';
   return /<error>(.*)<\/error>/s.exec(text)?.[1] ?? /"error": (".*")/.exec(text)?.[1]?.slice(1, -1);
 }
 
-/** A step that found out who calls says so, by the hash of the key. */
+/** Traces the identity that a step established, by key hash. */
 const describeIdentity = (call: Exchange, before: Exchange['session']) =>
   call.session !== undefined && call.session !== before
     ? { key_hash: call.keyHash, msg: `knows the caller by ${call.authMethod || 'its credential'}` }
@@ -139,7 +139,7 @@ const describeIdentity = (call: Exchange, before: Exchange['session']) =>
 
 const tracedUpstreamCalls = new WeakSet<Exchange>();
 
-/** Once for each call, before whatever happens to the answer. */
+/** Traces the upstream response once per exchange, before the response steps. */
 export function noteUpstream(call: Exchange, trace: Trace): void {
   trace.phase = 'response';
   if (call.upstreamMs === 0 || tracedUpstreamCalls.has(call)) return;

@@ -17,7 +17,7 @@ const explanationHeader = 'X-Gw-Explanation';
 
 const rpcTimeoutMs = 2000;
 
-/** Takes calls that ask to be explained; all others pass with one look at their headers. */
+/** Explains requests with the explain header; all others cost one header lookup. */
 export function withExplanations(
   options: EngineOptions,
   explanations: ExplanationStore,
@@ -26,10 +26,10 @@ export function withExplanations(
   const { services } = options;
   const limitAttempts = createSecretRateLimit(services.clock);
 
-  /** It never goes on, right or wrong: not to the upstream, and not into any record. */
+  /** Removes the secret, valid or not: it must reach neither the upstream nor a record. */
   function takeSecret({ headers }: Exchange): string {
     const secret = headers.get(explainHeader) ?? '';
-    // `set` takes away other spellings of the name too.
+    // `set` removes other spellings of the name too.
     headers.set(explainHeader, '');
     headers.remove(explainHeader);
     return secret;
@@ -40,7 +40,7 @@ export function withExplanations(
     try {
       return await limitAttempts(clientAddress, () => services.rpc('explains', { secret }, rpcTimeoutMs));
     } catch (error) {
-      services.log.warn({ reason: (error as Error).message }, 'whether a call may be explained could not be found out');
+      services.log.warn({ reason: (error as Error).message }, 'explain secret not verified, request not explained');
       return false;
     }
   }

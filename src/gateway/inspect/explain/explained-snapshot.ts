@@ -5,8 +5,8 @@ import type { Trace } from '../debug/trace.ts';
 import { traceApi } from '../debug/traced-api.ts';
 
 /**
- * The snapshot as one call meets it, with every decision of the APIs it goes through written down. Steps are the very
- * same, counters and kept answers included: nothing happens differently because somebody looks.
+ * Snapshot for one explained request: the APIs it passes are traced. Steps, counters and cached responses are the
+ * real ones, so that tracing changes nothing.
  */
 export function createExplainedSnapshot(current: Snapshot, call: Exchange, trace: Trace): Snapshot {
   const tracedApis = new Map<Api, Api>();
@@ -33,7 +33,7 @@ export function createExplainedSnapshot(current: Snapshot, call: Exchange, trace
     router: port ? current.router : own,
     ports: port ? new Map([[port, own]]) : new Map(),
     guard: current.guard,
-    held: current.held,
+    reservedHosts: current.reservedHosts,
     hasTenants: current.hasTenants,
     apis: new TracedApis(current.apis, traceOnce),
     findByName(orgId, name) {
@@ -43,7 +43,7 @@ export function createExplainedSnapshot(current: Snapshot, call: Exchange, trace
   };
 }
 
-/** Looked up one by one: there may be thousands, and one call meets a few. */
+/** Traces APIs on lookup: of thousands, one request meets a few. */
 class TracedApis extends Map<string, Api> {
   readonly #all: ReadonlyMap<string, Api>;
   readonly #traced: (api: Api) => Api;

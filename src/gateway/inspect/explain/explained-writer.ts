@@ -1,13 +1,13 @@
 import type { ResponseWriter } from '../../pipeline/response-writer.ts';
 
-/** What happens to an answer on its way. */
+/** Callbacks of a response. */
 export interface ResponseEvents {
-  /** More headers for it, as a flat list. */
+  /** Returns additional headers as a flat list. */
   onStart(status: number): readonly string[];
   onEnd(): void;
 }
 
-/** The same sink, with more in the head of what goes through it. A class, since the engine sets `onDrain` on it. */
+/** Response writer that adds headers. A class, since the engine sets `onDrain` on it. */
 export class ExplainedWriter implements ResponseWriter {
   readonly #inner: ResponseWriter;
   readonly #watching: ResponseEvents;

@@ -2,13 +2,13 @@ import type { Clock } from '#base/clock.ts';
 import { Lru } from '#base/lru.ts';
 import type { Trace } from '../debug/trace.ts';
 
-/** Explanations that can still be read, on one thread. */
+/** Explanations retained by one thread. */
 const maxExplanations = 64;
 const explanationTtlMs = 600_000;
 
 export interface ExplanationStore {
   add(id: string, trace: Trace): void;
-  /** Undefined when nobody here knows it, or no longer. */
+  /** Undefined when unknown on this thread, or expired. */
   text(id: string): string | undefined;
 }
 

@@ -2,7 +2,7 @@ import type { Exchange } from '../../pipeline/exchange.ts';
 import { findApiById, type Snapshot } from '../../routing/snapshot.ts';
 import type { Trace } from '../debug/trace.ts';
 
-/** Says why no route was found, and names the listen path that was probably meant. Only for holders of the gateway secret. */
+/** Traces why no route matched, with a near miss. Only for holders of the gateway secret. */
 export function noteRoute(call: Exchange, current: Snapshot, trace: Trace, idPaths: boolean): void {
   const router = call.peer.port ? current.ports.get(call.peer.port) : current.router;
   if (router?.find(call.host, call.path, current.guard) || (idPaths && findApiById(current, call))) return;
@@ -11,7 +11,10 @@ export function noteRoute(call: Exchange, current: Snapshot, trace: Trace, idPat
   trace.note({ level: 'info', type: 'request', mw: 'route', msg, code: 404, refusal: 'route_unknown' });
 }
 
-/** The same path with or without a final slash, in another case, or on another host or port; empty where there is none. */
+/**
+ * Near miss: the path with or without a trailing slash, in another case, or on another host or port; empty without
+ * one.
+ */
 function findNearMiss({ host, path, peer }: Exchange, current: Snapshot): string {
   const own = peer.port ? current.ports.get(peer.port) : current.router;
   const other = path.endsWith('/') ? path.slice(0, -1) : `${path}/`;

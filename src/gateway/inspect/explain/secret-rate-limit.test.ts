@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createSecretRateLimit } from './secret-rate-limit.ts';
 
-describe('limit on guesses of the secret that explains requests', () => {
-  test('after ten wrong secrets in a second none of that address is looked at until the next, not even the right one', async () => {
+describe('explain secret rate limit', () => {
+  test('after ten wrong secrets in a second an address is rejected until the next, even with the right one', async () => {
     const clock = { ms: 5000, now: () => clock.ms };
     const attempt = createSecretRateLimit(clock);
     let looked = 0;
@@ -19,7 +19,7 @@ describe('limit on guesses of the secret that explains requests', () => {
     for (let n = 0; n < 50; n++) assert.equal(await attempt('192.0.2.1', async () => true), true);
   });
 
-  test('of many at once from one address only so many are looked at; other addresses have their own', async () => {
+  test('concurrent checks are bounded per address', async () => {
     const attempt = createSecretRateLimit({ now: () => 0 });
     let looked = 0;
     const { promise, resolve } = Promise.withResolvers<boolean>();

@@ -2,9 +2,9 @@ import type { Clock } from '#base/clock.ts';
 import { createFailureCounter } from '#base/failure-counter.ts';
 
 export interface SecretRateLimits {
-  /** Wrong secrets of one address in a second, on one thread; more are not looked at. */
+  /** Wrong secrets of one address in a second, on one thread; further ones are rejected unchecked. */
   readonly maxWrongPerSecond: number;
-  /** Secrets of one address looked at concurrently. */
+  /** Secrets of one address checked concurrently. */
   readonly maxConcurrent: number;
 }
 
@@ -12,7 +12,7 @@ const defaultBounds: SecretRateLimits = { maxWrongPerSecond: 10, maxConcurrent: 
 const windowMs = 1000;
 const maxAddresses = 10_000;
 
-/** Bounds guesses of a secret by client address: wrong ones of one address do not count for another. */
+/** Brute-force limit by client address: failures of one address do not count for another. */
 export function createSecretRateLimit(clock: Clock, { maxWrongPerSecond, maxConcurrent } = defaultBounds) {
   const wrong = createFailureCounter({ maxFailures: maxWrongPerSecond, windowMs, maxKeys: maxAddresses }, clock);
   const concurrent = new Map<string, number>();

@@ -1,4 +1,4 @@
-/** A step of a call, as short as it can be said. */
+/** One step in the summary. */
 interface StepSummary {
   readonly step: string;
   readonly said: string;
@@ -7,11 +7,11 @@ interface StepSummary {
   readonly refusal?: string;
 }
 
-/** Of the header that carries it: some proxies take no more than this in one. */
+/** Bound of the response header: some proxies accept no longer one. */
 const maxHeaderCharacters = 4000;
 const maxMessageCharacters = 120;
 
-/** The lines of a trace that steps wrote, as JSON in ASCII that fits into a header. */
+/** Summarizes the step lines of a trace as ASCII JSON that fits into a header. */
 export function summarizeTrace(id: string, lines: string): string {
   const steps = lines.split('\n').flatMap(line => {
     const { mw, msg, took_ms, code, refusal } = line === '' ? {} : JSON.parse(line);

@@ -1,7 +1,7 @@
 import { BodyBuffer } from '../../http/body-buffer.ts';
 import type { ResponseWriter } from '../../pipeline/response-writer.ts';
 
-/** An answer as it is kept in memory. */
+/** A response buffered in memory. */
 export interface BufferedResponse {
   readonly status: number;
   /** `[name, value, …]` */
@@ -9,12 +9,15 @@ export interface BufferedResponse {
   readonly body: Buffer;
 }
 
-/** Bytes that several answers may take together. */
+/** Byte budget shared by the responses of one batch. */
 export interface ByteBudget {
   remaining: number;
 }
 
-/** Keeps an answer as long as there is room; whoever waits hears of it once, and of undefined when it cannot be had whole. */
+/**
+ * Response writer into memory, within a byte budget. Calls back once: with the response, or undefined when it was
+ * aborted or too large.
+ */
 export function createMemoryWriter(
   budget: ByteBudget,
   onResponse: (kept: BufferedResponse | undefined) => void,
@@ -34,7 +37,7 @@ export function createMemoryWriter(
     if (ended) return;
     budget.remaining -= chunk.byteLength;
     if (budget.remaining < 0) return settle(undefined);
-    // The bytes belong to the connection they came over, which may use them again.
+    // Copied: the connection reuses its buffer.
     buffer.add(Buffer.from(chunk));
   }
 

@@ -10,7 +10,7 @@ import { type CreateExchangeOptions, createExchange } from '../../server/create-
 
 const headerValue = z.string().refine(text => !/[^\P{Cc}\t]/u.test(text));
 
-/** An address names a host, which is not for a part to choose. */
+/** Relative URLs only: a part must not choose the host. */
 const relativeUrl = z.string().refine(text => !/^(?:[a-z][a-z0-9+.-]*:|[\\/]{2})/i.test(text) && !/[\s\\#]/.test(text));
 
 const Part = z.object({
@@ -26,12 +26,12 @@ export const Batch = z.object({
   suppress_parallel_execution: z.boolean().nullish(),
 });
 
-/** How a body is framed, for which host, and whether it is explained, is settled by the call that brought it. */
+/** Headers that the enclosing request decides: framing, host, explanation. */
 const inheritedHeaders: ReadonlySet<string> = new Set([...framingHeaders, 'host', explainHeader]);
 
 /**
- * One part as a call of its own, or why a listener would refuse it. It comes from where the whole came from: what a part
- * claims about that is dropped, whoever brought it, since even a trusted proxy only passed it on.
+ * Exchange of one batch part, or why a listener would refuse it. Its peer is that of the enclosing request; client
+ * claims inside a part are dropped even behind a trusted proxy, which only forwarded the body.
  */
 export function createPartExchange(
   part: Part,

@@ -11,10 +11,10 @@ import { type CreateExchangeOptions, createBadRequestResponse } from '../../serv
 import { type BufferedResponse, type ByteBudget, createMemoryWriter } from './memory-writer.ts';
 import { Batch, createPartExchange, type Part } from './parts.ts';
 
-/** Several calls in one request, each through the whole chain of the API. */
+/** Batch requests: several requests in one, each through the whole chain of the API. */
 const batchPath = '/gw/batch/';
 
-/** Of one request; the others wait for their turn. */
+/** Parts of one batch in flight; the others wait. */
 const maxConcurrentParts = 10;
 
 interface Result {
@@ -36,12 +36,12 @@ export function createBatchRoutes({ model, services }: BuiltInRouteContext): [pa
     paths: pathRulesOf(settings),
     clientAddress: createClientAddressResolver([]),
     isClientClaim: createClientClaims(settings['gateway.client_claim_headers']),
-    limits: { headers: settings['gateway.max_headers'] },
+    limits: { maxHeaders: settings['gateway.max_headers'] },
   };
 
   async function runBatch(whole: Exchange, inside: DispatchRequest): Promise<GatewayResponse> {
     if (whole.method !== 'POST') return createResponse(200);
-    // A batch that comes inside of another, or comes round again, could go on for ever.
+    // A nested or looping batch could multiply without end.
     if (whole.restrictedToApiId !== '' || whole.loopCount > 0) return refuse(whole, 'batch_nested');
     const request = readBatch(await whole.body.read(maxBatchBytes), maxValues);
     if (!request) return refuseMalformed(whole);
@@ -55,7 +55,10 @@ export function createBatchRoutes({ model, services }: BuiltInRouteContext): [pa
     );
   }
 
-  /** One part after another, some at the same time, until all are answered or the time is up; in the order asked. */
+  /**
+   * Runs the parts with bounded concurrency until all have a response or the batch times out; results keep the
+   * request order.
+   */
   async function runParts(
     whole: Exchange,
     parts: readonly Part[],
@@ -98,7 +101,7 @@ export function createBatchRoutes({ model, services }: BuiltInRouteContext): [pa
       return { response: Promise.resolve({ status: call.status, headers, body }), abandon: () => undefined };
     }
     const { promise, resolve } = Promise.withResolvers<BufferedResponse | undefined>();
-    /** Nobody waits for the rest. */
+    /** Cancels the part: its exchange sees a client disconnect. */
     const abandon = () => {
       call.isClientDisconnected = true;
       call.onDisconnect?.();
@@ -115,7 +118,7 @@ export function createBatchRoutes({ model, services }: BuiltInRouteContext): [pa
 }
 
 interface RunningPart {
-  /** Undefined when there was no answer, or none that could be kept. */
+  /** Undefined without a complete response. */
   readonly response: Promise<BufferedResponse | undefined>;
   abandon(): void;
 }
@@ -127,12 +130,12 @@ function readBatch(bytes: Buffer, maxValues: number) {
     const parsed = Batch.safeParse(JSON.parse(text));
     return parsed.success ? parsed.data : undefined;
   } catch {
-    // Whatever is wrong with it, the caller is told the same.
+    // Every parse error gets the same refusal.
     return undefined;
   }
 }
 
-/** In the notation of management answers, which clients of batches know. */
+/** Refusal in the format of management responses, which batch clients expect. */
 function refuseMalformed(call: Exchange): GatewayResponse {
   const { status, message } = refusals.batch_malformed;
   call.errorCode = 'batch_malformed';

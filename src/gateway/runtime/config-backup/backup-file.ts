@@ -20,21 +20,21 @@ export const problem = problems('config_backup', {
 });
 
 /**
- * The file: a line that says what it is, then parts, each sealed with the data key of the database for its place in this
- * very file, the last of which says that it is the last. The data key is there as the database has it, wrapped under the
- * master key: whoever has the file alone has nothing.
+ * File format: a header line, then sealed parts, the last marked as the end. Each part is sealed with the database's
+ * data key, bound to its index in this file. The header holds the data key wrapped under the master key: the file
+ * alone reveals nothing.
  */
 const format = 1;
-/** A file is read in one go. */
+/** The file is read into memory whole. */
 const defaultMaxBytes = 256 * 1024 * 1024;
 
 interface Head {
   readonly format: number;
-  /** Of the database: what it holds may read otherwise before and after a step of it. */
+  /** Migration count of the database: rows of another schema may not parse. */
   readonly schema: number;
   readonly id: string;
   readonly written_at: string;
-  /** Digest of the address of the database. */
+  /** Digest of the database URL. */
   readonly database: string;
   readonly data_key: string;
 }
@@ -52,7 +52,7 @@ export interface WriteBackupOptions {
   readonly maxBytes?: number | undefined;
 }
 
-/** Takes the place of the file in one step: what a crash leaves behind is the old one or the new one. */
+/** Atomic write by rename: a crash leaves the old file or the new one. */
 export async function writeBackup(options: WriteBackupOptions, parts: AsyncIterable<BackupPart>): Promise<void> {
   const { path, url, vault, wrappedKey, nowMs, maxBytes: mostBytes = defaultMaxBytes } = options;
   const head: Head = {
@@ -96,7 +96,7 @@ export interface OpenedBackup {
   readonly writtenAt: string;
 }
 
-/** Opens the text of such a file with one of the master keys. */
+/** Unseals a backup file with one of the master keys. */
 export function readBackup(text: string, url: string, masterKeys: readonly string[]): OpenedBackup {
   const unusable = (reason: string) => problem.unusable({ detail: { reason } });
   const [first = '', ...lines] = text.split('\n');
@@ -107,7 +107,7 @@ export function readBackup(text: string, url: string, masterKeys: readonly strin
   if (!dataKey) throw unusable('the master key does not open it');
   const vault = createVault(dataKey);
   if (head.database !== digestDatabase(vault, url)) throw unusable('it is of another database');
-  // What follows the last line is nothing, and nothing may follow the end.
+  // The text ends with a newline, and no part may follow the end marker.
   const parts = lines.slice(0, -1).map((line, place) => unsealPart(vault, line, toSealPurpose(head, place)));
   if (lines.at(-1) !== '' || !parts.every(part => part !== undefined) || !parts.pop()?.end)
     throw unusable('it is damaged');
@@ -118,7 +118,7 @@ function parseHead(line: string): Head | undefined {
   try {
     return JSON.parse(line) as Head;
   } catch {
-    // Whatever it is, it is not ours; an error would repeat it.
+    // Not a backup; a parse error would quote its content.
     return undefined;
   }
 }
@@ -127,7 +127,7 @@ function unsealPart(vault: Vault, line: string, purpose: string): (BackupPart & 
   try {
     return JSON.parse(vault.open(line, purpose)) as BackupPart & { end?: true };
   } catch {
-    // Changed, cut or moved: there is nothing more to know.
+    // Tampered, truncated or reordered.
     return undefined;
   }
 }

@@ -33,7 +33,7 @@ const database: Reader = {
 };
 const away = { code: 'database.unavailable', status: 503 };
 
-test('until the database is there the known answers, and what is not known is refused without asking it', async () => {
+test('until the database is available the backup is read, and other lookups reject without a query', async () => {
   const { access, reader, switchToDatabase: arrived } = createReaderWithBackup(database, known);
   assert.deepEqual(access.keys(['d1']), [limits]);
   assert.deepEqual(access.keys(['d2']), []);

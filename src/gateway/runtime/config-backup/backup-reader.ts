@@ -7,14 +7,13 @@ import type { ConfigBackup } from './config-backup.ts';
 export interface ReaderWithBackup {
   readonly reader: Reader;
   readonly access: AccessStore;
-  /** From now on the database is asked. */
+  /** Reads from the database from now on. */
   switchToDatabase(): void;
 }
 
 /**
- * What a thread reads from. With something known before the start the database is left alone until it is said to have
- * arrived: it may have to be brought up to date first. Until then policies, certificates and limits of organisations come
- * from what is known; whatever else would have to be looked up cannot be.
+ * Reads from the config backup until `switchToDatabase()`: the database may have to be migrated first. The backup
+ * holds policies, certificates and organisation limits; any other lookup rejects with `database.unavailable`.
  */
 export function createReaderWithBackup(reader: Reader, backup: ConfigBackup | undefined): ReaderWithBackup {
   if (!backup) return { reader, access: createAccessStore(reader), switchToDatabase: () => undefined };
@@ -47,7 +46,7 @@ function buildTables({ organisations, policies, certificates }: ConfigBackup) {
     for (const id of [policy._id, policy.id]) policiesById.set(`${org_id}/${id}`, policy);
   }
   return {
-    /** Nothing where one of them may be the key of a caller. */
+    /** Undefined where a digest may be a client's key, which the backup does not hold. */
     keys: (digests: readonly string[]) =>
       digests.every(digest => limits.has(digest)) ? digests.flatMap(digest => limits.get(digest)!) : undefined,
     policies: (orgId: string, ids: readonly string[]) =>

@@ -6,13 +6,13 @@ import { dataKeyName } from '#storage/meta.ts';
 import type { Reader } from '#storage/reader.ts';
 import type { BackupPart, PolicyRow } from './config-backup.ts';
 
-/** Rows of one part: sealing it must not keep others from the thread. */
+/** Rows of one part: bounds the time sealing blocks the thread. */
 const maxRowsPerPart = 200;
 
-/** Reads what traffic is made of. */
+/** Reads the configuration that a backup contains. */
 export function createBackupStore(reader: Reader, vault: Vault) {
   return {
-    /** Which revision the records are at, and the data key as it is wrapped now. */
+    /** Current revision and wrapped data key. */
     async state(): Promise<{ revision: number; wrappedKey: string }> {
       const rows = await reader.rows<{ name: string; value: string }>(
         "select name, value from meta where name in ('revision', ?)",

@@ -64,7 +64,7 @@ const keeping = (mostBytes?: number) =>
   });
 const text = () => readFileSync(path, 'utf8');
 
-test('it is written when what it holds changed, and not for keys that come and go', async () => {
+test('the config backup is written when its content changes, not for changes of keys', async () => {
   const keeper = await keeping();
   await keeper.look();
   let last = text();
@@ -97,7 +97,7 @@ test('it is written when what it holds changed, and not for keys that come and g
   );
 });
 
-test('what was changed before the end is in it', async () => {
+test('changes before close are in the config backup', async () => {
   const keeper = await keeping();
   await records.write(async () => {
     await insertApi('last');
@@ -107,7 +107,7 @@ test('what was changed before the end is in it', async () => {
   assert.equal(readBackup(text(), database.url, [master]).backup.apis.length, 451);
 });
 
-test('what is too large is not kept, nor what was kept before it grew', async () => {
+test('a config backup that grows too large is removed', async () => {
   const keeper = await keeping(10_000);
   await keeper.look();
   await keeper.close();

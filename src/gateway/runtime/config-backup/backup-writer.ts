@@ -18,26 +18,26 @@ export interface BackupWriterOptions {
   readonly maxBytes?: number;
 }
 
-/** How soon a change is in the file. */
+/** Delay until a change is in the file. */
 const checkIntervalMs = 1000;
-/** However much there is to write, it takes a small share of the time of the thread. */
+/** Pause after a write as a multiple of its duration: bounds the share of the thread's time. */
 const pausePerWriteFactor = 20;
 
-/** Keeps what traffic is made of in a file, for a start while the database does not answer. One for each process. */
+/** Config backup writer: one per process keeps the file current, for a start while the database is unavailable. */
 export async function startBackupWriter({ url, path, dataKey, clock, log, maxBytes: mostBytes }: BackupWriterOptions) {
   const vault = createVault(dataKey);
   const reader = await openReader({ url, connections: 1 });
   const store = trafficStore(reader, vault);
   const all = createBackupStore(reader, vault);
   let organisations = new Set<string>();
-  /** What the file was written from. */
+  /** State that the file was written from. */
   let lastWritten = { revision: -1, wrappedKey: '' };
   let pauseMs = checkIntervalMs;
   let isFailing = false;
   let timer: NodeJS.Timeout | undefined;
   let checking = Promise.resolve();
 
-  /** Keys come and go all the time, and are not in it. */
+  /** Ignores key and OAuth changes: keys are not in the backup, except organisation limits. */
   const affectsBackup = ({ topic, id }: Change) =>
     topic === 'keys' ? id === '' || organisations.has(id) : topic !== 'oauth';
 
@@ -60,9 +60,9 @@ export async function startBackupWriter({ url, path, dataKey, clock, log, maxByt
       organisations = digests;
     } catch (error) {
       if (!(error instanceof Problem && error.code === problem.too_large.code)) throw error;
-      // What is there is older than what is served; it must not come back.
+      // The existing file is stale: starting from it would serve an old configuration.
       await rm(path, { force: true });
-      log.error({ reason: error.message }, 'what traffic is made of is not kept');
+      log.error({ reason: error.message }, 'config backup too large, removed');
     } finally {
       pauseMs = Math.max(checkIntervalMs, pausePerWriteFactor * (clock.now() - begun));
     }
@@ -83,12 +83,12 @@ export async function startBackupWriter({ url, path, dataKey, clock, log, maxByt
       await writeIfChanged();
       isFailing = false;
     } catch (error) {
-      if (!isFailing) log.warn({ reason: (error as Error).message }, 'what traffic is made of could not be kept');
+      if (!isFailing) log.warn({ reason: (error as Error).message }, 'config backup not written, retrying');
       isFailing = true;
     }
   }
 
-  /** One after the other: there is one draft. */
+  /** Serialized: writes share one draft file. */
   function checkNow(): Promise<void> {
     checking = checking.then(checkOnce);
     return checking;
@@ -101,9 +101,8 @@ export async function startBackupWriter({ url, path, dataKey, clock, log, maxByt
   schedule();
 
   return {
-    /** Looks now. */
     look: checkNow,
-    /** Looks for the last time, unless that failed just now. */
+    /** Checks a last time, unless the previous check failed. */
     async close(): Promise<void> {
       clearTimeout(timer);
       await checking;

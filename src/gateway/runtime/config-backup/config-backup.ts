@@ -5,13 +5,13 @@ import { noGrants } from '../../pipeline/tenant-grants.ts';
 /** In the data directory. */
 export const backupFileName = 'config-backup.sealed';
 
-/** What traffic is made of, as it stands in the records: enough to serve it while the database does not answer. */
+/** Config backup: the stored configuration that serving traffic needs while the database is unavailable. */
 export interface ConfigBackup {
-  /** Bodies of definitions, with their secrets sealed as in the table. */
+  /** Definition bodies, with secrets sealed as in the table. */
   readonly apis: readonly string[];
   readonly certificates: readonly CertificateRow[];
   readonly policies: readonly PolicyRow[];
-  /** The limits of organisations that have APIs, by the digest they are found by. Keys of callers are not among them. */
+  /** Limits of organisations with APIs, by key digest. Keys of clients are not included. */
   readonly organisations: readonly OrganisationLimits[];
   readonly grants: StoredGrants;
 }
@@ -27,7 +27,7 @@ export interface OrganisationLimits {
   readonly rows: readonly FoundKeyRow[];
 }
 
-/** Some of it: it is read and written in parts, so that no step takes long. */
+/** One part: a backup is read and written in parts, to keep each step short. */
 export type BackupPart = Partial<ConfigBackup>;
 
 export function joinParts(parts: readonly BackupPart[]): ConfigBackup {

@@ -1,14 +1,14 @@
 import type { Log } from '#base/log.ts';
 
 export interface ConnectRetryOptions {
-  /** What has to succeed, as a whole, for everything to go on. May be tried again from its beginning. */
+  /** Connects and prepares the database; retried from its beginning. */
   readonly attempt: () => Promise<void>;
   readonly log: Log;
 }
 
 const retryIntervalMs = 1000;
 
-/** Tries until the database is there. A reason is told once. */
+/** Retries until the database is available. Logs each distinct reason once. */
 export function retryUntilConnected({ attempt, log }: ConnectRetryOptions) {
   let lastReason = '';
   let timer: NodeJS.Timeout | undefined;
@@ -18,10 +18,10 @@ export function retryUntilConnected({ attempt, log }: ConnectRetryOptions) {
   async function tryOnce(): Promise<void> {
     try {
       await attempt();
-      log.info('the database answers: everything goes on');
+      log.info('database available, offline mode ended');
     } catch (error) {
       const reason = (error as Error).message;
-      if (reason !== lastReason) log.warn({ reason }, 'the database is waited for');
+      if (reason !== lastReason) log.warn({ reason }, 'database unavailable, retrying');
       lastReason = reason;
       if (!isClosed) schedule();
     }

@@ -4,7 +4,7 @@ import { type OpenedBackup, problem, readBackup } from './backup-file.ts';
 import { backupFileName, type ConfigBackup } from './config-backup.ts';
 import { type OpenDatabaseOptions, type OpenedDatabase, withDatabase } from './open-database.ts';
 
-/** Stands in for a database that does not answer; nothing where nothing is known that can be used. */
+/** Offline start from the config backup; undefined without a usable one. */
 export async function startFromBackup(
   options: OpenDatabaseOptions,
   url: string,
@@ -13,19 +13,19 @@ export async function startFromBackup(
   const last = loadBackup(options, url);
   if (!last) return undefined;
   const facts = { reason, written_at: last.writtenAt };
-  options.log.warn(facts, 'the database does not answer: traffic is served as it was last known');
+  options.log.warn(facts, 'database unavailable, serving the config backup');
   return openWithBackup(options, url, last);
 }
 
 function loadBackup({ directory, masterKey, log }: OpenDatabaseOptions, url: string): OpenedBackup | undefined {
   try {
     const text = directory.read(backupFileName);
-    // The keys are only tried: which one is right is for the database to say.
+    // Only candidate keys: the database later confirms which one is current.
     return text === undefined ? undefined : readBackup(text, url, createMasterKeys(directory, masterKey).candidates());
   } catch (error) {
     log.warn(
       { file: directory.pathOf(backupFileName), reason: (error as Error).message },
-      'what was last known is left aside',
+      'config backup ignored',
     );
     return undefined;
   }

@@ -8,36 +8,39 @@ import type { ConfigBackup } from './config-backup.ts';
 export interface OpenDatabaseOptions {
   readonly records: RecordsOptions;
   readonly directory: DataDirectory;
-  /** The setting; empty where the data directory has it. */
+  /** From the settings; empty where the data directory holds it. */
   readonly masterKey: string;
-  /** Whether what was last known may stand in for a database that does not answer. */
+  /** The config backup may replace an unavailable database. */
   readonly allowsOfflineStart: boolean;
   readonly log: Log;
 }
 
 export interface OpenedDatabase {
   readonly records: Records;
-  /** What the vault is made of. */
+  /** Key of the vault. */
   readonly dataKey: Buffer;
-  /** There while the database has not answered since the start. */
+  /** Set while the database has been unavailable since the start. */
   readonly pendingDatabase?: PendingDatabase;
 }
 
 export interface PendingDatabase {
-  /** What was known before the start, until the database is there. */
+  /** The config backup, until the database is available. */
   backup(): ConfigBackup | undefined;
-  /** Brings the database up to date and lets everybody to it; rejects while it cannot be used. */
+  /** Migrates the database and releases deferred queries; rejects while it is unavailable. */
   connect(): Promise<void>;
 }
 
-/** The records, and what opens their secrets. A PostgreSQL that does not answer may be waited for by those who serve traffic. */
+/**
+ * Opens the database and its data key. A process that serves traffic may start offline while PostgreSQL is
+ * unavailable.
+ */
 export async function openDatabase(options: OpenDatabaseOptions): Promise<OpenedDatabase> {
   try {
     return await withDatabase(options, async (records, dataKey) => ({ records, dataKey }));
   } catch (error) {
     const { url } = options.records;
     if (!url || !options.allowsOfflineStart || toDatabaseProblem(error)?.code !== problem.unavailable.code) throw error;
-    // Loaded by those who have to wait.
+    // Lazy import: only an offline start needs it.
     const { startFromBackup: waitWithKnown } = await import('./offline-start.ts');
     const waiting = await waitWithKnown(options, url, (error as Error).message);
     if (!waiting) throw error;
@@ -45,7 +48,7 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Opened
   }
 }
 
-/** A database that answers, brought up to date, with the data key it has. What fails leaves it closed. */
+/** Opens and migrates the database and passes it with its data key to `use`; closes it on failure. */
 export async function withDatabase<T>(
   { records: options, directory, masterKey }: OpenDatabaseOptions,
   use: (records: Records, dataKey: Buffer) => Promise<T>,
