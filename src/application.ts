@@ -13,7 +13,7 @@ import { rejectWeakSecrets } from '#base/weak-secrets.ts';
 import { startSending } from '#events/events.ts';
 import { createConsent } from '#gateway/auth/oauth/consent.ts';
 import { createOauthProvider } from '#gateway/auth/oauth/provider.ts';
-import { problem as asksProblem } from '#gateway/pipeline/thread-rpc.ts';
+import { problem as rpcProblem } from '#gateway/pipeline/thread-rpc.ts';
 import { openDatabase, type PendingDatabase } from '#gateway/runtime/config-backup/open-database.ts';
 import { startDataPlane } from '#gateway/runtime/data-plane.ts';
 import { createDataPlaneControl } from '#gateway/runtime/data-plane-control.ts';
@@ -47,7 +47,7 @@ export interface AppEnvironment {
   /** Replaces the program of traffic threads. */
   readonly threadProgram?: URL | undefined;
   /** Preloaded traffic threads. */
-  readonly prepared?: ThreadsOptions['prepared'];
+  readonly preloadedThreads?: ThreadsOptions['preloadedThreads'];
   /** Receives log lines of traffic threads; standard error by default. */
   readonly writeLog?: ((lines: string) => void) | undefined;
 }
@@ -118,11 +118,11 @@ export async function openInstallation(
 /** Node id of persisted counters: empty with SQLite, which has one process; distinct per process on PostgreSQL. */
 function resolveNodeId(settings: Settings, directory: DataDirectory): string {
   if (settings.node_id || !settings['database.url']) return settings.node_id;
-  const known = directory.read('node_id');
-  if (known) return known;
-  const made = createPublicId();
-  directory.write('node_id', made);
-  return made;
+  const stored = directory.read('node_id');
+  if (stored) return stored;
+  const created = createPublicId();
+  directory.write('node_id', created);
+  return created;
 }
 
 function createKeyCounters({ shared }: SharedEngine, kept: CounterPersistence, { clock }: AppEnvironment): KeyCounters {
@@ -231,9 +231,9 @@ async function openListeners(
   let onDatabaseAvailable = async () => {};
   let drainTraffic = () => {};
   let metrics = (): readonly MetricFamily[] => [];
-  let askTraffic: Threads['ask'] = () => Promise.reject(asksProblem.no_threads());
-  let askAllTraffic: Threads['askAll'] = () => Promise.reject(asksProblem.no_threads());
-  let control: Inject = () => Promise.reject(asksProblem.no_threads());
+  let callThread: Threads['call'] = () => Promise.reject(rpcProblem.no_threads());
+  let broadcastToThreads: Threads['broadcast'] = () => Promise.reject(rpcProblem.no_threads());
+  let control: Inject = () => Promise.reject(rpcProblem.no_threads());
   const database = createDatabaseHealthCheck(records, environment.clock);
   const redis = () => (shared.state() === 'ok' ? '' : 'Redis does not answer: limits are counted here alone');
   const health: Health = {
@@ -249,8 +249,8 @@ async function openListeners(
     return Promise.all(stops.map(stop => stop()));
   });
   const traffic = createDataPlaneControl({
-    ask: (...asked) => askTraffic(...asked),
-    askAll: (...asked) => askAllTraffic(...asked),
+    call: (...rpc) => callThread(...rpc),
+    broadcast: (...rpc) => broadcastToThreads(...rpc),
     waitUntilCurrent: () => waitForDataPlane(),
   });
   const oauth = createOauthProvider({ ...tools, log: environment.log });
@@ -259,8 +259,8 @@ async function openListeners(
     ...tools,
     traffic,
     grantConsent: createConsent({ ...tools, provider: oauth }),
-    askTraffic: (...asked) => askTraffic(...asked),
-    askAllTraffic: (...asked) => askAllTraffic(...asked),
+    callThread: (...rpc) => callThread(...rpc),
+    broadcastToThreads: (...rpc) => broadcastToThreads(...rpc),
   };
 
   const authenticate = createAuthenticators(tools.users, tools.secrets);
@@ -327,8 +327,8 @@ async function openListeners(
     onDatabaseAvailable = traffic.onDatabaseAvailable;
     drainTraffic = traffic.drain;
     metrics = traffic.metrics;
-    askTraffic = traffic.ask;
-    askAllTraffic = traffic.askAll;
+    callThread = traffic.call;
+    broadcastToThreads = traffic.broadcast;
   }
   ready = true;
   const drain = () => {
@@ -339,6 +339,6 @@ async function openListeners(
 }
 
 const formatUrl = (host: string, { port }: { port: number }, scheme = 'http') => {
-  const shown = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  return `${scheme}://${shown.includes(':') ? `[${shown}]` : shown}:${port}`;
+  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  return `${scheme}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
 };

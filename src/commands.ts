@@ -124,7 +124,7 @@ const preloadThreads = (settings: Settings) =>
     : [];
 
 async function start({ settings }: CommandInput): Promise<void> {
-  const appEnvironment = { ...createEnvironment(settings), prepared: preloadThreads(settings) };
+  const appEnvironment = { ...createEnvironment(settings), preloadedThreads: preloadThreads(settings) };
   const { startApplication } = await loadApplication();
   const application = await startApplication(settings, appEnvironment);
   const delayMs = settings['shutdown.delay_seconds'] * 1000;

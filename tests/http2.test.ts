@@ -96,7 +96,7 @@ describe('HTTP/2', () => {
       isClientClaim: createClientClaims([]),
       limits: {
         maxHeaderBytes: 8192,
-        headers: 30,
+        maxHeaders: 30,
         headersTimeoutMs: 1000,
         requestTimeoutMs: 1500,
         keepAliveTimeoutMs: 20_000,

@@ -90,7 +90,7 @@ describe('Reload under load', () => {
       assert.equal(statusCode, 200);
     }
     await eventually(() => assert.equal(alive.size, 3));
-    assert.ok(told.some(line => JSON.parse(line).msg === 'a traffic thread crashed'));
+    assert.ok(told.some(line => JSON.parse(line).msg === 'traffic thread crashed'));
     for (const channel of [births, deaths, rollCall]) channel.close();
     await mortal.close();
   });

@@ -16,7 +16,7 @@ type Doing = (call: Exchange, sink: ResponseWriter) => void | Promise<void>;
 
 const limits: TransportLimits = {
   maxHeaderBytes: 8192,
-  headers: 50,
+  maxHeaders: 50,
   headersTimeoutMs: 1000,
   requestTimeoutMs: 20_000,
   bodyRate: { minBytesPerSecond: 0, windowMs: 1000 },

@@ -5,14 +5,14 @@ import { problems } from '#base/problems.ts';
  * results are structured-cloned: plain data only.
  */
 export interface RpcRequest {
-  readonly kind: 'ask';
+  readonly kind: 'rpc-request';
   readonly id: number;
   readonly name: string;
   readonly argument: unknown;
 }
 
 export interface RpcResponse {
-  readonly kind: 'reply';
+  readonly kind: 'rpc-response';
   readonly id: number;
   readonly value?: unknown;
   /** Error message, in place of a value. */
@@ -77,7 +77,7 @@ export function createRpcClient<Table>(post: (request: RpcRequest) => void, maxP
         timeoutMs,
       );
       pending.set(id, { timer, resolve, reject });
-      post({ kind: 'ask', id, name, argument });
+      post({ kind: 'rpc-request', id, name, argument });
     });
 
   return {
@@ -100,9 +100,9 @@ export function createRpcServer(handlers: RpcHandlers, post: (response: RpcRespo
     try {
       const handler = Object.hasOwn(handlers, name) ? handlers[name] : undefined;
       if (!handler) throw new Error(`unknown RPC method ${name}`);
-      post({ kind: 'reply', id, value: await handler(argument as never) });
+      post({ kind: 'rpc-response', id, value: await handler(argument as never) });
     } catch (error) {
-      post({ kind: 'reply', id, error: (error as Error).message });
+      post({ kind: 'rpc-response', id, error: (error as Error).message });
     }
   };
 }

@@ -245,7 +245,10 @@ export function createEngine(options: EngineOptions): RequestHandler {
     const databaseProblem = toDatabaseProblem(error);
     if (databaseProblem) {
       // Fails closed: the key cannot be looked up. The response does not reveal where the database is.
-      services.log.warn({ api: call.api?.id, reason: databaseProblem.message }, 'database unavailable, request refused');
+      services.log.warn(
+        { api: call.api?.id, reason: databaseProblem.message },
+        'database unavailable, request refused',
+      );
       return writeLocalReply(call, writer, refuse(call, 'database_unavailable'));
     }
     if (error instanceof Problem && (error.status < 500 || error.status === 503)) {

@@ -11,7 +11,10 @@ export const canUseHost = (reservedHosts: ReservedHosts, orgId: string, host: st
  * Tenant isolation in the router: routes without a host of their own do not reach hosts that others hold, and of two
  * routes that fit a request the older organisation's answers. Undefined where neither can happen.
  */
-export function createRouteGuard(contested: ReadonlySet<string>, reservedHosts: ReservedHosts): RouteGuard<Api> | undefined {
+export function createRouteGuard(
+  contested: ReadonlySet<string>,
+  reservedHosts: ReservedHosts,
+): RouteGuard<Api> | undefined {
   if (contested.size === 0 && reservedHosts.size === 0) return undefined;
   const hasOlder = (api: Api, router: Router<Api>, host: string, path: string): boolean => {
     for (const { value, isNamed } of router.matches(host, path))
@@ -21,6 +24,7 @@ export function createRouteGuard(contested: ReadonlySet<string>, reservedHosts: 
   };
   return {
     allows: (api, router, host, path, isNamed) =>
-      (isNamed || canUseHost(reservedHosts, api.orgId, host)) && !(contested.has(api.id) && hasOlder(api, router, host, path)),
+      (isNamed || canUseHost(reservedHosts, api.orgId, host)) &&
+      !(contested.has(api.id) && hasOlder(api, router, host, path)),
   };
 }

@@ -12,7 +12,12 @@ export const isOlder = (one: RoutedApi, other: RoutedApi): boolean =>
 export const compareAge = (one: RoutedApi, other: RoutedApi): number => (isOlder(one, other) ? -1 : 1);
 
 /** Route overlap: whether one request could match both routes, of two organisations. */
-export const routesOverlap = (reservedHosts: ReservedHosts, one: RoutedApi, other: RoutedApi, prefix: boolean): boolean =>
+export const routesOverlap = (
+  reservedHosts: ReservedHosts,
+  one: RoutedApi,
+  other: RoutedApi,
+  prefix: boolean,
+): boolean =>
   one.port === other.port &&
   hasHostOverlap(reservedHosts, one, other) &&
   pathsOverlap(splitListenPath(one.listenPath), splitListenPath(other.listenPath), prefix);

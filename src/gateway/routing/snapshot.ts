@@ -30,7 +30,10 @@ export function createEmptySnapshot(rules: RouterRules): Snapshot {
 }
 
 /** API by id in the first path segment; tried only after the router, so that listen paths win. */
-export function findApiById({ apis, reservedHosts }: Snapshot, { host, path, peer }: Exchange): RouteMatch<Api> | undefined {
+export function findApiById(
+  { apis, reservedHosts }: Snapshot,
+  { host, path, peer }: Exchange,
+): RouteMatch<Api> | undefined {
   const end = path.indexOf('/', 1);
   const id = path.slice(1, end < 0 ? undefined : end);
   const value = apis.get(id);
@@ -110,7 +113,11 @@ export function buildNextSnapshot(
   const currentIndex = reservedHosts === previous.reservedHosts ? indexes.overlapIndex : undefined;
   if (changed.length + removed.length === 0) {
     const index = currentIndex ?? buildOverlapIndex(previous.apis, previous.router, reservedHosts);
-    return createSnapshot(revision, pickRouters(previous), previous.apis, { ...indexes, overlapIndex: index, reservedHosts });
+    return createSnapshot(revision, pickRouters(previous), previous.apis, {
+      ...indexes,
+      overlapIndex: index,
+      reservedHosts,
+    });
   }
   const apis = new Map(previous.apis);
   const names = new Map(indexes.names);

@@ -60,7 +60,10 @@ export function startCertificateExpiryMonitor(options: ExpiryMonitorOptions) {
     try {
       return toModelOfStored(stored);
     } catch (error) {
-      log.debug({ api: stored.api_id, reason: (error as Error).message }, 'definition unreadable, certificates not checked');
+      log.debug(
+        { api: stored.api_id, reason: (error as Error).message },
+        'definition unreadable, certificates not checked',
+      );
       return undefined;
     }
   }

@@ -53,8 +53,7 @@ export function withControlApi(
     try {
       return await rpc('control', await toForwardedRequest(call), responseTimeoutMs);
     } catch (error) {
-      if (!call.isClientDisconnected)
-        log.warn({ reason: (error as Error).message }, 'control API request failed');
+      if (!call.isClientDisconnected) log.warn({ reason: (error as Error).message }, 'control API request failed');
       return createUnavailableResponse('The control interface gave no answer; try again');
     } finally {
       activeCalls--;

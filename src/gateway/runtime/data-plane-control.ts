@@ -8,7 +8,7 @@ const ownProblem = problems('data_plane', {
   not_purged: { status: 503, message: 'Cache invalidation failed' },
 });
 
-export interface DataPlaneControlOptions extends Pick<Threads, 'ask' | 'askAll'> {
+export interface DataPlaneControlOptions extends Pick<Threads, 'call' | 'broadcast'> {
   waitUntilCurrent(): Promise<void>;
 }
 
@@ -19,18 +19,18 @@ const reloadTimeoutMs = 30_000;
 
 /** Control of the data plane for management operations, by RPC to the traffic threads. */
 export function createDataPlaneControl({
-  ask: rpc,
-  askAll,
+  call,
+  broadcast,
   waitUntilCurrent: settled,
 }: DataPlaneControlOptions): DataPlaneControl {
   return {
     reload: () => withTimeout(settled(), reloadTimeoutMs),
-    status: apiId => rpc('status', { apiId }, rpcTimeoutMs),
-    stats: async apiId => sumStats(await askAll('vitals', { apiId }, rpcTimeoutMs)),
-    clearJwksCache: async apiId => void (await askAll('forgetKeySets', { apiId }, rpcTimeoutMs)),
+    status: apiId => call('status', { apiId }, rpcTimeoutMs),
+    stats: async apiId => sumStats(await broadcast('stats', { apiId }, rpcTimeoutMs)),
+    clearJwksCache: async apiId => void (await broadcast('invalidateJwks', { apiId }, rpcTimeoutMs)),
     async purgeResponseCache(apiId) {
       try {
-        await askAll('forgetResponses', { apiId }, rpcTimeoutMs);
+        await broadcast('purgeResponseCache', { apiId }, rpcTimeoutMs);
       } catch (cause) {
         if (cause instanceof Problem) throw cause;
         throw ownProblem.not_purged({ cause });

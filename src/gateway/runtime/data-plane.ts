@@ -39,7 +39,7 @@ export interface DataPlaneOptions
   readonly oauth: Pick<OauthProvider, 'answer'>;
   readonly log: Log;
   readonly threadProgram?: URL | undefined;
-  readonly prepared?: ThreadsOptions['prepared'];
+  readonly preloadedThreads?: ThreadsOptions['preloadedThreads'];
 }
 
 /** Starts the traffic threads and refreshes them on every committed change, of this or another process. */
@@ -52,11 +52,11 @@ export async function startDataPlane(options: DataPlaneOptions) {
     database,
     shared: shared.threads.buffer,
     dataKey,
-    known: options.pendingDatabase?.backup,
+    configBackup: options.pendingDatabase?.backup,
     host: settings['gateway.host'],
     port: settings['gateway.port'],
     count: threadCount(settings),
-    prepared: options.prepared,
+    preloadedThreads: options.preloadedThreads,
     version,
     managementPorts: options.managementPorts,
     log,
@@ -93,7 +93,8 @@ export async function startDataPlane(options: DataPlaneOptions) {
   if (!options.pendingDatabase) await startDatabaseTasks();
   const refresh = () =>
     void threads.refresh().catch(error => log.warn({ reason: error.message }, 'traffic threads not refreshed'));
-  const onLost = (error: Error) => log.warn({ reason: error.message }, 'LISTEN connection lost, falling back to polling');
+  const onLost = (error: Error) =>
+    log.warn({ reason: error.message }, 'LISTEN connection lost, falling back to polling');
   const unsubscribe = records.onChange(refresh);
   const notifications = database.url
     ? (await import('#storage/pg-notify.ts')).listenForChanges({ url: database.url, onChange: refresh, onLost })
@@ -109,8 +110,8 @@ export async function startDataPlane(options: DataPlaneOptions) {
     },
     drain: threads.drain,
     metrics: () => collector.families(threads),
-    ask: threads.ask,
-    askAll: threads.askAll,
+    call: threads.call,
+    broadcast: threads.broadcast,
     async close() {
       unsubscribe();
       for (const closer of closers) await closer();

@@ -13,28 +13,28 @@ export interface NetworkServicesOptions {
 }
 
 /**
- * Network tools by address policy. Key sets and registry lists are cached by URL: under another policy they have another
+ * Network services by address policy. Key sets and registry lists are cached by URL: under another policy they have another
  * cache, so that one organisation is not served what only another may fetch.
  */
 export function createNetworkServices({ shared, create }: NetworkServicesOptions) {
   const byPolicy = new Map<string, NetworkServices>();
   return {
-    within(policy: AddressPolicy): NetworkServices {
+    forPolicy(policy: AddressPolicy): NetworkServices {
       if (policy.key === '') return shared;
-      let tools = byPolicy.get(policy.key);
-      if (!tools) {
+      let services = byPolicy.get(policy.key);
+      if (!services) {
         const outbound: OutboundClient = {
           fetch: request => shared.outbound.fetch({ ...request, policy }),
           close: async () => undefined,
         };
-        tools = { outbound, ...create(outbound) };
+        services = { outbound, ...create(outbound) };
         const [oldest] = byPolicy.keys();
         if (byPolicy.size >= maxNetworkServices && oldest !== undefined) byPolicy.delete(oldest);
-        byPolicy.set(policy.key, tools);
+        byPolicy.set(policy.key, services);
       }
-      return tools;
+      return services;
     },
-    forgetKeySets(sources?: JwksSources): void {
+    invalidateJwks(sources?: JwksSources): void {
       shared.jwks.invalidate(sources);
       for (const { jwks } of byPolicy.values()) jwks.invalidate(sources);
     },

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { ThreadReport } from '#analytics/metrics-report.ts';
+import type { ApiStats, ApiStatus } from '#apis/api/data-plane.ts';
 import { parseApi, trafficStore } from '#apis/config-reader.ts';
 import { createAddressPolicies } from '#base/address-policies.ts';
 import { systemClock } from '#base/clock.ts';
@@ -27,9 +28,9 @@ import { createRpcClient, createRpcServer, type RpcRequest, type RpcResponse } f
 import { createUpstreamPools } from '../proxy/pools.ts';
 import { createServiceDiscovery } from '../proxy/service-discovery.ts';
 import { createEventEmitter, type EmittedEvent } from '../recording/event-emitter.ts';
-import { createRecentStats, type Vitals } from '../recording/recent-stats.ts';
+import { createRecentStats } from '../recording/recent-stats.ts';
 import { createRecorder, type Recorder } from '../recording/recorder.ts';
-import { describeApiStatus, type ServedStatus } from '../routing/api-status.ts';
+import { describeApiStatus } from '../routing/api-status.ts';
 import { createEngine } from '../routing/engine.ts';
 import { createSnapshotLoader } from '../routing/loader.ts';
 import { createSniSelector } from '../routing/sni.ts';
@@ -60,14 +61,14 @@ export interface ThreadData {
   /** Management ports of this process, refused as upstreams. */
   readonly managementPorts: readonly number[];
   /** Config backup to serve until the database is available; absent when it is. */
-  readonly known?: ConfigBackup | undefined;
+  readonly configBackup?: ConfigBackup | undefined;
 }
 
 /** From the main thread. */
 export type MessageToThread =
-  | { readonly kind: 'changed'; readonly ask: number }
-  | { readonly kind: 'taken' }
-  | { readonly kind: 'arrived' }
+  | { readonly kind: 'config-changed'; readonly refreshId: number }
+  | { readonly kind: 'batch-accepted' }
+  | { readonly kind: 'database-available' }
   /** `/ready` returns 503 from now on; traffic continues. */
   | { readonly kind: 'drain' }
   | { readonly kind: 'stop' }
@@ -77,10 +78,10 @@ export type MessageToThread =
 export type MessageToMain =
   | { readonly kind: 'listening'; readonly port: number }
   | { readonly kind: 'failed'; readonly code: string; readonly message: string }
-  | { readonly kind: 'loaded'; readonly ask: number; readonly fault?: string }
+  | { readonly kind: 'loaded'; readonly refreshId: number; readonly fault?: string }
   | { readonly kind: 'report'; readonly report: ThreadReport }
   | ({ readonly kind: 'event' } & EmittedEvent)
-  | { readonly kind: 'untold'; readonly count: number }
+  | { readonly kind: 'events-dropped'; readonly count: number }
   | RpcRequest
   | RpcResponse;
 
@@ -89,11 +90,11 @@ export interface TrafficThreadRpc {
   /** Trace of an explained request; empty when unknown on this thread. */
   explanation(given: { readonly id: string }): Promise<string>;
   debug(given: DebugTask): Promise<DebugRun>;
-  status(given: { readonly apiId: string }): Promise<ServedStatus>;
-  vitals(given: { readonly apiId: string }): Promise<Vitals>;
+  status(given: { readonly apiId: string }): Promise<ApiStatus>;
+  stats(given: { readonly apiId: string }): Promise<ApiStats>;
   /** Invalidates the JWKS of an API, or all. */
-  forgetKeySets(given: { readonly apiId?: string | undefined }): Promise<void>;
-  forgetResponses(given: { readonly apiId: string }): Promise<void>;
+  invalidateJwks(given: { readonly apiId?: string | undefined }): Promise<void>;
+  purgeResponseCache(given: { readonly apiId: string }): Promise<void>;
 }
 
 /** Requests of one thread that wait for the main thread. */
@@ -119,8 +120,8 @@ async function runThread(data: ThreadData, port: MessagePort): Promise<void> {
     ...data.database,
     onLost: error => log.warn({ reason: error.message }, 'database connection lost'),
   });
-  const { reader, access, switchToDatabase } = createReaderWithBackup(databaseReader, data.known);
-  let databaseFault = data.known ? databaseUnavailable : '';
+  const { reader, access, switchToDatabase } = createReaderWithBackup(databaseReader, data.configBackup);
+  let databaseFault = data.configBackup ? databaseUnavailable : '';
   let isDraining = false;
   const post = (message: MessageToMain) => port.postMessage(message);
   const vault = createVault(Buffer.from(data.dataKey));
@@ -164,7 +165,7 @@ async function runThread(data: ThreadData, port: MessagePort): Promise<void> {
   const services: StepServices = {
     settings,
     addressPolicies: addresses,
-    networkFor: networkServices.within,
+    networkFor: networkServices.forPolicy,
     clock: systemClock,
     log,
     counters: engine.shared.counters,
@@ -188,7 +189,7 @@ async function runThread(data: ThreadData, port: MessagePort): Promise<void> {
       clock: systemClock,
       log,
       post: told => post({ kind: 'event', ...told }),
-      onDropped: count => post({ kind: 'untold', count }),
+      onDropped: count => post({ kind: 'events-dropped', count }),
     }),
   };
   const loader = createSnapshotLoader({
@@ -218,10 +219,10 @@ async function runThread(data: ThreadData, port: MessagePort): Promise<void> {
     redact: redactor.redact,
     post: (report, transfer) => port.postMessage({ kind: 'report', report } satisfies MessageToMain, transfer),
   });
-  if (data.known)
+  if (data.configBackup)
     await loader.serveBackup(
-      data.known.apis.map(body => parseApi(vault, body)),
-      data.known.grants,
+      data.configBackup.apis.map(body => parseApi(vault, body)),
+      data.configBackup.grants,
     );
   else await loader.refresh();
   const healthEndpoints = createHealthEndpoints({
@@ -238,11 +239,11 @@ async function runThread(data: ThreadData, port: MessagePort): Promise<void> {
     services,
     outbound: createOutboundClient({ addresses }),
     snapshot: loader.snapshot,
-    tested: recorder.addUptimeResults,
+    onResults: recorder.addUptimeResults,
   });
-  const vitals = createRecentStats(systemClock);
+  const recentStats = createRecentStats(systemClock);
   const record: Recorder['record'] = (call, complete) => {
-    vitals.count(call);
+    recentStats.count(call);
     recorder.record(call, complete);
   };
   const engineOptions = { snapshot: loader.snapshot, services, pools, record };
@@ -256,8 +257,7 @@ async function runThread(data: ThreadData, port: MessagePort): Promise<void> {
     minVersion: settings['gateway.tls.min_version'],
     http2: settings['gateway.http2'],
     handshakeTimeoutMs: settings['gateway.headers_timeout_ms'],
-    onReloadError: error =>
-      log.error({ reason: error.message }, 'TLS certificate not reloaded'),
+    onReloadError: error => log.error({ reason: error.message }, 'TLS certificate not reloaded'),
     ...createSniSelector(loader.snapshot, services.grants),
   });
   const { host, port: wanted, reusePort } = data;
@@ -280,40 +280,40 @@ async function runThread(data: ThreadData, port: MessagePort): Promise<void> {
       await refresh(0);
       return describeApiStatus(loader.snapshot(), apiId);
     },
-    vitals: async ({ apiId }) => vitals.of(apiId),
-    async forgetKeySets({ apiId }) {
+    stats: async ({ apiId }) => recentStats.of(apiId),
+    async invalidateJwks({ apiId }) {
       const api = apiId === undefined ? undefined : loader.snapshot().apis.get(apiId);
-      if (apiId === undefined || api) networkServices.forgetKeySets(api && listKeySources(api.model));
+      if (apiId === undefined || api) networkServices.invalidateJwks(api && listKeySources(api.model));
     },
-    forgetResponses: ({ apiId }) => services.responseCache.purgeApi(apiId),
+    purgeResponseCache: ({ apiId }) => services.responseCache.purgeApi(apiId),
   };
   const handleRequest = createRpcServer({ ...handlers }, post);
   const poll = setInterval(() => void refresh(0), pollIntervalMs);
 
-  async function refresh(ask: number): Promise<void> {
+  async function refresh(refreshId: number): Promise<void> {
     try {
       await loader.refresh();
       tlsAcceptor.refresh();
       await listeners.reconcile();
       databaseFault = '';
-      post({ kind: 'loaded', ask });
+      post({ kind: 'loaded', refreshId });
     } catch (error) {
       databaseFault = databaseUnavailable;
       // The last good snapshot stays in service; the next poll retries.
       log.warn({ reason: (error as Error).message }, 'config refresh failed, serving the last snapshot');
-      post({ kind: 'loaded', ask, fault: (error as Error).message });
+      post({ kind: 'loaded', refreshId, fault: (error as Error).message });
     }
   }
 
   port.on('message', (message: MessageToThread) => {
-    if (message.kind === 'changed') void refresh(message.ask);
-    else if (message.kind === 'taken') recorder.onBatchAccepted();
+    if (message.kind === 'config-changed') void refresh(message.refreshId);
+    else if (message.kind === 'batch-accepted') recorder.onBatchAccepted();
     else if (message.kind === 'drain') isDraining = true;
-    else if (message.kind === 'arrived') {
+    else if (message.kind === 'database-available') {
       switchToDatabase();
       void refresh(0);
-    } else if (message.kind === 'ask') void handleRequest(message);
-    else if (message.kind === 'reply') mainThread.receive(message);
+    } else if (message.kind === 'rpc-request') void handleRequest(message);
+    else if (message.kind === 'rpc-response') mainThread.receive(message);
     else if (message.kind === 'stop') {
       clearInterval(poll);
       void Promise.all([listeners.close(), transports.close()]).then(end);

@@ -3,11 +3,11 @@ import type { ThreadReport } from '#analytics/metrics-report.ts';
 import type { Log } from '#base/log.ts';
 import { problems } from '#base/problems.ts';
 import {
-  problem as asksProblem,
   createRpcClient,
   createRpcServer,
   type RpcBroadcast,
   type RpcCall,
+  problem as rpcProblem,
 } from '../pipeline/thread-rpc.ts';
 import type { EmittedEvent } from '../recording/event-emitter.ts';
 import { createPortClaims } from '../server/port-claims.ts';
@@ -29,13 +29,13 @@ export const problem = problems('data_plane', {
   },
 });
 
-export interface ThreadsOptions extends Omit<ThreadData, 'reusePort' | 'port' | 'known'> {
+export interface ThreadsOptions extends Omit<ThreadData, 'reusePort' | 'port' | 'configBackup'> {
   /** Config backup for a thread started while the database is unavailable. */
-  readonly known?: (() => ThreadData['known']) | undefined;
+  readonly configBackup?: (() => ThreadData['configBackup']) | undefined;
   readonly port: number;
   readonly count: number;
   /** Preloaded threads. */
-  readonly prepared?: readonly PreloadedThread[] | undefined;
+  readonly preloadedThreads?: readonly PreloadedThread[] | undefined;
   readonly log: Log;
   /** Replaces the thread program. */
   readonly program?: URL | undefined;
@@ -68,9 +68,9 @@ export interface Threads {
   /** `/ready` returns 503 from now on; traffic continues. */
   drain(): void;
   /** RPC to one thread. */
-  readonly ask: RpcCall<TrafficThreadRpc>;
+  readonly call: RpcCall<TrafficThreadRpc>;
   /** RPC to all threads. */
-  readonly askAll: RpcBroadcast<TrafficThreadRpc>;
+  readonly broadcast: RpcBroadcast<TrafficThreadRpc>;
   close(): Promise<void>;
 }
 
@@ -95,7 +95,7 @@ interface TrafficThread {
 export async function startThreads(options: ThreadsOptions): Promise<Threads> {
   validateTrafficSettings(options.settings);
   const { count } = options;
-  const preloaded = [...(options.prepared ?? [])];
+  const preloaded = [...(options.preloadedThreads ?? [])];
   const threads = new Set<TrafficThread>();
   const ports = createPortClaims(options.host);
   let isClosing = false;
@@ -112,14 +112,14 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
       onThreadExit: onEnded,
       answers,
       count: _count,
-      prepared: _prepared,
+      preloadedThreads: _preloadedThreads,
       ...rest
     } = options;
-    const { program, writeLog, known, ...data } = rest;
+    const { program, writeLog, configBackup, ...data } = rest;
     const { worker, startPort: begin } =
       preloaded.shift() ?? preloadThread({ program, capturesLog: writeLog !== undefined });
     worker.ref();
-    begin.postMessage({ ...data, known: known?.(), port, reusePort: count > 1 } satisfies ThreadData);
+    begin.postMessage({ ...data, configBackup: configBackup?.(), port, reusePort: count > 1 } satisfies ThreadData);
     if (writeLog) worker.stderr.on('data', lines => writeLog(String(lines)));
     const exited = new Promise<void>(resolve => worker.once('exit', () => resolve()));
     const asking = createRpcClient<TrafficThreadRpc>(
@@ -152,14 +152,14 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
         } else if (message.kind === 'failed')
           reject(createListenProblem(options.host, port, message.code, message.message));
         else if (message.kind === 'loaded') {
-          thread.pendingRefreshes.get(message.ask)?.(message.fault);
-        } else if (message.kind === 'reply') asking.receive(message);
-        else if (message.kind === 'ask') void answer(message);
+          thread.pendingRefreshes.get(message.refreshId)?.(message.fault);
+        } else if (message.kind === 'rpc-response') asking.receive(message);
+        else if (message.kind === 'rpc-request') void answer(message);
         else if (message.kind === 'report') {
           onReport(id, message.report);
           if (message.report.batch || message.report.uptimeResults)
-            worker.postMessage({ kind: 'taken' } satisfies MessageToThread);
-        } else if (message.kind === 'untold') onUntold(message.count);
+            worker.postMessage({ kind: 'batch-accepted' } satisfies MessageToThread);
+        } else if (message.kind === 'events-dropped') onUntold(message.count);
         else if (message.kind === 'event') onEvent(message);
         // Anything else is Node's own: in watch mode a thread reports the files it loads through the same port.
       });
@@ -208,22 +208,22 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
       return restarts;
     },
     async refresh() {
-      const ask = ++lastRefreshId;
-      await Promise.all([...threads].map(thread => refreshThread(thread, ask)));
+      const refreshId = ++lastRefreshId;
+      await Promise.all([...threads].map(thread => refreshThread(thread, refreshId)));
     },
     notifyDatabaseAvailable() {
-      for (const { worker } of threads) worker.postMessage({ kind: 'arrived' } satisfies MessageToThread);
+      for (const { worker } of threads) worker.postMessage({ kind: 'database-available' } satisfies MessageToThread);
     },
     drain() {
       for (const { worker } of threads) worker.postMessage({ kind: 'drain' } satisfies MessageToThread);
     },
-    ask(name, given, withinMs) {
+    call(name, given, timeoutMs) {
       const [first] = threads;
-      return first ? first.rpcClient.call(name, given, withinMs) : Promise.reject(asksProblem.no_threads());
+      return first ? first.rpcClient.call(name, given, timeoutMs) : Promise.reject(rpcProblem.no_threads());
     },
-    askAll(name, given, withinMs) {
-      if (threads.size === 0) return Promise.reject(asksProblem.no_threads());
-      return Promise.all([...threads].map(({ rpcClient: asking }) => asking.call(name, given, withinMs)));
+    broadcast(name, given, timeoutMs) {
+      if (threads.size === 0) return Promise.reject(rpcProblem.no_threads());
+      return Promise.all([...threads].map(({ rpcClient: asking }) => asking.call(name, given, timeoutMs)));
     },
     close,
   };
@@ -239,7 +239,7 @@ function refreshThread({ worker, pendingRefreshes: answered }: TrafficThread, re
     };
     const timer = setTimeout(settle, refreshTimeoutMs, `a thread has not answered for ${refreshTimeoutMs} ms`);
     answered.set(refreshId, settle);
-    worker.postMessage({ kind: 'changed', ask: refreshId } satisfies MessageToThread);
+    worker.postMessage({ kind: 'config-changed', refreshId } satisfies MessageToThread);
   });
 }
 

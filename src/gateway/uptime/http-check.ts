@@ -20,7 +20,7 @@ export interface HostCheck {
   /** Stable name: the check keeps its failure count when other parts of the definition change. */
   readonly name: string;
   /** Without user info and query, which may be secrets. */
-  readonly shownUrl: string;
+  readonly displayUrl: string;
   readonly method: string;
   readonly headerNames: readonly string[];
   /** The address of the host, with its scheme. */
@@ -48,7 +48,7 @@ export function createHostCheck(check: UptimeCheck, services: HostCheckServices)
   const attempt = isTcp ? createTcpAttempt(check, url, services) : createHttpAttempt(check, url, method, services);
   return {
     name: JSON.stringify([url.href, method]),
-    shownUrl: `${url.protocol}//${url.host}${url.pathname}`,
+    displayUrl: `${url.protocol}//${url.host}${url.pathname}`,
     method,
     headerNames: Object.keys(check.headers),
     origin: `${url.protocol}//${url.host}`,

@@ -27,7 +27,7 @@ export interface UptimeCheckerOptions {
   readonly outbound: OutboundClient;
   readonly snapshot: () => Snapshot;
   /** Receives the results of each round. */
-  tested(hosts: readonly UptimeResult[]): void;
+  onResults(hosts: readonly UptimeResult[]): void;
 }
 
 /** Checks of one API; the rest of a longer list is ignored. */
@@ -46,14 +46,14 @@ const roundTimeoutMs = 60_000;
  * shared counters, so that each round runs once and survives the exit of a thread. Results are counted where all
  * threads read them. Checks stop with their API, since rounds are derived from the snapshot.
  */
-export function startUptimeChecker({ services, outbound, snapshot, tested }: UptimeCheckerOptions): {
+export function startUptimeChecker({ services, outbound, snapshot, onResults }: UptimeCheckerOptions): {
   close(): Promise<void>;
 } {
   const { settings, clock, processCounters, log } = services;
   const intervalMs = settings['uptime.interval_ms'];
   const roundWindow = { limit: 1, periodMs: intervalMs } as const;
   const claimWindow = { limit: 1, periodMs: roundTimeoutMs } as const;
-  const recordRound = createRoundRecorder(services, tested);
+  const recordRound = createRoundRecorder(services, onResults);
   const activeRounds = new Set<string>();
 
   function pollRounds(): void {
@@ -181,7 +181,7 @@ function parseCheck(value: unknown): UptimeCheck[] {
 /** Records a round: updates failure counts and host status, emits events, reports results. */
 function createRoundRecorder(
   { processCounters, clock, settings, emitEvent, secrets }: UptimeCheckerOptions['services'],
-  tested: UptimeCheckerOptions['tested'],
+  onResults: UptimeCheckerOptions['onResults'],
 ) {
   const failureThreshold = settings['uptime.failures'];
   const resultTtlMs = Math.min(settings['uptime.interval_ms'] * 100, maxResultTtlMs);
@@ -217,7 +217,7 @@ function createRoundRecorder(
       if (up) marks.markUp(host);
       else marks.markDown(host);
     }
-    tested(redactHosts(hosts, secrets.redact));
+    onResults(redactHosts(hosts, secrets.redact));
   };
 
   function emitHostEvent(
@@ -228,9 +228,9 @@ function createRoundRecorder(
     result: UptimeCheckResult,
   ): void {
     const message = event === 'HostDown' ? 'Uptime test failed' : 'Uptime test succeeded';
-    const shownUrl = secrets.redact(test.shownUrl);
+    const displayUrl = secrets.redact(test.displayUrl);
     const host_info = {
-      CheckURL: shownUrl,
+      CheckURL: displayUrl,
       ResponseCode: result.status,
       Latency: result.latencyMs,
       IsTCPError: result.failure !== '',
@@ -238,7 +238,7 @@ function createRoundRecorder(
       // Header values may be credentials: handlers get the names only.
       Headers: Object.fromEntries(test.headerNames.map(name => [name, ''])),
       Body: '',
-      MetaData: { target_url: shownUrl, api_id: api.id, host_name: secrets.redact(host) },
+      MetaData: { target_url: displayUrl, api_id: api.id, host_name: secrets.redact(host) },
     };
     emitEvent(event, { api, path: '', clientAddress: '' }, message, { host_info });
   }

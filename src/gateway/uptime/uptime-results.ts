@@ -24,7 +24,7 @@ export function createUptimeResults(api: Pick<Api, 'id' | 'orgId' | 'model'>, at
   return {
     add(
       host: string,
-      { shownUrl: url }: Pick<HostCheck, 'shownUrl'>,
+      { displayUrl: url }: Pick<HostCheck, 'displayUrl'>,
       result: UptimeCheckResult,
       isDown: boolean,
     ): void {

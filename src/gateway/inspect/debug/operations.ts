@@ -13,7 +13,7 @@ import { checkStreams } from '#definition/streams.ts';
 import { operation } from '#operations/operation.ts';
 import { toWarningsMember } from '#operations/shapes.ts';
 import { formatValidationError } from '#operations/validation-error.ts';
-import { problem as asksProblem, type RpcCall } from '../../pipeline/thread-rpc.ts';
+import { type RpcCall, problem as rpcProblem } from '../../pipeline/thread-rpc.ts';
 import type { TrafficThreadRpc } from '../../runtime/thread.ts';
 import { DebugResult, DebugWrite } from './schema.ts';
 import { createTrace } from './trace.ts';
@@ -29,7 +29,7 @@ export interface DebugServices {
   clock: Clock;
   defaultOrgId: () => Promise<string>;
   /** RPC to one traffic thread. */
-  askTraffic: RpcCall<TrafficThreadRpc>;
+  callThread: RpcCall<TrafficThreadRpc>;
 }
 
 /** Grace beyond the thread's own timeout: the RPC times out only when the thread is stuck. */
@@ -46,7 +46,7 @@ export const debugApi = operation({
   permission: 'secret',
   body: DebugWrite,
   returns: DebugResult,
-  problems: [problem.spec_missing, problem.request_missing, problem.chain_not_built, asksProblem.no_threads],
+  problems: [problem.spec_missing, problem.request_missing, problem.chain_not_built, rpcProblem.no_threads],
   async handle({ body: { oas, spec, request }, address, audit }, services: DebugServices) {
     const given = oas ?? spec ?? undefined;
     if (given === undefined) throw problem.spec_missing();
@@ -59,7 +59,7 @@ export const debugApi = operation({
     const written = await fillIds(checked.definition, services);
     audit(readApiId(written));
     const timeoutMs = services.settings['debug.timeout_ms'] + rpcGraceMs;
-    const { built, ...run } = await services.askTraffic('debug', { definition: written, request, address }, timeoutMs);
+    const { built, ...run } = await services.callThread('debug', { definition: written, request, address }, timeoutMs);
     if (!built) throw createNotBuiltProblem(run.logs);
     return { ...run, ...toWarningsMember({ warnings: (checked.warnings ?? []).map(formatValidationError) }) };
   },

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { problems } from '#base/problems.ts';
 import { operation } from '#operations/operation.ts';
-import { problem as asksProblem, type RpcBroadcast } from '../../pipeline/thread-rpc.ts';
+import { type RpcBroadcast, problem as rpcProblem } from '../../pipeline/thread-rpc.ts';
 import type { TrafficThreadRpc } from '../../runtime/thread.ts';
 
 const problem = problems('explain', {
@@ -24,12 +24,12 @@ export const getExplanation = operation({
     id: z.string(),
     logs: z.string().describe('One JSON object in each line: every step, what it decided and why'),
   }),
-  problems: [problem.unknown, asksProblem.no_threads],
+  problems: [problem.unknown, rpcProblem.no_threads],
   async handle(
     { params: { explanationId: id } },
-    { askAllTraffic }: { askAllTraffic: RpcBroadcast<TrafficThreadRpc> },
+    { broadcastToThreads }: { broadcastToThreads: RpcBroadcast<TrafficThreadRpc> },
   ) {
-    const found = await askAllTraffic('explanation', { id }, rpcTimeoutMs);
+    const found = await broadcastToThreads('explanation', { id }, rpcTimeoutMs);
     const logs = found.find(it => it !== '');
     if (logs === undefined) throw problem.unknown();
     return { id, logs };

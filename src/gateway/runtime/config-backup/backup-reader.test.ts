@@ -8,7 +8,7 @@ import type { ConfigBackup } from './config-backup.ts';
 
 const limits = { id: 'limits', digest: 'd1' } as FoundKeyRow;
 const certificate = { id: 'c1', org_id: 'one', body: '{}' };
-const known: ConfigBackup = {
+const backup: ConfigBackup = {
   apis: [],
   certificates: [certificate],
   policies: [
@@ -34,7 +34,7 @@ const database: Reader = {
 const away = { code: 'database.unavailable', status: 503 };
 
 test('until the database is available the backup is read, and other lookups reject without a query', async () => {
-  const { access, reader, switchToDatabase: arrived } = createReaderWithBackup(database, known);
+  const { access, reader, switchToDatabase } = createReaderWithBackup(database, backup);
   assert.deepEqual(access.keys(['d1']), [limits]);
   assert.deepEqual(access.keys(['d2']), []);
   assert.deepEqual(access.certificates(['c1', 'c2']), [certificate]);
@@ -51,7 +51,7 @@ test('until the database is available the backup is read, and other lookups reje
     await assert.rejects(Promise.resolve(rows), away);
   assert.deepEqual(asked, []);
 
-  arrived();
+  switchToDatabase();
   await access.keys(['d1']);
   await access.policies('one', ['gold']);
   await access.certificates(['c1']);

@@ -23,10 +23,7 @@ function loadBackup({ directory, masterKey, log }: OpenDatabaseOptions, url: str
     // Only candidate keys: the database later confirms which one is current.
     return text === undefined ? undefined : readBackup(text, url, createMasterKeys(directory, masterKey).candidates());
   } catch (error) {
-    log.warn(
-      { file: directory.pathOf(backupFileName), reason: (error as Error).message },
-      'config backup ignored',
-    );
+    log.warn({ file: directory.pathOf(backupFileName), reason: (error as Error).message }, 'config backup ignored');
     return undefined;
   }
 }
@@ -37,7 +34,7 @@ async function openWithBackup(
   opened: OpenedBackup,
 ): Promise<OpenedDatabase> {
   const { dataKey } = opened;
-  let known: ConfigBackup | undefined = opened.backup;
+  let backup: ConfigBackup | undefined = opened.backup;
   const { records, release } = await openDeferredRecords({ ...options.records, url });
   async function connect(): Promise<void> {
     const once = { ...options, records: { ...options.records, connections: 1 } };
@@ -46,7 +43,7 @@ async function openWithBackup(
       await found.close();
     });
     release();
-    known = undefined;
+    backup = undefined;
   }
-  return { records, dataKey, pendingDatabase: { backup: () => known, connect } };
+  return { records, dataKey, pendingDatabase: { backup: () => backup, connect } };
 }
