@@ -123,7 +123,7 @@ test('a start without the database serves the last snapshot, refuses management,
 
   const process = await start();
   const { urls } = process.application;
-  assert.equal(logged('traffic is served as it was last known').length, 1);
+  assert.equal(logged('database unavailable, serving the config backup').length, 1);
   for (let n = 0; n < 4; n++) {
     assert.equal(await status(process, open), 200);
     assert.equal(await status(process, certified), 200);
