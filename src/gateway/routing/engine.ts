@@ -242,13 +242,10 @@ export function createEngine(options: EngineOptions): RequestHandler {
     const { code } = error as { code?: string };
     if (code === bodyProblem.too_large.code) return writeLocalReply(call, writer, bodyTooLargeResponse(call));
     if (code === bodyProblem.too_slow.code) return writeLocalReply(call, writer, refuse(call, 'body_too_slow'));
-    const databaseProblem = toDatabaseProblem(error);
-    if (databaseProblem) {
+    const unavailable = toDatabaseProblem(error);
+    if (unavailable) {
       // Fails closed: the key cannot be looked up. The response does not reveal where the database is.
-      services.log.warn(
-        { api: call.api?.id, reason: databaseProblem.message },
-        'database unavailable, request refused',
-      );
+      services.log.warn({ api: call.api?.id, reason: unavailable.message }, 'database unavailable, request refused');
       return writeLocalReply(call, writer, refuse(call, 'database_unavailable'));
     }
     if (error instanceof Problem && (error.status < 500 || error.status === 503)) {
