@@ -1,4 +1,4 @@
-import { marks } from '#apis/config-reader.ts';
+import { buildPlaceholders } from '#apis/config-reader.ts';
 import type { MaybePromise } from '#base/maybe-promise.ts';
 import type { Reader } from '#storage/reader.ts';
 import type { KeyRow } from './keys/key-row.ts';
@@ -24,12 +24,12 @@ export function createAccessStore(reader: Reader) {
   return {
     keys: (digests: readonly string[]): MaybePromise<FoundKeyRow[]> =>
       reader.rows(
-        `select id, org_id, kind, key_hash, sealed, body, digest, created_at from keys where digest in (${marks(digests)})`,
+        `select id, org_id, kind, key_hash, sealed, body, digest, created_at from keys where digest in (${buildPlaceholders(digests)})`,
         digests,
       ),
     /** By either of their ids. */
     policies(orgId: string, ids: readonly string[]): MaybePromise<StoredPolicy[]> {
-      const list = marks(ids);
+      const list = buildPlaceholders(ids);
       const rows = reader.rows<{ body: string }>(
         `select body from policies where org_id = ? and (policy_id in (${list}) or id in (${list}))`,
         [orgId, ...ids, ...ids],
@@ -37,7 +37,7 @@ export function createAccessStore(reader: Reader) {
       return rows instanceof Promise ? rows.then(parsePolicies) : parsePolicies(rows);
     },
     certificates: (ids: readonly string[]): MaybePromise<CertificateRow[]> =>
-      reader.rows(`select id, org_id, body from certificates where id in (${marks(ids)})`, ids),
+      reader.rows(`select id, org_id, body from certificates where id in (${buildPlaceholders(ids)})`, ids),
     oauthTokens: (digest: string): MaybePromise<OauthTokenRow[]> =>
       reader.rows(
         "select org_id, api_id, client_id, expires_at, body from oauth_tokens where digest = ? and kind = 'access'",

@@ -6,7 +6,7 @@ import { openReader } from '#storage/open-reader.ts';
 import type { Reader } from '#storage/reader.ts';
 import { openRecords, type Records } from '#storage/records.ts';
 import { onBothEngines } from '../../tests/lifecycle/databases.ts';
-import { type Changes, trafficStore } from './config-reader.ts';
+import { type ConfigChanges, createConfigReader } from './config-reader.ts';
 
 const vault = createVault(createDataKey());
 
@@ -26,16 +26,16 @@ onBothEngines('what threads read of changes', fresh => {
     records.write(async () => {
       for (const id of ids) records.markChanged('apis', id);
     });
-  const shown = ({ revision, changes }: Changes) => [revision, changes?.map(({ id }) => id)];
+  const shown = ({ revision, changes }: ConfigChanges) => [revision, changes?.map(({ id }) => id)];
 
   test('before anything changed there is nothing to read', async () => {
-    assert.deepEqual(shown(await trafficStore(reader, vault).changesSince(0)), [0, []]);
+    assert.deepEqual(shown(await createConfigReader(reader, vault).changesSince(0)), [0, []]);
   });
 
   test('changes come in their order, from the revision one has', async () => {
     await touch('a', 'b');
     await touch('c');
-    const store = trafficStore(reader, vault);
+    const store = createConfigReader(reader, vault);
     assert.deepEqual(shown(await store.changesSince(0)), [2, ['a', 'b', 'c']]);
     assert.deepEqual(shown(await store.changesSince(1)), [2, ['c']]);
     assert.deepEqual(shown(await store.changesSince(2)), [2, []]);
@@ -51,7 +51,7 @@ onBothEngines('what threads read of changes', fresh => {
       },
     };
     const begun = await records.revision();
-    const store = trafficStore(busy, vault);
+    const store = createConfigReader(busy, vault);
     const seen: string[] = [];
     let revision = begun;
     for (let n = 0; n < 3; n++) {
@@ -59,7 +59,7 @@ onBothEngines('what threads read of changes', fresh => {
       revision = found.revision;
       seen.push(...found.changes!.map(({ id }) => id));
     }
-    const rest = await trafficStore(reader, vault).changesSince(revision);
+    const rest = await createConfigReader(reader, vault).changesSince(revision);
     seen.push(...rest.changes!.map(({ id }) => id));
     const all = Array.from({ length: (await records.revision()) - begun }, (_, at) => `d${begun + 1 + at}`);
     assert.deepEqual(seen, all);
@@ -70,7 +70,7 @@ onBothEngines('what threads read of changes', fresh => {
     const last = await records.revision();
     assert.equal(await pruneChanges(records, 5, 3), last - 5);
     assert.equal(await pruneChanges(records, 5, 3), 0);
-    const store = trafficStore(reader, vault);
+    const store = createConfigReader(reader, vault);
     const edge = last - 4;
     assert.deepEqual(shown(await store.changesSince(last)), [last, []]);
     assert.equal((await store.changesSince(edge)).changes?.length, 8);
@@ -82,6 +82,9 @@ onBothEngines('what threads read of changes', fresh => {
 
   test('whoever knows more than the database begins anew: it was put back to an earlier state', async () => {
     const last = await records.revision();
-    assert.deepEqual(await trafficStore(reader, vault).changesSince(last + 7), { revision: last, changes: undefined });
+    assert.deepEqual(await createConfigReader(reader, vault).changesSince(last + 7), {
+      revision: last,
+      changes: undefined,
+    });
   });
 });

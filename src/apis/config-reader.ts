@@ -7,34 +7,34 @@ import type { Topic } from '#storage/records.ts';
 import type { StoredApi } from './api/schema.ts';
 import { type ApiRow, openApiSecrets } from './api/sealing.ts';
 
-export interface Change {
+export interface ConfigChange {
   readonly topic: Topic;
   /** Empty: everything of the topic. */
   readonly id: string;
 }
 
-export interface Changes {
+export interface ConfigChanges {
   readonly revision: number;
   /** Undefined when the log no longer reaches back that far: everything has to be read anew. */
-  readonly changes: readonly Change[] | undefined;
+  readonly changes: readonly ConfigChange[] | undefined;
 }
 
 /** A list of `?` as long as the values. */
-export const marks = (values: readonly unknown[]) => values.map(() => '?').join(', ');
+export const buildPlaceholders = (values: readonly unknown[]) => values.map(() => '?').join(', ');
 
 /** Values one statement may carry on every engine. */
-const idsAtOnce = 500;
+const maxIdsPerQuery = 500;
 /** Rows read in one go: a table of any size is read in steps that end in time. */
-const rowsAtOnce = 1000;
+const maxRowsPerPage = 1000;
 
 /** An API to be compiled. */
-export interface ReadApi {
+export interface ApiToCompile {
   readonly stored: StoredApi;
   /** Empty, or why its secrets cannot be opened: it is then kept and not served, and the others are. */
   readonly secretsError: string;
 }
 
-export function parseApi(vault: Vault, body: string): ReadApi {
+export function parseApi(vault: Vault, body: string): ApiToCompile {
   const row = JSON.parse(body) as ApiRow;
   try {
     return { stored: openApiSecrets(vault, row), secretsError: '' };
@@ -45,30 +45,30 @@ export function parseApi(vault: Vault, body: string): ReadApi {
 }
 
 /** A table by its id, in steps. `select` names the columns, and `id` among them. */
-export async function* pages<R extends { id: string }>(
+export async function* readPages<R extends { id: string }>(
   reader: Reader,
   select: string,
-  atOnce = rowsAtOnce,
+  pageSize = maxRowsPerPage,
 ): AsyncGenerator<readonly R[]> {
   for (let last = ''; ; ) {
-    const rows = await reader.rows<R>(`${select} where id > ? order by id limit ?`, [last, atOnce]);
+    const rows = await reader.rows<R>(`${select} where id > ? order by id limit ?`, [last, pageSize]);
     if (rows.length > 0) yield rows;
-    if (rows.length < atOnce) return;
+    if (rows.length < pageSize) return;
     last = rows.at(-1)!.id;
   }
 }
 
 /** What a traffic thread reads of the records. */
-export function trafficStore(reader: Reader, vault: Vault) {
-  async function inParts<R>(sql: (marks: string) => string, ids: readonly string[]): Promise<R[]> {
+export function createConfigReader(reader: Reader, vault: Vault) {
+  async function readInBatches<R>(sql: (marks: string) => string, ids: readonly string[]): Promise<R[]> {
     const found: R[] = [];
-    for (let at = 0; at < ids.length; at += idsAtOnce) {
-      const part = ids.slice(at, at + idsAtOnce);
-      found.push(...(await reader.rows<R>(sql(marks(part)), part)));
+    for (let at = 0; at < ids.length; at += maxIdsPerQuery) {
+      const part = ids.slice(at, at + maxIdsPerQuery);
+      found.push(...(await reader.rows<R>(sql(buildPlaceholders(part)), part)));
     }
     return found;
   }
-  const parsed = ({ body }: { body: string }) => parseApi(vault, body);
+  const parseRow = ({ body }: { body: string }) => parseApi(vault, body);
 
   return {
     async revision(): Promise<number> {
@@ -79,8 +79,8 @@ export function trafficStore(reader: Reader, vault: Vault) {
      * One statement: what is committed between two would be passed over for ever. Every revision has its rows, so the one
      * a thread has is there as long as the log reaches back to it.
      */
-    async changesSince(revision: number): Promise<Changes> {
-      const rows = await reader.rows<Change & { revision: number }>(
+    async changesSince(revision: number): Promise<ConfigChanges> {
+      const rows = await reader.rows<ConfigChange & { revision: number }>(
         'select revision, topic, id from changes where revision >= ? order by revision',
         [revision],
       );
@@ -91,10 +91,10 @@ export function trafficStore(reader: Reader, vault: Vault) {
       // A database that was put back to an earlier state knows nothing of what came after it.
       return { revision: last ?? (await this.revision()), changes: undefined };
     },
-    async allApis(): Promise<ReadApi[]> {
-      const found: ReadApi[] = [];
-      for await (const rows of pages<{ id: string; body: string }>(reader, 'select id, body from apis'))
-        found.push(...rows.map(parsed));
+    async allApis(): Promise<ApiToCompile[]> {
+      const found: ApiToCompile[] = [];
+      for await (const rows of readPages<{ id: string; body: string }>(reader, 'select id, body from apis'))
+        found.push(...rows.map(parseRow));
       return found;
     },
     /** Grants of all organisations, and whose the installation is. */
@@ -103,11 +103,14 @@ export function trafficStore(reader: Reader, vault: Vault) {
       const rows = await reader.rows<GrantRow>('select org_id, body from organisation_grants', []);
       return { operatorOrgId: row?.value ?? '', rows };
     },
-    async apis(databaseIds: readonly string[]): Promise<ReadApi[]> {
-      const rows = await inParts<{ body: string }>(list => `select body from apis where id in (${list})`, databaseIds);
-      return rows.map(parsed);
+    async apis(databaseIds: readonly string[]): Promise<ApiToCompile[]> {
+      const rows = await readInBatches<{ body: string }>(
+        list => `select body from apis where id in (${list})`,
+        databaseIds,
+      );
+      return rows.map(parseRow);
     },
   };
 }
 
-export type TrafficStore = ReturnType<typeof trafficStore>;
+export type ConfigReader = ReturnType<typeof createConfigReader>;

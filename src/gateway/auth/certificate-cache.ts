@@ -2,7 +2,7 @@ import { createHash, createPublicKey, X509Certificate } from 'node:crypto';
 import type { Certificate } from '#access/certificates/schema.ts';
 import { privateKeyPurpose } from '#access/certificates/sealing.ts';
 import type { AccessStore, CertificateRow } from '#access/reader.ts';
-import type { Change } from '#apis/config-reader.ts';
+import type { ConfigChange } from '#apis/config-reader.ts';
 import { Lru } from '#base/lru.ts';
 import type { MaybePromise } from '#base/maybe-promise.ts';
 import { createReadGuard } from '#base/read-guard.ts';
@@ -33,7 +33,7 @@ export interface CertificateCache {
   /** Loads the certificates that definitions reference. */
   prefetch(models: readonly Model[]): Promise<void>;
   /** Undefined invalidates everything. */
-  invalidate(changes: readonly Change[] | undefined): void;
+  invalidate(changes: readonly ConfigChange[] | undefined): void;
 }
 
 const maxCachedCertificates = 1000;

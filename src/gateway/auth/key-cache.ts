@@ -7,7 +7,7 @@ import { applyPolicies, policyIdsOf } from '#access/policies/apply-policies.ts';
 import type { Policy } from '#access/policies/schema.ts';
 import { policyChangeName } from '#access/policies/topic.ts';
 import type { AccessStore, FoundKeyRow } from '#access/reader.ts';
-import type { Change } from '#apis/config-reader.ts';
+import type { ConfigChange } from '#apis/config-reader.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { Lru } from '#base/lru.ts';
@@ -55,7 +55,7 @@ export interface KeyCache {
   /** The owner of the counters of a key. */
   counterOwnerOf(keyId: string): string;
   /** Undefined invalidates everything. */
-  invalidate(changes: readonly Change[] | undefined): void;
+  invalidate(changes: readonly ConfigChange[] | undefined): void;
 }
 
 export interface KeyCacheOptions {

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { keyDigest } from '#access/keys/key-row.ts';
 import { tokenDigest } from '#access/oauth/token-store.ts';
 import type { AccessStore } from '#access/reader.ts';
-import type { Change } from '#apis/config-reader.ts';
+import type { ConfigChange } from '#apis/config-reader.ts';
 import { createLog } from '#base/log.ts';
 import { readSettings } from '#base/settings.ts';
 import { createDataKey, createVault } from '#base/vault.ts';
@@ -34,10 +34,10 @@ const sessionsWith = (store: AccessStore) => createKeyCache({ store, vault, sett
 
 interface Cache {
   readonly find: (name?: string) => unknown;
-  readonly change: (changes: readonly Change[] | undefined) => void;
-  readonly changes: readonly Change[];
+  readonly change: (changes: readonly ConfigChange[] | undefined) => void;
+  readonly changes: readonly ConfigChange[];
   /** What evicts the one thing, where `changes` are of another. */
-  readonly own?: readonly Change[];
+  readonly own?: readonly ConfigChange[];
   readonly reads: PromiseWithResolvers<unknown[]>[];
   readonly row: (name?: string) => unknown;
 }

@@ -2,7 +2,7 @@ import { keyDigest } from '#access/keys/key-row.ts';
 import type { Key } from '#access/keys/schema.ts';
 import { compileKeySession, type Session } from '#access/keys/session.ts';
 import type { AccessStore } from '#access/reader.ts';
-import type { Change } from '#apis/config-reader.ts';
+import type { ConfigChange } from '#apis/config-reader.ts';
 import { Lru } from '#base/lru.ts';
 import type { MaybePromise } from '#base/maybe-promise.ts';
 import { createReadGuard } from '#base/read-guard.ts';
@@ -13,7 +13,7 @@ export interface OrganisationLimitCache {
   /** Undefined for an organisation without limits. */
   find(orgId: string): MaybePromise<Session | undefined>;
   /** Undefined invalidates everything. */
-  invalidate(changes: readonly Change[] | undefined): void;
+  invalidate(changes: readonly ConfigChange[] | undefined): void;
 }
 
 const maxCachedOrganisations = 10_000;

@@ -94,5 +94,5 @@ export interface RecordedApiInfo extends ApiInfo {
 }
 
 /** Every API that serves a request was compiled by `routing`. */
-export const recordedApiOf = (call: Pick<Exchange, 'api'>): RecordedApiInfo | undefined =>
+export const findRecordedApi = (call: Pick<Exchange, 'api'>): RecordedApiInfo | undefined =>
   call.api as RecordedApiInfo | undefined;

@@ -22,7 +22,7 @@ export interface EventEmitterOptions {
   readonly settings: Settings;
   readonly clock: Clock;
   readonly log: Log;
-  post(told: EmittedEvent): void;
+  post(event: EmittedEvent): void;
   /** Receives the number of events dropped by the rate limit. */
   onDropped(count: number): void;
 }

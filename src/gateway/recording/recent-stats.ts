@@ -2,7 +2,7 @@ import type { ApiStats } from '#apis/api/data-plane.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { type RefusalCode, refusals } from '../pipeline/refusals.ts';
-import { type RecordedApiInfo, recordedApiOf } from './api-analytics.ts';
+import { findRecordedApi, type RecordedApiInfo } from './api-analytics.ts';
 
 const columns = ['calls', 'rateRefused', 'quotaRefused', 'keyRefused', 'upstreamCalls', 'upstreamMs'] as const;
 type Column = (typeof columns)[number];
@@ -68,7 +68,7 @@ export function createRecentStats(clock: Clock, maxApis = maxTrackedApis) {
   return {
     count(call: Pick<Exchange, 'api' | 'errorCode' | 'upstreamMs'>): void {
       const { errorCode, upstreamMs } = call;
-      const api = recordedApiOf(call);
+      const api = findRecordedApi(call);
       if (!api) return;
       const { analytics: recorded } = api;
       const place = recorded.statsTable === table ? recorded.statsRow : assignStatsRow(api);

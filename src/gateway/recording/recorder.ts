@@ -8,7 +8,7 @@ import { includesAddress, parseCidrList } from '../pipeline/client-address.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refusals } from '../pipeline/refusals.ts';
 import type { ApiAnalytics } from './api-analytics.ts';
-import { recordedApiOf } from './api-analytics.ts';
+import { findRecordedApi } from './api-analytics.ts';
 import { encodeRequest, encodeResponse } from './detail.ts';
 import { RecorderMetrics } from './recorder-metrics.ts';
 import { RecorderRows } from './recorder-rows.ts';
@@ -67,7 +67,7 @@ export function createRecorder({ settings, post, redact, capacity = maxRecords }
     const status = call.response?.status ?? (call.status || refusals.client_disconnected.status);
     const refusal =
       call.errorCode || (complete ? '' : call.isClientDisconnected ? 'client_disconnected' : 'upstream_failed');
-    const api = recordedApiOf(call)?.analytics;
+    const api = findRecordedApi(call)?.analytics;
     metrics.count(api, status, totalMs, call.upstreamMs, refusal);
     if (!isEnabled || !api?.isRecorded || !call.isRecorded || isIgnored?.(call.clientAddress)) return;
     if (rows.count >= batchRows) sendBatch();

@@ -1,6 +1,6 @@
 import { policyChangeName } from '#access/policies/topic.ts';
 import type { StoredApi } from '#apis/api/schema.ts';
-import type { Change, ReadApi, TrafficStore } from '#apis/config-reader.ts';
+import type { ApiToCompile, ConfigChange, ConfigReader } from '#apis/config-reader.ts';
 import { fromHookReferences } from '#definition/facets/event-handlers.ts';
 import { classicToModel, type Model, oasToModel } from '#definition/model.ts';
 import type { StoredGrants } from '#people/organisations/grants.ts';
@@ -11,10 +11,10 @@ import { type Api, compileApi } from './api.ts';
 import { buildNextSnapshot, createEmptySnapshot, type Snapshot } from './snapshot.ts';
 
 export interface LoaderOptions {
-  readonly store: TrafficStore;
+  readonly configReader: ConfigReader;
   readonly services: StepServices;
   /** Invalidates caches of other topics, before the snapshot that includes the changes is in service. */
-  readonly onChanges: (changes: readonly Change[] | undefined) => void;
+  readonly onChanges: (changes: readonly ConfigChange[] | undefined) => void;
 }
 
 export function toModelOfStored(stored: StoredApi): Model {
@@ -40,7 +40,7 @@ export async function prefetchReferences(
  * Snapshot loader of a thread: reads the changes since its revision, compiles them beside the running snapshot and
  * swaps it in one step.
  */
-export function createSnapshotLoader({ store, services, onChanges }: LoaderOptions) {
+export function createSnapshotLoader({ configReader: store, services, onChanges }: LoaderOptions) {
   const rules = { prefix: services.settings['gateway.listen_path_match'] === 'prefix' };
   let current = createEmptySnapshot(rules);
   let loading: Promise<void> | undefined;
@@ -58,7 +58,7 @@ export function createSnapshotLoader({ store, services, onChanges }: LoaderOptio
     }
   }
 
-  async function compileAll(rows: readonly ReadApi[]): Promise<Api[]> {
+  async function compileAll(rows: readonly ApiToCompile[]): Promise<Api[]> {
     const read = rows.flatMap(({ stored, secretsError }) =>
       tryCompile(stored.api_id, () => ({ model: toModelOfStored(stored), createdAt: stored.created_at, secretsError })),
     );
@@ -73,7 +73,7 @@ export function createSnapshotLoader({ store, services, onChanges }: LoaderOptio
   }
 
   /** Database ids of APIs to recompile because something they reference changed. */
-  function findDependents(changes: readonly Change[]): string[] {
+  function findDependents(changes: readonly ConfigChange[]): string[] {
     const collectChangedIds = (topic: string) => new Set(changes.filter(it => it.topic === topic).map(({ id }) => id));
     const [certificates, policies] = [collectChangedIds('certificates'), collectChangedIds('policies')];
     const organisations = collectChangedIds('organisations');
@@ -91,7 +91,7 @@ export function createSnapshotLoader({ store, services, onChanges }: LoaderOptio
     current = buildNextSnapshot(createEmptySnapshot(rules), revision, apis, [], services.grants.heldHosts());
   }
 
-  async function loadChanged(revision: number, changes: readonly Change[]): Promise<void> {
+  async function loadChanged(revision: number, changes: readonly ConfigChange[]): Promise<void> {
     const changedApiIds = changes.filter(change => change.topic === 'apis').map(change => change.id);
     if (changedApiIds.includes('')) return loadAll(revision);
     const ids = [...new Set([...changedApiIds, ...findDependents(changes)])];
@@ -123,12 +123,12 @@ export function createSnapshotLoader({ store, services, onChanges }: LoaderOptio
     snapshot: (): Snapshot => current,
     isLoaded: () => loaded || isServingBackup,
     /** Serves the config backup until a refresh succeeds; the first refresh reads everything. */
-    async serveBackup(known: readonly ReadApi[], grants: StoredGrants): Promise<void> {
+    async serveBackup(rows: readonly ApiToCompile[], grants: StoredGrants): Promise<void> {
       services.grants.replace(grants);
       current = buildNextSnapshot(
         createEmptySnapshot(rules),
         0,
-        await compileAll(known),
+        await compileAll(rows),
         [],
         services.grants.heldHosts(),
       );

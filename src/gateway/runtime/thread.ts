@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { ThreadReport } from '#analytics/metrics-report.ts';
 import type { ApiStats, ApiStatus } from '#apis/api/data-plane.ts';
-import { parseApi, trafficStore } from '#apis/config-reader.ts';
+import { createConfigReader, parseApi } from '#apis/config-reader.ts';
 import { createAddressPolicies } from '#base/address-policies.ts';
 import { systemClock } from '#base/clock.ts';
 import { createOutboundClient, type OutboundClient } from '#base/http-client/client.ts';
@@ -193,7 +193,7 @@ async function runThread(data: ThreadData, port: MessagePort): Promise<void> {
     }),
   };
   const loader = createSnapshotLoader({
-    store: trafficStore(reader, vault),
+    configReader: createConfigReader(reader, vault),
     services,
     onChanges(changes) {
       keyCache.invalidate(changes);

@@ -43,7 +43,7 @@ export interface ThreadsOptions extends Omit<ThreadData, 'reusePort' | 'port' | 
   readonly writeLog?: ((lines: string) => void) | undefined;
   /** RPC handlers for the traffic threads. */
   readonly answers: Omit<MainThreadRpc, 'claimPort' | 'releasePort'>;
-  readonly onEvent: (told: EmittedEvent) => void;
+  readonly onEvent: (event: EmittedEvent) => void;
   /** Receives the number of events dropped by a thread's rate limit. */
   readonly onEventsDropped: (count: number) => void;
   /** Receives metrics and records of a thread. */

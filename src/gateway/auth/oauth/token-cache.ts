@@ -2,7 +2,7 @@ import { parseKeyBody } from '#access/keys/key-row.ts';
 import { isRecord } from '#access/keys/session.ts';
 import { tokenDigest } from '#access/oauth/token-store.ts';
 import type { AccessStore } from '#access/reader.ts';
-import type { Change } from '#apis/config-reader.ts';
+import type { ConfigChange } from '#apis/config-reader.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { Lru } from '#base/lru.ts';
@@ -30,7 +30,7 @@ export interface OauthTokenCache {
   /** Rises with every change of a client. */
   version(): number;
   /** Undefined invalidates everything. */
-  invalidate(changes: readonly Change[] | undefined): void;
+  invalidate(changes: readonly ConfigChange[] | undefined): void;
 }
 
 export interface OauthTokenCacheOptions {

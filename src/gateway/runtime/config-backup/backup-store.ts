@@ -1,6 +1,6 @@
 import { keyDigest } from '#access/keys/key-row.ts';
 import { type CertificateRow, createAccessStore } from '#access/reader.ts';
-import { pages, trafficStore } from '#apis/config-reader.ts';
+import { createConfigReader, readPages } from '#apis/config-reader.ts';
 import type { Vault } from '#base/vault.ts';
 import { dataKeyName } from '#storage/meta.ts';
 import type { Reader } from '#storage/reader.ts';
@@ -22,18 +22,18 @@ export function createBackupStore(reader: Reader, vault: Vault) {
       return { revision: Number(findValue('revision') ?? 0), wrappedKey: findValue(dataKeyName) ?? '' };
     },
     async *parts(): AsyncGenerator<BackupPart> {
-      yield { grants: await trafficStore(reader, vault).grants() };
+      yield { grants: await createConfigReader(reader, vault).grants() };
       const orgIds = new Set<string>();
       const apis = 'select id, org_id, body from apis';
-      for await (const rows of pages<PolicyRow & { id: string }>(reader, apis, maxRowsPerPart)) {
+      for await (const rows of readPages<PolicyRow & { id: string }>(reader, apis, maxRowsPerPart)) {
         for (const { org_id } of rows) orgIds.add(org_id);
         yield { apis: rows.map(({ body }) => body) };
       }
       const certificates = 'select id, org_id, body from certificates';
-      for await (const rows of pages<CertificateRow>(reader, certificates, maxRowsPerPart))
+      for await (const rows of readPages<CertificateRow>(reader, certificates, maxRowsPerPart))
         yield { certificates: rows };
       const policies = 'select id, org_id, body from policies';
-      for await (const rows of pages<PolicyRow & { id: string }>(reader, policies, maxRowsPerPart))
+      for await (const rows of readPages<PolicyRow & { id: string }>(reader, policies, maxRowsPerPart))
         yield { policies: rows.map(({ org_id, body }) => ({ org_id, body })) };
       const digests = [...orgIds].map(orgId => keyDigest(vault, orgId));
       for (let at = 0; at < digests.length; at += maxRowsPerPart) {

@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import { type Change, trafficStore } from '#apis/config-reader.ts';
+import { type ConfigChange, createConfigReader } from '#apis/config-reader.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { Problem } from '#base/problems.ts';
@@ -27,7 +27,7 @@ const pausePerWriteFactor = 20;
 export async function startBackupWriter({ url, path, dataKey, clock, log, maxBytes: mostBytes }: BackupWriterOptions) {
   const vault = createVault(dataKey);
   const reader = await openReader({ url, connections: 1 });
-  const store = trafficStore(reader, vault);
+  const store = createConfigReader(reader, vault);
   const all = createBackupStore(reader, vault);
   let organisations = new Set<string>();
   /** State that the file was written from. */
@@ -38,7 +38,7 @@ export async function startBackupWriter({ url, path, dataKey, clock, log, maxByt
   let checking = Promise.resolve();
 
   /** Ignores key and OAuth changes: keys are not in the backup, except organisation limits. */
-  const affectsBackup = ({ topic, id }: Change) =>
+  const affectsBackup = ({ topic, id }: ConfigChange) =>
     topic === 'keys' ? id === '' || organisations.has(id) : topic !== 'oauth';
 
   async function* collectDigests(parts: AsyncIterable<BackupPart>, digests: Set<string>): AsyncGenerator<BackupPart> {
