@@ -164,7 +164,7 @@ test('a start without the database serves the last snapshot, refuses management,
   await elsewhere.stop();
 });
 
-describe('Snapshot file', () => {
+describe('Traffic snapshot file', () => {
   let relay: Relay;
   let at: Awaited<ReturnType<typeof place>>;
   let made: Awaited<ReturnType<typeof publishAll>>;

@@ -68,7 +68,7 @@ const reads = {
   postgres: /Seq Scan on (keys|policies|key_apis|key_policies|policy_apis)\b/,
 };
 
-onEveryEngine('a hundred thousand keys and ten thousand policies', (app, engine) => {
+onEveryEngine('Scale: 100,000 keys and 10,000 policies', (app, engine) => {
   let orgId = '';
   let accessKey = '';
   const plan = async (name: string, query: { compile(): CompiledQuery }) => {
@@ -77,13 +77,13 @@ onEveryEngine('a hundred thousand keys and ten thousand policies', (app, engine)
   };
   const ask = (path: string) => app().ask('GET', path, { credential: accessKey });
 
-  test('are there', async () => {
+  test('all rows are stored', async () => {
     ({ orgId, accessKey } = await app().stranger());
     await fill(app(), orgId);
     assert.equal(await app().application.installation.tools.keys.count(orgId), keyCount / organisations);
   });
 
-  test('keys are listed, counted, looked up and walked by an index', async () => {
+  test('keys are listed, counted, found and iterated by an index', async () => {
     const { records } = app().application.installation;
     const whole = await records.explain(selectKeyRows(records).where('body', '=', 'x').compile());
     assert.match(whole, reads[engine], 'a plan without an index is known for one');
@@ -98,7 +98,7 @@ onEveryEngine('a hundred thousand keys and ten thousand policies', (app, engine)
     await plan('a step of a search', buildScan(records, orgId, undefined, { created_at: 1_700_000_050_000, id: 'k' }));
   });
 
-  test('policies are listed, found and sorted by an index, whatever the filters', async () => {
+  test('policies are listed, found and sorted by an index, with every filter', async () => {
     const { policies } = app().application.installation.tools;
     const asked: PolicySearch[] = [
       {},
@@ -115,7 +115,7 @@ onEveryEngine('a hundred thousand keys and ten thousand policies', (app, engine)
     for (const search of asked) await plan(JSON.stringify(search), policies.searchQuery(orgId, search).limit(10));
   });
 
-  test('a key is found by a part of its id among all of its organisation', async () => {
+  test('a key is found by a part of its id among all keys of its organisation', async () => {
     const last = number(keyCount - organisations);
     const { body } = await ask(`/api/keys/detailed?q=${last}`);
     assert.deepEqual([body.pages, body.keys.map((key: { key_id: string }) => key.key_id)], [1, [`${orgId}${last}`]]);
@@ -124,7 +124,7 @@ onEveryEngine('a hundred thousand keys and ten thousand policies', (app, engine)
     assert.ok(some.pages > 2);
   });
 
-  test('the last page and everything are whole', async () => {
+  test('the last page and the unpaged list are complete', async () => {
     const first = (await ask('/api/keys/detailed')).body;
     assert.equal(first.pages, keyCount / organisations / 10);
     const last = (await ask(`/api/keys/detailed?p=${first.pages}`)).body;

@@ -36,10 +36,10 @@ const basic = (password: string) => `Basic ${Buffer.from(`ann:${password}`).toSt
 const withPassword = (password: string) =>
   openApi(upstream, { upstream_auth: { enabled: true, basic_auth: { enabled: true, username: 'ann', password } } });
 
-onEveryEngine('secrets inside definitions at rest', app => {
+onEveryEngine('Encryption of secrets in definitions at rest', app => {
   const text = () => databaseText(app().application.installation.records, join(app().directory, 'gw.db'));
 
-  test('a secret is in no file or table of the database, reaches the upstream and is read whole by writers', async () => {
+  test('a secret is in no file or table in plain text, reaches the upstream, and is returned to users who may write', async () => {
     const secrets = { password: planted('password'), next: planted('next'), hook: planted('hook') };
     rememberSecrets(secrets);
     const api = withPassword(secrets.password);
@@ -66,7 +66,7 @@ onEveryEngine('secrets inside definitions at rest', app => {
     for (const [name, secret] of Object.entries(secrets)) assert.ok(!kept.includes(secret), name);
   });
 
-  test('an API whose sealed secrets were changed is not served, and the others are', async () => {
+  test('an API with tampered ciphertext is not served, and other APIs are', async () => {
     const damaged = withPassword(planted('damaged'));
     const url = await publish(app(), damaged);
     const whole = await publish(app(), withPassword(planted('whole')));
@@ -86,7 +86,7 @@ onEveryEngine('secrets inside definitions at rest', app => {
 });
 
 for (const engine of engines)
-  describe(`a database of an earlier release (${engine})`, () => {
+  describe(`Database of an earlier release (${engine})`, () => {
     const closing: (() => unknown)[] = [];
     after(async () => {
       for (const close of closing.reverse()) await close();
@@ -123,7 +123,7 @@ for (const engine of engines)
       assert.deepEqual([status, forwardedBy()], [200, basic(password)]);
     };
 
-    test('is sealed by the next start, which serves and shows the same', async () => {
+    test('the next start encrypts its secrets, and serves and returns the same definitions', async () => {
       const { file, start, records, logged } = await place();
       const secrets = { password: planted('password'), signing: planted('signing'), older: planted('older') };
       rememberSecrets(secrets);
@@ -174,7 +174,7 @@ for (const engine of engines)
     });
 
     if (engine === 'postgres')
-      test('is sealed once by processes that start together', async () => {
+      test('processes that start concurrently encrypt it once', async () => {
         const { start, logged } = await place();
         const password = planted('together');
         const first = await start();

@@ -38,15 +38,15 @@ async function spoken(url: string, text: string): Promise<string> {
   return heard;
 }
 
-withSettings('settings as they come', {}, (app, upstream) => {
-  test('refusals name the product, and nothing else does', async () => {
+withSettings('Default settings', {}, (app, upstream) => {
+  test('only refusals name the product', async () => {
     const url = await publish(app(), guarded(upstream()));
     assert.equal((await fetch(url)).headers.get('x-generator'), 'gatewright');
     const open = await publish(app(), openApi(upstream()));
     assert.equal((await fetch(open)).headers.has('x-generator'), false);
   });
 
-  test('a connection serves one call after the other, and nobody is told of default versions', async () => {
+  test('connections are kept alive, and responses do not name the default version', async () => {
     const url = await publish(app(), versioned(upstream()));
     const reply = await fetch(url);
     assert.equal(reply.headers.get('connection'), 'keep-alive');
@@ -76,7 +76,7 @@ withSettings(
       assert.equal(reply.headers.has('x-generator'), false);
     });
 
-    test('gateway.close_connections: every answer ends its connection, refusals and misses too', async () => {
+    test('gateway.close_connections: every response closes its connection, also refusals and 404', async () => {
       const { listen_path: open } = await published(openApi(upstream()));
       const { listen_path: closed } = await published(guarded(upstream()));
       for (const path of [open, closed, '/nowhere', '/live']) {
@@ -85,7 +85,7 @@ withSettings(
       }
     });
 
-    test('gateway.close_connections: over HTTP/2 too, after the answer', async () => {
+    test('gateway.close_connections: an HTTP/2 connection closes after the response', async () => {
       const { listen_path } = await published(openApi(upstream()));
       const session = connectHttp2(app().url.gateway);
       const ended = once(session, 'close');
@@ -96,7 +96,7 @@ withSettings(
       await ended;
     });
 
-    test('gateway.error_messages: status and words of a refusal, in the notation of the caller', async () => {
+    test('gateway.error_messages: sets status and message of a refusal, in the client’s format', async () => {
       const url = await publish(app(), guarded(upstream()));
       const missing = await fetch(url);
       assert.equal(missing.status, 400);
@@ -106,21 +106,21 @@ withSettings(
       assert.match(await xml.text(), /<error>Where is your &#34;key&#34;\?<\/error>$/);
     });
 
-    test('gateway.error_messages: what is left out stays as it is', async () => {
+    test('gateway.error_messages: omitted members keep their default', async () => {
       const url = await publish(app(), guarded(upstream()));
       const unknown = await fetch(url, { headers: { authorization: 'nobody-knows-this-key' } });
       assert.equal(unknown.status, 403);
       assert.equal(await unknown.text(), '{\n    "error": "Who are you?"\n}');
     });
 
-    test('gateway.max_loops: a call goes round so often and no more', async () => {
+    test('gateway.max_loops: limits the loops of a request', async () => {
       const url = await publish(app(), openApi(upstream(), { proxy: { target_url: 'gw://self/again' } }));
       const reply = await fetch(url);
       assert.equal(reply.status, 508);
       assert.match(await reply.text(), /Found more than 2 loops in single request/);
     });
 
-    test('gateway.version_header: callers learn which version they got where they named none', async () => {
+    test('gateway.version_header: names the version served to a request without one', async () => {
       const url = await publish(app(), versioned(upstream()));
       assert.equal((await fetch(url)).headers.get('x-default-version'), 'v1');
       const named = await fetch(url, { headers: { 'x-version': 'v2' } });
@@ -128,13 +128,13 @@ withSettings(
       assert.equal(named.headers.has('x-default-version'), false);
     });
 
-    test('gateway.version_header: and where the one they named is unknown', async () => {
+    test('gateway.version_header: names the version served to a request with an unknown one', async () => {
       const url = await publish(app(), versioned(upstream(), true));
       const unknown = await fetch(url, { headers: { 'x-version': 'v9' } });
       assert.equal(unknown.headers.get('x-default-version'), 'v1');
     });
 
-    test('gateway.health_name and gateway.ready_name: the usual names are free for APIs', async () => {
+    test('gateway.health_name and gateway.ready_name: the default names are free for APIs', async () => {
       assert.match(await (await fetch(`${app().url.gateway}/how-are-you`)).text(), /"status":"pass"/);
       assert.equal((await fetch(`${app().url.gateway}/ready.now`)).status, 200);
       for (const listen_path of ['/hello', '/ready']) {
@@ -167,14 +167,14 @@ withSettings(
       body: ReadableStream.from(sizes.map(size => new Uint8Array(size).fill(120))),
     });
 
-    test('gateway.max_request_body_bytes: a call that says it brings more is refused before it is routed', async () => {
+    test('gateway.max_request_body_bytes: a larger content-length is refused before routing', async () => {
       await tooLarge(await fetch(`${app().url.gateway}/nowhere`, { method: 'POST', body: 'x'.repeat(1001) }));
       const url = await publish(app(), openApi(upstream()));
       const reply = await fetch(url, { method: 'POST', body: 'x'.repeat(1000) });
       assert.equal((await bodyEchoed(reply)).length, 1000);
     });
 
-    test('gateway.max_request_body_bytes: a call that does not say is refused as soon as it brings more', async () => {
+    test('gateway.max_request_body_bytes: a chunked body is refused when it exceeds the limit', async () => {
       const url = await publish(app(), openApi(upstream()));
       const before = upstream().requests.length;
       await tooLarge(await fetch(url, chunked(500, 500, 1)));
@@ -182,7 +182,7 @@ withSettings(
       assert.equal(upstream().requests.length, before + 1, 'no upstream took the larger one for a whole call');
     });
 
-    test('gateway.max_request_body_bytes: a step that reads the body refuses it in the same words', async () => {
+    test('gateway.max_request_body_bytes: a step that reads the body refuses it with the same error', async () => {
       const basic = {
         extract_from_body: true,
         body_user_regexp: 'user=(\\w+)',
@@ -195,7 +195,7 @@ withSettings(
       await tooLarge(await fetch(url, chunked(1001)));
     });
 
-    test('gateway.max_response_body_bytes: an answer that says it is larger becomes a refusal', async () => {
+    test('gateway.max_response_body_bytes: a response with a larger content-length becomes an error', async () => {
       const url = await publish(app(), openApi(upstream()));
       upstream().answer = (_request, response) => response.end('x'.repeat(2001));
       const reply = await fetch(url);
@@ -205,7 +205,7 @@ withSettings(
       assert.equal((await (await fetch(url)).text()).length, 2000);
     });
 
-    test('gateway.max_response_body_bytes: an answer that does not say breaks off, and cannot be taken for whole', async () => {
+    test('gateway.max_response_body_bytes: a chunked response beyond the limit is aborted, visibly incomplete', async () => {
       const url = await publish(app(), openApi(upstream()));
       upstream().answer = (_request, response) => {
         response.write('x'.repeat(1500));
@@ -214,7 +214,7 @@ withSettings(
       await assert.rejects(async () => (await fetch(url)).text());
     });
 
-    test('gateway.max_response_body_bytes: an answer without a body has no size, whatever its head says', async () => {
+    test('gateway.max_response_body_bytes: a response without a body passes with any content-length', async () => {
       const url = await publish(app(), openApi(upstream()));
       upstream().answer = (_request, response) => {
         response.writeHead(200, { 'content-length': '5000' });
@@ -242,12 +242,12 @@ withSettings(
       return reply.status === 200 ? ((await reply.json()) as { url: string }).url : reply.status;
     };
 
-    test('gateway.listen_path_match: a listen path answers whatever begins like it', async () => {
+    test('gateway.listen_path_match: prefix matches every path that starts with the listen path', async () => {
       const url = await publish(app(), openApi(upstream()));
       assert.equal(await echoed(`${url}more/x`), '/more/x');
     });
 
-    test('gateway.api_id_paths: an API answers at its id too, and never in place of another', async () => {
+    test('gateway.api_id_paths: an API is served at its id too, and never in place of another', async () => {
       const definition = openApi(upstream());
       await publish(app(), definition);
       assert.equal(await echoed(`${app().url.gateway}/${definition.api_id}/x`), '/x');
@@ -262,12 +262,12 @@ withSettings(
       assert.equal(await echoed(`${app().url.gateway}/${hidden.api_id}/x`), 404);
     });
 
-    test('gateway.encoded_slashes: what is escaped stays escaped', async () => {
+    test('gateway.encoded_slashes: escaped slashes stay escaped', async () => {
       const url = await publish(app(), openApi(upstream()));
       assert.equal(await echoed(`${url}/a%2fb`), '/a%2Fb');
     });
 
-    test('keys.min_length: a shorter key is unknown, and cannot be made', async () => {
+    test('keys.min_length: a shorter key is refused, and cannot be created', async () => {
       const url = await publish(app(), guarded(upstream()));
       const { status, text } = await app().ask('POST', '/gw/keys/nineteen-characters', { body: {} });
       assert.equal(status, 400);
@@ -297,7 +297,7 @@ withSettings(
   'people and keys',
   { 'keys.actions_by_username': 'false', 'users.renew_own_access_key_only': 'true', 'users.hide_access_keys': 'true' },
   app => {
-    test('keys.actions_by_username: off, a user’s name is no name of a key on either surface', async () => {
+    test('keys.actions_by_username: when off, a user name is no key id on either surface', async () => {
       for (const path of ['/api/keys/somebody?username=true', '/gw/keys/somebody?username=true']) {
         const { status, text } = await app().ask('GET', path);
         assert.equal(status, 400, path);
@@ -305,7 +305,7 @@ withSettings(
       }
     });
 
-    test('users.renew_own_access_key_only and users.hide_access_keys: an administrator cannot become somebody else', async () => {
+    test('users.renew_own_access_key_only and users.hide_access_keys: an administrator cannot obtain the key of another user', async () => {
       const body = {
         email_address: 'o@example.org',
         first_name: 'O',
@@ -325,7 +325,7 @@ withSettings(
   },
 );
 
-withSettings('segments', { 'gateway.segments': 'edge, inner' }, (app, upstream) => {
+withSettings('Segments', { 'gateway.segments': 'edge, inner' }, (app, upstream) => {
   const tagged: readonly [tags: string[] | undefined, disabled: boolean, status: number][] = [
     [['edge'], false, 200],
     [['far', 'inner'], false, 200],
@@ -334,7 +334,7 @@ withSettings('segments', { 'gateway.segments': 'edge, inner' }, (app, upstream) 
     [undefined, false, 404],
   ];
   for (const [tags, tags_disabled, status] of tagged) {
-    test(`gateway.segments: tags ${tags}${tags_disabled ? ', switched off,' : ''} give ${status}`, async () => {
+    test(`gateway.segments: tags ${tags}${tags_disabled ? ', disabled,' : ''} return ${status}`, async () => {
       const url = await publish(app(), openApi(upstream(), { ...(tags && { tags }), tags_disabled }));
       assert.equal((await fetch(url)).status, status);
     });
@@ -352,11 +352,11 @@ const refusedTogether: readonly [settings: Partial<Record<SettingName, string>>,
   [{ 'keys.force_lifetime': 'true' }, /needs keys.lifetime_seconds/],
 ];
 for (const [settings, said] of refusedTogether) {
-  test(`${JSON.stringify(settings)} would do nothing, and is refused`, () => {
+  test(`${JSON.stringify(settings)} has no effect and is refused`, () => {
     assert.throws(() => validateTrafficSettings(readSettings({ flags: settings })), said);
   });
 }
 
-test('settings that would do nothing stop the start', async () => {
+test('settings without effect fail the start', async () => {
   await assert.rejects(startApp('sqlite', { settings: refusedTogether[0]![0] }), refusedTogether[0]![1]);
 });

@@ -52,7 +52,7 @@ const tooLarge = [400, errorBody('Request is too large')];
 const unsaid = [411, errorBody('Content length is required for this request')];
 
 for (const mustSay of [true, false]) {
-  describe(`sizes of bodies, where callers ${mustSay ? 'must' : 'need not'} say them`, () => {
+  describe(`Request size limits, content-length ${mustSay ? 'required' : 'optional'}`, () => {
     let app: TestApp;
     let upstream: Upstream;
     before(async () => {
@@ -64,7 +64,7 @@ for (const mustSay of [true, false]) {
       await upstream?.close();
     });
 
-    test('an endpoint and the whole API have limits, and both hold', async () => {
+    test('the limits of an endpoint and of the API both apply', async () => {
       for (const api of await publishBoth(app, upstream, limited(10, 5))) {
         assert.deepEqual(await send(api, '/small', '12345'), passes, api.form);
         assert.deepEqual(await send(api, '/small', '123456'), tooLarge, api.form);
@@ -75,23 +75,23 @@ for (const mustSay of [true, false]) {
       }
     });
 
-    test('the limit of the API holds for endpoints that allow more', async () => {
+    test('the limit of the API applies to endpoints with a larger one', async () => {
       for (const api of await publishBoth(app, upstream, limited(5, 10)))
         assert.deepEqual(await send(api, '/small', '123456'), tooLarge, api.form);
     });
 
-    test('a limit that is switched off, or 0, is none', async () => {
+    test('a limit that is disabled or 0 has no effect', async () => {
       for (const api of await publishBoth(app, upstream, limited(5, 0, true)))
         assert.deepEqual(await send(api, '/small', '123456'), passes, api.form);
     });
 
     if (mustSay) {
-      test('a body that does not say how long it is: 411', async () => {
+      test('a body without content-length gets 411', async () => {
         for (const api of await publishBoth(app, upstream, limited(10, 5)))
           assert.deepEqual(await send(api, '/small', chunked('1')), unsaid, api.form);
       });
     } else {
-      test('a body that does not say how long it is is held to the limit as it comes', async () => {
+      test('a body without content-length is checked while it is read', async () => {
         for (const api of await publishBoth(app, upstream, limited(10, 5))) {
           assert.deepEqual(await send(api, '/small', chunked('123', '45')), passes, api.form);
           assert.deepEqual(await send(api, '/small', chunked('123', '456')), tooLarge, api.form);
@@ -99,7 +99,7 @@ for (const mustSay of [true, false]) {
         }
       });
 
-      test('it is refused before its end, without being kept', async () => {
+      test('it is refused before its end, without being buffered', async () => {
         const [api] = await publishBoth(app, upstream, limited(100_000, 0));
         const { port, pathname } = new URL(api!.url);
         const caller = await call(Number(port));

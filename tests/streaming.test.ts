@@ -38,7 +38,7 @@ function source(): { stream: Readable; taken: () => number } {
   return { stream, taken: () => Math.min(taken, whole) };
 }
 
-describe('bodies pass at the speed of whoever is slower', () => {
+describe('Body streaming and backpressure', () => {
   let app: TestApp;
   const servers: (Server | Http2Server)[] = [];
   const sockets = new Set<Socket>();
@@ -61,7 +61,7 @@ describe('bodies pass at the speed of whoever is slower', () => {
   }
 
   for (const scheme of ['http', 'h2c'] as const) {
-    test(`an answer over ${scheme} waits for a caller that does not read, and ends with one that leaves`, async () => {
+    test(`a response over ${scheme} is paused by a client that does not read, and aborted by a disconnect`, async () => {
       const { stream, taken } = source();
       const ended = Promise.withResolvers<void>();
       const url = new URL(
@@ -81,7 +81,7 @@ describe('bodies pass at the speed of whoever is slower', () => {
       assert.ok(taken() < whole);
     });
 
-    test(`a call over ${scheme} waits for an upstream that does not read, and passes whole when it does`, async () => {
+    test(`a request over ${scheme} is paused by an upstream that does not read, and arrives complete when it does`, async () => {
       const { stream, taken } = source();
       const reading = Promise.withResolvers<Readable>();
       let arrived = 0;
@@ -102,7 +102,7 @@ describe('bodies pass at the speed of whoever is slower', () => {
       assert.equal(await answered.promise, String(whole));
     });
 
-    test(`a caller that leaves in the middle of its body ends the call over ${scheme}`, async () => {
+    test(`a client disconnect during the request body aborts the request over ${scheme}`, async () => {
       const reading = Promise.withResolvers<Readable>();
       const url = await target(scheme, asked => void reading.resolve(asked.on('error', () => undefined).resume()));
       const asked = request(url, { method: 'POST' }).on('error', () => undefined);

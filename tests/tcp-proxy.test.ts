@@ -41,7 +41,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-describe('services of bare connections', () => {
+describe('TCP proxying', () => {
   const authority = makeAuthority();
   const own = makeServerCertificate(authority);
   const directory = mkdtempSync(join(tmpdir(), 'gw-raw-'));
@@ -81,7 +81,7 @@ describe('services of bare connections', () => {
   const upload = async ({ chainPem, keyPem }: MadeCertificate): Promise<string> =>
     (await app.ask('POST', '/api/certs', { body: chainPem + keyPem })).body.id;
 
-  test('bytes pass both ways, ends included, and nothing else of the gateway is in between', async () => {
+  test('bytes and half-closes pass in both directions, without HTTP processing', async () => {
     const definition = service(ports[0]!, 'tcp', `tcp://127.0.0.1:${echo.port}`);
     await publish(definition);
     const one = await call(ports[0]!);
@@ -98,7 +98,7 @@ describe('services of bare connections', () => {
     await assert.rejects(call(ports[0]!));
   });
 
-  test('an upstream that is not there ends the connection', async () => {
+  test('an unreachable upstream ends the connection', async () => {
     const definition = service(ports[0]!, 'tcp', 'tcp://127.0.0.1:1');
     await publish(definition);
     const one = await call(ports[0]!);
@@ -109,7 +109,7 @@ describe('services of bare connections', () => {
     await settled(app);
   });
 
-  test('a bare connection is not passed on to a management listener', async () => {
+  test('a connection is not forwarded to a management listener', async () => {
     const { port } = new URL(app.url.dashboard);
     for (const host of ['localhost', '127.0.0.1']) {
       const definition = service(ports[0]!, 'tcp', `tcp://${host}:${port}`);
@@ -124,7 +124,7 @@ describe('services of bare connections', () => {
     }
   });
 
-  test('a registry may name the upstream; what it must not name is passed over', async () => {
+  test('service discovery can name the upstream, and forbidden addresses are skipped', async () => {
     const registry = await startUpstream();
     stops.push(registry);
     const lies = ['file:///etc/passwd', 'gw://self', 'http://127.0.0.1:80', '169.254.169.254:80', '127.0.0.1'];
@@ -145,7 +145,7 @@ describe('services of bare connections', () => {
     await settled(app);
   });
 
-  test('over TLS the service is the one of the name that is called, with its own certificate', async () => {
+  test('over TLS the service is selected by SNI, with its own certificate', async () => {
     const made = makeServerCertificate(authority, { cn: 'a.example', dnsNames: ['a.example'] });
     const other = await startEcho(createServer(), 'other');
     stops.push(other);
@@ -168,7 +168,7 @@ describe('services of bare connections', () => {
     }
   });
 
-  test('an upstream behind TLS has to be who it is, by the rules of the definition', async () => {
+  test('a TLS upstream is verified by the rules of the definition', async () => {
     const secure = Object.assign(createTlsServer({ cert: own.chainPem, key: own.keyPem }), { isTls: true });
     const upstream = await startEcho(secure, 'secure');
     stops.push(upstream);
@@ -189,7 +189,7 @@ describe('services of bare connections', () => {
     one.leave();
   });
 
-  test('where a balancer says where connections come from, that is taken off their front', async () => {
+  test('a PROXY protocol header (v1, v2) is removed, and a connection without one is closed', async () => {
     await publish(service(ports[3]!, 'tcp', `tcp://127.0.0.1:${echo.port}`, { enable_proxy_protocol: true }));
     const second = Buffer.concat([
       Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1'),
@@ -211,7 +211,7 @@ describe('services of bare connections', () => {
     }
   });
 
-  test('a service whose port is not allowed, or whose target is none, is not served', async () => {
+  test('a service with a port that is not allowed or an invalid target is not served', async () => {
     const forbidden = service(ports[4]!, 'tcp', `tcp://127.0.0.1:${echo.port}`);
     const nowhere = service(ports[3]!, 'tls', 'http://127.0.0.1:80', { domain: 'nowhere.example' });
     for (const [definition, reason] of [

@@ -15,7 +15,7 @@ onEveryEngine(
     });
     after(() => upstream?.close());
 
-    test('a granted rate bounds the calls of one organisation, whichever of its APIs, until it is lifted', async () => {
+    test('a granted rate limits the requests to all APIs of an organisation, until it is removed', async () => {
       const [bounded, free] = [await app().stranger(), await app().stranger()];
       const place = `/admin/organisations/${bounded.orgId}/grants`;
       const grant = async (body: object) => {

@@ -35,8 +35,8 @@ const streamsType = { 'content-type': 'application/vnd.gw.streams.oas' };
 const write = async (app: TestApp, { accessKey }: Tenant, definition: object): Promise<number> =>
   (await app.ask('POST', '/api/apis', { credential: accessKey, body: { api_definition: definition } })).status;
 
-onEveryEngine('overlapping routes of organisations, in every form', app => {
-  test('documents and streams are refused where classic definitions are', async () => {
+onEveryEngine('Overlapping routes of organisations', app => {
+  test('OpenAPI documents and streams are refused like classic definitions', async () => {
     const [a, b] = [await app().stranger(), await app().stranger()];
     const path = `/form-${createPublicId()}/`;
     assert.equal(await write(app(), a, classic(path)), 200);
@@ -56,7 +56,7 @@ onEveryEngine('overlapping routes of organisations, in every form', app => {
     assert.equal((await oas(document(a.orgId, inside))).status, 200, 'its own organisation may nest');
   });
 
-  test('a route that is switched off stays taken, and is switched on again by its organisation', async () => {
+  test('an inactive route stays reserved, and its organisation can activate it again', async () => {
     const [a, b] = [await app().stranger(), await app().stranger()];
     const path = `/off-${createPublicId()}/`;
     const made = classic(path, { active: false });
@@ -70,7 +70,7 @@ onEveryEngine('overlapping routes of organisations, in every form', app => {
     assert.equal(on.status, 200, on.text);
   });
 
-  test('a document that overlapped from before goes on, but is not switched on again', async () => {
+  test('a document that already overlapped is kept, but cannot be activated again', async () => {
     const [a, b] = [await app().stranger(), await app().stranger()];
     const path = `/before-${createPublicId()}/`;
     const given = document(b.orgId, `/later-${createPublicId()}/`, false);
@@ -97,7 +97,7 @@ onEveryEngine('overlapping routes of organisations, in every form', app => {
 });
 
 withSettings('gateway.listen_path_match: prefix', { 'gateway.listen_path_match': 'prefix' }, app => {
-  test('a route that begins like another organisation’s is refused, on either side', async () => {
+  test('a route that is a prefix of another organisation’s, or the reverse, is refused', async () => {
     const [a, b] = [await app().stranger(), await app().stranger()];
     assert.equal(await write(app(), a, classic('/pay')), 200);
     for (const path of ['/payments/', '/pa', '/pay-x/y/', '/'])
@@ -108,7 +108,7 @@ withSettings('gateway.listen_path_match: prefix', { 'gateway.listen_path_match':
 });
 
 withSettings('gateway.api_id_paths', { 'gateway.api_id_paths': 'true' }, app => {
-  test('a route at the id of another organisation’s API is refused', async () => {
+  test('a route equal to the id of another organisation’s API is refused', async () => {
     const [a, b] = [await app().stranger(), await app().stranger()];
     const made = classic('/by-path/');
     assert.equal(await write(app(), a, made), 200);
@@ -127,7 +127,7 @@ const searches: readonly RouteSearch[] = [
   { domains: undefined, above: ['/', '/orders', '/orders/7'], below, id: 'orders' },
 ];
 
-onEveryEngine('the comparison of routes among many', (app, engine) => {
+onEveryEngine('Route comparison at scale', (app, engine) => {
   test('routes above, below and at an id are found by an index', async () => {
     const { records } = app().application.installation;
     const rows = Array.from({ length: rowCount }, (_, n) => ({

@@ -103,7 +103,7 @@ onEveryEngine(
       assert.deepEqual(await warnings(newer), []);
     });
 
-    test('a newer route by a parameter, a host or a host pattern serves what the older one leaves', async () => {
+    test('a newer route by a parameter, a host or a host pattern serves only requests that the older one does not match', async () => {
       await write(app(), a, ofA('/wide/'));
       const pattern = await force(app(), b, ofB('/{x:wide|narrow}/in', { domain: '{h:.*}' }));
       const host = await force(app(), b, ofB('/', { domain: 'shop.example' }));
@@ -115,7 +115,7 @@ onEveryEngine(
       for (const id of [pattern, host]) await app().ask('DELETE', `/gw/apis/${id}`);
     });
 
-    test('of two organisations in one place the older one answers, whichever changed last', async () => {
+    test('of two organisations with one route the older one is served, regardless of later changes', async () => {
       const older = await write(app(), a, ofA('/same/'));
       const newer = await force(app(), b, ofB('/same/'));
       await settled(app());
@@ -129,7 +129,7 @@ onEveryEngine(
       assert.equal(await answerer('/same/'), 'b');
     });
 
-    test('a host that is granted to an organisation is out of reach for routes of others without a host', async () => {
+    test('a host granted to an organisation is not matched by routes of others without a host', async () => {
       await write(app(), a, ofA('/held/'));
       await settled(app());
       assert.equal(await answerer('/held/', 'b.example'), 'a');
@@ -183,7 +183,7 @@ onEveryEngine(
       return { id: body.id, print: body.id.slice(-64) };
     };
 
-    test('a certificate is shown only for hosts that its organisation holds or had first', async () => {
+    test('a certificate is served only for hosts that its organisation was granted or used first', async () => {
       const [a, b] = [await app().stranger(), await app().stranger()];
       const ofA = await upload(a, ['pay.example']);
       const ofB = await upload(b, ['pay.example', 'deep.pay.example']);

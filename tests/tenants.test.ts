@@ -18,7 +18,7 @@ const write = (app: TestApp, { accessKey }: Tenant, definition: Definition): Pro
 const grant = async (app: TestApp, { orgId }: Tenant, body: object) =>
   assert.equal((await app.ask('PUT', `/admin/organisations/${orgId}/grants`, { body })).status, 200);
 
-onEveryEngine('organisations as tenants', app => {
+onEveryEngine('Tenants', app => {
   let upstream: Upstream;
   let a: Tenant;
   let b: Tenant;
@@ -40,7 +40,7 @@ onEveryEngine('organisations as tenants', app => {
     return answer;
   };
 
-  test('a route inside, in front of or across one of another organisation is refused', async () => {
+  test('a route that overlaps one of another organisation is refused', async () => {
     for (const path of [
       '/pay/charge',
       '/pay',
@@ -57,17 +57,17 @@ onEveryEngine('organisations as tenants', app => {
       assert.equal((await write(app(), b, at(path))).status, 200, path);
   });
 
-  test('a host that is not granted is refused, whatever pattern it is written as', async () => {
+  test('a host that is not granted is refused in any pattern', async () => {
     for (const domain of ['pay.example', '{h:.*}', '{h}.example', 'PAY.EXAMPLE.'])
       await refused(b, 403, at('/elsewhere/', { domain, domain_disabled: false }));
   });
 
-  test('nesting stays allowed within one organisation', async () => {
+  test('routes can be nested within one organisation', async () => {
     assert.equal((await write(app(), a, at('/pay/charge'))).status, 200);
     assert.equal((await write(app(), a, at('/pay/{x}/refund'))).status, 200);
   });
 
-  test('moving, patching, activating and importing are checked as creating is', async () => {
+  test('moving, patching, activating and importing are checked like creating', async () => {
     const own = at('/mine/', { api_id: `mine-${b.orgId}` });
     assert.equal((await write(app(), b, own)).status, 200);
     const moved = { ...own, proxy: { ...own.proxy, listen_path: '/pay/charge/' } };
@@ -86,7 +86,7 @@ onEveryEngine('organisations as tenants', app => {
     assert.equal((await ask('PUT', `/api/apis/${internal.api_id}`, opened, tenant)).status, 409);
   });
 
-  test('of many who ask for overlapping routes at once, one organisation gets its own', async () => {
+  test('of concurrent overlapping routes of several organisations one is created', async () => {
     const tenants = [a, b, await app().stranger(), await app().stranger()];
     const paths = ['/race/', '/race/one', '/race/{x}', '/{x:race}/'];
     const answers = await Promise.all(tenants.map((tenant, index) => write(app(), tenant, at(paths[index]!))));
@@ -97,7 +97,7 @@ onEveryEngine('organisations as tenants', app => {
     );
   });
 
-  test('an organisation has no more objects than were granted, also concurrently', async () => {
+  test('an organisation cannot exceed its granted number of objects, also concurrently', async () => {
     const d = await app().stranger();
     await grant(app(), d, { max_apis: 1, max_keys: 1, max_policies: 1, max_hooks: 0 });
     const made = at('/bounded/', { api_id: `bounded-${d.orgId}` });
@@ -117,7 +117,7 @@ onEveryEngine('organisations as tenants', app => {
     assert.deepEqual(policies.map(({ status }) => status).sort(), [200, 403], policies.map(it => it.text).join());
   });
 
-  test('an id is no other API’s id of either kind, in any organisation', async () => {
+  test('an id is unique over both kinds of API id and all organisations', async () => {
     const { body } = await app().ask('GET', '/api/apis?p=-1', { credential: a.accessKey });
     const victim = body.apis[0].api_definition;
     const stolen = await write(app(), b, at('/stolen/', { api_id: victim.id }));
@@ -130,7 +130,7 @@ onEveryEngine('organisations as tenants', app => {
     assert.match(String(Object.values(Errors)[0]), /same ID/);
   });
 
-  test('granted paths and hosts are all an organisation may have', async () => {
+  test('an organisation can use only its granted paths and hosts', async () => {
     const c = await app().stranger();
     await grant(app(), c, { domains: ['c.example', '*.apps.c.example'], paths: ['/c/'] });
     await refused(c, 403, at('/other/'));
@@ -147,7 +147,7 @@ onEveryEngine('organisations as tenants', app => {
   });
 });
 
-test('a port that is the gateway’s own is no way around another organisation’s route, and ports are not shared', async () => {
+test('the gateway’s own port as an API port does not bypass another organisation’s route, and ports are not shared', async () => {
   const upstream = await startUpstream();
   const [gatewayPort, extraPort] = [await freePort(), await freePort()];
   const settings = { 'gateway.port': String(gatewayPort), 'gateway.extra_ports': String(extraPort) };

@@ -163,7 +163,7 @@ const answerWith = (body: string | Buffer, headers: Record<string, string> = {},
 
 const small = { 'gateway.max_body_values': '120' } as const;
 
-withSettings('body transforms that fail', small, (app, upstream) => {
+withSettings('Body transform failures', small, (app, upstream) => {
   for (const it of failures) {
     test(`${it.title}: the request is refused and does not reach the upstream`, async () => {
       upstream().answer = undefined;
@@ -195,7 +195,7 @@ withSettings('body transforms that fail', small, (app, upstream) => {
     }
   });
 
-  test('the refusal of a request tells the client what is wrong with its body, and of a transform nothing', async () => {
+  test('the refusal of a request names the fault of the body and reveals nothing of the transform', async () => {
     for (const [body, template, error] of [
       ['{"a":', '{{.a}}', 'Request body cannot be read: the body is not JSON'],
       [many, '{{.a}}', 'Request body is too large: the body holds more than 120 values'],
@@ -226,7 +226,7 @@ withSettings(
         }
       });
 
-      test(`${it.title}: the response ${outcome}, or as its template sees nothing`, async () => {
+      test(`${it.title}: the response ${outcome}, or as rendered without data`, async () => {
         upstream().answer = answerWith(it.body, it.headers);
         for (const { url } of await publishFailure(app(), upstream(), 'response', it)) {
           const { status, text } = await post(url, '{}');
@@ -238,18 +238,18 @@ withSettings(
   },
 );
 
-withSettings('unknown response processors', { 'transforms.on_failure': 'pass' }, (app, upstream) => {
+withSettings('Unknown response processors', { 'transforms.on_failure': 'pass' }, (app, upstream) => {
   test('transforms.on_failure=pass: an API that names one is served without it', async () => {
     const url = await publish(app(), openApi(upstream(), { response_processors: [{ name: 'nobody_knows_me' }] }));
     assert.equal((await fetch(url)).status, 200);
   });
 });
 
-withSettings('bounds of packed bodies', { 'gateway.max_decompression_ratio': '20' }, (app, upstream) => {
+withSettings('Limits of compressed bodies', { 'gateway.max_decompression_ratio': '20' }, (app, upstream) => {
   const gzip = { 'content-encoding': 'gzip' };
   const packed = (bytes: number) => gzipSync(JSON.stringify({ a: 'x'.repeat(bytes) }));
 
-  test('gateway.max_decompression_ratio: a body of more than a MiB that packs better than the ratio is refused', async () => {
+  test('gateway.max_decompression_ratio: a body above 1 MiB that exceeds the ratio is refused', async () => {
     upstream().answer = undefined;
     for (const { url } of await publishTemplate(app(), upstream(), 'request', '{{len .a}}', 'json')) {
       assert.equal((await post(url, packed(1_000_000), gzip)).status, 200);

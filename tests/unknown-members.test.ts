@@ -49,7 +49,7 @@ const legacyPaths = [
   'quota_used',
 ];
 
-onEveryEngine('unknown members of management bodies', app => {
+onEveryEngine('Unknown members of management requests', app => {
   const ask = asker(app);
 
   test('a misspelt limit is refused with the nearest name, and nothing is stored', async () => {
@@ -78,7 +78,7 @@ onEveryEngine('unknown members of management bodies', app => {
     assert.ok(!(await ask('GET', '/portal-api/plans?per_page=1000')).text.includes(name));
   });
 
-  test('a number as text is refused with the expected form', async () => {
+  test('a number as text is refused with the expected type', async () => {
     for (const [path, body, message] of [
       ['/api/keys', { rate: '5' }, 'rate: expected number, received string'],
       ['/gw/keys', { per: '10s' }, 'per: expected number, received string'],
@@ -123,7 +123,7 @@ onEveryEngine('unknown members of management bodies', app => {
     assert.equal((await ask('POST', '/api/portal/policies', misplaced)).status, 400);
   });
 
-  test('an envelope with more than reads return is refused, and the key stays what it was', async () => {
+  test('an envelope with members that reads do not return is refused, and the key is unchanged', async () => {
     const { body } = await ask('POST', '/api/keys', { rate: 5, per: 60, access_rights: { a1: {} } });
     const path = `/api/keys/${body.key_id}`;
     const { body: read } = await ask('GET', path);
@@ -135,7 +135,7 @@ onEveryEngine('unknown members of management bodies', app => {
     assert.equal((await ask('GET', path)).body.data.rate, 7);
   });
 
-  test('the configuration of a provider is checked inside its text', async () => {
+  test('the configuration of a provider is checked inside its JSON string', async () => {
     for (const MetaData of [JSON.stringify({ Urll: 'http://127.0.0.1:1' }), { Urll: 'http://127.0.0.1:1' }]) {
       const provider = { Name: 'Other', Type: 'gw-pro', Configuration: { MetaData } };
       const { status, body } = await ask('POST', '/portal-api/providers', provider);
@@ -144,7 +144,7 @@ onEveryEngine('unknown members of management bodies', app => {
     }
   });
 
-  test('unknown query parameters are left alone', async () => {
+  test('unknown query parameters are ignored', async () => {
     assert.equal((await ask('GET', '/api/keys/detailed?nonsense=1')).status, 200);
   });
 });
@@ -155,7 +155,7 @@ onEveryEngine(
     const ask = asker(app);
     const key = { rate: 5, access_rights: { a1: {} } };
 
-    test('they are ignored and listed in the answer, at any depth', async () => {
+    test('they are ignored and listed in the response, at any depth', async () => {
       const { status, body } = await ask('POST', '/api/keys', { ...key, rates: 9, monitor: { limits: [1] } });
       assert.equal(status, 200);
       assert.deepEqual(body.warnings, [

@@ -48,7 +48,7 @@ function holdResponses(t: TestContext, upstream: Upstream): ServerResponse[] {
   return held;
 }
 
-withSettings('slow bodies', { ...oneThread, 'upstream.max_connections': '2' }, (app, upstream) => {
+withSettings('Slow request bodies', { ...oneThread, 'upstream.max_connections': '2' }, (app, upstream) => {
   test('slow senders over HTTP/1.1 hold no connection to an upstream', async t => {
     const url = await publish(app(), openApi(upstream()));
     for (let n = 0; n < 12; n++) {
@@ -77,7 +77,7 @@ withSettings('slow bodies', { ...oneThread, 'upstream.max_connections': '2' }, (
     stream.resume();
   });
 
-  test('a body that arrives in pieces reaches the upstream whole, of a known length', async t => {
+  test('a body that arrives in pieces reaches the upstream complete, with a content-length', async t => {
     const url = await publish(app(), openApi(upstream()));
     const one = await clientAt(t, url);
     one.send(
@@ -91,7 +91,7 @@ withSettings('slow bodies', { ...oneThread, 'upstream.max_connections': '2' }, (
     assert.deepEqual([headers['content-length'], headers['transfer-encoding']], ['3', undefined]);
   });
 
-  test('a client that leaves in the middle of its body is no failure of the upstream', async t => {
+  test('a client disconnect during the request body is not an upstream failure', async t => {
     const url = await publish(app(), openApi(upstream()));
     const before = upstream().requests.length;
     for (let n = 0; n < 6; n++) {
@@ -108,7 +108,7 @@ withSettings(
   'large bodies',
   { ...oneThread, 'upstream.body_preread_bytes': '16', 'upstream.body_preread_total_bytes': '64' },
   (app, upstream) => {
-    test('upstream.body_preread_bytes: a body goes on once so much of it is here', async t => {
+    test('upstream.body_preread_bytes: a body is forwarded once this many bytes are buffered', async t => {
       const url = await publish(app(), openApi(upstream()));
       const one = await clientAt(t, url);
       one.send(`POST ${new URL(url).pathname} HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n`);
@@ -118,7 +118,7 @@ withSettings(
       assert.equal(body!.length, 100_000);
     });
 
-    test('upstream.body_preread_total_bytes: where it is used up, bodies go on at once', async t => {
+    test('upstream.body_preread_total_bytes: beyond it bodies are forwarded immediately', async t => {
       const arrived = new Set<IncomingMessage>();
       const server = createServer(request => void arrived.add(request));
       await new Promise<void>(resolve => void server.listen(0, '127.0.0.1', () => resolve()));
@@ -140,7 +140,7 @@ withSettings(
   'shares of an upstream',
   { ...oneThread, 'upstream.max_connections': '4', 'upstream.max_queued_requests': '4' },
   (app, upstream) => {
-    test('one client address cannot take every connection, and its requests wait in a bounded queue', async t => {
+    test('one client address cannot use every connection, and its requests wait in a bounded queue', async t => {
       const url = await publish(app(), openApi(upstream()));
       const held = holdResponses(t, upstream());
       const greedy = await Promise.all(Array.from({ length: 4 }, () => ask(t, url)));
@@ -162,7 +162,7 @@ withSettings(
       for (const it of greedy) await answered(it, 200);
     });
 
-    test('a client that leaves gives its place in the queue back', async t => {
+    test('a client disconnect frees its place in the queue', async t => {
       const url = await publish(app(), openApi(upstream()));
       const held = holdResponses(t, upstream());
       const waiting = await Promise.all(Array.from({ length: 4 }, () => ask(t, url)));
@@ -177,7 +177,7 @@ withSettings(
       assert.deepEqual(statusesIn(next.received()), [200]);
     });
 
-    test('one key cannot take every connection, from however many addresses', async t => {
+    test('one key cannot use every connection, also from many addresses', async t => {
       const definition = openApi(upstream(), {
         use_keyless: false,
         use_standard_auth: true,
@@ -195,7 +195,7 @@ withSettings(
       await answered(another, 200);
     });
 
-    test('one organisation cannot take every connection from another', async t => {
+    test('one organisation cannot use every connection', async t => {
       const stranger = await app().stranger();
       const definition = openApi(upstream(), { org_id: stranger.orgId });
       const { status, text } = await app().ask('POST', '/api/apis', {
@@ -220,7 +220,7 @@ withSettings(
   'waiting for an upstream',
   { ...oneThread, 'upstream.max_connections': '1', 'upstream.queue_timeout_ms': '50' },
   (app, upstream) => {
-    test('upstream.queue_timeout_ms: a request that finds no connection in time gets 503', async t => {
+    test('upstream.queue_timeout_ms: a request without a free connection in time gets 503', async t => {
       const url = await publish(app(), openApi(upstream()));
       const held = holdResponses(t, upstream());
       const first = await ask(t, url);
@@ -253,7 +253,7 @@ withSettings('HTTP/2 upstreams', { ...oneThread, 'upstream.max_share_percent': '
     return { url: await publish(app, openApi({ url: `h2c://127.0.0.1:${port}` })), streams };
   }
 
-  test('one client cannot take every stream that an upstream announces', async t => {
+  test('one client cannot use every stream that an upstream allows', async t => {
     const { url, streams } = await http2Upstream(t, app(), 4);
     // The first request opens the connection over which the number is announced.
     const first = await ask(t, url);
@@ -268,7 +268,7 @@ withSettings('HTTP/2 upstreams', { ...oneThread, 'upstream.max_share_percent': '
     await answered(other, 200);
   });
 
-  test('a body goes on with its first byte, and the response may come before its end', async t => {
+  test('a body is forwarded from its first byte, and the response may start before its end', async t => {
     const { url, streams } = await http2Upstream(t, app(), 100);
     const session = connectHttp2(url);
     t.after(() => session.destroy());

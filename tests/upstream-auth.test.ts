@@ -9,7 +9,7 @@ import { eventually, type Received, startUpstream, type Upstream } from './suppo
 
 const errorBody = (message: string) => `{\n    "error": ${JSON.stringify(message)}\n}`;
 
-describe('upstreams that want to know who calls', () => {
+describe('Upstream authentication', () => {
   let app: TestApp;
   let upstream: Upstream;
   let issuer: Upstream;
@@ -39,7 +39,7 @@ describe('upstreams that want to know who calls', () => {
     return { status: reply.status, text: await reply.text() };
   };
 
-  describe('signed calls', () => {
+  describe('Request signing', () => {
     const rsa = makeCertificate({ cn: 'Signer', keyType: 'rsa' });
     const elliptic = makeCertificate({ cn: 'Other signer', keyType: 'ec' });
     const secret = 'canary-of-signing';
@@ -100,7 +100,7 @@ describe('upstreams that want to know who calls', () => {
     }
 
     for (const hash of ['sha1', 'sha256', 'sha384', 'sha512'])
-      test(`hmac-${hash} with a shared secret, over all headers and the address as it is sent`, async () => {
+      test(`hmac-${hash} with a shared secret signs all headers and the request target as sent`, async () => {
         for (const { url } of await publishBoth(app, upstream, said({ secret, algorithm: `hmac-${hash}` }, '/base'))) {
           await got(`${url}/a/b?c=d`, {
             method: 'POST',
@@ -119,7 +119,7 @@ describe('upstreams that want to know who calls', () => {
         }
       });
 
-    test('rsa-sha256 with the key of a certificate, in a header of one’s choice', async () => {
+    test('rsa-sha256 signs with the key of a certificate, in a configured header', async () => {
       const certificateId = await upload(rsa.certPem + rsa.keyPem);
       const headers = ['X-Own', 'Absent', '(request-target)', 'Date'];
       const wish = { certificateId, algorithm: 'rsa-sha256', headers, header: 'X-Signature' };
@@ -134,7 +134,7 @@ describe('upstreams that want to know who calls', () => {
       }
     });
 
-    test('of listed headers of which none is there, the address and the date are signed', async () => {
+    test('without any of the listed headers the request target and the date are signed', async () => {
       for (const { url } of await publishBoth(
         app,
         upstream,
@@ -152,17 +152,17 @@ describe('upstreams that want to know who calls', () => {
       'no secret': [{ algorithm: 'hmac-sha256' }, missing],
       'no algorithm': [{ secret }, missing],
       'a certificate where a secret is needed': [{ certificateId: 'x'.repeat(64), algorithm: 'hmac-sha256' }, missing],
-      'an algorithm nobody knows': [{ secret, algorithm: 'hmac-md5' }, unknown],
+      'an unknown algorithm': [{ secret, algorithm: 'hmac-md5' }, unknown],
     };
     for (const [name, [wish, message]] of Object.entries(faults))
-      test(`${name}: 500, and nothing goes upstream`, async () => {
-        // A definition may name a certificate that is not there; what is missing is told first.
+      test(`${name} gets 500, and the upstream is not called`, async () => {
+        // A definition may name a certificate that does not exist; missing members are reported first.
         for (const { url } of await publishBoth(app, upstream, said(wish)))
           assert.deepEqual(await got(`${url}/a`), { status: 500, text: errorBody(message) });
         assert.equal(upstream.requests.length, 0);
       });
 
-    test('an algorithm that is not allowed is not used', async () => {
+    test('an algorithm that is not allowed is refused', async () => {
       const [classic] = await publishBoth(
         app,
         upstream,
@@ -171,7 +171,7 @@ describe('upstreams that want to know who calls', () => {
       assert.deepEqual(await got(`${classic!.url}/a`), { status: 500, text: errorBody(unknown) });
     });
 
-    test('a certificate that is not there, or not of the right kind, keeps the API from being served', async () => {
+    test('an API with a missing certificate, or one of the wrong kind, is not served', async () => {
       const other = await upload(elliptic.certPem + elliptic.keyPem);
       for (const certificateId of ['f'.repeat(64), other])
         for (const { url } of await publishBoth(app, upstream, said({ certificateId, algorithm: 'rsa-sha256' }))) {
@@ -179,7 +179,7 @@ describe('upstreams that want to know who calls', () => {
         }
     });
 
-    test('a certificate that comes later is used then', async () => {
+    test('a certificate that is added later is used', async () => {
       const late = makeCertificate({ cn: 'Late signer', keyType: 'rsa' });
       const certificateId = await upload(late.certPem + late.keyPem);
       await app.ask('DELETE', `/api/certs/${certificateId}`);
@@ -191,7 +191,7 @@ describe('upstreams that want to know who calls', () => {
     });
   });
 
-  test('a user name and a password, in place of what the caller brings', async () => {
+  test('basic authentication replaces the client’s credentials', async () => {
     const basic = { enabled: true, username: 'gateway', password: 'pass:word' };
     const value = `Basic ${Buffer.from('gateway:pass:word').toString('base64')}`;
     const plain: Said = {
@@ -219,7 +219,7 @@ describe('upstreams that want to know who calls', () => {
     }
   });
 
-  describe('by token', () => {
+  describe('OAuth 2.0 tokens', () => {
     const client = { clientSecret: 'canary:secret', tokenUrl: '', scopes: ['a', 'b'] };
     const said = (grant: 'clientCredentials' | 'password', more: object = {}): Said => {
       const tokenUrl = `${issuer.url}/token`;
@@ -256,7 +256,7 @@ describe('upstreams that want to know who calls', () => {
         response.writeHead(status).end(JSON.stringify({ access_token: `token-${++given}`, expires_in: 3600, ...more }));
     };
 
-    test('client credentials: one token for all calls, asked for once when many need it', async () => {
+    test('client credentials: one token for all requests, fetched once for concurrent ones', async () => {
       issuing();
       for (const { url } of await publishBoth(app, upstream, said('clientCredentials'))) {
         issuer.requests.length = 0;
@@ -274,7 +274,7 @@ describe('upstreams that want to know who calls', () => {
       }
     });
 
-    test('a password: with the client in the body where that is asked for, in a header of one’s choice', async () => {
+    test('password grant: client credentials in the body when configured, token in a configured header', async () => {
       issuing();
       const wish = { method: 'client_secret_post', header: { enabled: true, name: 'X-Token' } };
       for (const { url } of await publishBoth(app, upstream, said('password', wish))) {
@@ -294,7 +294,7 @@ describe('upstreams that want to know who calls', () => {
       }
     });
 
-    test('an issuer that gives none: 500, handlers are told, and nothing goes upstream or into the log', async () => {
+    test('an issuer without a token: 500, an event, no upstream request, and no secret in the log', async () => {
       const bad: Record<string, () => void> = {
         refuses: () => issuing({ access_token: 'canary-token' }, 401),
         'answers in HTML': () => {
@@ -321,7 +321,7 @@ describe('upstreams that want to know who calls', () => {
       assert.ok(!lines.some(line => line.includes('canary')));
     });
 
-    test('a token that has come to its end, or that the upstream refuses, is followed by another', async () => {
+    test('a token that expired or that the upstream refused is replaced', async () => {
       issuing({ expires_in: 1 });
       for (const { url } of await publishBoth(app, upstream, said('clientCredentials'))) {
         await got(`${url}/a`);
@@ -342,7 +342,7 @@ describe('upstreams that want to know who calls', () => {
       }
     });
 
-    test('members of the reply that are asked for are facts of the call', async () => {
+    test('configured members of the token response are context variables', async () => {
       issuing({ tenant: 'blue' });
       const { classic, oas } = said('clientCredentials', { extraMetadata: ['tenant'] });
       const add = { 'x-tenant': '$gw_context.tenant' };
@@ -364,7 +364,7 @@ describe('upstreams that want to know who calls', () => {
       }
     });
 
-    test('what cannot work is said before any call is made', async () => {
+    test('an API with an invalid configuration is not served', async () => {
       const wishes: [string, object][] = [
         ['clientCredentials', { clientId: '' }],
         ['implicit', {}],

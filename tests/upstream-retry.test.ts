@@ -7,7 +7,7 @@ import { openApi, publish } from './support/traffic.ts';
 /** What a server does with a call: the first, second, … on the connection of that number. Both begin at 1. */
 type Doing = (socket: Socket, at: { readonly connection: number; readonly call: number }) => void;
 
-describe('calls whose connection breaks', () => {
+describe('Upstream retries', () => {
   let app: TestApp;
   let server: Server;
   let doing: Doing = answer;
@@ -39,7 +39,7 @@ describe('calls whose connection breaks', () => {
   });
 
   const target = () => ({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
-  /** An upstream nobody has a connection to yet. */
+  /** An upstream without pooled connections. */
   async function fresh(more: Record<string, unknown> = {}): Promise<string> {
     for (const socket of sockets.splice(0)) socket.destroy();
     arrived.length = 0;
@@ -53,7 +53,7 @@ describe('calls whose connection breaks', () => {
 
   for (const way of ['destroy', 'resetAndDestroy'] as const) {
     for (const method of ['GET', 'PUT', 'DELETE', 'OPTIONS'])
-      test(`${method} is sent once more where a kept connection turns out to be closed (${way})`, async () => {
+      test(`${method} is retried once on a stale pooled connection (${way})`, async () => {
         const url = await fresh();
         doing = (socket, { call }) => (call === 1 ? answer(socket) : socket[way]());
         assert.deepEqual(await got(url), [200, 'ok']);
@@ -67,7 +67,7 @@ describe('calls whose connection breaks', () => {
       ['POST', 'a'],
       ['PUT', 'a'],
     ] as const)
-      test(`${method} ${body ? 'with a body ' : ''}is not (${way})`, async () => {
+      test(`${method} ${body ? 'with a body ' : ''}is not retried on a stale pooled connection (${way})`, async () => {
         const url = await fresh();
         doing = (socket, { call }) => (call === 1 ? answer(socket) : socket[way]());
         assert.deepEqual(await got(url), [200, 'ok']);
@@ -78,7 +78,7 @@ describe('calls whose connection breaks', () => {
         );
       });
 
-    test(`a new connection that breaks is no reason to ask again (${way})`, async () => {
+    test(`a failure on a new connection is not retried (${way})`, async () => {
       const url = await fresh();
       doing = socket => socket[way]();
       assert.deepEqual(await got(url), failed);
@@ -86,7 +86,7 @@ describe('calls whose connection breaks', () => {
     });
   }
 
-  test('an answer that has begun is not asked for again, although it is held back', async () => {
+  test('a request whose response has started is not retried, also when the response is buffered', async () => {
     const template_source = Buffer.from('shaped').toString('base64');
     const template_data = { input_type: 'json', template_mode: 'blob', template_source };
     const url = await fresh({

@@ -24,7 +24,7 @@ import {
 import { closing, listen, type Reached, type SecureUpstream, startSecure, tracked } from './support/secure-upstream.ts';
 import { openApi, publish, settled, unservedReason } from './support/traffic.ts';
 
-describe('upstreams behind TLS', () => {
+describe('Upstream TLS', () => {
   const authority = makeAuthority('Upstream authority');
   const leaf = makeServerCertificate(authority);
   const shown = { cert: leaf.chainPem, key: leaf.keyPem };
@@ -65,14 +65,14 @@ describe('upstreams behind TLS', () => {
   const at = ({ port }: SecureUpstream, host = '127.0.0.1') => `https://${host}:${port}`;
   const failed = 'There was a problem proxying the request';
 
-  test('an upstream nobody vouches for is not spoken to, unless the definition says so; the two share no connection', async () => {
+  test('an untrusted upstream certificate is refused unless verification is disabled, and the two share no connection', async () => {
     const trusting = await reached(at(upstream), { proxy: lenient });
     assert.equal(trusting.status, 200);
     const strict = await reached(at(upstream));
     assert.deepEqual([strict.status, strict.error], [500, failed]);
   });
 
-  test('the oldest and the newest version of TLS are kept to', async () => {
+  test('the minimum and maximum TLS versions are enforced', async () => {
     const old = await secure({ ...shown, maxVersion: 'TLSv1.2' });
     const transport = (more: object) => ({ proxy: { transport: { ssl_insecure_skip_verify: true, ...more } } });
     assert.equal((await reached(at(old), transport({}))).protocol, 'TLSv1.2');
@@ -83,7 +83,7 @@ describe('upstreams behind TLS', () => {
     assert.equal(contradiction.status, 503);
   });
 
-  test('only the cipher suites of the definition are offered; those nobody knows are left out, but not all', async () => {
+  test('only the configured cipher suites are offered, and unknown ones are ignored unless all are', async () => {
     const transport = (...ssl_ciphers: string[]) => ({
       proxy: { transport: { ssl_insecure_skip_verify: true, ssl_max_version: 771, ssl_ciphers } },
     });
@@ -97,13 +97,13 @@ describe('upstreams behind TLS', () => {
     assert.equal((await reached(at(upstream), transport('TLS_NO_SUCH_SUITE'))).status, 503);
   });
 
-  test('the common name is checked where that is asked for, whatever else is not', async () => {
+  test('the common name is checked when configured, also without other verification', async () => {
     const checked = { proxy: { transport: { ssl_insecure_skip_verify: true, ssl_force_common_name_check: true } } };
     assert.equal((await reached(at(upstream, 'localhost'), checked)).status, 200);
     assert.equal((await reached(at(upstream), checked)).status, 500);
   });
 
-  test('the name an upstream has to prove is not the caller’s to choose', async () => {
+  test('a client cannot choose the verified server name', async () => {
     const definition = openApi(
       { url: at(upstream, 'localhost') },
       { proxy: { ...lenient, preserve_host_header: true } },
@@ -121,7 +121,7 @@ describe('upstreams behind TLS', () => {
     assert.equal(upstream.connections - before, 1);
   });
 
-  test('upstreams are shown the certificate of the pattern that says most', async () => {
+  test('the client certificate is that of the most specific host pattern', async () => {
     const [any, host, exact] = await Promise.all(
       ['any', 'host', 'exact'].map(cn => upload(makeClientCertificate(authority, cn))),
     );
@@ -134,7 +134,7 @@ describe('upstreams behind TLS', () => {
     assert.equal((await reached(at(upstream), { ...more, upstream_certificates_disabled: true })).caller, undefined);
   });
 
-  test('an API whose upstream certificate is missing, or has no key, is not served, until it is there', async () => {
+  test('an API whose client certificate is missing or has no key is not served until it is added', async () => {
     const bare = await upload(makeClientCertificate(authority, 'bare'), false);
     const without = await reached(at(upstream), { upstream_certificates: { '*': bare }, proxy: lenient });
     assert.equal(without.status, 503);
@@ -151,7 +151,7 @@ describe('upstreams behind TLS', () => {
     assert.equal((await fetch(url)).status, 200);
   });
 
-  test('an upstream with a pinned key needs no authority; any other is not spoken to', async () => {
+  test('an upstream with a pinned key needs no trusted authority, and any other key is refused', async () => {
     const mine = await uploadKey(leaf);
     const wrong = await uploadKey(makeServerCertificate(authority));
     const pinned = (pinned_public_keys: object) => reached(at(upstream), { pinned_public_keys });
@@ -168,7 +168,7 @@ describe('upstreams behind TLS', () => {
     assert.equal(disabled.status, 200);
   });
 
-  test('with a pinned key and the common name check both on, an upstream must pass both', async () => {
+  test('with a pinned key and the common name check an upstream must pass both', async () => {
     const own = makeServerCertificate(authority);
     const pinned = await secure({ cert: own.chainPem, key: own.keyPem });
     const [mine, wrong] = [await uploadKey(own), await uploadKey(makeServerCertificate(authority))];
@@ -182,7 +182,7 @@ describe('upstreams behind TLS', () => {
     assert.equal((await both('localhost', wrong)).status, 500, 'the right name with another key');
   });
 
-  test('a pinned authority vouches for what it signed, not for what merely stands beside it', async () => {
+  test('a pinned authority is accepted only for certificates that it signed', async () => {
     const pin = await uploadKey(authority);
     const whole = await secure({ cert: leaf.certPem + authority.certPem, key: leaf.keyPem });
     assert.equal((await reached(at(whole), { pinned_public_keys: { '*': pin } })).status, 200);
@@ -194,7 +194,7 @@ describe('upstreams behind TLS', () => {
     assert.equal((await reached(at(unrelated), { pinned_public_keys: { '*': pin } })).status, 500);
   });
 
-  test('a forward proxy is asked for a tunnel to what is secured, and handed what is not', async () => {
+  test('a forward proxy gets CONNECT for https and the absolute URL for http', async () => {
     const asked: IncomingMessage[] = [];
     const server = createHttpServer((request, response) => {
       asked.push(request);
@@ -254,7 +254,7 @@ function grpcLike(server: Http2Server | Http2SecureServer): void {
   });
 }
 
-describe('upstreams that speak HTTP/2', () => {
+describe('HTTP/2 upstreams', () => {
   const made = makeServerCertificate(makeAuthority());
   const clear = createHttp2Server();
   const secure = createSecureHttp2Server({ cert: made.chainPem, key: made.keyPem });
@@ -287,14 +287,14 @@ describe('upstreams that speak HTTP/2', () => {
     return one.received();
   }
 
-  test('are spoken to in the clear and over TLS, bodies and headers after bodies included', async () => {
+  test('requests with bodies and trailers pass over h2c and TLS', async () => {
     for (const target of [`h2c://127.0.0.1:${ports[0]}`, `https://127.0.0.1:${ports[1]}`]) {
       const answer = await ask(target);
       assert.match(answer, /^HTTP\/1\.1 200 [\s\S]*POST \/S\/M hello\r\n0\r\ngrpc-status: 0\r\n\r\n$/, target);
     }
   });
 
-  test('large answers arrive whole, also where they wait for their reader', async () => {
+  test('large responses arrive complete, also with a slow reader', async () => {
     const url = new URL(await publish(app, openApi({ url: `h2c://127.0.0.1:${ports[0]}` })));
     const one = await call(Number(url.port));
     one.socket.pause();
@@ -306,13 +306,13 @@ describe('upstreams that speak HTTP/2', () => {
     assert.equal(one.received().split('\r\n\r\n')[1]!.length, 20_000_000);
   });
 
-  test('those behind TLS that do not choose it are spoken to in HTTP/1.1', async () => {
+  test('a TLS upstream that does not negotiate HTTP/2 gets HTTP/1.1', async () => {
     const plain = await startSecure({ cert: made.chainPem, key: made.keyPem });
     stops.push(() => plain.close());
     assert.match(await ask(`https://127.0.0.1:${plain.port}`), /^HTTP\/1\.1 200 [\s\S]*"url":"\/S\/M"/);
   });
 
-  test('those that are slow or not there are told apart', async () => {
+  test('slow and unreachable upstreams have different errors', async () => {
     assert.match(await ask('h2c://127.0.0.1:1'), /^HTTP\/1\.1 500 [\s\S]*There was a problem proxying the request/);
     const mute = createTcpServer(() => undefined);
     stops.push(closing(mute, tracked(mute)));

@@ -6,7 +6,7 @@ import { startUpstream, type Upstream } from './support/upstream.ts';
 
 const guide = walkOf('docs/guide/upstreams.md');
 
-describe('the guide to upstreams', () => {
+describe('Guide to upstreams', () => {
   let app: TestApp;
   let upstream: Upstream;
   before(async () => {
@@ -21,7 +21,7 @@ describe('the guide to upstreams', () => {
     await upstream?.close();
   });
 
-  test('does what it says', async () => {
+  test('works as documented', async () => {
     assert.equal(guide.promised.length, 7);
     const { dashboard: DASHBOARD, gateway: GATEWAY } = app.url;
     await guide.run({ DASHBOARD, GATEWAY, DATA: app.directory, UPSTREAM: upstream.url });

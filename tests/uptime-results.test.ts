@@ -46,7 +46,7 @@ onEveryEngine(
       return new RegExp(`^gw_upstream_up\\{api="${apiId}",host="(.*)"\\} (\\d)$`, 'm').exec(text)?.slice(1);
     };
 
-    test('a host is shown as up, as down once its tests fail, and as up again, in both forms', async () => {
+    test('a host is reported up, down after failed tests, and up again, in both formats', async () => {
       healthy(true);
       const name = upstream.url.slice('http://'.length);
       const apis = await publishBoth(app(), upstream, tested({ timeout: 2000 }));
@@ -80,7 +80,7 @@ onEveryEngine(
       }
     });
 
-    test('a host that does not answer has no status, and says why', async () => {
+    test('an unreachable host has no status code and an error', async () => {
       const gone = await startUpstream();
       await gone.close();
       const said: Said = {
@@ -96,7 +96,7 @@ onEveryEngine(
       }
     });
 
-    test('nobody sees hosts of another organisation, and input that cannot be is refused by name', async () => {
+    test('hosts of another organisation are hidden, and invalid parameters are refused by name', async () => {
       healthy(true);
       const [api] = await publishBoth(app(), upstream, tested({}));
       await hostOf(api!.apiId, true);
@@ -114,7 +114,7 @@ onEveryEngine(
       }
     });
 
-    test('what was found about the hosts of an API stays when the API goes', async () => {
+    test('uptime results stay after their API is deleted', async () => {
       healthy(true);
       const [api] = await publishBoth(app(), upstream, tested({}));
       await hostOf(api!.apiId, true);

@@ -15,7 +15,7 @@ interface HostEvent {
   readonly host_info: Record<string, unknown>;
 }
 
-describe('hosts that are tested', () => {
+describe('Uptime tests', () => {
   let app: TestApp;
   let good: Upstream;
   let flapping: Upstream;
@@ -77,7 +77,7 @@ describe('hosts that are tested', () => {
     };
   };
 
-  test('a host whose tests fail gets no calls until they pass again, and handlers are told', async () => {
+  test('a host with failing tests gets no requests until they pass, and events are emitted', async () => {
     healthy(true);
     const apis = await publishBoth(app, good, balanced(health(flapping)));
     const isUsed = async (expected: boolean) => {
@@ -125,7 +125,7 @@ describe('hosts that are tested', () => {
     assert.deepEqual([sent?.method, sent?.body, sent?.headers['x-secret']], ['POST', 'hello', 'canary-of-uptime']);
   });
 
-  test('with all hosts down, calls get 503 in plain text', async () => {
+  test('with all hosts down requests get 503 in plain text', async () => {
     healthy(false);
     for (const { url } of await publishBoth(app, flapping, balanced(health(flapping), [flapping.url]))) {
       const { status, text, type } = await eventually(async () => {
@@ -137,7 +137,7 @@ describe('hosts that are tested', () => {
     }
   });
 
-  test('one API does not speak for the hosts of another', async () => {
+  test('the results of one API do not affect the hosts of another', async () => {
     healthy(false);
     const [tester] = await publishBoth(app, flapping, balanced(health(flapping), [flapping.url]));
     await eventually(async () => assert.equal((await call(tester!.url)).status, 503));
@@ -145,7 +145,7 @@ describe('hosts that are tested', () => {
       assert.equal((await call(url)).status, 200);
   });
 
-  test('tests end with their API', async () => {
+  test('tests stop when their API is deleted', async () => {
     healthy(true);
     const marked = await startUpstream();
     others.push(marked);
@@ -169,10 +169,10 @@ describe('hosts that are tested', () => {
     assert.equal(marked.requests.length, 0);
   });
 
-  describe('over bare connections', () => {
+  describe('TCP tests', () => {
     const authority = makeAuthority();
     const leaf = makeServerCertificate(authority);
-    /** Hears a word and answers, after the line that says where the connection comes from. */
+    /** Replies to a command after an optional PROXY protocol header. */
     async function talker(isSecure: boolean): Promise<{ port: number; heard: string[]; answer: string }> {
       const talk = { port: 0, heard: [] as string[], answer: '+PONG' };
       const sockets = new Set<Socket>();
@@ -204,7 +204,7 @@ describe('hosts that are tested', () => {
     ];
 
     for (const isSecure of [false, true])
-      test(`a host is up that answers as it should, ${isSecure ? 'inside TLS' : 'in the clear'}`, async () => {
+      test(`a host with the expected reply is up, ${isSecure ? 'over TLS' : 'in plain text'}`, async () => {
         const talk = await talker(isSecure);
         const scheme = isSecure ? 'tls' : 'tcp';
         const said = balanced(
@@ -229,7 +229,7 @@ describe('hosts that are tested', () => {
           });
       });
 
-    test('a balancer in front is told where the connection comes from', async () => {
+    test('a PROXY protocol header is sent when configured', async () => {
       const talk = await talker(false);
       const check = { url: `tcp://127.0.0.1:${talk.port}`, enable_proxy_protocol: true, commands: [] };
       await publishBoth(app, good, balanced({ classic: [check], oas: [] }, [good.url]));
@@ -237,7 +237,7 @@ describe('hosts that are tested', () => {
     });
   });
 
-  test('a list of tests may come from a registry', async () => {
+  test('a list of tests can come from service discovery', async () => {
     healthy(false);
     const registry = await startUpstream();
     others.push(registry);

@@ -8,7 +8,7 @@ import { errorBody } from './support/step-harness.ts';
 import { openApi, publish, settled, unservedReason } from './support/traffic.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 
-describe('calls that are checked before they go on', () => {
+describe('Request validation', () => {
   let app: TestApp;
   let upstream: Upstream;
   before(async () => {
@@ -32,7 +32,7 @@ describe('calls that are checked before they go on', () => {
       return reply.status === 200 ? 200 : [reply.status, text];
     };
 
-  describe('bodies against a schema of the classic form', () => {
+  describe('JSON schema of a classic definition', () => {
     const checked = async (entry: object, more: object = {}) => {
       const extended_paths = { validate_json: [{ path: '/x', method: 'POST', ...entry }] };
       const version = { name: 'Default', use_extended_paths: true, extended_paths };
@@ -51,13 +51,13 @@ describe('calls that are checked before they go on', () => {
       properties: { name: { type: 'string' }, age: { type: 'integer', minimum: 0 } },
     };
 
-    test('a body that fits goes on as it came, whatever it says it is', async () => {
+    test('a valid body is forwarded unchanged, with any content type', async () => {
       const send = await checked({ schema });
       assert.equal(await send('{ "name" : "a" }', { 'content-type': 'text/plain' }), 200);
       assert.equal(upstream.requests.at(-1)!.body, '{ "name" : "a" }');
     });
 
-    test('text in an encoding that says something else with the same bytes is not read', async () => {
+    test('a body in a charset with another meaning of the same bytes is refused', async () => {
       const send = await checked({ schema });
       const body = '{"name": "a+ACI-, +ACI-age+ACI-: -1, +ACI-x+ACI-: +ACI-"}';
       const said = { 'content-type': 'application/json; charset=utf-7' };
@@ -69,13 +69,13 @@ describe('calls that are checked before they go on', () => {
         assert.equal(await send(body, { 'content-type': `application/json; charset=${charset}` }), 200);
     });
 
-    test('everything that is wrong is told: 422, or the status of the definition', async () => {
+    test('all errors are reported with 422 or the status of the definition', async () => {
       const said = errorBody('(root): name is required; age: must be at least 0');
       assert.deepEqual(await (await checked({ schema }))('{"age":-1}'), [422, said]);
       assert.deepEqual(await (await checked({ schema, error_response_code: 400 }))('{"age":-1}'), [400, said]);
     });
 
-    test('what is not JSON, or could be read in two ways: 400', async () => {
+    test('invalid or ambiguous JSON gets 400', async () => {
       const send = await checked({ schema });
       const table: readonly [string, string | Buffer, string][] = [
         ['nothing', '', 'the body is empty'],
@@ -90,7 +90,7 @@ describe('calls that are checked before they go on', () => {
         assert.deepEqual(await send(body), [400, errorBody(`JSON parsing error: ${why}`)], what);
     });
 
-    test('callers who write XML are told in XML', async () => {
+    test('errors for XML clients are XML', async () => {
       const [status, text] = (await (
         await checked({ schema })
       )('<a/>', { 'content-type': 'text/xml' })) as [number, string];
@@ -98,29 +98,29 @@ describe('calls that are checked before they go on', () => {
       assert.match(text, /<error>JSON parsing error: it is not JSON.*<\/error>/);
     });
 
-    test('a schema may be kept in base64', async () => {
+    test('a schema can be base64', async () => {
       const send = await checked({ schema_b64: Buffer.from(JSON.stringify(schema)).toString('base64') });
       assert.deepEqual(await send('{}'), [422, errorBody('(root): name is required')]);
       assert.equal(await send('{"name":""}'), 200);
     });
 
-    test('without a schema nothing can be checked: 500', async () => {
+    test('a missing schema gets 500', async () => {
       assert.deepEqual(await (await checked({}))('{}'), [500, errorBody('no schemas to validate against')]);
     });
 
-    test('a schema nobody can read: the API is not served, and says why', async () => {
+    test('an API with an invalid schema is not served, and its status names the reason', async () => {
       const { url } = await checked({ schema: { $ref: 'https://example.com/a' } });
       const why = 'the schema of /x cannot be read: "https://example.com/a" is not in the document';
       assert.equal(await unservedReason(app, `${url}/x`), why);
     });
 
-    test('a body larger than any that is held: 413; other endpoints take it', async () => {
+    test('a body beyond the buffer limit gets 413; other endpoints accept it', async () => {
       const send = await checked({ schema });
       const large = Buffer.alloc(11_000_000, 0x20);
       assert.deepEqual(await send(large), [413, 'Request Entity Too Large']);
     });
 
-    test('a body without an end is not taken for longer than it may be', async () => {
+    test('an endless body is refused at the buffer limit', async () => {
       const extended_paths = { validate_json: [{ path: '/x', method: 'POST', schema }] };
       const version = { name: 'Default', use_extended_paths: true, extended_paths };
       const definition = openApi(upstream, { version_data: { not_versioned: true, versions: { Default: version } } });
@@ -134,13 +134,13 @@ describe('calls that are checked before they go on', () => {
       caller.leave();
     });
 
-    test('checks come after the question who calls', async () => {
+    test('validation runs after authentication', async () => {
       const send = await checked({ schema }, { use_keyless: false });
       assert.deepEqual(await send('{}'), [401, errorBody('Authorization field missing')]);
     });
   });
 
-  describe('calls against an OpenAPI document', () => {
+  describe('OpenAPI request validation', () => {
     const id = { name: 'id', in: 'path', required: true };
     const document = (openapi: string) => ({
       openapi,
@@ -240,7 +240,7 @@ describe('calls that are checked before they go on', () => {
     });
 
     for (const openapi of ['3.0.3', '3.1.0'])
-      test(`parameters and bodies, each with its place (${openapi})`, async () => {
+      test(`invalid parameters and bodies are reported with their location (${openapi})`, async () => {
         const ask = await published(everywhere, openapi);
         const file = new FormData();
         file.set('n', '1');
@@ -326,7 +326,7 @@ describe('calls that are checked before they go on', () => {
         }
       });
 
-    test('the guide says what happens', async () => {
+    test('the guide works as documented', async () => {
       const guide = readFileSync(new URL('../docs/guide/validation.md', import.meta.url), 'utf8');
       const [classic, oas] = [...guide.matchAll(/```json\n([\s\S]*?)```/g)].map(([, text]) => JSON.parse(text!));
       const [first, second] = [...guide.matchAll(/^ {4}\{\n.*"error": (".*")\n/gm)].map(([, text]) =>
@@ -339,17 +339,17 @@ describe('calls that are checked before they go on', () => {
       assert.deepEqual(await checked('/pets?limit=101'), [400, errorBody(second)]);
     });
 
-    test('the status of a refusal is the definition’s', async () => {
+    test('a refusal has the status of the definition', async () => {
       const ask = await published({ pet: { validateRequest: { enabled: true, errorResponseCode: 400 } } });
       assert.deepEqual(await ask('/pets/x'), refused('path.id: must be an integer, is a string', 400));
     });
 
-    test('what is switched off checks nothing', async () => {
+    test('disabled validation has no effect', async () => {
       const ask = await published({ pet: { validateRequest: { enabled: false } } });
       assert.equal(await ask('/pets/x'), 200);
     });
 
-    test('a document with references to nowhere: the API is not served, and says why', async () => {
+    test('an API with unresolved references is not served, and its status names the reason', async () => {
       const paths = {
         '/x': {
           post: {
@@ -363,7 +363,7 @@ describe('calls that are checked before they go on', () => {
       assert.match(await unservedReason(app, `${url}/x`), /the OpenAPI document cannot be read/);
     });
 
-    test('a value that would take for ever is given up', async () => {
+    test('a value beyond the validation budget is refused', async () => {
       const alternatives = ['x', 'y'].map(name => ({
         type: 'object',
         required: [name],
@@ -379,7 +379,7 @@ describe('calls that are checked before they go on', () => {
   });
 });
 
-/** Faults are told in the order of the document, which is not what these tests are about. */
+/** Sorts the errors, whose order follows the document and is not under test. */
 function sortedFaults(given: unknown): unknown {
   if (!Array.isArray(given)) return given;
   const [status, text] = given as [number, string];

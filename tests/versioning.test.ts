@@ -42,7 +42,7 @@ async function failures(apiId: string, count: number): Promise<void> {
 
 const missing = '403 Version information not found';
 
-describe('versions inside one definition', () => {
+describe('Versions of one definition', () => {
   const unknown = '403 This API version does not seem to exist';
   const versions = (target: string) => ({
     v1: { name: 'v1' },
@@ -56,7 +56,7 @@ describe('versions inside one definition', () => {
       proxy,
     });
 
-  test('are named in a header; a missing, an unknown and an expired one are refused and told', async () => {
+  test('a header selects the version; a missing, unknown or expired one is refused and emits an event', async () => {
     const api = versioned({ location: 'header' });
     const url = await publish(app, api);
     assert.equal(await reaches(url, { headers: { 'x-v': 'v1' } }), '/x');
@@ -70,7 +70,7 @@ describe('versions inside one definition', () => {
     await failures(api.api_id, 3);
   });
 
-  test('are named in the query, and stripped from it where that is asked for', async () => {
+  test('a query parameter selects the version, and is stripped when configured', async () => {
     const kept = await publish(app, versioned({ location: 'url-param', key: 'v' }));
     assert.equal(await reaches(kept, { path: '/x?a=1&v=v2&b=2' }), '/two/x?a=1&v=v2&b=2');
     const stripped = await publish(app, versioned({ location: 'url-param', key: 'v', strip_versioning_data: true }));
@@ -79,7 +79,7 @@ describe('versions inside one definition', () => {
     assert.equal(await reaches(stripped, { path: '/x?va=v2' }), missing);
   });
 
-  test('are named in the header that is stripped where that is asked for', async () => {
+  test('the version header is stripped when configured', async () => {
     const seen = async (strip_versioning_data: boolean) => {
       const url = await publish(app, versioned({ location: 'header', strip_versioning_data }));
       await reaches(url, { headers: { 'x-v': 'v1' } });
@@ -88,7 +88,7 @@ describe('versions inside one definition', () => {
     assert.deepEqual([await seen(true), await seen(false)], [undefined, 'v1']);
   });
 
-  test('are named by the first segment, also after the slug, and stripped where that is asked for', async () => {
+  test('the first path segment selects the version, also after the slug, and is stripped when configured', async () => {
     const kept = await publish(app, versioned({ location: 'url' }));
     assert.equal(await reaches(kept, { path: '/v2/x' }), '/two/v2/x');
     const stripped = await publish(app, versioned({ location: 'url', strip_versioning_data: true }));
@@ -100,13 +100,13 @@ describe('versions inside one definition', () => {
     assert.equal(await reaches(await publish(app, slug), { path: '/shop/v2/x' }), '/two/shop/x');
   });
 
-  test('a segment is stripped although the listen path stays', async () => {
+  test('the version segment is stripped although the listen path is kept', async () => {
     const api = versioned({ location: 'url', strip_versioning_data: true }, {}, { strip_listen_path: false });
     const url = await publish(app, api);
     assert.equal(await reaches(url, { path: '/v1/x' }), `${api.proxy.listen_path}/x`);
   });
 
-  test('a call that names none gets the default; one that names an unknown one only where it may fall back', async () => {
+  test('a request without a version gets the default, one with an unknown version only with fallback', async () => {
     const data = { default_version: 'v2' };
     const url = await publish(app, versioned({ location: 'header' }, data));
     assert.equal(await reaches(url), '/two/x');
@@ -115,14 +115,14 @@ describe('versions inside one definition', () => {
     assert.equal(await reaches(falling, { headers: { 'x-v': 'v3' } }), '/two/x');
   });
 
-  test('the older word for stripping a segment still strips it', async () => {
+  test('the legacy member for stripping the segment still works', async () => {
     assert.equal(
       await reaches(await publish(app, versioned({ location: 'url', strip_path: true })), { path: '/v2/x' }),
       '/two/x',
     );
   });
 
-  test('a version’s own target wins over balancing, and counts only where there are versions', async () => {
+  test('the target of a version overrides load balancing, and applies only to versioned APIs', async () => {
     const balanced = { enable_load_balancing: true, target_list: [`${upstream.url}/turns`] };
     const url = await publish(app, versioned({ location: 'header' }, {}, balanced));
     assert.equal(await reaches(url, { headers: { 'x-v': 'v2' } }), '/two/x');
@@ -132,7 +132,7 @@ describe('versions inside one definition', () => {
     assert.equal(await reaches(await publish(app, unversioned)), '/x');
   });
 
-  test('the end of a version is said with its answers, the end of the API where there are no versions', async () => {
+  test('responses carry the expiry of the version, or of the API without versions', async () => {
     const data = { versions: { v1: { name: 'v1' }, v2: { name: 'v2', expires: '2040-01-01 00:00' } } };
     const url = await publish(app, { ...versioned({ location: 'header' }, data), expiration: '2020-01-01 00:00' });
     const ends = async (name: string) => {
@@ -151,7 +151,7 @@ describe('versions inside one definition', () => {
     assert.equal(await reaches(await publish(app, openApi(upstream, { expiration: '-1' }))), '/x');
   });
 
-  test('falling back eats a segment only if it looks like a version', async () => {
+  test('fallback strips a segment only if it looks like a version', async () => {
     const rules = { location: 'url', fallback_to_default: true, strip_versioning_data: true };
     const data = { default_version: 'v2' };
     const plain = await publish(app, versioned(rules, data));
@@ -162,7 +162,7 @@ describe('versions inside one definition', () => {
     assert.equal(await reaches(pattern, { path: '/v1/orders/7' }), '/orders/7');
   });
 
-  test('without versions there is one entry that counts, or it is said that there is none', async () => {
+  test('an unversioned API uses its only or Default entry, and gets 403 when there is none', async () => {
     const entries = (...names: string[]) => Object.fromEntries(names.map(name => [name, { name }]));
     const unversioned = (versions: object) => openApi(upstream, { version_data: { not_versioned: true, versions } });
     assert.equal(await reaches(await publish(app, unversioned(entries('only')))), '/x');
@@ -181,7 +181,7 @@ describe('versions inside one definition', () => {
     await failures(none.api_id, 1);
   });
 
-  test('rights of keys are to versions by name, the default one included', async () => {
+  test('access rights of keys name versions, including the default', async () => {
     const api = versioned({ location: 'header' }, { default_version: 'v2' });
     const url = await publish(app, { ...api, use_keyless: false });
     const access_rights = { [api.api_id]: { api_id: api.api_id, versions: ['v1'] } };
@@ -195,7 +195,7 @@ describe('versions inside one definition', () => {
   });
 });
 
-describe('versions that are APIs of their own', () => {
+describe('Versions as separate APIs', () => {
   const unknown = '404 This API version does not seem to exist';
   const child = (name: string, more: object = {}) =>
     openApi(upstream, { internal: true, proxy: { target_url: `${upstream.url}/${name}` }, ...more });
@@ -205,7 +205,7 @@ describe('versions that are APIs of their own', () => {
       proxy: { target_url: `${upstream.url}/base` },
     });
 
-  test('the base answers to its name, to self and by default; others get the whole call', async () => {
+  test('the base API serves its own name, self and the default; other versions get the whole request', async () => {
     const two = child('two');
     await publish(app, two);
     const api = base({ versions: { v2: two.api_id } });
@@ -217,7 +217,7 @@ describe('versions that are APIs of their own', () => {
     await failures(api.api_id, 0);
   });
 
-  test('a child that is switched off is nobody’s version', async () => {
+  test('an inactive child API is not a version', async () => {
     const off = child('off', { active: false });
     await publish(app, off);
     const api = base({ versions: { v2: off.api_id } });
@@ -230,7 +230,7 @@ describe('versions that are APIs of their own', () => {
     assert.equal(await reaches(url, { headers: { 'x-v': 'v2' } }), '/off/x');
   });
 
-  test('the listen path of the base is gone for a child, also for one that keeps its own', async () => {
+  test('the listen path of the base is stripped for a child, also for one that keeps its own', async () => {
     const keeping = child('kept', { proxy: { target_url: `${upstream.url}/kept`, strip_listen_path: false } });
     await publish(app, keeping);
     const versions = { v2: keeping.api_id };
@@ -240,7 +240,7 @@ describe('versions that are APIs of their own', () => {
     assert.equal(await reaches(bySegment, { path: '/v2/x' }), '/kept/x');
   });
 
-  test('a child asks for its own key, whatever the base does', async () => {
+  test('a child API requires its own key, independent of the base', async () => {
     const two = child('two', { use_keyless: false });
     await publish(app, two);
     const url = await publish(app, base({ versions: { v2: two.api_id } }));
@@ -250,7 +250,7 @@ describe('versions that are APIs of their own', () => {
     assert.equal(await reaches(url, { headers: { 'x-v': 'v2', authorization: body.key_id } }), '/two/x');
   });
 
-  test('an API of another organisation is nobody’s version, also when it is internal', async () => {
+  test('an API of another organisation is not a version, also when it is internal', async () => {
     const theirs = child('theirs', { internal: true });
     const { accessKey } = await app.stranger();
     const made = await app.ask('POST', '/api/apis', { credential: accessKey, body: { api_definition: theirs } });
@@ -260,7 +260,7 @@ describe('versions that are APIs of their own', () => {
     assert.equal(await reaches(url, { headers: { 'x-v': 'constructor' } }), unknown);
   });
 
-  test('by query and by segment, stripped where that is asked for', async () => {
+  test('a query parameter or a segment selects the version, stripped when configured', async () => {
     const two = child('two');
     await publish(app, two);
     const shared = { versions: { v2: two.api_id }, strip_versioning_data: true };
@@ -271,7 +271,7 @@ describe('versions that are APIs of their own', () => {
     assert.equal(await reaches(segment, { path: '/base/x' }), '/base/x');
   });
 
-  test('defaults: none is a 403, another version is served, one that is gone is a 500', async () => {
+  test('without a default the request gets 403, with another version as default it is served, with a deleted one 500', async () => {
     const two = child('two');
     await publish(app, two);
     const versions = { v2: two.api_id };

@@ -25,7 +25,7 @@ async function freePorts(count: number): Promise<number[]> {
   return ports;
 }
 
-describe('where and until when an API answers', () => {
+describe('Expiry, ports and version errors', () => {
   const events: Event[] = [];
   let app: TestApp;
   let upstream: Upstream;
@@ -52,7 +52,7 @@ describe('where and until when an API answers', () => {
     await settled(app);
   };
 
-  test('whoever is told of a refused version is told why', async () => {
+  test('the VersionFailure event carries the reason', async () => {
     const versions = { v1: { name: 'v1' } };
     const definition = openApi(upstream, {
       definition: { location: 'header', key: 'x-v' },
@@ -69,7 +69,7 @@ describe('where and until when an API answers', () => {
     );
   });
 
-  test('a default that does not exist is said to be unknown, not missing', async () => {
+  test('a default version that does not exist is reported as unknown, not as missing', async () => {
     const definition = openApi(upstream, {
       definition: { location: 'header', key: 'x-v' },
       version_data: { not_versioned: false, default_version: 'v9', versions: { v1: { name: 'v1' } } },
@@ -78,7 +78,7 @@ describe('where and until when an API answers', () => {
     assert.deepEqual([reply.status, await reply.json()], [403, { error: 'This API version does not seem to exist' }]);
   });
 
-  test('names that every object has are not versions', async () => {
+  test('names of Object.prototype are not versions', async () => {
     const definition = openApi(upstream, {
       definition: { enabled: true, name: 'base', default: 'self', location: 'header', key: 'x-v', versions: {} },
     });
@@ -87,7 +87,7 @@ describe('where and until when an API answers', () => {
       assert.equal((await fetch(url, { headers: { 'x-v': name } })).status, 404, name);
   });
 
-  test('of versions that are APIs nobody is told', async () => {
+  test('refusals of versions as separate APIs emit no event', async () => {
     const definition = openApi(upstream, {
       definition: { enabled: true, name: 'base', default: '', location: 'header', key: 'x-v', versions: {} },
     });
@@ -99,7 +99,7 @@ describe('where and until when an API answers', () => {
       [unknown.status, await unknown.json()],
       [404, { error: 'This API version does not seem to exist' }],
     );
-    // Something that is told of comes after it, so that what was not told is known not to come.
+    // A later event arrives first, which proves that the earlier refusals emitted none.
     const heard = openApi(upstream, {
       definition: { location: 'header', key: 'x-v' },
       version_data: { not_versioned: false, versions: { v1: { name: 'v1' } } },
@@ -109,7 +109,7 @@ describe('where and until when an API answers', () => {
     assert.deepEqual(told(definition.api_id), []);
   });
 
-  test('the time an API ends is said with every answer, refusals included', async () => {
+  test('every response carries the expiry of the API, also refusals', async () => {
     const ends = { expiration: '2040-01-01 00:00' };
     const expected = 'Sun, 01 Jan 2040 00:00:00 GMT';
     upstream.answer = undefined;
@@ -121,7 +121,7 @@ describe('where and until when an API answers', () => {
     assert.deepEqual([guarded.status, guarded.headers.get('x-gw-api-expires')], [401, expected]);
   });
 
-  test('an API with a port of its own answers there and nowhere else, and others do not answer there', async () => {
+  test('an API with its own port is served only there, and no other API is', async () => {
     const [own] = ports as [number];
     const definition = openApi(upstream, { listen_port: own });
     const path = definition.proxy.listen_path;
@@ -153,7 +153,7 @@ describe('where and until when an API answers', () => {
     await assert.rejects(asked(two));
   });
 
-  test('an API whose port the operator did not allow is not served, and says so', async () => {
+  test('an API with a port that is not allowed is not served, and its status names the reason', async () => {
     const definition = openApi(upstream, { listen_port: ports[2] });
     const reason = await unservedReason(app, await publish(app, definition));
     assert.match(reason, new RegExp(`its port ${ports[2]} is not among the gateway.extra_ports`));
@@ -161,7 +161,7 @@ describe('where and until when an API answers', () => {
   });
 });
 
-test('ports that cannot be read keep the gateway from starting', async () => {
+test('invalid ports fail the start', async () => {
   for (const given of ['http', '70000', '9000-8000', '1-2-3'])
     await assert.rejects(startApp('sqlite', { settings: { 'gateway.extra_ports': given } }), /extra_ports/, given);
 });

@@ -83,7 +83,7 @@ const deliveriesOf = async (app: TestApp, query: string) =>
 onEveryEngine(
   'webhooks',
   current => {
-    test('a stored hook, named by a definition of the OpenAPI form, is called as it says and signed', async () => {
+    test('a stored webhook named by an OpenAPI definition is called as configured and signed', async () => {
       const app = current();
       const { path, url } = target();
       const webhook_id = createPublicId();
@@ -138,7 +138,7 @@ onEveryEngine(
       assert.equal(seen!.status, 200);
     });
 
-    test('a handler that the OpenAPI form says in full is called with its headers and its cool-down', async () => {
+    test('an inline handler of an OpenAPI definition is called with its headers and cool-down', async () => {
       const app = current();
       const { path, url } = target();
       const listenPath = `/${createPublicId()}`;
@@ -175,7 +175,7 @@ onEveryEngine(
       assert.equal(receiver.at(`${path}/off`).length, 0);
     });
 
-    test('a new secret signs at once, and the one before it for a while', async () => {
+    test('a rotated secret signs immediately, and the previous one for a grace period', async () => {
       const app = current();
       const { path, url } = target();
       const hookId = await storedHook(app, { target_path: url });
@@ -190,7 +190,7 @@ onEveryEngine(
       assert.equal(isSigned(call!, inline), false);
     });
 
-    test('a call that fails is made again under its id, holds back later ones of its hook, and no others', async () => {
+    test('a failed delivery is retried under its id and delays only later deliveries of its webhook', async () => {
       const app = current();
       const [failing, fine] = [target(), target()];
       planned.set(failing.path, [500, 503, 302]);
@@ -214,7 +214,7 @@ onEveryEngine(
       assert.equal(read.target, `POST ${failing.url}`);
     });
 
-    test('what keeps failing is given up, listed, and delivered when it is retried', async () => {
+    test('a delivery that keeps failing is marked dead, listed, and delivered on a manual retry', async () => {
       const app = current();
       const { path, url } = target();
       planned.set(path, Array(8).fill(500));
@@ -248,7 +248,7 @@ onEveryEngine(
       assert.equal(idOf(calls[9]!), letters[1].id);
     });
 
-    test('deliveries, their retries and secrets are those of one’s own organisation', async () => {
+    test('deliveries, retries and secrets are limited to the own organisation', async () => {
       const app = current();
       const { path, url } = target();
       const hookId = await storedHook(app, { target_path: url });
@@ -266,7 +266,7 @@ onEveryEngine(
       assert.equal((await app.ask('GET', `/admin/deliveries/${idOf(call!)}`)).status, 404);
     });
 
-    test('lists are narrowed by hook, API, event and state, and come in pages', async () => {
+    test('lists are filtered by webhook, API, event and state, and paginated', async () => {
       const app = current();
       const { path, url } = target();
       const { happen, apiId } = await telling(app, [webhook(url)]);
@@ -284,7 +284,7 @@ onEveryEngine(
       assert.equal((await app.ask('GET', '/api/deliveries?state=lost')).status, 400);
     });
 
-    test('the same is told once in the cool-down; without one every time', async () => {
+    test('a repeated event is delivered once per cool-down, and every time without one', async () => {
       const app = current();
       const [cool, always] = [target(), target()];
       const { happen } = await telling(app, [webhook(cool.url, { event_timeout: 3600 }), webhook(always.url)]);
@@ -293,7 +293,7 @@ onEveryEngine(
       assert.equal((await receiver.take(cool.path, 2)).length, 2);
     });
 
-    test('a hook that is attached beside the definition is called, and not after it was removed', async () => {
+    test('a webhook attached outside the definition is called until it is removed', async () => {
       const app = current();
       const { path, url } = target();
       const hookId = await storedHook(app, { target_path: url });
@@ -312,7 +312,7 @@ onEveryEngine(
       assert.equal(receiver.at(path).length, 1);
     });
 
-    test('a method without a body sends none; one that is none of a webhook’s becomes GET', async () => {
+    test('a method without a body sends none, and an unsupported method becomes GET', async () => {
       const app = current();
       const [get, odd] = [target(), target()];
       const { happen } = await telling(app, [
@@ -326,7 +326,7 @@ onEveryEngine(
       assert.ok(isSigned(got!, secret));
     });
 
-    test('templates come from a file of the directory or from the definition; what breaks one is not sent', async () => {
+    test('templates come from a file or the definition, and a failing template sends nothing', async () => {
       const app = current();
       const [file, outside, broken, text] = [target(), target(), target(), target()];
       const { happen, apiId } = await telling(app, [
@@ -347,7 +347,7 @@ onEveryEngine(
       assert.equal(receiver.at(outside.path).length + receiver.at(broken.path).length, 0);
     });
 
-    test('what callers write cannot leave its quotes, and what they authenticate with is not told', async () => {
+    test('client input is escaped in templates, and credentials are not in the payload', async () => {
       const app = current();
       const { path, url } = target();
       const template = '{"path":"{{.Meta.Path}}","request":"{{.Meta.OriginatingRequest}}"}';
@@ -365,7 +365,7 @@ onEveryEngine(
       assert.ok(!text.includes(secret));
     });
 
-    test('a log handler writes a line; a script is reported as one that does not run', async () => {
+    test('a log handler writes a line, and a script handler is reported as unsupported', async () => {
       const app = current();
       const { happen, apiId } = await telling(app, [
         { handler_name: 'eh_log_handler', handler_meta: { prefix: 'seen' } },
@@ -387,7 +387,7 @@ onEveryEngine(
       assert.equal((await deliveriesOf(app, `api_id=${apiId}`)).length, 0);
     });
 
-    test('addresses of the machine’s own network are not called', async () => {
+    test('a link-local address is not called', async () => {
       const app = current();
       const { happen, apiId } = await telling(app, [webhook('http://169.254.169.254/latest')]);
       await happen();
@@ -400,7 +400,7 @@ onEveryEngine(
       assert.match(letter!.error, /169\.254\.169\.254/);
     });
 
-    test('a flood fills the queue of its organisation and no more; what was dropped is counted', async () => {
+    test('a flood fills only the queue of its organisation, and dropped deliveries are counted', async () => {
       const app = current();
       const { path, url } = target();
       let open = () => {};
@@ -430,7 +430,7 @@ onEveryEngine(
       receiver.answer = usual;
     });
 
-    test('the example of the guide does what it says, and its check knows our signatures', async () => {
+    test('the example of the guide works as documented, and its check verifies our signatures', async () => {
       const app = current();
       const guide = walkOf('docs/guide/webhooks.md');
       assert.equal(guide.promised.length, 3);

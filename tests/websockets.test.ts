@@ -74,7 +74,7 @@ function repeatFrame(frame: Buffer, socket: Duplex): void {
 const asking = (path: string, more = '') =>
   `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nX-Bytes: 1\r\n${more}\r\n`;
 
-describe('websockets', () => {
+describe('WebSockets', () => {
   let app: TestApp;
   let echo: Echo;
   let port = 0;
@@ -98,7 +98,7 @@ describe('websockets', () => {
     return new URL(await publish(app, openApi({ url: target }, more)));
   };
 
-  test('a WebSocket speaks with the upstream through the gateway', async () => {
+  test('a WebSocket passes frames between client and upstream', async () => {
     const url = await published({}, `ws://127.0.0.1:${echo.port}/base`);
     const socket = new WebSocket(`ws://127.0.0.1:${port}${url.pathname}/chat?room=1`);
     await once(socket, 'open');
@@ -115,7 +115,7 @@ describe('websockets', () => {
     await once(socket, 'close');
   });
 
-  test('the head of the agreement is the upstream’s, without its connection', async () => {
+  test('the 101 response has the upstream’s headers without hop-by-hop headers', async () => {
     const url = await published();
     const one = await caller();
     one.send(asking(url.pathname));
@@ -125,7 +125,7 @@ describe('websockets', () => {
     assert.equal(one.received().match(/upgrade: websocket/gi)?.length, 1);
   });
 
-  test('the head of the agreement says what every answer of the API says: its headers, its end, what is left', async () => {
+  test('the 101 response carries the API’s response headers, expiry and rate limit headers', async () => {
     echo.answer = undefined;
     const quota = { quota_max: 5, quota_renewal_rate: 3600 };
     const said: Said = {
@@ -175,7 +175,7 @@ describe('websockets', () => {
     }
   });
 
-  test('asking for an upgrade gets nobody round what is done to ordinary answers', async () => {
+  test('an upgrade request does not bypass response steps', async () => {
     const template = Buffer.from('shaped {{.url}}').toString('base64');
     const said: Said = {
       classic: {
@@ -230,7 +230,7 @@ describe('websockets', () => {
     await declining.close();
   });
 
-  test('an answer of one that declines passes as it comes, and breaks off for the caller where it does', async () => {
+  test('a declined upgrade’s response is streamed, and incomplete for the client when it is at the upstream', async () => {
     const url = await published();
     const more = Promise.withResolvers<void>();
     const head = 'HTTP/1.1 200 OK\r\nContent-Length: 2000000\r\nConnection: close\r\n\r\n';
@@ -252,7 +252,7 @@ describe('websockets', () => {
     assert.match(half.received(), /^HTTP\/1\.1 200 OK\r\n[\s\S]*Content-Length: 2000000\r\n[\s\S]*\r\n\r\nhalf$/);
   });
 
-  test('whoever may not call may not upgrade either, and gets the ordinary answer', async () => {
+  test('an unauthorized upgrade gets the ordinary refusal', async () => {
     const keyed = await published({ use_keyless: false, use_standard_auth: true });
     const before = echo.asked.length;
     const stranger = await caller();
@@ -283,7 +283,7 @@ describe('websockets', () => {
     assert.deepEqual(statusesIn(unrouted.received()), [404]);
   });
 
-  test('an upgrade cannot climb out of the target path, however it is spelled', async () => {
+  test('an upgrade cannot leave the target path in any encoding', async () => {
     const url = await published({}, `ws://127.0.0.1:${echo.port}/base`);
     const paths = [
       '/../secret',
@@ -304,7 +304,7 @@ describe('websockets', () => {
     }
   });
 
-  test('an upstream that declines is heard', async () => {
+  test('the response of an upstream that declines is forwarded', async () => {
     const url = await published();
     echo.answer = (_request, socket) =>
       socket.end(
@@ -317,7 +317,7 @@ describe('websockets', () => {
     assert.match(one.received(), /Content-Type: text\/plain\r\n[\s\S]*never$/);
   });
 
-  test('an upstream that agrees to something else is not believed', async () => {
+  test('a 101 response with another protocol is refused', async () => {
     const url = await published();
     echo.answer = (_request, socket) =>
       socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n');
@@ -327,7 +327,7 @@ describe('websockets', () => {
     assert.deepEqual(statusesIn(one.received()), [500]);
   });
 
-  test('an upstream that fails is told from one that is slow', async () => {
+  test('a failing and a slow upstream have different errors', async () => {
     const failing = await published({}, 'ws://127.0.0.1:1');
     const one = await caller();
     one.send(asking(failing.pathname));
@@ -341,7 +341,7 @@ describe('websockets', () => {
     assert.match(other.received(), /^HTTP\/1\.1 504 [\s\S]*Upstream service reached hard timeout\./);
   });
 
-  test('a connection that was a WebSocket is never used again', async () => {
+  test('an upgraded connection is not reused', async () => {
     const url = await published();
     const plain = `${app.url.gateway}${url.pathname}`;
     await (await fetch(plain)).text();
@@ -357,7 +357,7 @@ describe('websockets', () => {
     assert.equal(echo.connections, before + 1);
   });
 
-  test('large transfers pass both ways at the speed of the slower side', async () => {
+  test('large transfers apply backpressure in both directions', async () => {
     const url = await published();
     const one = await caller();
     one.send(asking(url.pathname));
@@ -370,7 +370,7 @@ describe('websockets', () => {
     await eventually(() => assert.equal(one.received().length - head, 30_000_000));
   });
 
-  test('whichever side leaves, the other is told', async () => {
+  test('a disconnect of either side closes the other', async () => {
     const url = await published();
     const one = await caller();
     one.send(asking(url.pathname));
@@ -385,7 +385,7 @@ describe('websockets', () => {
     await eventually(() => assert.ok(upstream.destroyed));
   });
 
-  test('a WebSocket reaches an upstream behind TLS', async () => {
+  test('a WebSocket reaches a TLS upstream', async () => {
     const certificate = makeServerCertificate(makeAuthority());
     const secure = await startEcho(
       createSecureServer({ cert: certificate.chainPem, key: certificate.keyPem }) as unknown as Server,
@@ -410,7 +410,7 @@ describe('websockets', () => {
     }
   });
 
-  test('calls of a definition that changes meanwhile go on', async () => {
+  test('open WebSockets survive a change of the definition', async () => {
     const definition = openApi({ url: `ws://127.0.0.1:${echo.port}` });
     echo.answer = undefined;
     const url = new URL(await publish(app, definition));
@@ -423,7 +423,7 @@ describe('websockets', () => {
     await one.until(/still here$/);
   });
 
-  test('an upgrade is an ordinary call where WebSockets are switched off', async () => {
+  test('an upgrade is an ordinary request when WebSockets are disabled', async () => {
     const closed = await startApp('sqlite', { settings: { 'gateway.websockets': 'false' } });
     try {
       const url = new URL(await publish(closed, openApi({ url: `ws://127.0.0.1:${echo.port}` })));

@@ -35,7 +35,7 @@ const asSchema = (def: Place['object']) => ({ _zod: { def } }) as unknown as Par
 
 const withBody = (catalogue as readonly Each[]).filter(it => it.body && placesOf(it.body).length > 0);
 
-describe('unknown members', () => {
+describe('Unknown members', () => {
   for (const it of withBody) {
     const places = placesOf(it.body!);
     test(`${it.name} refuses a misspelt member in each of its ${places.length} objects, with path and nearest name`, async () => {
@@ -49,7 +49,7 @@ describe('unknown members', () => {
       }
     });
 
-    test(`${it.name} takes null of an optional member for an absent one`, async () => {
+    test(`${it.name} treats null of an optional member as absent`, async () => {
       if (it.accepts === 'form') return;
       for (const place of places) {
         const optional = Object.entries(place.object.shape).filter(([, member]) => member._zod.optin !== undefined);
@@ -62,7 +62,7 @@ describe('unknown members', () => {
     });
   }
 
-  test('free-form objects take any member', async () => {
+  test('free-form objects accept any member', async () => {
     // API definitions, and the configuration of a provider, have a check of their own.
     const own = ['apis[0].api_definition', 'apis[0].oas', 'Configuration.MetaData'];
     const isFree = (it: Each, place: Place) => isOpen(place) && it.accepts !== 'document' && !own.includes(place.path);
@@ -76,7 +76,7 @@ describe('unknown members', () => {
     }
   });
 
-  test('the OpenAPI document closes what the check closes', async () => {
+  test('objects closed by validation are closed in the OpenAPI document', async () => {
     for (const it of withBody) {
       const { body } = await app.ask('GET', `${surfaces[it.surface].prefix}/openapi.json`, { credential: null });
       const { content } = body.paths[it.path][it.method.toLowerCase()].requestBody;

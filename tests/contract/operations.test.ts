@@ -35,7 +35,7 @@ function assertRefusal(it: Each, answer: Answer, status: number) {
   );
 }
 
-onEveryEngine('every operation', app => {
+onEveryEngine('Every operation', app => {
   for (const it of catalogue as readonly Each[]) {
     const surface = surfaces[it.surface];
     describe(it.name, () => {
@@ -55,7 +55,7 @@ onEveryEngine('every operation', app => {
       }
 
       if (it.path.includes('{')) {
-        test('answers an id nobody has, or that means something to a database, with a clear 4xx', async () => {
+        test('answers an unknown id, or one with SQL syntax, with a clear 4xx', async () => {
           for (const id of [
             'nothing-is-called-this',
             "x' or '1'='1",
@@ -115,7 +115,7 @@ onEveryEngine('every operation', app => {
       }
 
       if (requiredIn(it.query).length > 0) {
-        test('says which query parameters are missing, and what they are', async () => {
+        test('names missing query parameters with their meaning', async () => {
           const answer = await ask(app(), it, takesJson(it) ? { body: {} } : {});
           assertRefusal(it, answer, surface.invalidStatus);
           for (const name of requiredIn(it.query)) assert.match(answer.text, new RegExp(`${name}: is required`));
@@ -123,14 +123,14 @@ onEveryEngine('every operation', app => {
         });
       }
 
-      test('stands in the OpenAPI document of its surface', async () => {
+      test('is in the OpenAPI document of its surface', async () => {
         const { body } = await app().ask('GET', `${surface.prefix}/openapi.json`, { credential: null });
         assert.equal(body.openapi, '3.1.0');
         assert.equal(body.paths[it.path][it.method.toLowerCase()].operationId, it.name);
       });
 
       if (isMutation(it)) {
-        test('leaves an audit record of what was tried, by whom, from where and how it ended', async () => {
+        test('writes an audit record with action, user, address and result', async () => {
           const answer = await ask(app(), it, takesJson(it) ? { body: '{' } : {});
           const last = await lastAudit(app());
           assert.equal(last.action, it.name);
@@ -143,7 +143,7 @@ onEveryEngine('every operation', app => {
     });
   }
 
-  test('an unknown path under a surface needs the credential before it is called unknown', async () => {
+  test('an unknown path of a surface requires the credential before it gets 404', async () => {
     for (const name of Object.keys(surfaces) as (keyof typeof surfaces)[]) {
       const path = `${surfaces[name].prefix}/no/such/thing`;
       assert.equal((await app().ask('GET', path, { credential: null })).status, surfaces[name].unauthorizedStatus);
@@ -151,14 +151,14 @@ onEveryEngine('every operation', app => {
     }
   });
 
-  test('a known path with another method is a 405 that says which methods there are', async () => {
+  test('a known path with another method gets 405 with Allow', async () => {
     const answer = await app().ask('PATCH', '/api/users/search');
     assert.equal(answer.status, 405);
     assert.equal(answer.headers.get('allow'), 'DELETE, GET, POST, PUT');
     assert.equal((await app().ask('PATCH', '/api/users/search', { credential: null })).headers.get('allow'), null);
   });
 
-  test('a path that cannot be read is refused in the words of its surface', async () => {
+  test('an invalid path is refused in the error format of its surface', async () => {
     for (const name of Object.keys(surfaces) as (keyof typeof surfaces)[]) {
       const answer = await app().ask('GET', `${surfaces[name].prefix}/%zz`);
       assert.equal(answer.status, 400);
@@ -168,19 +168,19 @@ onEveryEngine('every operation', app => {
     }
   });
 
-  test('a body of countless tiny values is refused before it is checked', async () => {
+  test('a body with too many values is refused before validation', async () => {
     const tags = `[${'1,'.repeat(500_000)}1]`;
     const answer = await app().ask('POST', '/api/keys', { body: `{"tags":${tags}}` });
     assert.equal(answer.status, 400);
     assert.match(answer.body.Message, /more than \d+ values/);
   });
 
-  test('every path answers with and without a final slash', async () => {
+  test('every path is served with and without a trailing slash', async () => {
     assert.equal((await app().ask('GET', '/api/users/')).status, 200);
     assert.equal((await app().ask('GET', '/admin/organisations/')).status, 200);
   });
 
-  test('each listener says hello, is live and ready, and has documents a person and a machine can read', async () => {
+  test('each listener serves /hello, /live, /ready and its documentation as HTML and JSON', async () => {
     for (const [name, url] of Object.entries(app().url)) {
       for (const path of ['/hello', '/live', '/ready']) assert.equal((await fetch(url + path)).status, 200);
       if (name === 'gateway') continue;

@@ -251,13 +251,13 @@ const changing = ['last_updated', 'updated_at', 'UpdatedAt', 'LastSyncedAt', 'qu
 const stable = (value: unknown) =>
   JSON.parse(JSON.stringify(value, (name, member) => (changing.includes(name) ? undefined : member)));
 
-describe('read, change, write', () => {
+describe('Read-modify-write', () => {
   test('covers every path that is both read and written', () => {
     assert.deepEqual(Object.keys(resources).sort(), [...paths].sort());
   });
 
   for (const [path, { make, asked = {} }] of Object.entries(resources)) {
-    test(`${path}: what was read can be sent back, and stays what it was`, async () => {
+    test(`${path}: a read object can be written back unchanged`, async () => {
       const at = await make();
       const read = await ok('GET', at);
       const body = asked.headers ? JSON.stringify(read) : read;

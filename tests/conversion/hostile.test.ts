@@ -17,7 +17,7 @@ const classic = JSON.parse(`{
     "paths": { "/__proto__": { "get": { "operationId": "__proto__" } } } }
 }`) as ClassicDefinition;
 
-test('member names that mean something to the language mean nothing to a conversion', () => {
+test('__proto__ and similar member names do not pollute prototypes in a conversion', () => {
   assert.ok(checkClassic(classic, 'warn').ok);
   const document = convertToOas(classic);
   classicToModel(classic);
@@ -28,7 +28,7 @@ test('member names that mean something to the language mean nothing to a convers
   assert.deepEqual(Object.keys(Object.prototype), []);
 });
 
-test('two classic paths that would share one OpenAPI path stay apart', () => {
+test('two classic paths that map to one OpenAPI path stay separate', () => {
   const given: ClassicDefinition = {
     version_data: {
       versions: {

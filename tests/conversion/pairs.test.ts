@@ -12,7 +12,7 @@ type Pair =
 const folder = new URL('pairs/', import.meta.url);
 
 for (const file of readdirSync(folder).sort())
-  test(`${file} is turned into its counterpart and back`, () => {
+  test(`${file} converts to its counterpart and back`, () => {
     const pair = JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as Pair;
     const before = structuredClone(pair.given);
     if (pair.from === 'classic') {

@@ -69,7 +69,7 @@ function passes(schema: z.ZodType, checked: CheckResult<unknown>, given: object)
   assert.deepEqual(checked.definition, own in given ? { ...given, [own]: value[own] } : value);
 }
 
-test('made-up definitions are definitions', () => {
+test('generated definitions are valid', () => {
   fc.assert(
     fc.property(definitionArbitrary(), given => passes(classicSchema, checkClassic(given, 'warn'), given)),
     runs,
@@ -80,7 +80,7 @@ test('made-up definitions are definitions', () => {
   );
 });
 
-test('a classic definition and its OpenAPI document mean the same', () => {
+test('a classic definition and its OpenAPI document are equivalent', () => {
   fc.assert(
     fc.property(definitionArbitrary(), classic => {
       const document = convertToOas(classic);
@@ -92,7 +92,7 @@ test('a classic definition and its OpenAPI document mean the same', () => {
   );
 });
 
-test('a document and its classic definition mean the same', () => {
+test('an OpenAPI document and its classic definition are equivalent', () => {
   fc.assert(
     fc.property(oasArbitrary(), document => {
       const classic = convertToClassic(document);
@@ -120,7 +120,7 @@ const settled = (path: string) =>
     .replace(/(pre|postAuthentication|post|response)Plugin\/plugins/, '$1Plugins')
     .replace(/(extended_paths\/\w+)\/\d+/, '$1');
 
-test('members nobody declared come home from the OpenAPI form', () => {
+test('unknown members survive the conversion to OpenAPI and back', () => {
   fc.assert(
     fc.property(definitionArbitrary(), classic => {
       const kept = unknownsOf({ ...convertToClassic(convertToOas(classic)), 'x-gw-oas': null });
@@ -130,7 +130,7 @@ test('members nobody declared come home from the OpenAPI form', () => {
   );
 });
 
-test('members nobody declared come home from the classic form', () => {
+test('unknown members survive the conversion to classic and back', () => {
   fc.assert(
     fc.property(oasArbitrary(), document => {
       const kept = unknownsOf(convertToOas(convertToClassic(document)));
@@ -140,7 +140,7 @@ test('members nobody declared come home from the classic form', () => {
   );
 });
 
-test('what came home means what left', () => {
+test('a definition converted there and back is equivalent to the original', () => {
   fc.assert(
     fc.property(definitionArbitrary(), classic => {
       const home = convertToClassic(convertToOas(classic));

@@ -8,7 +8,7 @@ import { effects } from './effects/list.ts';
 
 const forms = ['classic', 'oas'] as const;
 
-describe('what a definition says has its effect on the wire', () => {
+describe('Effects of definition fields', () => {
   const apps = new Map<string, Promise<Watched>>();
   let upstream: Promise<Upstream> | undefined;
   const appWith = (options: AppOptions) => {
@@ -34,7 +34,7 @@ describe('what a definition says has its effect on the wire', () => {
       });
 });
 
-test('every field has such a test, in every form that can say it', () => {
+test('every field has an effect test in every format that supports it', () => {
   const nameOf = ({ facet, field }: (typeof allRows)[number]) => `${facet}.${field}`;
   const excused = new Set(allRows.filter(isNotEnforced).map(nameOf));
   const names = allRows.map(nameOf);

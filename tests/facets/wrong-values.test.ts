@@ -47,7 +47,7 @@ const oas = () => ({
   } as Record<string, unknown>,
 });
 
-describe('a wrong value is refused at write time with its path', () => {
+describe('Invalid values are refused when written, with their path', () => {
   let app: TestApp;
   before(async () => {
     app = await startApp('sqlite');
@@ -82,7 +82,7 @@ describe('a wrong value is refused at write time with its path', () => {
       });
   }
 
-  test('nothing of it was kept', async () => {
+  test('no refused definition was stored', async () => {
     assert.deepEqual((await app.ask('GET', '/gw/apis')).body, []);
   });
 });
