@@ -24,7 +24,8 @@ export function createAccessStore(reader: Reader) {
   return {
     keys: (digests: readonly string[]): MaybePromise<FoundKeyRow[]> =>
       reader.rows(
-        `select id, org_id, kind, key_hash, sealed, body, digest, created_at from keys where digest in (${buildPlaceholders(digests)})`,
+        `select id, org_id, kind, key_hash, sealed, body, digest, created_at from keys
+          where digest in (${buildPlaceholders(digests)})`,
         digests,
       ),
     /** By either of their ids. */
