@@ -16,7 +16,7 @@ import { keyLimitsStep } from '#gateway/limits/key-limits.ts';
 import { organisationLimitsStep } from '#gateway/limits/organisation-limits.ts';
 import { rateLimitHeadersStep } from '#gateway/limits/rate-limit-headers.ts';
 import { Exchange } from '#gateway/pipeline/exchange.ts';
-import type { StepResult } from '#gateway/pipeline/step.ts';
+import type { StepResult } from '#gateway/pipeline/exchange.ts';
 import { rateLimitsEndpointStep } from '#gateway/steps/rate-limits-endpoint.ts';
 import type { StepServices } from '#gateway/steps/step-services.ts';
 import { type Grants, operatorGrants } from '#people/organisations/grants.ts';

@@ -1,7 +1,8 @@
 import type { AuthMethod, Model } from '#definition/model.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import { type RefusalCode, refusals, refuse } from '../pipeline/refusals.ts';
+import { refusals, refuse } from '../pipeline/refusals.ts';
+import type { RefusalCode } from '../pipeline/refusals-table.ts';
 import type { CachedKey } from './key-cache.ts';
 import type { AuthServices } from './services.ts';
 

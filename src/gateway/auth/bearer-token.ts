@@ -1,7 +1,8 @@
 import type { Model } from '#definition/model.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import { type RefusalCode, refuse } from '../pipeline/refusals.ts';
+import { refuse } from '../pipeline/refusals.ts';
+import type { RefusalCode } from '../pipeline/refusals-table.ts';
 import { ApiCompileError, type Step } from '../pipeline/step.ts';
 import { readCredential, stripBearer, toCredentialSources } from './credential-sources.ts';
 import { buildResourceMetadata } from './protected-resource-metadata.ts';

@@ -1,13 +1,17 @@
+import type { Settings } from '#base/settings.ts';
 import { createHash } from 'node:crypto';
 import { formatKeyId } from '#access/keys/ids.ts';
 import type { Key } from '#access/keys/schema.ts';
 import { isRecord } from '#access/keys/session.ts';
 import { applyPolicies, type PolicyFault, policyIdsOf, type Rejection } from '#access/policies/apply-policies.ts';
 import { policyChangeName } from '#access/policies/topic.ts';
-import type { CachedKey } from './key-cache.ts';
-import type { AuthServices } from './services.ts';
+import type { CachedKey, KeyCache } from './key-cache.ts';
 
-type Tools = Pick<AuthServices, 'keyCache' | 'settings'>;
+interface Tools {
+  readonly keyCache: KeyCache;
+  readonly settings: Settings;
+}
+
 export type SessionResult = CachedKey | Rejection<PolicyFault>;
 export const isRefused = (governed: SessionResult): governed is Rejection<PolicyFault> => 'reason' in governed;
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Model } from '#definition/model.ts';
-import type { RefusalCode } from '../pipeline/refusals.ts';
+import type { RefusalCode } from '../pipeline/refusals-table.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
 import { type JwtMembers, readClaim, readScopeClaims } from './jwt-verifier.ts';
 

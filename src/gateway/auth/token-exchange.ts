@@ -4,7 +4,8 @@ import { issuerRegexPrefix, validateOauth2 } from '#definition/oauth2-validation
 import { removeCookie } from '../http/cookies.ts';
 import { createEndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import { ApiCompileError, type Step, type StepContext, type StepResult } from '../pipeline/step.ts';
+import { ApiCompileError, type Step, type StepContext } from '../pipeline/step.ts';
+import type { StepResult } from '../pipeline/exchange.ts';
 import { deny } from './auth-result.ts';
 import { getBearerSources } from './bearer-token.ts';
 import { removeQueryParameter } from './credential-sources.ts';

@@ -2,7 +2,8 @@ import type { Settings } from '#base/settings.ts';
 import type { HeaderList } from '../http/headers.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import type { Exchange, LimitState } from '../pipeline/exchange.ts';
-import { type RefusalCode, refuse } from '../pipeline/refusals.ts';
+import { refuse } from '../pipeline/refusals.ts';
+import type { RefusalCode } from '../pipeline/refusals-table.ts';
 import type { Step } from '../pipeline/step.ts';
 import type { LimitServices } from './services.ts';
 

@@ -1,23 +1,10 @@
+import type { Chain } from './exchange.ts';
 import type { MaybePromise } from '#base/maybe-promise.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from './exchange.ts';
-import type { BodyCapture, StepHooks, StepResult, UpstreamResult } from './step.ts';
-
-/** Compiled chain: the hooks of the steps that one version of an API uses, in order. */
-export interface Chain extends ChainHooks {
-  readonly request: readonly NonNullable<StepHooks['request']>[];
-  readonly response: readonly NonNullable<StepHooks['response']>[];
-  /** Step names parallel to the hooks, for tracing. */
-  readonly names: { readonly request: readonly string[]; readonly response: readonly string[] };
-}
-
-/** Hooks around the upstream response that do not change it. */
-interface ChainHooks {
-  readonly buffersResponse: readonly NonNullable<StepHooks['buffersResponse']>[];
-  readonly captureBody: readonly NonNullable<StepHooks['captureBody']>[];
-  readonly onUpstreamResult: readonly NonNullable<StepHooks['onUpstreamResult']>[];
-  readonly onFinish: readonly NonNullable<StepHooks['onFinish']>[];
-}
+import type { UpstreamResult } from './exchange.ts';
+import type { BodyCapture } from './exchange.ts';
+import type { StepResult } from './exchange.ts';
 
 /** Runs the request phase; synchronous as long as every step is. */
 export function runRequestSteps(

@@ -1,10 +1,11 @@
+import type { MaybePromise } from '#base/maybe-promise.ts';
 import type { Session } from '#access/keys/session.ts';
 import type { TimeoutQueue } from '#base/timeout-queue.ts';
 import type { Body } from '../http/body.ts';
 import type { HeaderList } from '../http/headers.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import type { ApiInfo } from './api-info.ts';
-import type { Chain } from './chain.ts';
+import type { RefusalCode } from './refusals-table.ts';
 import type { UpstreamAddress } from './upstream-address.ts';
 
 /** State of a limit after a request, as clients see it in headers. */
@@ -173,4 +174,53 @@ export class Exchange {
     this.receivedAtMs = init.receivedAtMs;
     this.startedAt = init.startedAt;
   }
+}
+
+/** Undefined continues with the next step; a response ends the request phase. */
+export type StepResult = GatewayResponse | undefined;
+
+/** Hooks of a step for one version of an API, built when the definition is loaded. */
+export interface StepHooks {
+  request?(call: Exchange): MaybePromise<StepResult>;
+  /** Response phase, in the same order; may change the response. */
+  response?(call: Exchange, response: GatewayResponse): MaybePromise<void>;
+  /** True when `response` reads the whole body: the response is then buffered, within a bound. */
+  buffersResponse?(call: Exchange, response: GatewayResponse): boolean;
+  /** Body capture: asks for a copy of the body after all response hooks ran; the response is not delayed. */
+  captureBody?(call: Exchange, response: GatewayResponse): BodyCapture | undefined;
+  /** Result of the upstream request. */
+  onUpstreamResult?(call: Exchange, result: UpstreamResult): void;
+  /** End of the exchange, whatever the outcome; also without a response. */
+  onFinish?(call: Exchange): void;
+}
+
+/** Copy of a response body that streams through. */
+export interface BodyCapture {
+  /** A longer body is not captured. */
+  readonly maxBytes: number;
+  /** Called exactly once; undefined when the body was longer or incomplete. */
+  complete(bytes: Buffer | undefined): void;
+}
+
+export interface UpstreamResult {
+  /** 0 without a response. */
+  readonly status: number;
+  /** Reason when there was no response. */
+  readonly failure: RefusalCode | '';
+}
+
+/** Compiled chain: the hooks of the steps that one version of an API uses, in order. */
+export interface Chain extends ChainHooks {
+  readonly request: readonly NonNullable<StepHooks['request']>[];
+  readonly response: readonly NonNullable<StepHooks['response']>[];
+  /** Step names parallel to the hooks, for tracing. */
+  readonly names: { readonly request: readonly string[]; readonly response: readonly string[] };
+}
+
+/** Hooks around the upstream response that do not change it. */
+interface ChainHooks {
+  readonly buffersResponse: readonly NonNullable<StepHooks['buffersResponse']>[];
+  readonly captureBody: readonly NonNullable<StepHooks['captureBody']>[];
+  readonly onUpstreamResult: readonly NonNullable<StepHooks['onUpstreamResult']>[];
+  readonly onFinish: readonly NonNullable<StepHooks['onFinish']>[];
 }

@@ -1,17 +1,5 @@
+import type { LoopControls } from './upstream-address.ts';
 import type { Exchange } from './exchange.ts';
-
-/**
- * Parameters of a `gw://` URL that control the internal redirect and are not forwarded. Of the query only what the URL
- * contains is kept; the query of the client is dropped.
- */
-export interface LoopControls {
-  readonly query: string;
-  /** Empty: the method of the request. */
-  readonly method: string;
-  /** 0: the default limit of the gateway. */
-  readonly limit: number;
-  readonly checksLimits: boolean;
-}
 
 /** Loops run on one call stack, so the limit of a URL is capped at the maximum of the gateway setting. */
 export const maxLoopLimit = 100;

@@ -687,3 +687,5 @@ export const refusalsTable = {
   },
   internal: { status: 500, message: 'Internal Server Error', about: 'A fault of ours; the log has its cause.' },
 } as const satisfies Record<string, Refusal>;
+
+export type RefusalCode = keyof typeof refusalsTable;

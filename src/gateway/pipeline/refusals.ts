@@ -6,9 +6,9 @@ import { HeaderList } from '../http/headers.ts';
 import { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from './exchange.ts';
 import { type Refusal, refusalsTable } from './refusals-table.ts';
+import type { RefusalCode } from './refusals-table.ts';
 import type { PipelineServices } from './services.ts';
 
-export type RefusalCode = keyof typeof refusalsTable;
 export const refusals: Readonly<Record<RefusalCode, Refusal>> = refusalsTable;
 
 export function refuse(

@@ -1,4 +1,15 @@
-import type { LoopControls } from './loops.ts';
+/**
+ * Parameters of a `gw://` URL that control the internal redirect and are not forwarded. Of the query only what the URL
+ * contains is kept; the query of the client is dropped.
+ */
+export interface LoopControls {
+  readonly query: string;
+  /** Empty: the method of the request. */
+  readonly method: string;
+  /** 0: the default limit of the gateway. */
+  readonly limit: number;
+  readonly checksLimits: boolean;
+}
 
 /** An upstream that requests are sent to. */
 export interface UpstreamAddress {

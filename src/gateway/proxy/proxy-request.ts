@@ -5,9 +5,9 @@ import { BodyBuffer } from '../http/body-buffer.ts';
 import { HeaderList, hopByHopHeaders, removeConnectionHeaders } from '../http/headers.ts';
 import { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import type { RefusalCode } from '../pipeline/refusals.ts';
+import type { RefusalCode } from '../pipeline/refusals-table.ts';
 import type { ResponseWriter } from '../pipeline/response-writer.ts';
-import type { BodyCapture } from '../pipeline/step.ts';
+import type { BodyCapture } from '../pipeline/exchange.ts';
 import type { Admission, Admittable, Holder } from './admission.ts';
 import type { ReleasePreread } from './body-preread.ts';
 

@@ -1,7 +1,8 @@
 import type { ApiStats } from '#apis/api/data-plane.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import { type RefusalCode, refusals } from '../pipeline/refusals.ts';
+import { refusals } from '../pipeline/refusals.ts';
+import type { RefusalCode } from '../pipeline/refusals-table.ts';
 import { findRecordedApi, type RecordedApiInfo } from './api-analytics.ts';
 
 const columns = ['calls', 'rateRefused', 'quotaRefused', 'keyRefused', 'upstreamCalls', 'upstreamMs'] as const;

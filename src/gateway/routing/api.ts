@@ -17,7 +17,8 @@ import type { StepServices } from '../steps/step-services.ts';
 import { createContextNameCheck } from '../variables/context-names.ts';
 import { resolveReferences } from '../variables/secret-references.ts';
 import { createBuiltInRoutes } from './built-in-routes.ts';
-import { createSniIdentity, type SniIdentity } from './sni.ts';
+import type { SniIdentity } from './sni-identity.ts';
+import { createSniIdentity } from './sni-identity.ts';
 import { compileTcpService, isTcpApi, type TcpService } from './tcp-proxy.ts';
 import { createVersionSelector, type VersionRuntime, type VersionSelector } from './versions.ts';
 

@@ -18,7 +18,8 @@ import {
 import { createErrorMessageOverrides } from '../pipeline/error-message-overrides.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { applyLoopControls } from '../pipeline/loops.ts';
-import { type RefusalCode, refusalResponse, refusals, refuse, refuseAsText } from '../pipeline/refusals.ts';
+import { refusalResponse, refusals, refuse, refuseAsText } from '../pipeline/refusals.ts';
+import type { RefusalCode } from '../pipeline/refusals-table.ts';
 import type { RequestHandler, ResponseWriter } from '../pipeline/response-writer.ts';
 import type { UpstreamAddress } from '../pipeline/upstream-address.ts';
 import { buildUpstreamPath } from '../proxy/load-balancer.ts';

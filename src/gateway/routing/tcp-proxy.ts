@@ -4,7 +4,6 @@ import type { Model } from '#definition/model.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
 import { isValidHost } from '../proxy/load-balancer.ts';
 import type { StepServices } from '../steps/step-services.ts';
-import type { Api } from './api.ts';
 
 /** Layer 4 proxying: bytes in both directions, no HTTP, no steps. */
 export interface TcpService {
@@ -76,6 +75,9 @@ function parseTarget(address: string): TcpTarget | undefined {
 }
 
 /** SNI match among the services of one port, else the service without a host. */
-export function selectTcpService(apis: readonly Api[], serverName: string): Api | undefined {
+export function selectTcpService<A extends { readonly host: string }>(
+  apis: readonly A[],
+  serverName: string,
+): A | undefined {
   return apis.find(({ host }) => host !== '' && host === serverName) ?? apis.find(({ host }) => host === '');
 }

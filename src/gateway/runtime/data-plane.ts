@@ -13,7 +13,7 @@ import type { OauthProvider } from '../auth/oauth/provider.ts';
 import { threadCount } from '../pipeline/thread-count.ts';
 import { type ExpiryMonitorOptions, startCertificateExpiryMonitor } from './certificate-expiry-monitor.ts';
 import { backupFileName } from './config-backup/config-backup.ts';
-import type { PendingDatabase } from './config-backup/open-database.ts';
+import type { PendingDatabase } from './config-backup/with-database.ts';
 import { startThreads, type ThreadsOptions } from './threads.ts';
 
 type DataPlaneServices = Omit<

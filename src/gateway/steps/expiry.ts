@@ -1,6 +1,7 @@
 import type { Model, VersionModel } from '#definition/model.ts';
 import { hasOwnVersions } from '#definition/model.ts';
-import { type RefusalCode, refuseAccess } from '../pipeline/refusals.ts';
+import { refuseAccess } from '../pipeline/refusals.ts';
+import type { RefusalCode } from '../pipeline/refusals-table.ts';
 import type { Step } from '../pipeline/step.ts';
 
 /** Expiry of an API or version; the time is in a response header. */

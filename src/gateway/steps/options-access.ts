@@ -1,7 +1,8 @@
 import { bodyTooLargeResponse, exceedsBodyLimit } from '../pipeline/body-limit.ts';
 import { createEndpointMatcher } from '../pipeline/endpoint-match.ts';
 import { refuseAccess } from '../pipeline/refusals.ts';
-import type { StepContext, StepHooks } from '../pipeline/step.ts';
+import type { StepContext } from '../pipeline/step.ts';
+import type { StepHooks } from '../pipeline/exchange.ts';
 import { ipAccessStep } from './ip-access.ts';
 
 /** A preflight has no body; what comes with one is not buffered or forwarded without bound. */

@@ -1,7 +1,8 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { tokenPattern } from '#base/http-syntax.ts';
 import type { AuthServices } from '../auth/services.ts';
-import { type RefusalCode, refuse } from '../pipeline/refusals.ts';
+import { refuse } from '../pipeline/refusals.ts';
+import type { RefusalCode } from '../pipeline/refusals-table.ts';
 import { ApiCompileError, type Step, type StepContext } from '../pipeline/step.ts';
 import { certificateAlgorithm, createSigner, sharedSecretHashes } from '../proxy/signer.ts';
 

@@ -14,8 +14,7 @@ import { operation } from '#operations/operation.ts';
 import { toWarningsMember } from '#operations/shapes.ts';
 import { formatValidationError } from '#operations/validation-error.ts';
 import { type RpcCall, problem as rpcProblem } from '../../pipeline/thread-rpc.ts';
-import type { TrafficThreadRpc } from '../../runtime/thread.ts';
-import { DebugResult, DebugWrite } from './schema.ts';
+import { DebugResult, type DebugRun, type DebugTask, DebugWrite } from './schema.ts';
 import { createTrace } from './trace.ts';
 
 const problem = problems('debug', {
@@ -24,12 +23,17 @@ const problem = problems('debug', {
   chain_not_built: { status: 400, message: 'error' },
 });
 
+/** RPC of a traffic thread. */
+export interface DebugRpc {
+  debug(request: DebugTask): Promise<DebugRun>;
+}
+
 export interface DebugServices {
   settings: Settings;
   clock: Clock;
   defaultOrgId: () => Promise<string>;
   /** RPC to one traffic thread. */
-  callThread: RpcCall<TrafficThreadRpc>;
+  callThread: RpcCall<DebugRpc>;
 }
 
 /** Grace beyond the thread's own timeout: the RPC times out only when the thread is stuck. */

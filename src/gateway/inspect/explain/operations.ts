@@ -2,13 +2,18 @@ import { z } from 'zod';
 import { problems } from '#base/problems.ts';
 import { operation } from '#operations/operation.ts';
 import { type RpcBroadcast, problem as rpcProblem } from '../../pipeline/thread-rpc.ts';
-import type { TrafficThreadRpc } from '../../runtime/thread.ts';
 
 const problem = problems('explain', {
   unknown: { status: 404, message: 'No such explanation: they are kept for ten minutes, where the call was answered' },
 });
 
 const rpcTimeoutMs = 5000;
+
+/** RPC of every traffic thread. */
+export interface ExplainRpc {
+  /** The explanation of a request; empty when this thread did not serve it. */
+  explanation(request: { readonly id: string }): Promise<string>;
+}
 
 export const getExplanation = operation({
   name: 'getExplanation',
@@ -27,7 +32,7 @@ export const getExplanation = operation({
   problems: [problem.unknown, rpcProblem.no_threads],
   async handle(
     { params: { explanationId: id } },
-    { broadcastToThreads }: { broadcastToThreads: RpcBroadcast<TrafficThreadRpc> },
+    { broadcastToThreads }: { broadcastToThreads: RpcBroadcast<ExplainRpc> },
   ) {
     const found = await broadcastToThreads('explanation', { id }, rpcTimeoutMs);
     const logs = found.find(it => it !== '');

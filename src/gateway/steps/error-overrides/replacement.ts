@@ -10,7 +10,7 @@ import type { Exchange } from '../../pipeline/exchange.ts';
 import { refusalResponse } from '../../pipeline/refusals.ts';
 import type { ApiCompileError } from '../../pipeline/step.ts';
 import { escapeHeaderValue } from '../../variables/variables.ts';
-import type { ResponseRule } from './rules.ts';
+import type { ResponseRule } from './rule-schema.ts';
 
 /** Replacement of an error response. */
 export interface Replacement {

@@ -1,4 +1,4 @@
-import type { BuiltinTable } from '../builtins-table.ts';
+import type { BuiltinTable } from '../builtin.ts';
 import { strftime, strptime, toBrokenDownTime, toEpochSeconds } from '../dates.ts';
 
 export const dateBuiltins: BuiltinTable = {

@@ -1,6 +1,7 @@
 import { binaryOperators } from '../arithmetic.ts';
 import type { JqBudget } from '../budget.ts';
-import type { Builtin, BuiltinTable } from '../builtins-table.ts';
+import type { BuiltinTable } from '../builtin.ts';
+import type { Builtin } from '../builtin.ts';
 import { raise } from '../error.ts';
 import { copyObject, indicesOf } from '../paths.ts';
 import {

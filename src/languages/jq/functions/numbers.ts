@@ -1,4 +1,5 @@
-import type { Builtin, BuiltinTable } from '../builtins-table.ts';
+import type { BuiltinTable } from '../builtin.ts';
+import type { Builtin } from '../builtin.ts';
 import { raise } from '../error.ts';
 import { describeValue, isJqNumber, jqTypeOf } from '../values.ts';
 

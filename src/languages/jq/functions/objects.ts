@@ -1,4 +1,4 @@
-import type { BuiltinTable } from '../builtins-table.ts';
+import type { BuiltinTable } from '../builtin.ts';
 import { raise } from '../error.ts';
 import { deletePaths, updatePath } from '../paths.ts';
 import {
