@@ -6,8 +6,10 @@ import type { AnyOperation } from '#operations/operation.ts';
 import { catalogue } from '../src/catalogue.ts';
 import { version } from '../src/version.ts';
 import { generatedDocs } from '../tools/docs.ts';
+import { countStyle, findImportCircles } from '../tools/style/report.ts';
+import { longFunctions, styleLimits } from './support/style-limits.ts';
 
-/** The house rules. A rule that has to be broken is changed here, with its reason in docs/decisions. */
+/** The rules of the repository. A rule that has to be broken is changed here, with its reason in docs/decisions. */
 
 const root = resolve(import.meta.dirname, '..');
 const sourceRoot = join(root, 'src');
@@ -28,10 +30,10 @@ const wiring = new Set(
   ),
 );
 
-/** Rooms that reach a running product over HTTP: of the server they take types, never its code. */
+/** Modules that reach a running product over HTTP: of the server they take types, never its code. */
 const clients: Readonly<Record<string, readonly string[]>> = { cli: ['base', 'operations', 'catalogue.ts'] };
 
-/** A room may import only rooms to its left; the last two do not know each other. */
+/** A module may import only modules to its left; the last two do not know each other. */
 const order = [
   'base',
   'languages',
@@ -45,7 +47,7 @@ const order = [
   'analytics',
   'portal',
 ];
-const roomOf = (path: string) => relative(sourceRoot, path).split('/')[0]!;
+const moduleOf = (path: string) => relative(sourceRoot, path).split('/')[0]!;
 
 function importsOf(path: string): string[] {
   const found = [
@@ -63,27 +65,95 @@ const targetOf = (path: string, specifier: string) => {
 
 test('imports point left', () => {
   for (const path of sources.filter(it => !wiring.has(it))) {
-    const room = roomOf(path);
+    const module = moduleOf(path);
     for (const target of importsOf(path).map(it => targetOf(path, it))) {
-      if (!target || roomOf(target) === room) continue;
-      const left = room === 'gateway' ? order.slice(0, -1) : order.slice(0, order.indexOf(room));
-      const allowed = clients[room] ?? left;
-      assert.ok(allowed.includes(roomOf(target)), `${named(path)} imports ${named(target)}`);
+      if (!target || moduleOf(target) === module) continue;
+      const left = module === 'gateway' ? order.slice(0, -1) : order.slice(0, order.indexOf(module));
+      const allowed = clients[module] ?? left;
+      assert.ok(allowed.includes(moduleOf(target)), `${named(path)} imports ${named(target)}`);
     }
   }
 });
 
+/** Sub-modules of the gateway: a file imports only sub-modules to the left, types included. */
+const gatewayOrder = [
+  'http',
+  'pipeline',
+  'variables',
+  'limits',
+  'cache',
+  'validation',
+  'auth',
+  'proxy',
+  'transform',
+  'plugins',
+  'graphql',
+  'mcp',
+  'steps',
+  'recording',
+  'server',
+  'routing',
+  'streams',
+  'uptime',
+  'inspect',
+  'runtime',
+];
+const subModuleOf = (path: string) => relative(join(sourceRoot, 'gateway'), path).split('/')[0]!;
+
+test('imports between sub-modules of the gateway point left, and no file is outside of one', () => {
+  for (const path of sources.filter(it => moduleOf(it) === 'gateway')) {
+    const rank = gatewayOrder.indexOf(subModuleOf(path));
+    assert.ok(rank >= 0, `${named(path)} is in no sub-module`);
+    for (const target of importsOf(path).map(it => targetOf(path, it))) {
+      if (!target || moduleOf(target) !== 'gateway') continue;
+      assert.ok(gatewayOrder.indexOf(subModuleOf(target)) <= rank, `${named(path)} imports ${named(target)}`);
+    }
+  }
+});
+
+test('no files import each other in a circle, types included', () => {
+  // A JSON Schema keyword compiles schemas, and compiling a schema compiles its keywords.
+  const allowed = (circle: readonly string[]) => circle.every(file => file.startsWith('src/languages/json-schema/'));
+  assert.deepEqual(
+    findImportCircles(root).filter(circle => !allowed(circle)),
+    [],
+  );
+});
+
+test('names and comments follow the style guide; the number of exceptions only falls', () => {
+  const counts = countStyle(root);
+  for (const rule of ['participles', 'pronounOpenings', 'peopleWords'] as const)
+    assert.ok(counts[rule].length <= styleLimits[rule], `${rule}:\n${counts[rule].join('\n')}`);
+  assert.deepEqual(
+    counts.repeatedExports.filter(name => !styleLimits.repeatedExports.has(name)),
+    [],
+  );
+});
+
+test('functions have at most 60 lines but for those listed, and the list only shrinks', () => {
+  const { longFunctions: found } = countStyle(root);
+  assert.deepEqual(
+    found.filter(it => !longFunctions.has(it)),
+    [],
+  );
+  assert.deepEqual(
+    [...longFunctions].filter(it => !found.includes(it)),
+    [],
+    'no longer long: take them off the list',
+  );
+});
+
 test('clients take types of the server, never its code', () => {
-  for (const path of sources.filter(it => roomOf(it) in clients))
+  for (const path of sources.filter(it => moduleOf(it) in clients))
     assert.doesNotMatch(read(path), /import (?!type\b)[^;]*\/catalogue\.ts'|import\([^)]*catalogue/, named(path));
 });
 
-test('other rooms are imported by name, one’s own by place', () => {
+test('other modules are imported by name, files of the same module by path', () => {
   for (const path of sources) {
     for (const specifier of importsOf(path)) {
       const target = targetOf(path, specifier);
       if (!target || wiring.has(path) || wiring.has(target)) continue;
-      const own = roomOf(target) === roomOf(path);
+      const own = moduleOf(target) === moduleOf(path);
       assert.equal(specifier.startsWith('.'), own, `${named(path)} imports ${specifier}`);
     }
   }
@@ -123,7 +193,7 @@ test('files are kebab-case nouns', () => {
 
 test('time, randomness, environment and console stay in base', () => {
   const forbidden = /\bDate\.now\(|\bMath\.random\(|\bprocess\.env\b|\bconsole\.|\bnew Date\(\)/;
-  for (const path of sources.filter(it => roomOf(it) !== 'base')) {
+  for (const path of sources.filter(it => moduleOf(it) !== 'base')) {
     for (const [index, line] of read(path).split('\n').entries()) {
       if (!/^\s*(\*|\/\/)/.test(line)) assert.doesNotMatch(line, forbidden, `${named(path)}:${index + 1}`);
     }
@@ -150,7 +220,7 @@ test('nothing is silenced, skipped or left for later', () => {
 
 test('SQL is spoken by stores and storage only', () => {
   for (const path of sources) {
-    const speaks = roomOf(path) === 'storage' || /store\.ts$/.test(path);
+    const speaks = moduleOf(path) === 'storage' || /store\.ts$/.test(path);
     if (!speaks)
       assert.doesNotMatch(read(path), /from 'kysely'|\.(selectFrom|insertInto|updateTable|deleteFrom)\(/, named(path));
   }

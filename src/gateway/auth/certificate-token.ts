@@ -1,8 +1,7 @@
 import type { MaybePromise } from '#base/maybe-promise.ts';
-import type { Exchange } from '../pipeline/exchange.ts';
+import type { Exchange, StepResult } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
 import type { StepContext } from '../pipeline/step.ts';
-import type { StepResult } from '../pipeline/exchange.ts';
 import { deny, providesSession, setIdentity } from './auth-result.ts';
 import { parsePeerCertificate, type StoredCertificate } from './certificate-cache.ts';
 import type { CachedKey } from './key-cache.ts';

@@ -1,10 +1,10 @@
-import type { Settings } from '#base/settings.ts';
 import { createHash } from 'node:crypto';
 import { formatKeyId } from '#access/keys/ids.ts';
 import type { Key } from '#access/keys/schema.ts';
 import { isRecord } from '#access/keys/session.ts';
 import { applyPolicies, type PolicyFault, policyIdsOf, type Rejection } from '#access/policies/apply-policies.ts';
 import { policyChangeName } from '#access/policies/topic.ts';
+import type { Settings } from '#base/settings.ts';
 import type { CachedKey, KeyCache } from './key-cache.ts';
 
 interface Tools {

@@ -1,10 +1,8 @@
 import type { Key } from '#access/keys/schema.ts';
 import type { MaybePromise } from '#base/maybe-promise.ts';
-import type { Exchange } from '../pipeline/exchange.ts';
+import type { Exchange, StepHooks, StepResult } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
 import type { Step, StepContext } from '../pipeline/step.ts';
-import type { StepHooks } from '../pipeline/exchange.ts';
-import type { StepResult } from '../pipeline/exchange.ts';
 import { isAuthenticated, setIdentity } from './auth-result.ts';
 import { readCredential, stripBearer, toCredentialSources } from './credential-sources.ts';
 import { applyKeyPolicies, isRefused, keyIdOfIdentity } from './derived-session.ts';

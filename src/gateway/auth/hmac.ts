@@ -1,10 +1,9 @@
 import { createHmac, createPublicKey, type KeyObject, timingSafeEqual, verify } from 'node:crypto';
 import type { MaybePromise } from '#base/maybe-promise.ts';
 import type { GatewayResponse } from '../http/response.ts';
-import type { Exchange } from '../pipeline/exchange.ts';
+import type { Exchange, StepResult } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
 import type { Step, StepContext } from '../pipeline/step.ts';
-import type { StepResult } from '../pipeline/exchange.ts';
 import { deny, providesSession, setIdentity } from './auth-result.ts';
 import type { StoredCertificate } from './certificate-cache.ts';
 import { readCredential, toCredentialSources } from './credential-sources.ts';

@@ -1,9 +1,8 @@
 import type { MaybePromise } from '#base/maybe-promise.ts';
-import type { Exchange } from '../pipeline/exchange.ts';
+import type { Exchange, StepResult } from '../pipeline/exchange.ts';
 import { refusals, refuse } from '../pipeline/refusals.ts';
 import type { RefusalCode } from '../pipeline/refusals-table.ts';
 import type { Step, StepContext } from '../pipeline/step.ts';
-import type { StepResult } from '../pipeline/exchange.ts';
 import { deny, isAuthenticated, providesSession, setIdentity } from './auth-result.ts';
 import { readCredential, toCredentialSources } from './credential-sources.ts';
 import { createDerivedSession, isRefused, keyIdOfIdentity } from './derived-session.ts';

@@ -1,11 +1,9 @@
 import type { MaybePromise } from '#base/maybe-promise.ts';
 import type { AuthMethod, Model } from '#definition/model.ts';
 import type { SecurityRequirement } from '#definition/security-requirements.ts';
-import type { Exchange } from '../pipeline/exchange.ts';
+import type { Exchange, StepHooks, StepResult } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
 import type { Step, StepContext } from '../pipeline/step.ts';
-import type { StepHooks } from '../pipeline/exchange.ts';
-import type { StepResult } from '../pipeline/exchange.ts';
 import { identityProviderNames, isAuthenticated } from './auth-result.ts';
 import { basicAuthStep } from './basic.ts';
 import { clientCertificatesStep } from './client-certificates.ts';

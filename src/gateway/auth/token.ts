@@ -1,8 +1,7 @@
 import type { GatewayResponse } from '../http/response.ts';
-import type { Exchange } from '../pipeline/exchange.ts';
+import type { Exchange, StepResult } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
 import type { Step, StepContext } from '../pipeline/step.ts';
-import type { StepResult } from '../pipeline/exchange.ts';
 import { deny, isAuthenticated, providesSession, setIdentity } from './auth-result.ts';
 import { parsePeerCertificate } from './certificate-cache.ts';
 import { createCertificateAuth } from './certificate-token.ts';

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import type { MaybePromise } from '#base/maybe-promise.ts';
-import type { Exchange } from '../pipeline/exchange.ts';
 import { andThen } from '#base/maybe-promise.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
 import { type CacheEntry, isVaryMarker, type VaryMarker } from './cache-entry.ts';
 import { buildVariantKey, clientHeadersName } from './cache-key.ts';
 import type { CacheRules } from './cache-policy.ts';

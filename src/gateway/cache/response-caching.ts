@@ -1,13 +1,11 @@
 import type { MaybePromise } from '#base/maybe-promise.ts';
+import { andThen } from '#base/maybe-promise.ts';
 import { HeaderList } from '../http/headers.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import { createRateLimitHeaders } from '../limits/rate-limit-headers.ts';
-import type { Exchange } from '../pipeline/exchange.ts';
-import { andThen } from '#base/maybe-promise.ts';
+import type { BodyCapture, Exchange, StepResult } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
 import type { StepContext } from '../pipeline/step.ts';
-import type { BodyCapture } from '../pipeline/exchange.ts';
-import type { StepResult } from '../pipeline/exchange.ts';
 import type { CacheEntry } from './cache-entry.ts';
 import { createCacheKeys, isSameVariant } from './cache-key.ts';
 import { type CacheLocation, locateEntry, selectBodyPart, toCoalescingKey } from './cache-location.ts';

@@ -1,9 +1,8 @@
 import type { CounterResult, Window } from '#storage/shared/shared.ts';
 import { createEndpointMatcher } from '../pipeline/endpoint-match.ts';
-import type { Exchange } from '../pipeline/exchange.ts';
+import type { Exchange, StepResult } from '../pipeline/exchange.ts';
 import { skipsLimits } from '../pipeline/loops.ts';
 import type { Step, StepContext } from '../pipeline/step.ts';
-import type { StepResult } from '../pipeline/exchange.ts';
 import { createRateCounter, type RateCounter, toLimitState } from './rate-counter.ts';
 import { createTooManyRequests } from './rate-limit-headers.ts';
 import type { LimitServices } from './services.ts';

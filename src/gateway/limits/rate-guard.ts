@@ -1,9 +1,8 @@
 import type { MaybePromise } from '#base/maybe-promise.ts';
 import type { CounterResult } from '#storage/shared/shared.ts';
 import type { GatewayResponse } from '../http/response.ts';
-import type { Exchange } from '../pipeline/exchange.ts';
+import type { Exchange, StepResult } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
-import type { StepResult } from '../pipeline/exchange.ts';
 import type { RatePlan } from './limit-plan.ts';
 import { type RateCounter, toLimitState } from './rate-counter.ts';
 import { createTooManyRequests } from './rate-limit-headers.ts';

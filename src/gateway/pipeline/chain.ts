@@ -1,10 +1,6 @@
-import type { Chain } from './exchange.ts';
 import type { MaybePromise } from '#base/maybe-promise.ts';
 import type { GatewayResponse } from '../http/response.ts';
-import type { Exchange } from './exchange.ts';
-import type { UpstreamResult } from './exchange.ts';
-import type { BodyCapture } from './exchange.ts';
-import type { StepResult } from './exchange.ts';
+import type { BodyCapture, Chain, Exchange, StepResult, UpstreamResult } from './exchange.ts';
 
 /** Runs the request phase; synchronous as long as every step is. */
 export function runRequestSteps(

@@ -1,5 +1,5 @@
-import type { MaybePromise } from '#base/maybe-promise.ts';
 import type { Session } from '#access/keys/session.ts';
+import type { MaybePromise } from '#base/maybe-promise.ts';
 import type { TimeoutQueue } from '#base/timeout-queue.ts';
 import type { Body } from '../http/body.ts';
 import type { HeaderList } from '../http/headers.ts';

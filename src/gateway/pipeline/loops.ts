@@ -1,5 +1,5 @@
-import type { LoopControls } from './upstream-address.ts';
 import type { Exchange } from './exchange.ts';
+import type { LoopControls } from './upstream-address.ts';
 
 /** Loops run on one call stack, so the limit of a URL is capped at the maximum of the gateway setting. */
 export const maxLoopLimit = 100;

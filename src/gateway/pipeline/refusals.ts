@@ -5,8 +5,8 @@ import { bodyFromBytes } from '../http/body.ts';
 import { HeaderList } from '../http/headers.ts';
 import { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from './exchange.ts';
-import { type Refusal, refusalsTable } from './refusals-table.ts';
 import type { RefusalCode } from './refusals-table.ts';
+import { type Refusal, refusalsTable } from './refusals-table.ts';
 import type { PipelineServices } from './services.ts';
 
 export const refusals: Readonly<Record<RefusalCode, Refusal>> = refusalsTable;

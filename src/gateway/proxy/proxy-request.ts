@@ -4,10 +4,9 @@ import { bodyFromBytes, problem as bodyProblem, noBody } from '../http/body.ts';
 import { BodyBuffer } from '../http/body-buffer.ts';
 import { HeaderList, hopByHopHeaders, removeConnectionHeaders } from '../http/headers.ts';
 import { GatewayResponse } from '../http/response.ts';
-import type { Exchange } from '../pipeline/exchange.ts';
+import type { BodyCapture, Exchange } from '../pipeline/exchange.ts';
 import type { RefusalCode } from '../pipeline/refusals-table.ts';
 import type { ResponseWriter } from '../pipeline/response-writer.ts';
-import type { BodyCapture } from '../pipeline/exchange.ts';
 import type { Admission, Admittable, Holder } from './admission.ts';
 import type { ReleasePreread } from './body-preread.ts';
 

@@ -1,4 +1,3 @@
-import type { SniIdentity } from './sni-identity.ts';
 import type { Model } from '#definition/model.ts';
 import { isLiteralHost } from '#definition/route-overlap.ts';
 import type { ReservedHosts } from '#people/organisations/reserved-hosts.ts';
@@ -8,6 +7,7 @@ import type { Api } from './api.ts';
 import { canUseHost } from './route-guard.ts';
 import { compareAge } from './route-index.ts';
 import type { Snapshot } from './snapshot.ts';
+import type { SniIdentity } from './sni-identity.ts';
 
 interface SniIndex {
   readonly reservedHosts: ReservedHosts;

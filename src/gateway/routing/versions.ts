@@ -2,11 +2,9 @@ import { findUnversionedKey, type Model, type VersionModel } from '#definition/m
 import { stripMatrixParameters } from '../http/path.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import { compileBoundedRegex } from '../pipeline/bounded-regex.ts';
-import type { Chain } from '../pipeline/exchange.ts';
-import type { Exchange } from '../pipeline/exchange.ts';
+import type { Chain, Exchange, StepHooks } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
 import type { RefusalCode } from '../pipeline/refusals-table.ts';
-import type { StepHooks } from '../pipeline/exchange.ts';
 import type { UpstreamAddress } from '../pipeline/upstream-address.ts';
 import type { LoadBalancer } from '../proxy/load-balancer.ts';
 

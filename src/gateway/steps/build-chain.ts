@@ -1,7 +1,6 @@
 import type { Settings } from '#base/settings.ts';
-import type { Chain } from '../pipeline/exchange.ts';
+import type { Chain, StepHooks } from '../pipeline/exchange.ts';
 import type { Step, StepContext } from '../pipeline/step.ts';
-import type { StepHooks } from '../pipeline/exchange.ts';
 import { order } from './order.ts';
 import type { StepServices } from './step-services.ts';
 

@@ -1,8 +1,7 @@
 import { createEndpointMatcher } from '../pipeline/endpoint-match.ts';
-import type { Exchange } from '../pipeline/exchange.ts';
+import type { Exchange, UpstreamResult } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
 import type { Step, StepContext } from '../pipeline/step.ts';
-import type { UpstreamResult } from '../pipeline/exchange.ts';
 import { type CircuitBreaker, createCircuitBreaker } from '../proxy/circuit-breaker.ts';
 import { createDiscoveredHosts } from '../proxy/load-balancer.ts';
 import type { ProxyServices } from '../proxy/services.ts';

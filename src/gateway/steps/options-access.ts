@@ -1,8 +1,8 @@
 import { bodyTooLargeResponse, exceedsBodyLimit } from '../pipeline/body-limit.ts';
 import { createEndpointMatcher } from '../pipeline/endpoint-match.ts';
+import type { StepHooks } from '../pipeline/exchange.ts';
 import { refuseAccess } from '../pipeline/refusals.ts';
 import type { StepContext } from '../pipeline/step.ts';
-import type { StepHooks } from '../pipeline/exchange.ts';
 import { ipAccessStep } from './ip-access.ts';
 
 /** A preflight has no body; what comes with one is not buffered or forwarded without bound. */

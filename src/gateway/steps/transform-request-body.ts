@@ -1,11 +1,9 @@
 import { escapeQuery } from '#languages/go-template/functions/print.ts';
 import { noBytes } from '../http/body.ts';
 import type { EndpointMatcher } from '../pipeline/endpoint-match.ts';
-import type { Exchange } from '../pipeline/exchange.ts';
+import type { Exchange, StepHooks, StepResult } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
 import type { Step, StepContext } from '../pipeline/step.ts';
-import type { StepHooks } from '../pipeline/exchange.ts';
-import type { StepResult } from '../pipeline/exchange.ts';
 import { InvalidBody, parseBodyData } from '../transform/body-data.ts';
 import {
   type BodyTransform,

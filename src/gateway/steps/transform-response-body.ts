@@ -1,11 +1,10 @@
 import { noBytes, problem } from '../http/body.ts';
 import { type GatewayResponse, isStreaming } from '../http/response.ts';
 import type { EndpointMatcher } from '../pipeline/endpoint-match.ts';
-import type { Exchange } from '../pipeline/exchange.ts';
+import type { Exchange, StepHooks } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
 import type { RefusalCode } from '../pipeline/refusals-table.ts';
 import type { Step, StepContext } from '../pipeline/step.ts';
-import type { StepHooks } from '../pipeline/exchange.ts';
 import { type BodyData, type BodyFormat, InvalidBody, parseBodyData } from '../transform/body-data.ts';
 import {
   type BodyTransform,

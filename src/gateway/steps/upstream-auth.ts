@@ -1,10 +1,8 @@
 import { tokenPattern } from '#base/http-syntax.ts';
 import type { Model } from '#definition/model.ts';
-import type { Exchange } from '../pipeline/exchange.ts';
+import type { Exchange, StepHooks, StepResult } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
 import { ApiCompileError, type Step, type StepContext } from '../pipeline/step.ts';
-import type { StepHooks } from '../pipeline/exchange.ts';
-import type { StepResult } from '../pipeline/exchange.ts';
 import { createUpstreamTokens, type UpstreamToken } from '../proxy/upstream-tokens.ts';
 
 const defaultAuthHeader = 'Authorization';

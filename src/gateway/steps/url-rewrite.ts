@@ -1,8 +1,7 @@
 import { createEndpointMatcher } from '../pipeline/endpoint-match.ts';
-import type { Exchange } from '../pipeline/exchange.ts';
+import type { Exchange, StepResult } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
 import type { Step, StepContext } from '../pipeline/step.ts';
-import type { StepResult } from '../pipeline/exchange.ts';
 import { matchUrl } from '../transform/match-url.ts';
 import { compileRewritePattern } from '../transform/rewrite-pattern.ts';
 import { compileRewriteTarget } from '../transform/rewrite-target.ts';

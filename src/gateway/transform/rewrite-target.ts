@@ -4,9 +4,8 @@ import { canonicalizePath, type InvalidPath, isInvalidPath } from '../http/path.
 import { isAuthority } from '../http/request-head.ts';
 import type { Exchange, RewrittenTarget } from '../pipeline/exchange.ts';
 import { parseLoopControls } from '../pipeline/loops.ts';
-import type { LoopControls } from '../pipeline/upstream-address.ts';
 import { ApiCompileError, type StepContext } from '../pipeline/step.ts';
-import type { UpstreamAddress } from '../pipeline/upstream-address.ts';
+import type { LoopControls, UpstreamAddress } from '../pipeline/upstream-address.ts';
 import { parseUpstreamAddress } from '../proxy/load-balancer.ts';
 import { escapeUrlValue, resolveVariable } from '../variables/variables.ts';
 import { type Captures, parseUrlTemplate, splitQueryPairs, splitSections, type TemplatePart } from './url-template.ts';

@@ -5,7 +5,6 @@ import { numberBuiltins } from './functions/numbers.ts';
 import { objectBuiltins } from './functions/objects.ts';
 import { stringBuiltins } from './functions/strings.ts';
 
-
 export const builtins: BuiltinTable = {
   __proto__: null as never,
   ...arrayBuiltins,

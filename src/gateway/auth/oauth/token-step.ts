@@ -1,8 +1,7 @@
 import type { MaybePromise } from '#base/maybe-promise.ts';
-import type { Exchange } from '../../pipeline/exchange.ts';
+import type { Exchange, StepResult } from '../../pipeline/exchange.ts';
 import { refuse } from '../../pipeline/refusals.ts';
 import type { Step } from '../../pipeline/step.ts';
-import type { StepResult } from '../../pipeline/exchange.ts';
 import { deny, isAuthenticated, providesSession, setIdentity } from '../auth-result.ts';
 import { readCredential, toCredentialSources } from '../credential-sources.ts';
 import type { AuthServices } from '../services.ts';

@@ -1,7 +1,6 @@
 import type { MaybePromise } from '#base/maybe-promise.ts';
 import type { GatewayResponse } from '../../http/response.ts';
-import type { Chain } from '../../pipeline/exchange.ts';
-import type { Exchange } from '../../pipeline/exchange.ts';
+import type { Chain, Exchange } from '../../pipeline/exchange.ts';
 import { refusals } from '../../pipeline/refusals.ts';
 import type { Api } from '../../routing/api.ts';
 import type { VersionRuntime, VersionSelector } from '../../routing/versions.ts';

@@ -2,9 +2,8 @@ import { createMasterKeys } from '#storage/data-directory.ts';
 import { openDeferredRecords } from '#storage/records.ts';
 import { type OpenedBackup, problem, readBackup } from './backup-file.ts';
 import { backupFileName, type ConfigBackup } from './config-backup.ts';
+import type { OpenDatabaseOptions, OpenedDatabase } from './with-database.ts';
 import { withDatabase } from './with-database.ts';
-import type { OpenedDatabase } from './with-database.ts';
-import type { OpenDatabaseOptions } from './with-database.ts';
 
 /** Offline start from the config backup; undefined without a usable one. */
 export async function startFromBackup(

@@ -1,7 +1,6 @@
 import { problem, toDatabaseProblem } from '#storage/database-errors.ts';
+import type { OpenDatabaseOptions, OpenedDatabase } from './with-database.ts';
 import { withDatabase } from './with-database.ts';
-import type { OpenedDatabase } from './with-database.ts';
-import type { OpenDatabaseOptions } from './with-database.ts';
 
 /**
  * Opens the database and its data key. A process that serves traffic may start offline while PostgreSQL is

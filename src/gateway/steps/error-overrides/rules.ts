@@ -3,9 +3,8 @@ import { getByPath } from '#base/json.ts';
 import { compileRegex, InvalidRegex } from '#base/regex.ts';
 import { ApiCompileError } from '../../pipeline/step.ts';
 import { findFlag, upstreamFlag } from './flags.ts';
-import { Rule } from './rule-schema.ts';
 import { compileReplacement, type Replacement } from './replacement.ts';
-
+import { Rule } from './rule-schema.ts';
 
 /** Compiled rule. */
 export interface OverrideRule {

@@ -1,7 +1,6 @@
 import { binaryOperators } from '../arithmetic.ts';
 import type { JqBudget } from '../budget.ts';
-import type { BuiltinTable } from '../builtin.ts';
-import type { Builtin } from '../builtin.ts';
+import type { Builtin, BuiltinTable } from '../builtin.ts';
 import { raise } from '../error.ts';
 import { copyObject, indicesOf } from '../paths.ts';
 import {

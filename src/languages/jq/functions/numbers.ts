@@ -1,5 +1,4 @@
-import type { BuiltinTable } from '../builtin.ts';
-import type { Builtin } from '../builtin.ts';
+import type { Builtin, BuiltinTable } from '../builtin.ts';
 import { raise } from '../error.ts';
 import { describeValue, isJqNumber, jqTypeOf } from '../values.ts';
 

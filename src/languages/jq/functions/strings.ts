@@ -1,7 +1,6 @@
 import { findJsonExcess } from '#base/json-scan.ts';
 import { splitString } from '../arithmetic.ts';
-import type { BuiltinTable } from '../builtin.ts';
-import type { Builtin } from '../builtin.ts';
+import type { Builtin, BuiltinTable } from '../builtin.ts';
 import { JqError, JqRuntimeError, raise } from '../error.ts';
 import { findFormat, toJqString } from '../formats.ts';
 import { stringifyJson } from '../json-text.ts';
