@@ -14,7 +14,7 @@ export const definitionArbitrary = (): fc.Arbitrary<ClassicDefinition> =>
 export const oasArbitrary = (): fc.Arbitrary<OasDefinition> =>
   (arbitraryOf(oasSchema) as fc.Arbitrary<OasDefinition>).map(lawfulDocument);
 
-/** The same without the members nobody has declared: what a write accepts. */
+/** The same without unknown members: definitions that a write accepts. */
 export const withoutUnknown = <T>(definition: T): T =>
   JSON.parse(JSON.stringify(definition, (name, value) => (name === 'x_unknown' ? undefined : value)));
 
@@ -26,7 +26,7 @@ const methodNames = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'] as const;
 /** Bags are written by conversions alone. */
 const bags: readonly string[] = Object.values(carryOverKey);
 
-/** Members nobody has declared turn up anywhere: older installations stored them, and a setting lets them pass. */
+/** Unknown members can be anywhere: older installations stored them, and a setting admits them. */
 const surprise = fc.constantFrom<unknown>(1, 'kept', true, [1, { deep: null }], { nested: { more: [] } });
 
 const known = new Map<z.ZodType, fc.Arbitrary<unknown>>([
@@ -153,7 +153,7 @@ function lawfulDocument(given: OasDefinition): OasDefinition {
   } as OasDefinition;
 }
 
-/** Each way in looks in a header at least. */
+/** Each authentication method reads at least a header. */
 function lawfulWaysIn(server: unknown): Bag {
   const authentication = bagOf(bagOf(server).authentication);
   for (const block of [

@@ -5,7 +5,7 @@ const key = (place: string) => ({ type: 'apiKey', in: place, name: 'x-key' });
 const flow = (more: object = {}) => ({ scopes: { read: 'Reads' }, ...more });
 const urls = { authorizationUrl: 'https://x.test/a', tokenUrl: 'https://x.test/t', refreshUrl: 'https://x.test/r' };
 
-/** Every way in that OpenAPI knows, by what the gateway makes of it. */
+/** Every security scheme of OpenAPI, by the gateway's authentication method. */
 const known: Record<string, object> = {
   'a key in a header': key('header'),
   'a key in the query': key('query'),
@@ -66,7 +66,7 @@ const unreachable: Record<string, { servers: unknown; why: RegExp }> = {
 
 export const placeMakers = [
   maker({
-    name: 'a way in',
+    name: 'a security scheme',
     variants: Object.keys(known),
     make: (which, chance) => ({
       document: secured(known[which]!),
@@ -76,7 +76,7 @@ export const placeMakers = [
     }),
   }),
   maker({
-    name: 'a way in that is described and not asked for',
+    name: 'a security scheme that is declared and not required',
     variants: Object.keys({ ...known, ...unknown }),
     make: which => ({
       document: secured({ ...known, ...unknown }[which]!),
@@ -85,7 +85,7 @@ export const placeMakers = [
     }),
   }),
   maker({
-    name: 'a way in the gateway takes for a key',
+    name: 'a security scheme that maps to a key',
     variants: Object.keys(unknown),
     make: which => ({
       document: secured(unknown[which]!),
@@ -112,7 +112,7 @@ export const placeMakers = [
     }),
   }),
   maker({
-    name: 'a scheme nobody described',
+    name: 'an undeclared scheme',
     variants: [{ nobody: [] }, { way: [], nobody: [] }],
     make: requirement => ({
       document: secured(key('header'), [requirement]),

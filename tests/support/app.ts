@@ -51,9 +51,9 @@ export interface AppOptions {
   settings?: Partial<Record<SettingName, string>>;
   clock?: Clock;
   threadProgram?: URL;
-  /** Told every line of the log of the main thread. */
+  /** Receives every log line of the main thread. */
   onLog?: (line: string) => void;
-  /** Told what the traffic threads log, one or more lines at a time. */
+  /** Receives the log of the traffic threads, one or more lines at a time. */
   onTrafficLog?: (lines: string) => void;
 }
 

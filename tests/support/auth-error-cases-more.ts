@@ -39,8 +39,8 @@ const openIdRows = (
   [
     ['no ID token is sent', undefined],
     ['an ID token is none', says('Bearer abc')],
-    ['an ID token is signed by somebody else', idToken({}, rsaPair().privateKey)],
-    ['an ID token is of an issuer nobody named', idToken({ iss: 'https://other.example' })],
+    ['an ID token is signed with another key', idToken({}, rsaPair().privateKey)],
+    ['an ID token has an issuer that is not configured', idToken({ iss: 'https://other.example' })],
     ['an ID token is for another client', idToken({ aud: 'other' })],
     ['an ID token is past', idToken({ exp: nowSeconds() - 600 })],
   ] as const
@@ -86,7 +86,7 @@ const externalRows: RefusedRow[] = [
     message: 'access token validation method is not specified',
   },
   {
-    when: 'a token of another server is signed by somebody else',
+    when: 'a token of another server is signed with another key',
     definition: signed,
     sends: bearer({ sub: 'ann' }, {}, rsaPair().privateKey),
     status: 401,
@@ -100,7 +100,7 @@ const externalRows: RefusedRow[] = [
     message: 'key not authorized: token has expired',
   },
   {
-    when: 'a token of another server names nobody',
+    when: 'a token of another server has no user claim',
     definition: signed,
     sends: bearer({}),
     status: 500,

@@ -7,7 +7,7 @@ import { makeCertificate } from './certificates.ts';
 import { jwkOf, mint, type Publisher, pemOf, rsaPair } from './tokens.ts';
 import { settled } from './traffic.ts';
 
-/** Every reason for which a caller is not let in, with a call that meets it and what the caller hears. */
+/** Every authentication refusal, with a request that triggers it and its response. */
 export interface RefusedRow {
   readonly when: string;
   readonly definition: JsonObject | ((at: RowGround) => JsonObject | Promise<JsonObject>);
@@ -19,7 +19,7 @@ export interface RefusedRow {
   readonly invited?: true;
 }
 
-/** What a row may use: the product, somebody who publishes things, and the id of the API that it is about. */
+/** Fixtures of a row: the product, a publisher, and the id of its API. */
 export interface RowGround {
   readonly app: TestApp;
   readonly publisher: Publisher;
@@ -59,7 +59,7 @@ const withKey = async (at: RowGround) => authorization(await keyOf(at));
 const token: RefusedRow[] = [
   { when: 'no key is sent', definition: {}, status: 401, message: 'Authorization field missing' },
   ...[
-    ['nobody has the key', 'nobody-has-this'],
+    ['the key does not exist', 'nobody-has-this'],
     ['the key is too short', 'ab'],
     ['the key is too long', 'x'.repeat(5000)],
   ].map(([when, text]) => ({
@@ -85,7 +85,7 @@ const token: RefusedRow[] = [
     message: 'sign it',
   },
   {
-    when: 'nobody knows the algorithm of that signature',
+    when: 'the signature algorithm is unknown',
     definition: signing({ algorithm: 'Unknown' }),
     sends: withKey,
     status: 500,
@@ -112,7 +112,7 @@ const oauth: RefusedRow[] = [
   },
   {
     ...failure,
-    when: 'nobody has the access token',
+    when: 'the access token does not exist',
     definition: oauthApi,
     sends: says('Bearer abc'),
     status: 403,
@@ -182,7 +182,7 @@ const basic: RefusedRow[] = [
   })),
   {
     ...failure,
-    when: 'nobody has the name',
+    when: 'the user name does not exist',
     definition: basicApi,
     sends: says(`Basic ${base64('nobody-at-all:word')}`),
     status: 401,
@@ -315,8 +315,8 @@ const jwt: RefusedRow[] = [
     message: 'Authorization field missing',
   },
   jwtRow('a token is none', says('Bearer abc'), 'Key not authorized', jwtApi()),
-  jwtRow('a token is of somebody else', bearer(ann, {}, rsaPair().privateKey), 'Key not authorized', jwtApi()),
-  jwtRow('nobody knows the key of a token', bearer(ann, { header: { kid: '../x' } }), 'Key not authorized', byKeySet),
+  jwtRow('a token is signed with another key', bearer(ann, {}, rsaPair().privateKey), 'Key not authorized', jwtApi()),
+  jwtRow('the kid of a token is unknown', bearer(ann, { header: { kid: '../x' } }), 'Key not authorized', byKeySet),
   jwtRow('a token is too long', bearer({ ...ann, pad: 'x'.repeat(12_500) }), 'Key not authorized', jwtApi()),
   ...(['none', 'HS256'] as const).map(alg =>
     jwtRow(
@@ -339,17 +339,17 @@ const jwt: RefusedRow[] = [
     status: 401,
     message: `Key not authorized: ${why}`,
   })),
-  jwtRow('a token names nobody', bearer({}), 'no suitable claims for user ID were found', jwtApi()),
-  jwtRow('a token names nobody by sub', bearer({ sub: '' }), 'found an empty user ID in sub claim', jwtApi()),
+  jwtRow('a token has no user claim', bearer({}), 'no suitable claims for user ID were found', jwtApi()),
+  jwtRow('a token has an empty sub', bearer({ sub: '' }), 'found an empty user ID in sub claim', jwtApi()),
   jwtRow(
-    'a token names nobody by the claim asked for',
+    'a token lacks the configured identity claim',
     bearer({ mail: '' }),
     'found an empty user ID in predefined base claim, claim: mail',
     jwtApi({ jwt_identity_base_field: 'mail' }),
   ),
   jwtRow('no policy is named', bearer(ann), `${noPolicy} found`, jwtApi()),
   jwtRow(
-    'nobody has the policy of a token',
+    'the policy of a token does not exist',
     bearer({ ...ann, pol: 'none' }),
     noPolicy,
     jwtApi({ jwt_policy_field_name: 'pol' }),

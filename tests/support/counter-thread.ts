@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { Window } from '../../src/storage/shared/shared.ts';
 import { createThreadsShared } from '../../src/storage/shared/threads.ts';
 
-/** A traffic thread for the tests: does what it is told and answers with what it saw. */
+/** A traffic thread for tests: runs commands and returns their results. */
 export type Order =
   | { do: 'take' | 'slide'; name: string; window: Window; nowMs: number; times: number }
   | { do: 'publish'; channel: string; messages: string[] }

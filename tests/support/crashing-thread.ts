@@ -1,6 +1,6 @@
 import { BroadcastChannel, threadId } from 'node:worker_threads';
 
-/** The usual traffic thread, which says when it is there and dies when it is told to. */
+/** The normal traffic thread, which reports when it is ready and crashes on request. */
 const born = new BroadcastChannel('gw-test-born');
 const die = new BroadcastChannel('gw-test-die');
 const rollCall = new BroadcastChannel('gw-test-roll-call');

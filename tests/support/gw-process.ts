@@ -163,7 +163,7 @@ async function ask(
   return { status: reply.status, headers: reply.headers, text, body: json ? JSON.parse(text) : undefined };
 }
 
-/** A directory for the tests of one file; `remove` takes all of it away, and the children that a failed test left. */
+/** A directory for the tests of one file; `remove` deletes it and stops the children that a failed test left. */
 export function scratch(name: string) {
   const root = mkdtempSync(join(tmpdir(), `gw-${name}-`));
   let made = 0;

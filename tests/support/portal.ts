@@ -8,7 +8,7 @@ export const portalTimePattern = /^\d{4}-\d\d-\d\d \d\d:\d\d$/;
 
 type Members = Record<string, unknown>;
 
-/** Asks, and says what went wrong where it did. */
+/** Sends a management request and asserts its status. */
 export async function made(app: TestApp, method: string, path: string, body?: unknown, status = 200) {
   const answer = await app.ask(method, path, body === undefined ? {} : { body });
   assert.equal(answer.status, status, `${method} ${path}: ${answer.text}`);
@@ -53,7 +53,7 @@ export async function anApp(app: TestApp, more: Members = {}) {
   return made(app, 'POST', '/portal-api/apps', { Name: `app-${createPublicId()}`, ...more, UserID });
 }
 
-/** An app whose request for access was made, and approved unless told otherwise. */
+/** An app with an access request, approved by default. */
 export async function aRequest(app: TestApp, more: { plan?: Members; app?: Members; pending?: boolean } = {}) {
   const product = await aProduct(app);
   const plan = await aPlan(app, more.plan);

@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads';
 
-/** The usual traffic thread, which never hears that its records were taken: as if the main thread had no time for them. */
+/** The normal traffic thread without acknowledgements of its records: simulates a busy main thread. */
 const port = parentPort!;
 const on = port.on.bind(port);
 port.on = ((event: string, listener: (message: { kind?: string }) => void) =>

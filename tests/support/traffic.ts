@@ -35,7 +35,7 @@ export async function publish(app: TestApp, definition: Definition): Promise<str
 /** Waits until every traffic thread serves what was committed before the call. */
 export const settled = (app: TestApp): Promise<void> => app.application.waitForDataPlane();
 
-/** Why calls to this address get 503: callers are not told, the explanation of a call says it. */
+/** The reason why requests to this URL get 503, from the request explanation: responses do not carry it. */
 export async function unservedReason(app: TestApp, url: string, init: RequestInit = {}): Promise<string> {
   const headers = { 'x-gw-explain': app.credentials.gateway_secret };
   const reply = await fetch(url, { ...init, headers });

@@ -27,7 +27,7 @@ export async function startUpstream(): Promise<Upstream> {
     try {
       for await (const chunk of request) chunks.push(chunk as Buffer);
     } catch {
-      return; // Whoever breaks off in the middle has not asked for anything.
+      return; // An aborted request is not recorded.
     }
     const body = Buffer.concat(chunks).toString();
     const { method, url, headers, rawHeaders } = request;
@@ -53,7 +53,7 @@ export async function startUpstream(): Promise<Upstream> {
   return upstream;
 }
 
-/** How long `eventually` waits unless it is told. */
+/** Default timeout of `eventually`. */
 export const patience = { ms: 10_000 };
 
 /** Waits until `check` stops throwing and gives what it returned; fails with its last complaint. */

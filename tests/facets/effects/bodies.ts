@@ -46,7 +46,7 @@ const xml = '<r><name>Ann</name></r>';
 export const bodies: readonly Effect[] = ways.flatMap((way): Effect[] => [
   {
     rows: `endpoints.${way.name}.path,method,enabled,format,mode,source,body`,
-    promise: 'the body of an endpoint is read, and a template writes it anew',
+    promise: 'the body of an endpoint is transformed by a template',
     classic: () =>
       classic(way, { input_type: 'xml', template_mode: 'blob', template_source: base64('now: {{.r.name}}') }),
     oas: () => oas(way, { format: 'xml', body: base64('now: {{.r.name}}') }),
@@ -57,7 +57,7 @@ export const bodies: readonly Effect[] = ways.flatMap((way): Effect[] => [
   },
   {
     rows: `endpoints.${way.name}.mode,source,file`,
-    promise: 'the template may be a file of the operator',
+    promise: 'the template can be a file',
     settings: { 'templates.directory': join(import.meta.dirname, '../templates') },
     classic: () => classic(way, { input_type: 'json', template_mode: 'file', template_source: 'thing.tmpl' }),
     oas: () => oas(way, { format: 'json', path: 'thing.tmpl' }),
@@ -67,7 +67,7 @@ export const bodies: readonly Effect[] = ways.flatMap((way): Effect[] => [
   },
   {
     rows: `endpoints.${way.name}.enableSession`,
-    promise: 'the template sees what is known of the key',
+    promise: 'the template reads the metadata of the key',
     classic: () => keyed(classic(way, { template_source: base64('{{._gw_meta.team}}'), enable_session: true })),
     oas: () => {
       const { paths, x } = oas(way, { format: 'json', body: base64('{{._gw_meta.team}}') });
@@ -93,7 +93,7 @@ export const filters: readonly Effect[] = ways.map(({ name, result }): Effect =>
       : ['transformJqResponse', 'transform_jq_response'];
   return {
     rows: `endpoints.${facet}.path,method,enabled,filter`,
-    promise: 'the body of an endpoint is read, and a filter writes it anew',
+    promise: 'the body of an endpoint is transformed by a jq filter',
     classic: () => filtered(list!, '{body: [.body.name]}'),
     async observe(at) {
       assert.equal(await result(at, '{"name":"Ann"}'), '["Ann"]');

@@ -54,7 +54,7 @@ const keeping = (timeout: number) => {
 export const caches: readonly Effect[] = [
   {
     rows: 'cache.enabled,timeout,cacheAllSafeRequests,cacheResponseCodes,cacheByHeaders',
-    promise: 'answers with listed statuses are kept for their time, apart by listed headers',
+    promise: 'responses with listed statuses are cached for the timeout, per listed headers',
     ...saying({
       enabled: true,
       timeout: 60,
@@ -77,7 +77,7 @@ export const caches: readonly Effect[] = [
   },
   {
     rows: 'cache.enableUpstreamCacheControl,controlTTLHeaderName',
-    promise: 'the upstream says what is kept and how long, in a header that is named',
+    promise: 'the upstream controls caching by a configured header',
     ...saying({
       enabled: true,
       timeout: 1,
@@ -97,7 +97,7 @@ export const caches: readonly Effect[] = [
   },
   {
     rows: 'endpoints.cache.path,method,enabled,timeout,cacheByRegex,cacheResponseCodes',
-    promise: 'answers of one endpoint are kept, apart by a part of the body',
+    promise: 'responses of one endpoint are cached, keyed by a part of the body',
     classic: () => ({ ...cacheOptions({ enabled: true }), ...keeping(60).classic }),
     oas: () => ({
       paths: { '/thing': { post: { operationId: 'postThing', responses: {} } } },
@@ -119,7 +119,7 @@ export const caches: readonly Effect[] = [
   },
   {
     rows: 'version.cachedPaths',
-    promise: 'safe calls of listed paths are kept',
+    promise: 'safe requests to listed paths are cached',
     classic: () => ({ ...cacheOptions({ enabled: true, timeout: 60 }), ...lists({ cache: ['/thing'] }) }),
     async observe(at) {
       await becomesKept(at);

@@ -63,7 +63,7 @@ async function standsForKey(at: Served): Promise<void> {
 export const certificates: readonly Effect[] = [
   {
     rows: 'clientCertificates.enabled,allowlist',
-    promise: 'only callers with a listed certificate are let in',
+    promise: 'only clients with a listed certificate are accepted',
     settings,
     classic: async at => ({ use_mutual_tls_auth: true, client_certificates: [await uploaded(at, clientOf(at))] }),
     oas: async at => ({
@@ -77,7 +77,7 @@ export const certificates: readonly Effect[] = [
   },
   {
     rows: 'token.useCertificate',
-    promise: 'the certificate of a caller may stand for the key',
+    promise: 'a client certificate can replace the key',
     settings,
     classic: () => classic('token', { auth_configs: { authToken: { use_certificate: true } } }),
     oas: () => guarded('token', { enableClientCertificate: true }),
@@ -85,7 +85,7 @@ export const certificates: readonly Effect[] = [
   },
   {
     rows: 'olderAuth.useCertificate',
-    promise: 'which older definitions say for all ways in',
+    promise: 'a client certificate can replace the key, by the legacy member',
     settings,
     classic: () => classic('token', { auth: { use_certificate: true } }),
     observe: standsForKey,

@@ -42,7 +42,7 @@ export const checks: readonly Effect[] = [
   },
   {
     rows: 'endpoints.mockResponse.path,method,enabled,ignoreCase,code,body,headers',
-    promise: 'the gateway answers itself',
+    promise: 'a mock response is served',
     classic: () =>
       lists({
         mock_response: [{ ...place, ignore_case: true, code: 202, body: 'mocked', headers: { 'x-mock': 'yes' } }],
@@ -60,7 +60,7 @@ export const checks: readonly Effect[] = [
   },
   {
     rows: 'endpoints.mockResponse.fromExamples,exampleCode,exampleContentType,exampleName',
-    promise: 'the gateway answers with the example that is chosen',
+    promise: 'the selected example is served',
     oas: () => {
       const fromOASExamples = { enabled: true, code: 203, contentType: 'text/plain', exampleName: 'b' };
       const examples = { a: { value: 'first' }, b: { value: 'second' } };
@@ -75,7 +75,7 @@ export const checks: readonly Effect[] = [
   },
   {
     rows: 'endpoints.validateJson.path,method,enabled,schema,errorResponseCode',
-    promise: 'a body that does not fit its schema is refused',
+    promise: 'a body that violates its schema is refused',
     classic: () => lists({ validate_json: [{ ...place, schema, error_response_code: 409 }] }),
     async observe(at) {
       const { status, text } = await post(at, '{}');
@@ -86,7 +86,7 @@ export const checks: readonly Effect[] = [
   },
   {
     rows: 'endpoints.validateJson.schemaBase64',
-    promise: 'the schema may be kept in base64',
+    promise: 'the schema can be base64',
     classic: () =>
       lists({ validate_json: [{ ...place, schema_b64: Buffer.from(JSON.stringify(schema)).toString('base64') }] }),
     async observe(at) {
@@ -95,7 +95,7 @@ export const checks: readonly Effect[] = [
   },
   {
     rows: 'endpoints.validateRequest.path,method,enabled,errorResponseCode',
-    promise: 'a call that does not fit the document is refused; without a document there is nothing to fit',
+    promise: 'a request that violates the document is refused; a classic definition has no document',
     classic: () =>
       lists({ validate_request: [{ path: '/thing', method: 'POST', enabled: true, error_response_code: 409 }] }),
     oas: () =>

@@ -7,9 +7,9 @@ import type { Effect, Served } from '../effect.ts';
 
 /** The three lists of access: what each does with a call to its endpoint, and with one to another. */
 const access = {
-  ignoreAuthentication: { list: 'ignored', here: 200, there: 401, promise: 'an endpoint is open to everybody' },
-  block: { list: 'black_list', here: 403, there: 200, promise: 'an endpoint may not be called' },
-  allow: { list: 'white_list', here: 200, there: 403, promise: 'only its endpoints may be called' },
+  ignoreAuthentication: { list: 'ignored', here: 200, there: 401, promise: 'an endpoint needs no authentication' },
+  block: { list: 'black_list', here: 403, there: 200, promise: 'an endpoint is blocked' },
+  allow: { list: 'white_list', here: 200, there: 403, promise: 'only allowed endpoints are served' },
 } as const;
 
 const accessEffects = Object.entries(access).flatMap(([name, { list, here, there, promise }]): Effect[] => {
@@ -31,7 +31,7 @@ const accessEffects = Object.entries(access).flatMap(([name, { list, here, there
     },
     {
       rows: `endpoints.${name}.methodActions`,
-      promise: `${promise}, by methods that are named one by one`,
+      promise: `${promise}, by method actions`,
       classic: () => {
         const reply = { action: 'reply', code: 418, data: 'tea', headers: { 'x-pot': 'yes' } };
         const method_actions = { GET: { action: 'no_action' }, PATCH: reply };
@@ -55,7 +55,7 @@ const olderLists = {
 const olderEffects = Object.entries(olderLists).map(
   ([name, [list, here, there]]): Effect => ({
     rows: `version.${name},useExtendedPaths`,
-    promise: 'older lists of paths count, unless the newer ones are asked for',
+    promise: 'legacy path lists apply unless extended paths are used',
     classic: () => ({
       ...(name === 'pathsIgnored' ? keyed() : {}),
       ...version({ use_extended_paths: false, paths: { [list]: ['/thing'] } }),
@@ -84,7 +84,7 @@ export const endpoints: readonly Effect[] = [
   ...olderEffects,
   {
     rows: 'version.ignoreCase',
-    promise: 'paths of endpoint lists match in any case',
+    promise: 'paths of endpoint lists match case-insensitively',
     classic: () => version({ ignore_endpoint_case: true, extended_paths: { black_list: [place] } }),
     oas: () => ({
       x: {
@@ -100,7 +100,7 @@ export const endpoints: readonly Effect[] = [
   },
   {
     rows: 'endpoints.internal.path,method,enabled',
-    promise: 'an endpoint is reached from inside only',
+    promise: 'an endpoint is internal',
     classic: () =>
       lists({
         internal: [place],
@@ -124,7 +124,7 @@ export const endpoints: readonly Effect[] = [
   },
   {
     rows: 'endpoints.trackEndpoint.path,method,enabled',
-    promise: 'calls are counted by the path that the definition gives their endpoint',
+    promise: 'requests are counted by the path template of their endpoint',
     classic: () => lists({ track_endpoints: [{ ...place, path: '/other/{id}' }] }),
     oas: () => ({
       paths: {
@@ -151,7 +151,7 @@ export const endpoints: readonly Effect[] = [
   },
   {
     rows: 'endpoints.doNotTrackEndpoint.path,method,enabled',
-    promise: 'calls to an endpoint are left out of analytics',
+    promise: 'requests to an endpoint are omitted from analytics',
     classic: () => lists({ do_not_track_endpoints: [place] }),
     oas: () => ({
       x: {
@@ -170,7 +170,7 @@ export const endpoints: readonly Effect[] = [
   },
   {
     rows: 'endpoints.rateLimit.path,method,enabled,rate,perSeconds',
-    promise: 'an endpoint takes so many calls in a period',
+    promise: 'an endpoint is rate limited',
     classic: () => lists({ rate_limit: [{ ...place, rate: 2, per: 3600 }] }),
     oas: () => operation({ rateLimit: { enabled: true, rate: 2, per: '1h' } }),
     async observe(at) {

@@ -70,7 +70,7 @@ const stranger = ecPair();
 const trust: readonly Effect[] = [
   {
     rows: 'jwt.source,signingMethod,defaultPolicies',
-    promise: 'tokens are signed with the key and in the way of the definition, and get its policies',
+    promise: 'JWTs are verified with the configured key and algorithm, and get the default policies',
     ...tokens((_at, policy) => ({
       classic: { jwt_source: publicSource, jwt_signing_method: 'ecdsa', jwt_default_policies: [policy] },
       oas: { source: publicSource, signingMethod: 'ecdsa', defaultPolicies: [policy] },
@@ -88,7 +88,7 @@ const trust: readonly Effect[] = [
   },
   {
     rows: 'jwt.keySets jwt.keySets[].url jwt.keySets[].cacheTimeout',
-    promise: 'keys of any key set named are trusted for as long as each is remembered',
+    promise: 'keys of every configured JWKS URL are trusted for its cache time',
     settings: { 'jwks.min_refresh_seconds': '0' },
     ...tokens(at => {
       const { first, second } = pagesOf(at);
@@ -109,7 +109,7 @@ const trust: readonly Effect[] = [
   },
   {
     rows: 'jwt.skipKid',
-    promise: 'the caller whose key signed a token may be named by its subject, whatever its kid says',
+    promise: 'with jwt_skip_kid the subject selects the key, not the kid',
     classic: () => classic('jwt', { jwt_signing_method: 'hmac', jwt_skip_kid: true }),
     oas: () => guarded('jwt', { header: { enabled: true }, signingMethod: 'hmac', skipKid: true }),
     async observe(at) {
@@ -121,7 +121,7 @@ const trust: readonly Effect[] = [
   },
   {
     rows: 'jwt.issuedAtSkewSeconds,notBeforeSkewSeconds,expiresAtSkewSeconds',
-    promise: 'clocks may differ by as much as is said for each time of a token',
+    promise: 'exp, nbf and iat allow their configured clock skew',
     ...tokens(() => ({
       classic: {
         jwt_issued_at_validation_skew: 100,
@@ -141,7 +141,7 @@ const trust: readonly Effect[] = [
 const whoAndWhat: readonly Effect[] = [
   {
     rows: 'jwt.identityBaseField',
-    promise: 'the claim that is named names the caller',
+    promise: 'the configured claim identifies the client',
     ...tokens(() => ({ classic: { jwt_identity_base_field: 'user' }, oas: { identityBaseField: 'user' } })),
     async observe(at) {
       await letsInWith(at, bearer({ user: 'ann' }));
@@ -150,7 +150,7 @@ const whoAndWhat: readonly Effect[] = [
   },
   {
     rows: 'jwt.subjectClaims',
-    promise: 'any of several claims may name the caller',
+    promise: 'any of several claims identifies the client',
     ...tokensOas(() => ({ subjectClaims: ['user', 'mail'] })),
     async observe(at) {
       await letsInWith(at, bearer({ user: 'ann' }), bearer({ mail: 'ann' }));
@@ -159,7 +159,7 @@ const whoAndWhat: readonly Effect[] = [
   },
   {
     rows: 'jwt.policyFieldName',
-    promise: 'a token may name the policy of its holder',
+    promise: 'a claim selects the policy',
     ...tokens(() => ({ classic: { jwt_policy_field_name: 'pol' }, oas: { policyFieldName: 'pol' } })),
     async observe(at) {
       await letsInWith(at, bearer({ sub: 'ann' }), bearer({ sub: 'ann', pol: await policyFor(at) }));
@@ -168,7 +168,7 @@ const whoAndWhat: readonly Effect[] = [
   },
   {
     rows: 'jwt.basePolicyClaims',
-    promise: 'any of several claims may name it',
+    promise: 'any of several claims selects the policy',
     ...tokensOas(() => ({ basePolicyClaims: ['pol', 'plan'] })),
     async observe(at) {
       await letsInWith(at, bearer({ sub: 'ann', plan: await policyFor(at) }));
@@ -178,7 +178,7 @@ const whoAndWhat: readonly Effect[] = [
   },
   {
     rows: 'jwt.clientBaseField',
-    promise: 'a token may name a client, whose policy its holder gets',
+    promise: 'a token gets the policy of the OAuth client that it names',
     ...tokens(async at => {
       const closed = [await otherPolicy(at)];
       return {
@@ -194,7 +194,7 @@ const whoAndWhat: readonly Effect[] = [
   },
   {
     rows: 'jwt.scopeClaimName,scopeToPolicy',
-    promise: 'scopes of a token stand for policies',
+    promise: 'scopes of a token map to policies',
     ...tokens((_at, policy) => ({
       classic: {
         scopes: { jwt: { scope_claim_name: 'may', scope_to_policy: { 'orders:read': policy } } },
@@ -209,7 +209,7 @@ const whoAndWhat: readonly Effect[] = [
   },
   {
     rows: 'jwt.scopeClaims',
-    promise: 'any of several claims may list them',
+    promise: 'any of several claims lists the scopes',
     ...tokensOas((_at, policy) => ({
       scopes: { claims: ['may', 'roles'], scopeToPolicyMapping: [{ scope: 'orders:read', policyId: policy }] },
       defaultPolicies: [],
@@ -218,7 +218,7 @@ const whoAndWhat: readonly Effect[] = [
   },
   {
     rows: 'jwt.idpClientIdMappingDisabled',
-    promise: 'a client that a token names is not taken for the client of that name here',
+    promise: 'a client id in a token is not matched to a client of the same id',
     ...tokens(() => ({
       classic: {
         idp_client_id_mapping_disabled: true,
@@ -252,7 +252,7 @@ const whoAndWhat: readonly Effect[] = [
 const rules: readonly Effect[] = [
   {
     rows: 'jwt.allowedIssuers,allowedAudiences,allowedSubjects,jtiRequired',
-    promise: 'tokens of others, for others, of other subjects and without an id are refused',
+    promise: 'tokens with another issuer, audience or subject, or without a jti, are refused',
     ...tokensOas(() => ({
       allowedIssuers: ['https://one.example', 'https://two.example'],
       allowedAudiences: ['shop'],
@@ -270,7 +270,7 @@ const rules: readonly Effect[] = [
   },
   {
     rows: 'jwt.customClaims jwt.customClaims.*.type jwt.customClaims.*.allowedValues jwt.customClaims.*.nonBlocking',
-    promise: 'claims are as the definition asks, unless that is only to be noted',
+    promise: 'custom claims are validated, or only logged when not blocking',
     ...tokensOas(() => ({
       customClaimValidation: {
         team: { type: 'required', allowedValues: [], nonBlocking: false },

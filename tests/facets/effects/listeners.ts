@@ -36,7 +36,7 @@ const listening = (name: Port, protocol: string): Pick<Effect, 'classic' | 'oas'
 const targetOf = ({ url }: Ground['upstream'], protocol: string) =>
   protocol === 'tcp' ? url.replace('http', 'tcp') : url;
 
-/** Speaks to a port as no client of HTTP would. */
+/** Sends raw bytes to a port. */
 async function spoken(port: number, text: string): Promise<string> {
   const one = await call(port);
   one.send(text);
@@ -77,7 +77,7 @@ async function certificateOf(at: Ground): Promise<string> {
 export const listeners: readonly Effect[] = [
   {
     rows: 'listen.protocol,port',
-    promise: 'an API answers on a port of its own, and only there',
+    promise: 'an API is served only on its own port',
     settings,
     ...listening('http', 'http'),
     async observe({ call, form, listenPath }) {
@@ -88,7 +88,7 @@ export const listeners: readonly Effect[] = [
   },
   {
     rows: 'listen.protocol,port',
-    promise: 'bytes pass through a port untouched',
+    promise: 'TCP bytes pass unchanged through a port',
     settings,
     ...listening('tcp', 'tcp'),
     async observe({ form, upstream }) {
@@ -99,7 +99,7 @@ export const listeners: readonly Effect[] = [
   },
   {
     rows: 'listen.proxyProtocol',
-    promise: 'what a balancer says of a connection is taken off its front',
+    promise: 'a PROXY protocol header is removed',
     settings,
     classic: at => ({ ...listening('proxied', 'tcp').classic!(at), enable_proxy_protocol: true }),
     async observe({ form, upstream }) {
@@ -110,7 +110,7 @@ export const listeners: readonly Effect[] = [
   },
   {
     rows: 'customDomain.enabled,name',
-    promise: 'an API answers under its own name only',
+    promise: 'an API is served only at its domain',
     classic: at => ({ domain_disabled: false, domain: nameOf(at) }),
     oas: at => ({ x: { server: { customDomain: { enabled: true, name: nameOf(at) } } } }),
     async observe(at) {
@@ -120,7 +120,7 @@ export const listeners: readonly Effect[] = [
   },
   {
     rows: 'customDomain.certificates listen.protocol',
-    promise: 'an API shows the certificates of its name',
+    promise: 'an API serves the certificates of its domain',
     settings,
     classic: async at => ({
       ...listening('https', 'https').classic!(at),

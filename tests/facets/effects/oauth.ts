@@ -38,7 +38,7 @@ const notices = ({ id }: Ground) => `/${id}/notices`;
 const provider: readonly Effect[] = [
   {
     rows: 'oauth.allowedAuthorizeTypes,allowedAccessTypes,authLoginRedirect',
-    promise: 'people are sent to the page named, and only the grants named are given',
+    promise: 'authorization redirects to the login page, and only the configured grants are allowed',
     classic: () =>
       classic('oauth', {
         oauth_meta: {
@@ -68,7 +68,7 @@ const provider: readonly Effect[] = [
   },
   {
     rows: 'oauth.refreshToken',
-    promise: 'a token may come with one to renew it',
+    promise: 'a token is issued with a refresh token',
     oas: () =>
       guarded('oauth', {
         header,
@@ -87,7 +87,7 @@ const provider: readonly Effect[] = [
   },
   {
     rows: 'oauth.notifyUrl,notifySecret',
-    promise: 'the address named is told of every new token, with the secret it knows',
+    promise: 'the notification URL receives every new token with its shared secret',
     classic: at =>
       classic('oauth', {
         oauth_meta: { allowed_access_types: ['client_credentials'] },
@@ -140,7 +140,7 @@ const introspection = (at: Ground, identity: string, cache: JsonObject): JsonObj
 const others: readonly Effect[] = [
   {
     rows: 'externalOAuth.providers externalOAuth.providers[].jwtEnabled externalOAuth.providers[].signingMethod externalOAuth.providers[].source externalOAuth.providers[].identityBaseField externalOAuth.providers[].issuedAtSkewSeconds externalOAuth.providers[].notBeforeSkewSeconds externalOAuth.providers[].expiresAtSkewSeconds',
-    promise: 'tokens that another server signed are checked here',
+    promise: 'JWTs of another authorization server are verified',
     ...external(({ form }) => ({
       jwt:
         form === 'classic'
@@ -173,7 +173,7 @@ const others: readonly Effect[] = [
   },
   {
     rows: 'externalOAuth.providers[].introspectionEnabled externalOAuth.providers[].url externalOAuth.providers[].clientId externalOAuth.providers[].clientSecret externalOAuth.providers[].introspectionIdentityField externalOAuth.providers[].cacheEnabled externalOAuth.providers[].cacheSeconds',
-    promise: 'or that server is asked for them, and its word is remembered for a while',
+    promise: 'tokens of another authorization server are introspected, and results cached',
     ...external(at => introspection(at, 'user', { enabled: true, timeout: 2 })),
     async observe(at) {
       publishes(at.upstream, { [introspect(at)]: introspected });

@@ -46,7 +46,7 @@ async function scopesCount(at: Served): Promise<void> {
 export const oidc: readonly Effect[] = [
   {
     rows: 'oidc.providers oidc.providers[].issuer oidc.providers[].clientToPolicy',
-    promise: 'ID tokens of the issuers named, for the clients named, get the policies of those clients',
+    promise: 'ID tokens of configured issuers and clients get the policies of those clients',
     classic: async at => {
       const clients = { app: await policyFor(at), closed: await otherPolicy(at) };
       const list = ['one', 'two'].map(name => provider(at, issuerOf(at, name), clients));
@@ -69,7 +69,7 @@ export const oidc: readonly Effect[] = [
   },
   {
     rows: 'oidc.segregateByClientId',
-    promise: 'one person through two clients is two callers',
+    promise: 'with segregation one user through two clients is two identities',
     classic: async at => {
       const policy = await policyFor(at, at.id, { quota_max: 10, quota_renewal_rate: 3600 });
       const list = [provider(at, issuerOf(at), { app: policy, web: policy })];
@@ -92,7 +92,7 @@ export const oidc: readonly Effect[] = [
   },
   {
     rows: 'oidc.scopeClaimName,scopeToPolicy',
-    promise: 'scopes of an ID token stand for policies',
+    promise: 'scopes of an ID token map to policies',
     classic: async at => {
       const policy = await policyFor(at);
       return classic('oidc', {
@@ -112,7 +112,7 @@ export const oidc: readonly Effect[] = [
   },
   {
     rows: 'oidc.scopeClaims',
-    promise: 'and any of several claims may list them',
+    promise: 'any of several claims lists the scopes',
     oas: async at => {
       const policy = await policyFor(at);
       return guarded('oidc', {

@@ -13,7 +13,7 @@ const cors = (rules: JsonObject): Pick<Effect, 'classic' | 'oas'> => {
     oas: () => global({ cors: rules }),
   };
 };
-/** What a page is told, by the names of its headers. */
+/** CORS headers of the response, by name without their prefix. */
 async function told({ call }: Served, method: string, headers: Record<string, string>): Promise<JsonObject> {
   const answer = await call('/thing', { method, headers });
   const named = [...answer.headers].filter(([name]) => name.startsWith('access-control-'));
@@ -28,7 +28,7 @@ const preflight = (origin: string, method: string, header: string) => ({
 export const pages: readonly Effect[] = [
   {
     rows: 'cors.enabled,allowedOrigins,allowedMethods,allowedHeaders,exposedHeaders,allowCredentials,maxAge',
-    promise: 'pages of listed origins are told what they may do',
+    promise: 'CORS headers are sent to allowed origins',
     ...cors({
       enabled: true,
       allowedOrigins: ['https://a.example'],
@@ -58,7 +58,7 @@ export const pages: readonly Effect[] = [
   },
   {
     rows: 'cors.optionsPassthrough',
-    promise: 'the upstream answers preflights itself',
+    promise: 'preflight requests are passed to the upstream',
     ...cors({ enabled: true, optionsPassthrough: true }),
     async observe(at) {
       await told(at, 'OPTIONS', preflight('https://a.example', 'PATCH', 'x-one'));
@@ -67,7 +67,7 @@ export const pages: readonly Effect[] = [
   },
   {
     rows: 'cors.debug',
-    promise: 'every decision about an origin is logged',
+    promise: 'CORS decisions are logged',
     ...cors({ enabled: true, debug: true }),
     async observe(at) {
       await told(at, 'GET', { origin: 'https://a.example' });
@@ -76,7 +76,7 @@ export const pages: readonly Effect[] = [
   },
   {
     rows: 'batch.enabled',
-    promise: 'several calls come in one request',
+    promise: 'batch requests are accepted',
     classic: () => ({ enable_batch_request_support: true }),
     oas: () => ({ x: { server: { batchProcessing: { enabled: true } } } }),
     async observe({ call }) {
@@ -89,7 +89,7 @@ export const pages: readonly Effect[] = [
   },
   {
     rows: 'errorOverrides.enabled,rules',
-    promise: 'errors are told in other words',
+    promise: 'error responses are overridden',
     classic: () => ({
       error_overrides_disabled: false,
       error_overrides: { '404': [{ response: { status_code: 410, body: 'gone' } }] },
@@ -114,7 +114,7 @@ export const pages: readonly Effect[] = [
   },
   {
     rows: 'events.handlers',
-    promise: 'a webhook is called when something happens',
+    promise: 'a webhook is called on an event',
     classic: ({ upstream }) => {
       const handler_meta = { method: 'PUT', target_path: `${upstream.url}/hook`, header_map: { 'x-own': 'mine' } };
       return keyed({

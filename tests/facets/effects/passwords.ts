@@ -37,7 +37,7 @@ const isChecked = (spent: number, check: number) => spent > check / 2;
 export const passwords: readonly Effect[] = [
   {
     rows: 'basic.extractFromBody,userRegexp,passwordRegexp',
-    promise: 'user and password may stand in the body, where the expressions find them',
+    promise: 'user and password can be extracted from the body by regular expressions',
     classic: () =>
       classic('basic', {
         basic_auth: {
@@ -70,7 +70,7 @@ export const passwords: readonly Effect[] = [
   },
   {
     rows: 'basic.disableCaching',
-    promise: 'passwords are checked each time where nothing may be remembered',
+    promise: 'passwords are verified every time with caching disabled',
     classic: () => classic('basic', { basic_auth: { disable_caching: true } }),
     oas: () => guarded('basic', { header, disableCaching: true }),
     async observe(at) {
@@ -82,7 +82,7 @@ export const passwords: readonly Effect[] = [
   },
   {
     rows: 'basic.cacheTTL',
-    promise: 'passwords are remembered for as long as is said',
+    promise: 'verified passwords are cached for the configured TTL',
     classic: () => classic('basic', { basic_auth: { cache_ttl: 2 } }),
     oas: () => guarded('basic', { header, cacheTTL: 2 }),
     async observe(at) {
@@ -95,7 +95,7 @@ export const passwords: readonly Effect[] = [
   },
   {
     rows: 'hmac.allowedAlgorithms,allowedClockSkewMs',
-    promise: 'calls are signed in one of the ways named, not long ago and not long ahead',
+    promise: 'HMAC signatures need an allowed algorithm and a date within the clock skew',
     classic: () =>
       classic('hmac', { hmac_allowed_algorithms: ['hmac-sha384', 'hmac-sha512'], hmac_allowed_clock_skew: 600_000 }),
     oas: () =>

@@ -106,14 +106,14 @@ const discoveryEffects = askers.flatMap(({ facet, classic, oas, item, shows }): 
   return [
     {
       rows: `${facet}.enabled,queryEndpoint,dataPath,useTargetList,parentDataPath,cacheEnabled,cacheSeconds`,
-      promise: `a registry is asked again and again (${facet})`,
+      promise: `a service registry is polled (${facet})`,
       settings,
       ...said({ dataPath: 'is.at', useTargetList: true, parentDataPath: 'found.all' }),
       observe: at => followed(at, text => ({ found: { all: [{ is: { at: text } }] } })),
     },
     {
       rows: `${facet}.useNestedQuery,endpointReturnsList,parentDataPath`,
-      promise: `a registry answers with a list of JSON in texts (${facet})`,
+      promise: `a service registry returns a list of JSON strings (${facet})`,
       settings,
       ...said({ dataPath: 'at', useNestedQuery: true, endpointReturnsList: true, parentDataPath: 'value' }),
       observe: at => followed(at, text => [{ value: JSON.stringify({ at: text }) }]),
@@ -125,7 +125,7 @@ export const resilience: readonly Effect[] = [
   ...discoveryEffects,
   {
     rows: 'serviceDiscovery.portDataPath,targetPath,useTargetList',
-    promise: 'a registry names hosts and ports apart, and calls go to all of them below one path',
+    promise: 'a service registry returns hosts and ports separately, and all targets share one path',
     settings,
     ...(() => {
       const words = { dataPath: 'host', portDataPath: 'port', targetPath: '/base', useTargetList: true };
@@ -149,7 +149,7 @@ export const resilience: readonly Effect[] = [
   },
   {
     rows: 'uptimeTests.hostDownRetestSeconds',
-    promise: 'a list of tests is read again after that time, whatever else is said of it',
+    promise: 'a list of uptime tests is reloaded after its TTL',
     settings,
     classic: async at => {
       const { classic } = discovery({ queryEndpoint: (await server(at)).url, dataPath: 'tests' }, 3600);
@@ -168,7 +168,7 @@ export const resilience: readonly Effect[] = [
   },
   {
     rows: 'loadBalancing.enabled,targets',
-    promise: 'calls are spread over the targets by their weights',
+    promise: 'requests are balanced over the targets by weight',
     classic: ({ upstream: { url } }) => ({
       proxy: { enable_load_balancing: true, target_list: [`${url}/one`, `${url}/one`, `${url}/two`] },
     }),
@@ -187,7 +187,7 @@ export const resilience: readonly Effect[] = [
   },
   {
     rows: 'loadBalancing.skipUnavailableHosts uptimeTests.enabled,tests,tests[].url,tests[].timeoutMs,tests[].method,tests[].headers,tests[].body',
-    promise: 'a host that does not pass its test in time gets no calls',
+    promise: 'a host with a failing uptime test gets no requests',
     settings,
     ...(() => {
       const check = { method: 'PUT', headers: { 'x-own': 'mine' }, body: Buffer.from('hello').toString('base64') };
@@ -220,7 +220,7 @@ export const resilience: readonly Effect[] = [
   },
   {
     rows: 'uptimeTests.tests[].protocol,tests[].commands,tests[].commands[].name,tests[].commands[].message',
-    promise: 'a host is tested by what it says over a bare connection',
+    promise: 'a host is tested by TCP commands',
     settings,
     ...(() => {
       const commands = [
@@ -249,7 +249,7 @@ export const resilience: readonly Effect[] = [
   },
   {
     rows: 'uptimeTests.tests[].enableProxyProtocol',
-    promise: 'a test over a bare connection begins by saying where it comes from',
+    promise: 'a TCP test sends a PROXY protocol header',
     settings,
     classic: async at => {
       const url = `tcp://127.0.0.1:${await listener(at)}`;
@@ -264,7 +264,7 @@ export const resilience: readonly Effect[] = [
   },
   {
     rows: 'timeout.enabled,ms',
-    promise: 'an upstream that takes too long is given up',
+    promise: 'a slow upstream times out',
     classic: () => version({ global_enforce_timeout_disabled: false, global_enforce_timeout: '60ms' }),
     oas: () => upstream({ enforceTimeout: { enabled: true, duration: '60ms' } }),
     ownControl: 'without the rows the same request gets its response, however late',
@@ -286,7 +286,7 @@ export const resilience: readonly Effect[] = [
   ).map(
     ([row, duration, whole]): Effect => ({
       rows: `endpoints.enforceTimeout.path,method,enabled,${row}`,
-      promise: 'an upstream that takes too long at an endpoint is given up',
+      promise: 'a slow upstream times out at an endpoint',
       classic: () => lists({ hard_timeouts: [{ ...place, timeout: whole, duration }] }),
       oas: () => operation({ enforceTimeout: { enabled: true, value: whole, ...(duration && { duration }) } }),
       ownControl: 'another endpoint gets its response, however late',
@@ -309,7 +309,9 @@ export const resilience: readonly Effect[] = [
   ).map(
     ([halfOpen, seconds]): Effect => ({
       rows: `endpoints.circuitBreaker.path,method,enabled,threshold,sampleSize,${halfOpen ? 'halfOpenStateEnabled' : 'coolDownPeriod'}`,
-      promise: halfOpen ? 'single calls close a breaker' : 'a breaker opens after failures, for its time',
+      promise: halfOpen
+        ? 'a half-open circuit breaker closes after a successful request'
+        : 'a circuit breaker opens after failures for its return time',
       classic: () =>
         lists({
           circuit_breakers: [

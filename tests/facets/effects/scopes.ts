@@ -81,7 +81,7 @@ function exchanges(at: Ground, lasts = 600): Record<string, string>[] {
   return asked;
 }
 
-/** What a caller's token became. */
+/** Reads the token that the upstream received. */
 async function swapped(at: Served, claims: JsonObject = {}): Promise<string> {
   const { body } = await gets(at, 200, { authorization: bearer({ sub: 'ann', iss: 'me', ...claims }) });
   return body.headers.authorization;
@@ -90,7 +90,7 @@ async function swapped(at: Served, claims: JsonObject = {}): Promise<string> {
 export const scopes: readonly Effect[] = [
   {
     rows: 'oauth2.enabled,headerEnabled,headerName,scopeCheckEnabled,scopeClaims,scopeSeparator,scopeSource endpoints.scopeCheck.enabled',
-    promise: 'a token needs the scopes that the document lists, in the claims named',
+    promise: 'a token needs the scopes of the document in the configured claims',
     oas: async at => {
       const scopeCheck = { enabled: true, claimNames: ['rights'], separator: ',', scopeSource: 'operation' };
       const said = await signedIn(at, { scopeCheck }, { header: { enabled: true, name: 'X-Token' } });
@@ -122,7 +122,7 @@ export const scopes: readonly Effect[] = [
   },
   {
     rows: 'oauth2.queryEnabled,queryName,cookieEnabled,cookieName',
-    promise: 'scopes are looked for in tokens in the query and in cookies',
+    promise: 'scopes are read from tokens in the query and in cookies',
     oas: at =>
       signedIn(
         at,
@@ -144,7 +144,7 @@ export const scopes: readonly Effect[] = [
   },
   {
     rows: 'oauth2.metadataEnabled,wellKnownPath,resource,authorizationServers,autoDeriveScopes',
-    promise: 'clients learn where to get a token, and for which scopes',
+    promise: 'resource metadata names the authorization servers and the scopes',
     oas: at => signedIn(at, { protectedResourceMetadata: { ...metadata, autoDeriveScopes: true } }),
     async observe(at) {
       const { body } = await gets(at, 200, {}, '/about');
@@ -157,7 +157,7 @@ export const scopes: readonly Effect[] = [
   },
   {
     rows: `metadataDocument.${metadataRows},scopesSupported`,
-    promise: 'clients learn where to get a token from the older document too',
+    promise: 'the legacy resource metadata names the authorization servers',
     oas: at =>
       signedIn(at, { scopeCheck: { enabled: false } }, undefined, {
         protectedResourceMetadata: { ...metadata, scopesSupported: ['one'] },
@@ -170,7 +170,7 @@ export const scopes: readonly Effect[] = [
   },
   {
     rows: 'oauth2.exchangeEnabled,providers,providers[].name,providers[].grantType,providers[].issuers,providers[].tokenEndpoint,providers[].clientMethod,providers[].clientId,providers[].clientSecret,providers[].certificateId,providers[].audience,providers[].scopes,providers[].timeoutMs,providers[].customParams',
-    promise: 'the upstream gets the token that the provider gave for the caller’s',
+    promise: 'the upstream receives the exchanged token',
     oas: at => signedIn(at, exchanging(providerOf(at))),
     async observe(at) {
       const asked = exchanges(at);
@@ -199,7 +199,7 @@ export const scopes: readonly Effect[] = [
   },
   {
     rows: 'oauth2.providers[].cacheEnabled,providers[].cacheMode,providers[].cacheMostMs,providers[].cacheMs,providers[].safetyMarginMs',
-    promise: 'an exchanged token is kept as long as the definition says',
+    promise: 'an exchanged token is cached for the configured time',
     oas: at => signedIn(at, exchanging(providerOf(at))),
     async observe(at) {
       const kept = { enabled: true, mode: 'derived', maxTimeout: '1h', timeout: '0s', safetyMargin: '1m' };
@@ -224,7 +224,7 @@ export const scopes: readonly Effect[] = [
   },
   {
     rows: 'endpoints.exchange.enabled,audience,scopes',
-    promise: 'an operation may have tokens for somebody else',
+    promise: 'an operation can set its own audience of exchanged tokens',
     oas: async at => {
       const said = await signedIn(at, exchanging(providerOf(at)));
       const exchange = { enabled: true, audience: 'bills', scopes: ['pay'] };
@@ -244,7 +244,7 @@ export const scopes: readonly Effect[] = [
   },
   {
     rows: 'authentication.processingMode,requirements',
-    promise: 'any one of several requirements lets in, those of the gateway’s own part too',
+    promise: 'any one of several security requirements is enough, also of the gateway extension',
     oas: async at => {
       const authentication = { securityProcessingMode: 'compliant', security: [['keys']] };
       const said = await signedIn(at, { scopeCheck: { enabled: false } }, undefined, authentication);
@@ -278,7 +278,7 @@ export const scopes: readonly Effect[] = [
   },
   {
     rows: 'detail.tracing',
-    promise: 'the upstream learns to which trace a call belongs',
+    promise: 'the upstream receives traceparent',
     classic: () => ({ detailed_tracing: true }),
     oas: () => ({ x: { server: { detailedTracing: { enabled: true } } } }),
     async observe(at) {

@@ -56,7 +56,7 @@ const status = async ({ call }: Served): Promise<number> => (await call()).statu
 export const securedUpstreams: readonly Effect[] = [
   {
     rows: 'transport.insecureSkipVerify',
-    promise: 'an upstream nobody vouches for is spoken to only where the definition says so',
+    promise: 'an untrusted upstream certificate is accepted only with insecureSkipVerify',
     ...transport({ ssl_insecure_skip_verify: true }, { insecureSkipVerify: true }),
     async observe(at) {
       assert.equal(await status(at), 200);
@@ -66,7 +66,7 @@ export const securedUpstreams: readonly Effect[] = [
   },
   {
     rows: 'transport.ciphers,maxVersion',
-    promise: 'only the suites named are offered, in no newer version than named',
+    promise: 'only the configured cipher suites are offered, up to the maximum TLS version',
     ...transport(
       { ssl_insecure_skip_verify: true, ssl_max_version: 771, ssl_ciphers: [suite] },
       { insecureSkipVerify: true, maxVersion: '1.2', ciphers: [suite] },
@@ -78,7 +78,7 @@ export const securedUpstreams: readonly Effect[] = [
   },
   {
     rows: 'transport.minVersion',
-    promise: 'an upstream that speaks an older version than named is not spoken to',
+    promise: 'an upstream below the minimum TLS version is refused',
     ...transport(
       { ssl_insecure_skip_verify: true, ssl_min_version: 772 },
       { insecureSkipVerify: true, minVersion: '1.3' },
@@ -92,7 +92,7 @@ export const securedUpstreams: readonly Effect[] = [
   },
   {
     rows: 'transport.forceCommonNameCheck',
-    promise: 'the common name is the host where that is asked for, whatever else is not',
+    promise: 'the common name is checked when configured, also without other verification',
     ...transport(
       { ssl_insecure_skip_verify: true, ssl_force_common_name_check: true },
       { insecureSkipVerify: true, forceCommonNameCheck: true },
@@ -105,7 +105,7 @@ export const securedUpstreams: readonly Effect[] = [
   },
   {
     rows: 'transport.proxyEnabled,proxyUrl',
-    promise: 'calls go to the upstream through the forward proxy named',
+    promise: 'upstream requests use the configured forward proxy',
     classic: ({ upstream }) => ({
       proxy: { target_url: 'http://service.invalid:8000/base', transport: { proxy_url: upstream.url } },
     }),
@@ -124,7 +124,7 @@ export const securedUpstreams: readonly Effect[] = [
   },
   {
     rows: 'mutualTls.enabled,certificates',
-    promise: 'upstreams are shown the certificate of their host',
+    promise: 'the upstream receives the client certificate of its host',
     ...over({
       classic: async at => ({
         upstream_certificates_disabled: false,
@@ -151,7 +151,7 @@ export const securedUpstreams: readonly Effect[] = [
   },
   {
     rows: 'certificatePinning.enabled,publicKeys',
-    promise: 'an upstream with a key that is pinned needs no authority, and one with another is not spoken to',
+    promise: 'an upstream with a pinned key needs no trusted authority, and another key is refused',
     ...over({
       classic: async at => ({
         certificate_pinning_disabled: false,

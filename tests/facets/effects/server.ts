@@ -5,7 +5,7 @@ import type { Effect } from '../effect.ts';
 export const server: readonly Effect[] = [
   {
     rows: 'listen.path,strip upstream.url',
-    promise: 'calls below the listen path reach the upstream without it',
+    promise: 'the listen path is stripped from the upstream request',
     classic: ({ upstream, id }) => ({
       proxy: { listen_path: `/${id}`, strip_listen_path: true, target_url: `${upstream.url}/base` },
     }),
@@ -31,7 +31,7 @@ export const server: readonly Effect[] = [
   },
   {
     rows: 'ipAccess.enabled,block,blockEnabled',
-    promise: 'blocked addresses are refused',
+    promise: 'blocked IP addresses are refused',
     classic: () => ({ enable_ip_blacklisting: true, blacklisted_ips: ['127.0.0.0/8', '::1'] }),
     oas: () => ({ x: { server: { ipAccessControl: { enabled: true, block: ['127.0.0.0/8', '::1'] } } } }),
     async observe({ call, upstream }) {
@@ -41,7 +41,7 @@ export const server: readonly Effect[] = [
   },
   {
     rows: 'ipAccess.allow,allowEnabled',
-    promise: 'only allowed addresses are let in',
+    promise: 'only allowed IP addresses are accepted',
     classic: () => ({ enable_ip_whitelisting: true, allowed_ips: ['10.0.0.0/8'] }),
     oas: () => ({ x: { server: { ipAccessControl: { enabled: true, allow: ['10.0.0.0/8'] } } } }),
     async observe({ call, change, form }) {
@@ -53,7 +53,7 @@ export const server: readonly Effect[] = [
   },
   {
     rows: 'ipAccess.controlDisabled',
-    promise: 'lists of addresses count no more',
+    promise: 'disabled IP lists have no effect',
     classic: () => ({
       ip_access_control_disabled: true,
       enable_ip_blacklisting: true,
@@ -67,7 +67,7 @@ export const server: readonly Effect[] = [
   },
   {
     rows: 'gatewayTags.enabled,tags',
-    promise: 'a gateway of segments takes the APIs that name one of them',
+    promise: 'a gateway with segments serves the APIs tagged with one of them',
     settings: { 'gateway.segments': 'blue' },
     classic: () => ({ tags_disabled: false, tags: ['green', 'blue'] }),
     oas: () => ({ x: { server: { gatewayTags: { enabled: true, tags: ['green', 'blue'] } } } }),

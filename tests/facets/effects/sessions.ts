@@ -36,7 +36,7 @@ async function shown(at: Served, counts: Identity): Promise<Record<string, strin
 
 const several = (counts: Identity): Effect => ({
   rows: 'authentication.baseIdentityProvider token.enabled',
-  promise: `of several ways in, all have to be gone, and the session is that of ${counts}`,
+  promise: `all of several authentication methods are required, and the session is that of ${counts}`,
   classic: () => ({
     ...classic('basic'),
     ...classic('hmac'),
@@ -82,7 +82,7 @@ export const sessions: readonly Effect[] = [
   several('hmac_key'),
   {
     rows: 'authentication.sessionLifetimeEnabled,sessionLifetimeSeconds',
-    promise: 'a key lasts as long as its API says',
+    promise: 'session_lifetime limits the lifetime of a key',
     classic: () => classic('token', { session_lifetime: 2 }),
     oas: () => guarded('token', {}, { customKeyLifetime: { enabled: true, value: '2s' } }),
     async observe(at) {
@@ -92,7 +92,7 @@ export const sessions: readonly Effect[] = [
   },
   {
     rows: 'authentication.sessionLifetimeRespectsExpiry',
-    promise: 'and at least until it expires, where that is to be respected',
+    promise: 'a key lives at least until its expiry when that is respected',
     classic: () => classic('token', { session_lifetime: 1, session_lifetime_respects_key_expiration: true }),
     oas: () => guarded('token', {}, { customKeyLifetime: { enabled: true, value: '1s', respectValidity: true } }),
     async observe(at) {

@@ -88,7 +88,7 @@ const places = {
 
 export const sources: readonly Effect[] = waysIn.map(way => ({
   rows: `${way.name}.enabled,headerEnabled,headerName,queryEnabled,queryName,cookieEnabled,cookieName`,
-  promise: `what ${way.name} asks for may come in the named header, parameter or cookie, and nowhere else`,
+  promise: `the credential of ${way.name} is accepted only in the configured header, parameter or cookie`,
   classic: async at => ways.classic(way.name, { ...(await way.classic(at)), auth_configs: { [way.name]: places } }),
   oas: async at =>
     ways.guarded(way.name, {

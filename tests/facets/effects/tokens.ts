@@ -43,7 +43,7 @@ const signatureAsked = (unnamed: Record<string, JsonObject>) => async (at: Serve
 export const tokens: readonly Effect[] = [
   {
     rows: 'authentication.enabled token.headerEnabled,headerName',
-    promise: 'a key in the named header lets in, nothing else does',
+    promise: 'a key is accepted only in the configured header',
     classic: () => keyed({ auth_configs: { authToken: { disable_header: false, auth_header_name: 'X-Key' } } }),
     oas: () => guarded({ header: { enabled: true, name: 'X-Key' } }, { type: 'apiKey', in: 'header', name: 'X-Key' }),
     async observe(at) {
@@ -56,7 +56,7 @@ export const tokens: readonly Effect[] = [
   },
   {
     rows: 'token.queryEnabled,queryName,cookieEnabled,cookieName',
-    promise: 'a key may come in the query or in a cookie',
+    promise: 'a key is accepted in the query or in a cookie',
     classic: () =>
       keyed({
         auth_configs: { authToken: { use_param: true, param_name: 'k', use_cookie: true, cookie_name: 'kc' } },
@@ -72,7 +72,7 @@ export const tokens: readonly Effect[] = [
   },
   {
     rows: 'token.signatureEnabled,signatureAlgorithm,signatureHeader,signatureSecret,signatureClockSkewSeconds,signatureErrorCode,signatureErrorMessage,signatureQueryEnabled,signatureQueryName',
-    promise: 'a key has to be signed, in the header or the parameter named',
+    promise: 'a key needs a signature in the configured header or parameter',
     classic: () => keyed({ auth_configs: { authToken: { validate_signature: true, signature } } }),
     oas: () =>
       guarded({
@@ -94,7 +94,7 @@ export const tokens: readonly Effect[] = [
   },
   {
     rows: 'authentication.stripAuthorizationData',
-    promise: 'credentials do not reach the upstream',
+    promise: 'credentials are stripped from the upstream request',
     classic: () => keyed({ strip_auth_data: true }),
     oas: () => keyGuarded('token', {}, { stripAuthorizationData: true }),
     async observe(at) {
@@ -105,7 +105,7 @@ export const tokens: readonly Effect[] = [
   },
   {
     rows: 'olderAuth.disableHeader,headerName,queryEnabled,queryName,cookieEnabled,cookieName',
-    promise: 'older definitions say where keys are looked for in one place for all',
+    promise: 'the legacy auth member sets the location of keys',
     classic: () =>
       keyed({
         auth: {
@@ -129,7 +129,7 @@ export const tokens: readonly Effect[] = [
   },
   {
     rows: 'olderAuth.signatureEnabled,signatureAlgorithm,signatureHeader,signatureSecret,signatureClockSkewSeconds,signatureErrorCode,signatureErrorMessage,signatureQueryEnabled,signatureQueryName',
-    promise: 'and so do they for signatures, whose secret may be kept elsewhere',
+    promise: 'the legacy auth member sets signatures, with the secret as a reference',
     settings: { 'secrets.values': JSON.stringify({ signing: signature.secret }) },
     classic: () =>
       keyed({ auth: { validate_signature: true, signature: { ...signature, secret: '$secret_conf.signing' } } }),

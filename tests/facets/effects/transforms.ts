@@ -26,7 +26,7 @@ const logged = ({ app, id }: Served) =>
 export const transforms: readonly Effect[] = [
   {
     rows: 'requestHeaders.enabled,remove,add contextVariables.enabled',
-    promise: 'headers of every call are changed, with facts about it',
+    promise: 'global request headers are changed, with context variables',
     classic: () => ({
       enable_context_vars: true,
       ...version({
@@ -51,7 +51,7 @@ export const transforms: readonly Effect[] = [
   },
   {
     rows: 'responseHeaders.enabled,remove,add',
-    promise: 'headers of every answer are changed',
+    promise: 'global response headers are changed',
     classic: () =>
       version({
         global_response_headers_disabled: false,
@@ -66,7 +66,7 @@ export const transforms: readonly Effect[] = [
   },
   {
     rows: 'responseProcessors.list,list[].name,list[].options',
-    promise: 'processors change answers',
+    promise: 'response processors change responses',
     classic: () => ({
       response_processors: [{ name: 'header_injector', options: { add_headers: { 'X-Set': 'yes' } } }],
     }),
@@ -76,7 +76,7 @@ export const transforms: readonly Effect[] = [
   },
   {
     rows: 'version.responseHeadersKept',
-    promise: 'nothing is set on all answers, by processors either',
+    promise: 'disabled global response headers are not set, also by processors',
     classic: () => ({
       response_processors: [{ name: 'header_injector', options: { add_headers: { 'X-Set': 'yes' } } }],
       ...version({ global_response_headers_disabled: true }),
@@ -88,7 +88,7 @@ export const transforms: readonly Effect[] = [
   },
   {
     rows: 'endpoints.transformRequestHeaders.path,method,enabled,remove,add',
-    promise: 'headers of calls to an endpoint are changed',
+    promise: 'request headers of an endpoint are changed',
     classic: () =>
       lists({
         transform_headers: [{ ...place, delete_headers: ['x-gone'], add_headers: { 'X-Set': 'yes' } }],
@@ -105,7 +105,7 @@ export const transforms: readonly Effect[] = [
   },
   {
     rows: 'endpoints.transformResponseHeaders.path,method,enabled,remove,add',
-    promise: 'headers of answers of an endpoint are changed',
+    promise: 'response headers of an endpoint are changed',
     classic: () =>
       lists({
         transform_response_headers: [{ ...place, delete_headers: ['Content-Type'], add_headers: { 'X-Set': 'yes' } }],
@@ -120,7 +120,7 @@ export const transforms: readonly Effect[] = [
   },
   {
     rows: 'endpoints.urlRewrite.path,method,enabled,pattern,rewriteTo,triggers',
-    promise: 'calls go elsewhere',
+    promise: 'URLs are rewritten',
     classic: () =>
       lists({
         url_rewrites: [
@@ -150,7 +150,7 @@ export const transforms: readonly Effect[] = [
   },
   {
     rows: 'endpoints.transformRequestMethod.path,method,enabled,toMethod',
-    promise: 'the upstream gets another method',
+    promise: 'the upstream receives another method',
     classic: () => lists({ method_transforms: [{ ...place, to_method: 'PUT' }] }),
     oas: () => operation({ transformRequestMethod: { enabled: true, toMethod: 'PUT' } }),
     async observe(at) {
@@ -160,7 +160,7 @@ export const transforms: readonly Effect[] = [
   },
   {
     rows: 'trafficLogs.enabled,tagHeaders detail.recording',
-    promise: 'records have tags from headers, and whole texts',
+    promise: 'records have tags from headers, and request and response',
     classic: () => ({ do_not_track: false, tag_headers: ['X-Team'], enable_detailed_recording: true }),
     oas: () => ({
       x: {

@@ -52,7 +52,7 @@ const grantEffects = grants.map(
     rows:
       'upstreamAuth.enabled,oauthEnabled,allowedAuthorizeTypes ' +
       `${facet}.clientId,clientSecret,tokenUrl,method,scopes,headerEnabled,headerName,extraMetadata${rows}`,
-    promise: `the gateway shows the upstream a token that it fetched (${name})`,
+    promise: `the upstream receives a fetched OAuth token (${name})`,
     classic: async at => {
       const own = snake({ ...client, ...more, tokenUrl: await tokenUrl(at) });
       const oauth = { enabled: true, allowed_authorize_types: [name], [type]: own };
@@ -117,7 +117,7 @@ async function certified({ app, id }: Ground) {
 export const upstreamAuth: readonly Effect[] = [
   {
     rows: 'upstreamAuth.enabled,basicEnabled,basicUsername,basicPassword,basicHeaderEnabled,basicHeaderName',
-    promise: 'the gateway shows the upstream a user name and a password',
+    promise: 'the upstream receives basic authentication',
     classic: () => ({ upstream_auth: { enabled: true, basic_auth: basic } }),
     oas: () => ({ x: { upstream: { authentication: { enabled: true, basicAuth: basic } } } }),
     async observe(at) {
@@ -129,7 +129,7 @@ export const upstreamAuth: readonly Effect[] = [
   ...grantEffects,
   {
     rows: 'requestSigning.enabled,algorithm,keyId,secret,headers,signatureHeader',
-    promise: 'calls are signed with a shared secret',
+    promise: 'upstream requests are signed with a shared secret',
     classic: () => signing({ algorithm: 'hmac-sha384', secret: 'shared' }).classic,
     oas: () => signing({ algorithm: 'hmac-sha384', secret: 'shared' }).oas,
     observe: at =>
@@ -141,7 +141,7 @@ export const upstreamAuth: readonly Effect[] = [
   },
   {
     rows: 'requestSigning.certificateId,algorithm',
-    promise: 'calls are signed with the key of a certificate',
+    promise: 'upstream requests are signed with the key of a certificate',
     classic: async at => (await certified(at)).classic,
     oas: async at => (await certified(at)).oas,
     observe: at =>

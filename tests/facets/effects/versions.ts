@@ -66,7 +66,7 @@ async function reaches({ call }: Served, path: string, headers: Record<string, s
 export const versions: readonly Effect[] = [
   {
     rows: 'versioning.enabled,name,default,location,key,versions',
-    promise: 'a header chooses the API that serves a version; without it the default one serves',
+    promise: 'a header selects the API of a version, and the default serves without it',
     ...saying(async at => ({
       enabled: true,
       name: 'base',
@@ -86,7 +86,7 @@ export const versions: readonly Effect[] = [
   },
   {
     rows: 'versioning.stripVersioningData,fallbackToDefault',
-    promise: 'the version is taken out of the path; an unknown one falls back',
+    promise: 'the version is stripped from the path, and an unknown one falls back to the default',
     ...saying(async at => ({
       enabled: true,
       name: 'base',
@@ -104,7 +104,7 @@ export const versions: readonly Effect[] = [
   },
   {
     rows: 'versioning.urlVersioningPattern',
-    promise: 'only a segment that looks like a version is taken for one',
+    promise: 'only a segment that matches the version pattern is a version',
     ...saying(async at => ({
       enabled: true,
       name: 'base',
@@ -123,7 +123,7 @@ export const versions: readonly Effect[] = [
   },
   {
     rows: 'versionData.notVersioned,defaultVersion version.name,expires,overrideTarget',
-    promise: 'versions inside one definition have targets and an end of their own',
+    promise: 'versions of one definition have their own targets and expiry',
     classic: ({ upstream }) => ({
       definition: { location: 'header', key: 'x-version' },
       version_data: {

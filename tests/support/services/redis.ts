@@ -23,7 +23,7 @@ export async function startRedis(): Promise<Redis> {
 
 const settings = ['--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--databases', String(databases)];
 
-/** The url of a numbered database nobody else uses. Channels of publish/subscribe are not kept apart by it. */
+/** The URL of an unused numbered database. It does not separate publish/subscribe channels. */
 export async function freshRedis(url: string): Promise<string> {
   const number = await withRedis(url, client => client.incr('gw-test-databases'));
   if (number >= databases) throw new Error(`All ${databases} databases of the test Redis are taken.`);

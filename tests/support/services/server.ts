@@ -34,7 +34,7 @@ const startTimeoutMs = 60_000;
 const pollMs = 20;
 
 export async function startServer(options: ServerOptions): Promise<Server> {
-  // A free port can be taken by somebody else before the server binds it, so a failed start tries another one.
+  // Another process can take a free port before the server binds it, so a failed start retries with another one.
   for (let attempt = 1; ; attempt++) {
     const port = await freePort();
     try {
@@ -69,7 +69,7 @@ function serverOn(port: number, options: ServerOptions, first: ChildProcess): Se
   };
 }
 
-/** Servers are detached, so whoever started them must take them along, however it ends. */
+/** Servers are detached, so the starting process stops them on every exit. */
 const running = new Map<ChildProcess, NodeJS.Signals>();
 
 function takeAlong(child: ChildProcess, signal: NodeJS.Signals): void {
@@ -86,7 +86,7 @@ function watchEnd(): void {
     for (const [child, signal] of running) child.kill(signal);
   });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    // Somebody else who listens decides when to end.
+    // Other signal listeners decide when to exit.
     process.on(signal, () => {
       if (process.listenerCount(signal) === 1) process.exit(1);
     });
@@ -143,7 +143,7 @@ async function accepts(ask: () => Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** A loopback port nobody listens on at this moment. */
+/** A loopback port without a listener at this moment. */
 export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');
