@@ -12,7 +12,7 @@ import { openReader } from './open-reader.ts';
 import { maxPreparedStatements, type Reader } from './reader.ts';
 import { openRecords, type Records } from './records.ts';
 
-onBothEngines('a reader of traffic threads', fresh => {
+onBothEngines('database reader of traffic threads', fresh => {
   let records: Records;
   let reader: Reader;
   before(async () => {
@@ -54,7 +54,7 @@ onBothEngines('a reader of traffic threads', fresh => {
   });
 });
 
-describe('a reader of PostgreSQL', () => {
+describe('PostgreSQL reader', () => {
   let database: Database;
   let admin: pg.Client;
   before(async () => {
@@ -95,22 +95,25 @@ describe('a reader of PostgreSQL', () => {
     await reader.close();
   });
 
-  test('too many that wait for a connection are refused, and those before them are answered', async () => {
+  test('queries beyond the queue limit are refused, and those in the queue are answered', async () => {
     const reader = await openReader({ url: database.url, connections: 1 });
     await admin.query('select pg_advisory_lock(8)');
     const waiting = Array.from({ length: 1001 }, () => reader.rows('select pg_advisory_xact_lock_shared(8)', []));
-    await assert.rejects(async () => reader.rows('select 1', []), { code: 'database.away', message: /too many wait/ });
+    await assert.rejects(async () => reader.rows('select 1', []), {
+      code: 'database.unavailable',
+      message: /too many wait/,
+    });
     await admin.query('select pg_advisory_unlock(8)');
     assert.equal((await Promise.all(waiting)).length, 1001);
     await reader.close();
   });
 
-  test('a connection that is lost is told, fails its query as away, and the next query has a new one', async () => {
+  test('a lost connection is reported, fails its query as unavailable, and the next query gets a new one', async () => {
     const lost: Error[] = [];
     const reader = await openReader({ url: database.url, connections: 1, onLost: error => void lost.push(error) });
     await admin.query('select pg_advisory_lock(9)');
     const waiting = assert.rejects(async () => reader.rows('select pg_advisory_xact_lock_shared(9)', []), {
-      code: 'database.away',
+      code: 'database.unavailable',
     });
     await eventually(async () => assert.equal((await backends()).length, 1));
     await admin.query('select pg_terminate_backend($1)', await backends());
@@ -123,22 +126,25 @@ describe('a reader of PostgreSQL', () => {
     await reader.close();
   });
 
-  test('a database that accepts connections and never answers is away', async () => {
+  test('a database that accepts connections and never answers is unavailable', async () => {
     const sockets: Socket[] = [];
     const silent = createServer(socket => void sockets.push(socket.on('error', () => undefined)));
     silent.listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const { port } = silent.address() as AddressInfo;
     const reader = await openReader({ url: `postgresql://postgres@127.0.0.1:${port}/postgres` });
-    await assert.rejects(async () => reader.rows('select 1', []), { code: 'database.away' });
+    await assert.rejects(async () => reader.rows('select 1', []), { code: 'database.unavailable' });
     for (const socket of sockets) socket.destroy();
     silent.close();
     await reader.close();
   });
 
-  test('a database that is not there is away', async () => {
+  test('a database that refuses connections is unavailable', async () => {
     const reader = await openReader({ url: `postgresql://postgres@127.0.0.1:${await freePort()}/postgres` });
-    await assert.rejects(async () => reader.rows('select 1', []), { code: 'database.away', message: /ECONNREFUSED/ });
+    await assert.rejects(async () => reader.rows('select 1', []), {
+      code: 'database.unavailable',
+      message: /ECONNREFUSED/,
+    });
     await reader.close();
   });
 });
