@@ -7,11 +7,11 @@ import { upstreams } from './upstreams.ts';
 
 /** All examples by name, as the page groups them. */
 export const groups: Readonly<Record<string, Readonly<Record<string, Example>>>> = {
-  'Who may call': callers,
-  'How often, how much': limits,
-  'Changed, checked and made up': shaping,
+  Security: callers,
+  'Limits and caching': limits,
+  'Transforms, validation and mocks': shaping,
   Upstreams: upstreams,
-  'Places, versions and what is told': places,
+  'Routing, versions, events and analytics': places,
 };
 
 export const examples: ReadonlyMap<string, Example> = new Map(

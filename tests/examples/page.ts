@@ -9,9 +9,9 @@ import { groups } from './list.ts';
  */
 const head = `# Examples
 
-Complete API definitions, each in the classic form, in the OpenAPI form, or in both. Every one of them is published and called by \`tests/examples.test.ts\`, and this page is made from it.
+Complete API definitions, each in the classic format, in the OpenAPI format, or in both. \`tests/examples.test.ts\` publishes and calls every one of them, and this page is generated from it.
 
-With Gatewright running, and anything that answers HTTP at port 9000 as the upstream, by \`curl\`, in the folder above this one:
+With Gatewright running and any HTTP server on port 9000 as the upstream, publish with \`curl\`, in the folder above this one:
 
 \`\`\`sh
 : "\${CONTROL:=http://127.0.0.1:3000}" "\${GATEWAY:=http://127.0.0.1:8080}" "\${DATA:=./data}"
@@ -26,7 +26,7 @@ control /gw/apis/maps/status
 # → {"api_id":"maps","served":true,"reason":""}
 \`\`\`
 
-or by \`gw\`:
+or with \`gw\`:
 
 \`\`\`sh
 export GW_URL="$CONTROL" GW_SECRET="$secret"
@@ -36,23 +36,23 @@ bin/gw apis rm hotels maps weather
 # → API hotels deleted
 \`\`\`
 
-Both forms of an example are the same API, under the same id and address: publish one of them. The status says why an API is not served: which certificate, policy or secret it lacks.
+Both formats of an example are the same API, with the same id and listen path: publish one of them. The status says why an API is not served: which certificate, policy or secret is missing.
 
-| Placeholder | Stands for |
+| Placeholder | Means |
 |---|---|
 | \`127.0.0.1:9000\`, \`:9001\`, \`localhost:9443\`, \`tcp://127.0.0.1:9200\` | your upstreams |
-| \`127.0.0.1:9100\` | your issuer of tokens, registry, receiver of webhooks |
-| \`9300\`, \`9301\` | ports of the setting \`gateway.extra_ports\`; \`gateway.tls.certificate_file\` and \`key_file\` are needed for TLS |
-| \`ID-OF-…\` | the id that \`POST /gw/certs\` gave |
+| \`127.0.0.1:9100\` | your token issuer, registry, webhook receiver |
+| \`9300\`, \`9301\` | ports in the setting \`gateway.extra_ports\`; \`gateway.tls.certificate_file\` and \`key_file\` are needed for TLS |
+| \`ID-OF-…\` | the id that \`POST /gw/certs\` returned |
 | \`REPLACE-WITH-…\` | a secret |
-| \`$KEY\` in calls | the key that \`POST /gw/keys\` with \`{"access_rights": {"<api id>": {}}}\` gives |
+| \`$KEY\` | the key that \`POST /gw/keys\` with \`{"access_rights": {"<api id>": {}}}\` returns |
 | \`$CREDENTIALS\`, \`$TOKEN\`, \`$SIGNATURE\` | \`name:password\` in base64, a token, a signature |
 `;
 
 export function page(): string {
   const tables = Object.entries(groups).map(([title, group]) => {
     const rows = Object.entries(group).map(([name, example]) => rowOf(name, example));
-    return `\n## ${title}\n\n| Example | Shows | Call |\n|---|---|---|\n${rows.join('\n')}\n`;
+    return `\n## ${title}\n\n| Example | Shows | Request |\n|---|---|---|\n${rows.join('\n')}\n`;
   });
   return head + tables.join('');
 }

@@ -17,7 +17,7 @@ const logged = async ({ app }: Place, apiId: string): Promise<Logged[]> =>
 
 export const places: Readonly<Record<string, Example>> = {
   'versions-inside': {
-    shows: 'Two versions inside one definition, chosen by a header: one with an end, one with another upstream.',
+    shows: 'Two versions inside one definition, selected by a header: one that expires, one with another upstream.',
     calls: [
       { ask: 'GET /stations/oslo', status: 200, reaches: 'GET /oslo', tells: { 'x-gw-api-expires': /2099/ } },
       { ask: 'GET /stations/oslo', headers: { 'X-Version': 'v2' }, status: 200, reaches: 'GET /v2/oslo' },

@@ -53,7 +53,7 @@ export const shaping: Readonly<Record<string, Example>> = {
     ],
   },
   'body-jq': {
-    shows: 'Filters in the language of jq write bodies anew, and set headers from what they find.',
+    shows: 'jq filters rewrite bodies, and set headers from values in them.',
     answer(_request, response) {
       response.writeHead(200, json).end('{"id": 7, "secret": "s"}');
     },
@@ -108,7 +108,7 @@ export const shaping: Readonly<Record<string, Example>> = {
     calls: [{ ask: 'GET /geocoding/find', status: 200, sees: { 'x-upstream-key': 'a-key-of-the-operator' } }],
   },
   'response-processors': {
-    shows: 'Headers set on every answer, and redirects of the upstream that name the gateway instead.',
+    shows: 'Headers set on every response, and upstream redirects rewritten to the gateway.',
     answer(request, response) {
       const location = `http://${request.headers.host}/files/7`;
       response.writeHead(302, { location, server: 'old things' }).end();
@@ -122,7 +122,7 @@ export const shaping: Readonly<Record<string, Example>> = {
     ],
   },
   'validate-json': {
-    shows: 'Bodies are checked against a JSON Schema; whatever is wrong is told in one answer.',
+    shows: 'Request validation: bodies are validated against a JSON Schema; one response lists all errors.',
     calls: [
       { ask: 'POST /bookings/new', headers: json, body: '{"product": "tea", "count": 2}', status: 200 },
       { ask: 'POST /bookings/new', headers: json, body: '{"count": 0}', status: 422, says: /product.*count/ },
