@@ -141,13 +141,13 @@ function restoreState(call: Exchange, before: IdentityState): void {
 /** Services that buffer events until the outcome of all attempts is known. */
 function bufferEvents(services: AuthServices) {
   const buffered = new WeakMap<object, Parameters<AuthServices['emitEvent']>[]>();
-  const fire: AuthServices['emitEvent'] = (...event) => {
+  const emitEvent: AuthServices['emitEvent'] = (...event) => {
     const list = buffered.get(event[1]);
     if (list) list.push(event);
     else buffered.set(event[1], [event]);
   };
   return {
-    services: { ...services, fire },
+    services: { ...services, emitEvent } satisfies AuthServices,
     discard: (call: Exchange) => void buffered.delete(call),
     flush(call: Exchange) {
       for (const event of buffered.get(call) ?? []) services.emitEvent(...event);

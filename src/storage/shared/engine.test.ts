@@ -8,7 +8,7 @@ import { openSharedEngine, type SharedEngineOptions } from './engine.ts';
 
 const window = { limit: 2, periodMs: 3_600_000 };
 
-describe('the engine of shared counters', () => {
+describe('shared counter engine', () => {
   let redis: Redis;
   before(async () => {
     redis = await startRedis();
@@ -26,8 +26,8 @@ describe('the engine of shared counters', () => {
     closing.push(engine.close);
     return { ...engine, logged: () => lines.map(({ level, msg }) => [level, msg]) };
   }
-  const away = 'Redis does not answer: limits are counted here alone';
-  const back = ['info', 'Redis answers: limits are shared'];
+  const away = 'Redis unavailable, limits are counted in this process';
+  const back = ['info', 'Redis available, limits are shared'];
 
   test('without an address the threads of this process share, through the buffer of the first', async () => {
     const first = await opened({});
@@ -41,7 +41,7 @@ describe('the engine of shared counters', () => {
     assert.deepEqual(first.logged(), []);
   });
 
-  test('with an address processes share, and the log says when Redis goes away and comes back', async () => {
+  test('with a Redis URL processes share counters, and the log reports outage and recovery', async () => {
     const [first, second] = [await opened({ url: redis.url }), await opened({ url: redis.url, timeoutMs: 500 })];
     const taken = [];
     for (const { shared } of [first, second, first]) taken.push(await shared.counters.take('b', window, Date.now()));
@@ -55,7 +55,7 @@ describe('the engine of shared counters', () => {
       await second.shared.counters.take('c', window, Date.now());
       assert.deepEqual(second.logged().slice(1).sort(), [
         ['warn', away],
-        ['warn', 'Redis takes no answers: none are kept for a while'],
+        ['warn', 'Redis rejects cached responses, caching is paused'],
       ]);
     });
     assert.equal(second.shared.state(), 'degraded');
@@ -64,7 +64,7 @@ describe('the engine of shared counters', () => {
     assert.equal(second.shared.state(), 'ok');
   });
 
-  test('Redis that is away at the start is said once, and limits are counted here', async () => {
+  test('an unavailable Redis at start is logged, and limits are counted in this process', async () => {
     await redis.kill();
     const { shared, logged } = await opened({ url: redis.url, timeoutMs: 500 });
     assert.equal(shared.state(), 'degraded');
