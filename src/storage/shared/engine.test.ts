@@ -54,8 +54,8 @@ describe('shared counter engine', () => {
     await eventually(async () => {
       await second.shared.counters.take('c', window, Date.now());
       assert.deepEqual(second.logged().slice(1).sort(), [
-        ['warn', away],
         ['warn', 'Redis rejects cached responses, caching is paused'],
+        ['warn', away],
       ]);
     });
     assert.equal(second.shared.state(), 'degraded');
