@@ -1,28 +1,32 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { startPostgres } from '../tests/support/services/postgres.ts';
 import { startRedis } from '../tests/support/services/redis.ts';
 import { ensureServices } from './services.ts';
+import { createUnitTestCheck } from './unit-tests.ts';
 
 /**
- * `npm test`: makes sure the services are there, starts them once, runs every test file against them and ends them
- * whatever happens. Arguments choose files by a part of their path (`npm test -- src/base`); those that begin with `--`
- * go to Node. Afterwards no log that a test's process wrote may hold a secret that a test planted.
+ * `npm test`: installs missing services, starts them once, runs every test file against them and stops them in any case.
+ * Arguments choose files by a part of their path (`npm test -- src/base`); those that begin with `--` go to Node. At the
+ * end no log of a test process may hold a secret that a test planted. `npm run test:unit` (`--unit`) runs the tests that
+ * start no product and no service.
  */
 
 const root = join(import.meta.dirname, '..');
-const concurrency = 2;
-/** Most files load most of the product: what the engine makes of it is kept for the next one. */
+const concurrency = availableParallelism();
+/** Compile cache shared by all test files: most load most of the product. */
 const compiled = join(root, 'node_modules/.cache/tests');
 
-const args = process.argv.slice(2);
+const isUnitRun = process.argv.includes('--unit');
+const args = process.argv.slice(2).filter(arg => arg !== '--unit');
 const forNode = args.filter(arg => arg.startsWith('--'));
 const wanted = args.filter(arg => !arg.startsWith('--')).map(arg => relative(root, join(root, arg)));
 const files = globSync(['src/**/*.test.ts', 'tests/**/*.test.ts'], { cwd: root })
   .filter(file => wanted.length === 0 || wanted.some(part => file.includes(part)))
+  .filter(isUnitRun ? createUnitTestCheck(root) : () => true)
   .sort();
 
 /** Set by a signal: the tests end first, then the services, as at the end of any run. */
@@ -36,6 +40,7 @@ async function main(): Promise<number> {
     console.error(`No test file matches ${wanted.join(' ')}.`);
     return 1;
   }
+  if (isUnitRun) return runTests({});
   try {
     ensureServices();
   } catch (error) {
@@ -69,6 +74,9 @@ async function runTests(env: Record<string, string>): Promise<number> {
     [
       '--test',
       '--test-reporter=spec',
+      '--test-reporter-destination=stdout',
+      `--test-reporter=${join(root, 'tools/slowest-files.ts')}`,
+      '--test-reporter-destination=stdout',
       '--test-timeout=120000',
       `--test-concurrency=${concurrency}`,
       ...forNode,
