@@ -76,11 +76,7 @@ export async function openInstallation(
   const closers: (() => unknown)[] = [() => directory.release()];
   const close = () => closeAll(closers);
   try {
-    const {
-      records,
-      dataKey,
-      pendingDatabase: awaited,
-    } = await openDatabase({
+    const { records, dataKey, pendingDatabase } = await openDatabase({
       records: {
         ...(settings['database.url'] ? { url: settings['database.url'] } : { file: directory.databasePath }),
         connections: settings['database.max_connections'],
@@ -109,7 +105,7 @@ export async function openInstallation(
     const tools = openStores(records, dataKey, settings, environment, createKeyCounters(shared, counters, environment));
     closers.push(() => tools.outbound.close());
     closers.push(() => tools.events.close());
-    return { directory, records, shared, counters, dataKey, tools, pendingDatabase: awaited, close };
+    return { directory, records, shared, counters, dataKey, tools, pendingDatabase, close };
   } catch (error) {
     await close();
     throw error;
@@ -165,8 +161,8 @@ export async function startApplication(settings: Settings, environment: AppEnvir
   const closers: (() => unknown)[] = [() => installation.close()];
   const close = () => closeAll(closers);
   try {
-    const { tools, pendingDatabase: awaited } = installation;
-    const credentials = awaited ? undefined : await seedDatabase(installation, settings, environment.log);
+    const { tools, pendingDatabase } = installation;
+    const credentials = pendingDatabase ? undefined : await seedDatabase(installation, settings, environment.log);
     const log = startChangeLogPruning(installation.records, error =>
       environment.log.warn({ reason: error.message }, 'change log not pruned'),
     );
@@ -181,9 +177,9 @@ export async function startApplication(settings: Settings, environment: AppEnvir
     } = await openListeners(settings, environment, installation, closers);
     installation.directory.write(listeningFile, `${JSON.stringify(urls, null, 2)}\n`);
     closers.push(() => installation.directory.remove(listeningFile));
-    if (awaited) {
+    if (pendingDatabase) {
       const attempt = async () => {
-        await awaited.connect();
+        await pendingDatabase.connect();
         await seedDatabase(installation, settings, environment.log);
         await onDatabaseAvailable();
       };

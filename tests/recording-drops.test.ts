@@ -8,7 +8,7 @@ import { eventually, openApi, publish } from './support/traffic.ts';
 
 let app: TestApp;
 before(async () => {
-  app = await startApp('sqlite', { threadProgram: new URL('deaf-thread.ts', import.meta.url) });
+  app = await startApp('sqlite', { threadProgram: new URL('support/stalled-thread.ts', import.meta.url) });
 });
 after(() => app?.close());
 

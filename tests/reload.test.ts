@@ -69,7 +69,7 @@ describe('Reload under load', () => {
   });
 
   test('a crashed traffic thread is logged and replaced, and the other keeps serving', async () => {
-    const program = new URL('mortal-thread.ts', import.meta.url);
+    const program = new URL('support/crashing-thread.ts', import.meta.url);
     const told: string[] = [];
     const onLog = (line: string) => void told.push(line);
     const mortal = await startApp('sqlite', { settings: { threads: '2' }, threadProgram: program, onLog });

@@ -10,7 +10,7 @@ import { type ConfigChanges, createConfigReader } from './config-reader.ts';
 
 const vault = createVault(createDataKey());
 
-onBothEngines('what threads read of changes', fresh => {
+onBothEngines('config changes', fresh => {
   let records: Records;
   let reader: Reader;
   before(async () => {
@@ -28,11 +28,11 @@ onBothEngines('what threads read of changes', fresh => {
     });
   const shown = ({ revision, changes }: ConfigChanges) => [revision, changes?.map(({ id }) => id)];
 
-  test('before anything changed there is nothing to read', async () => {
+  test('without changes the list is empty at revision 0', async () => {
     assert.deepEqual(shown(await createConfigReader(reader, vault).changesSince(0)), [0, []]);
   });
 
-  test('changes come in their order, from the revision one has', async () => {
+  test('changes are returned in order from a revision', async () => {
     await touch('a', 'b');
     await touch('c');
     const store = createConfigReader(reader, vault);
@@ -41,7 +41,7 @@ onBothEngines('what threads read of changes', fresh => {
     assert.deepEqual(shown(await store.changesSince(2)), [2, []]);
   });
 
-  test('what is committed while somebody reads is read the next time, and never passed over', async () => {
+  test('a change committed during a read is returned by the next read, never skipped', async () => {
     const busy: Reader = {
       ...reader,
       async rows<R>(sql: string, values: readonly (string | number)[]) {
@@ -65,7 +65,7 @@ onBothEngines('what threads read of changes', fresh => {
     assert.deepEqual(seen, all);
   });
 
-  test('the log keeps its newest revisions; who is at its edge reads on, who is behind begins anew', async () => {
+  test('after pruning, a reader at the edge of the log continues and one behind it reloads everything', async () => {
     for (let n = 0; n < 12; n++) await touch('e', 'f');
     const last = await records.revision();
     assert.equal(await pruneChanges(records, 5, 3), last - 5);
@@ -80,7 +80,7 @@ onBothEngines('what threads read of changes', fresh => {
     assert.deepEqual(shown(await store.changesSince(last)), [last + 1, ['g']]);
   });
 
-  test('whoever knows more than the database begins anew: it was put back to an earlier state', async () => {
+  test('a reader ahead of the database reloads everything: the database was restored from a backup', async () => {
     const last = await records.revision();
     assert.deepEqual(await createConfigReader(reader, vault).changesSince(last + 7), {
       revision: last,

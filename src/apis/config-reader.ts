@@ -15,22 +15,22 @@ export interface ConfigChange {
 
 export interface ConfigChanges {
   readonly revision: number;
-  /** Undefined when the log no longer reaches back that far: everything has to be read anew. */
+  /** Undefined when the log no longer reaches back that far: everything must be reloaded. */
   readonly changes: readonly ConfigChange[] | undefined;
 }
 
-/** A list of `?` as long as the values. */
+/** SQL placeholders, one for each value. */
 export const buildPlaceholders = (values: readonly unknown[]) => values.map(() => '?').join(', ');
 
 /** Values one statement may carry on every engine. */
 const maxIdsPerQuery = 500;
-/** Rows read in one go: a table of any size is read in steps that end in time. */
+/** Page size: bounds the duration of one query on a table of any size. */
 const maxRowsPerPage = 1000;
 
 /** An API to be compiled. */
 export interface ApiToCompile {
   readonly stored: StoredApi;
-  /** Empty, or why its secrets cannot be opened: it is then kept and not served, and the others are. */
+  /** Empty, or why its secrets cannot be unsealed: it is then unavailable, the others are served. */
   readonly secretsError: string;
 }
 
@@ -44,7 +44,7 @@ export function parseApi(vault: Vault, body: string): ApiToCompile {
   }
 }
 
-/** A table by its id, in steps. `select` names the columns, and `id` among them. */
+/** Keyset pagination by id. `select` lists the columns, `id` among them. */
 export async function* readPages<R extends { id: string }>(
   reader: Reader,
   select: string,
@@ -58,7 +58,7 @@ export async function* readPages<R extends { id: string }>(
   }
 }
 
-/** What a traffic thread reads of the records. */
+/** Reads the configuration of traffic threads from the database. */
 export function createConfigReader(reader: Reader, vault: Vault) {
   async function readInBatches<R>(sql: (marks: string) => string, ids: readonly string[]): Promise<R[]> {
     const found: R[] = [];
@@ -76,8 +76,8 @@ export function createConfigReader(reader: Reader, vault: Vault) {
       return Number(row?.value ?? 0);
     },
     /**
-     * One statement: what is committed between two would be passed over for ever. Every revision has its rows, so the one
-     * a thread has is there as long as the log reaches back to it.
+     * One statement: a commit between two would be skipped for good. Every revision has rows, so a thread's revision
+     * is present as long as the log reaches back to it.
      */
     async changesSince(revision: number): Promise<ConfigChanges> {
       const rows = await reader.rows<ConfigChange & { revision: number }>(
@@ -88,7 +88,7 @@ export function createConfigReader(reader: Reader, vault: Vault) {
       const last = rows.length > 0 ? Number(rows.at(-1)!.revision) : undefined;
       if (first === revision || (revision === 0 && (first ?? 1) === 1))
         return { revision: last ?? 0, changes: rows.filter(row => Number(row.revision) > revision) };
-      // A database that was put back to an earlier state knows nothing of what came after it.
+      // A database restored from a backup has no later revisions.
       return { revision: last ?? (await this.revision()), changes: undefined };
     },
     async allApis(): Promise<ApiToCompile[]> {
@@ -97,7 +97,7 @@ export function createConfigReader(reader: Reader, vault: Vault) {
         found.push(...rows.map(parseRow));
       return found;
     },
-    /** Grants of all organisations, and whose the installation is. */
+    /** Grants of all organisations, and the operator's organisation. */
     async grants(): Promise<StoredGrants> {
       const [row] = await reader.rows<{ value: string }>('select value from meta where name = ?', [defaultOrgMetaName]);
       const rows = await reader.rows<GrantRow>('select org_id, body from organisation_grants', []);

@@ -5,6 +5,6 @@ const port = parentPort!;
 const on = port.on.bind(port);
 port.on = ((event: string, listener: (message: { kind?: string }) => void) =>
   on(event, (message: { kind?: string }) => {
-    if (message?.kind !== 'taken') listener(message);
+    if (message?.kind !== 'batch-accepted') listener(message);
   })) as typeof port.on;
 await import('../../src/gateway/runtime/thread.ts');

@@ -34,14 +34,14 @@ export function createEventEmitter({
   settings,
   clock,
   log,
-  post: tell,
-  onDropped: untold,
+  post,
+  onDropped,
 }: EventEmitterOptions): PipelineServices['emitEvent'] {
   const operatorHandlers = readOperatorHandlers(settings);
   const handlersByModel = new WeakMap<Model, ReadonlyMap<string, readonly EventHandler[]>>();
   const rateLimit = createEventRateLimit(clock, dropped => {
     log.warn({ dropped }, 'event rate limit exceeded, events dropped');
-    untold(dropped);
+    onDropped(dropped);
   });
 
   function findHandlers(model: Model | undefined, event: string): readonly EventHandler[] {
@@ -55,7 +55,7 @@ export function createEventEmitter({
     if (!rateLimit.tryTake(about.api?.orgId ?? '')) return;
     const handlers = findHandlers(about.api?.model, event);
     const hasHandler = handlers.length > 0 || operatorHandlers.has(event);
-    tell({
+    post({
       event,
       detail: {
         message,

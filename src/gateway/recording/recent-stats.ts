@@ -59,11 +59,11 @@ export function createRecentStats(clock: Clock, maxApis = maxTrackedApis) {
   let table = new SlotTable();
 
   /** By id: a changed API keeps its row. */
-  function assignStatsRow({ id, analytics: recorded }: RecordedApiInfo): number {
+  function assignStatsRow({ id, analytics }: RecordedApiInfo): number {
     if (table.rowById.size >= maxApis && !table.rowById.has(id)) table = new SlotTable();
-    recorded.statsTable = table;
-    recorded.statsRow = table.assignRow(id);
-    return recorded.statsRow;
+    analytics.statsTable = table;
+    analytics.statsRow = table.assignRow(id);
+    return analytics.statsRow;
   }
 
   return {
@@ -71,8 +71,8 @@ export function createRecentStats(clock: Clock, maxApis = maxTrackedApis) {
       const { errorCode, upstreamMs } = call;
       const api = findRecordedApi(call);
       if (!api) return;
-      const { analytics: recorded } = api;
-      const place = recorded.statsTable === table ? recorded.statsRow : assignStatsRow(api);
+      const { analytics } = api;
+      const place = analytics.statsTable === table ? analytics.statsRow : assignStatsRow(api);
       const number = Math.floor(clock.now() / slotMs);
       const row = place * rowLength;
       const rows = table.slots[number % slotCount]!;

@@ -36,7 +36,7 @@ export interface Api extends ApiInfo, ProxiedApi {
   readonly isRouted: boolean;
   /** OPTIONS requests go to the upstream past every step. */
   readonly forwardsOptions: boolean;
-  /** Whether clients send their key in this header, by its lower-case name. */
+  /** Tests for a header that carries the client's key, by lower-case name. */
   readonly isKeyHeader: (name: string) => boolean;
   /** Built-in routes by the path below the listen path. */
   readonly builtInRoutes: ReadonlyMap<string, BuiltInRoute>;

@@ -40,7 +40,7 @@ export async function prefetchReferences(
  * Snapshot loader of a thread: reads the changes since its revision, compiles them beside the running snapshot and
  * swaps it in one step.
  */
-export function createSnapshotLoader({ configReader: store, services, onChanges }: LoaderOptions) {
+export function createSnapshotLoader({ configReader, services, onChanges }: LoaderOptions) {
   const rules = { prefix: services.settings['gateway.listen_path_match'] === 'prefix' };
   let current = createEmptySnapshot(rules);
   let loading: Promise<void> | undefined;
@@ -67,8 +67,9 @@ export function createSnapshotLoader({ configReader: store, services, onChanges 
     const apis = read.flatMap(({ model, ...facts }) =>
       tryCompile(model.identity.id, () => compileApi(model, services, facts)),
     );
-    for (const { id, orgId, unavailableReason: unserved } of apis)
-      if (unserved !== '') services.log.warn({ api: id, org: orgId, reason: unserved }, 'API not served');
+    for (const { id, orgId, unavailableReason } of apis)
+      if (unavailableReason !== '')
+        services.log.warn({ api: id, org: orgId, reason: unavailableReason }, 'API not served');
     return apis;
   }
 
@@ -87,7 +88,7 @@ export function createSnapshotLoader({ configReader: store, services, onChanges 
   }
 
   async function loadAll(revision: number): Promise<void> {
-    const apis = await compileAll(await store.allApis());
+    const apis = await compileAll(await configReader.allApis());
     current = buildNextSnapshot(createEmptySnapshot(rules), revision, apis, [], services.grants.heldHosts());
   }
 
@@ -95,7 +96,7 @@ export function createSnapshotLoader({ configReader: store, services, onChanges 
     const changedApiIds = changes.filter(change => change.topic === 'apis').map(change => change.id);
     if (changedApiIds.includes('')) return loadAll(revision);
     const ids = [...new Set([...changedApiIds, ...findDependents(changes)])];
-    const found = await store.apis(ids);
+    const found = await configReader.apis(ids);
     const presentIds = new Set(found.map(({ stored }) => stored.id));
     const deletedIds = ids.filter(id => !presentIds.has(id));
     const deletedApiIds =
@@ -108,11 +109,11 @@ export function createSnapshotLoader({ configReader: store, services, onChanges 
   async function load(): Promise<void> {
     do {
       isReloadRequested = false;
-      const { revision, changes } = await store.changesSince(current.revision);
+      const { revision, changes } = await configReader.changesSince(current.revision);
       if (loaded && revision === current.revision) continue;
       onChanges(loaded ? changes : undefined);
       if (!loaded || !changes || changes.some(({ topic }) => topic === 'organisations'))
-        services.grants.replace(await store.grants());
+        services.grants.replace(await configReader.grants());
       if (loaded && changes) await loadChanged(revision, changes);
       else await loadAll(revision);
       loaded = true;

@@ -69,14 +69,14 @@ function createSnapshot(
   apis: ReadonlyMap<string, Api>,
   books: SnapshotIndexes,
 ): Snapshot {
-  const { names, overlapIndex: index, reservedHosts } = books;
+  const { names, overlapIndex, reservedHosts } = books;
   const snapshot: Snapshot = {
     revision,
     ...routers,
     apis,
     reservedHosts,
-    hasTenants: index !== undefined,
-    guard: createRouteGuard(index?.contested ?? noneContested, reservedHosts),
+    hasTenants: overlapIndex !== undefined,
+    guard: createRouteGuard(overlapIndex?.contested ?? noneContested, reservedHosts),
     findByName(orgId, name) {
       const direct = apis.get(name);
       if (direct?.orgId === orgId) return onlyIfActive(direct);
@@ -112,10 +112,10 @@ export function buildNextSnapshot(
   const indexes = indexesBySnapshot.get(previous)!;
   const currentIndex = reservedHosts === previous.reservedHosts ? indexes.overlapIndex : undefined;
   if (changed.length + removed.length === 0) {
-    const index = currentIndex ?? buildOverlapIndex(previous.apis, previous.router, reservedHosts);
+    const overlapIndex = currentIndex ?? buildOverlapIndex(previous.apis, previous.router, reservedHosts);
     return createSnapshot(revision, pickRouters(previous), previous.apis, {
       ...indexes,
-      overlapIndex: index,
+      overlapIndex,
       reservedHosts,
     });
   }
@@ -139,11 +139,11 @@ export function buildNextSnapshot(
     for (const api of replaced.filter(isRouted)) currentIndex.remove(api);
     currentIndex.add(changed.filter(isRouted));
   }
-  const index = currentIndex ?? buildOverlapIndex(apis, previous.router, reservedHosts);
+  const overlapIndex = currentIndex ?? buildOverlapIndex(apis, previous.router, reservedHosts);
   return createSnapshot(revision, updateRouters(previous, routes), apis, {
     names,
     apisByRoute: places,
-    overlapIndex: index,
+    overlapIndex,
     reservedHosts,
   });
 }
@@ -186,9 +186,9 @@ function buildOverlapIndex(
 ): RouteOverlapIndex | undefined {
   const routed = [...apis.values()].filter(isRouted);
   if (routed.every(({ orgId }) => orgId === routed[0]!.orgId)) return undefined;
-  const index = new RouteOverlapIndex(reservedHosts, router.isPrefix);
-  index.add(routed);
-  return index;
+  const overlapIndex = new RouteOverlapIndex(reservedHosts, router.isPrefix);
+  overlapIndex.add(routed);
+  return overlapIndex;
 }
 
 type PortChange = RouteChange<Api> & { readonly port: number };

@@ -19,9 +19,9 @@ export interface TcpListenerOptions {
 
 /** TCP proxy listener: forwards the bytes of each connection to the service of its SNI name. */
 export function createTcpListener(options: TcpListenerOptions): Listener {
-  const { services, tlsAcceptor: secured, maxConnections: connections } = options;
+  const { services, tlsAcceptor, maxConnections } = options;
   const open = new Set<Socket>();
-  const acceptTls = secured?.createAcceptor(socket =>
+  const acceptTls = tlsAcceptor?.createAcceptor(socket =>
     proxyConnection(socket, normalizeHostHeader(socket.servername || ''), options),
   );
   const server = createServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: false }, socket => {
@@ -33,7 +33,7 @@ export function createTcpListener(options: TcpListenerOptions): Listener {
       stripProxyHeader(socket, options.connectTimeoutMs, accept);
     else accept();
   });
-  server.maxConnections = connections;
+  server.maxConnections = maxConnections;
   return {
     listen: address =>
       new Promise((resolve, reject) => {
@@ -55,7 +55,7 @@ export function createTcpListener(options: TcpListenerOptions): Listener {
 function proxyConnection(
   client: Socket,
   serverName: string,
-  { services, connectTimeoutMs: connectMs, onConnectError: onFault }: TcpListenerOptions,
+  { services, connectTimeoutMs, onConnectError }: TcpListenerOptions,
 ): void {
   client.on('error', () => client.destroy());
   const api = selectTcpService(services(), serverName);
@@ -64,14 +64,14 @@ function proxyConnection(
     return;
   }
   client.pause();
-  connectToService(api.tcpService, api, connectMs).then(
+  connectToService(api.tcpService, api, connectTimeoutMs).then(
     upstream => {
       upstream.on('error', () => upstream.destroy());
       if (client.destroyed) upstream.destroy();
       else pipeBoth(client, upstream, () => undefined);
     },
     error => {
-      onFault(api, error as Error);
+      onConnectError(api, error as Error);
       client.destroy();
     },
   );
@@ -85,11 +85,11 @@ async function connectToService(service: TcpService, api: Api, timeoutMs: number
 
 function openSocket(
   { host, port, isSecure }: TcpTarget,
-  { connectionOptionsFor: links }: Api,
+  { connectionOptionsFor }: Api,
   timeoutMs: number,
 ): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const connection = links({ origin: `https://${host.includes(':') ? `[${host}]` : host}:${port}` });
+    const connection = connectionOptionsFor({ origin: `https://${host.includes(':') ? `[${host}]` : host}:${port}` });
     const refusal = refuseHost(connection.policy, host, port);
     if (refusal) return reject(refusal);
     const lookup = createGuardedLookup(connection.policy, port);

@@ -220,7 +220,7 @@ function createUrlLocation(
       call.pathWithoutVersion = above + call.innerPath;
     },
     canStripUnknown: name => hasPattern && matches(name),
-    isAmbiguous: ({ isPathAmbiguous: twofold }, name, isKnown) =>
-      twofold && isKnown(stripMatrixParameters(name).slice(1)),
+    isAmbiguous: ({ isPathAmbiguous }, name, isKnown) =>
+      isPathAmbiguous && isKnown(stripMatrixParameters(name).slice(1)),
   };
 }

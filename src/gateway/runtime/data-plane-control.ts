@@ -21,10 +21,10 @@ const reloadTimeoutMs = 30_000;
 export function createDataPlaneControl({
   call,
   broadcast,
-  waitUntilCurrent: settled,
+  waitUntilCurrent,
 }: DataPlaneControlOptions): DataPlaneControl {
   return {
-    reload: () => withTimeout(settled(), reloadTimeoutMs),
+    reload: () => withTimeout(waitUntilCurrent(), reloadTimeoutMs),
     status: apiId => call('status', { apiId }, rpcTimeoutMs),
     stats: async apiId => sumStats(await broadcast('stats', { apiId }, rpcTimeoutMs)),
     clearJwksCache: async apiId => void (await broadcast('invalidateJwks', { apiId }, rpcTimeoutMs)),

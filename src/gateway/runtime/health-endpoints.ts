@@ -15,8 +15,8 @@ export interface HealthEndpointsOptions {
 }
 
 /** Health endpoints of the gateway, which take precedence over every API. */
-export function createHealthEndpoints({ version, names, clock, isReady, checks: parts }: HealthEndpointsOptions) {
-  const buildReport = () => toHealthReport(parts(), version, 'Gatewright gateway', clock.now());
+export function createHealthEndpoints({ version, names, clock, isReady, checks }: HealthEndpointsOptions) {
+  const buildReport = () => toHealthReport(checks(), version, 'Gatewright gateway', clock.now());
   const endpoints = new Map<string, () => [status: number, body: unknown]>([
     ['/live', () => [200, { message: 'Success' }]],
     [`/${names.health}`, () => [200, buildReport()]],

@@ -36,7 +36,7 @@ interface OpenPort {
 
 /** The gateway's port and API ports, which open and close as the snapshot changes. */
 export function createListeners(options: ListenersOptions) {
-  const { settings, log, http1, http2, tlsAcceptor: secured, snapshot, address: place, rpc } = options;
+  const { settings, log, http1, http2, tlsAcceptor, snapshot, address, rpc } = options;
   const extraPorts = new Map<number, OpenPort>();
   let closing: Promise<unknown>[] = [];
   let isClosing = false;
@@ -46,15 +46,15 @@ export function createListeners(options: ListenersOptions) {
     maxConnections: settings['gateway.max_connections'],
     connectTimeoutMs: settings['upstream.connect_timeout_ms'],
   };
-  const onFault = (api: Api, error: Error) =>
+  const onConnectError = (api: Api, error: Error) =>
     log.warn({ api: api.id, reason: error.message }, 'upstream connection failed, client closed');
 
   function createPortListener(apiPort: number, protocol: ListenerProtocol): Listener {
-    const acceptor = protocol === 'https' || protocol === 'tls' ? secured : undefined;
+    const acceptor = protocol === 'https' || protocol === 'tls' ? tlsAcceptor : undefined;
     if (protocol === 'http' || protocol === 'https')
       return createListener({ http1, http2, tlsAcceptor: acceptor, apiPort, ...shared });
     const services = () => groupTcpServices(snapshot()).get(apiPort) ?? [];
-    return createTcpListener({ services, tlsAcceptor: acceptor, onConnectError: onFault, ...shared });
+    return createTcpListener({ services, tlsAcceptor: acceptor, onConnectError, ...shared });
   }
   const gatewayListener = createPortListener(0, settings['gateway.tls.enabled'] ? 'https' : 'http');
 
@@ -70,8 +70,8 @@ export function createListeners(options: ListenersOptions) {
 
   /** Where threads share ports (SO_REUSEPORT), the main thread first probes for another process. */
   async function listenClaimed(port: number, listener: Listener): Promise<void> {
-    if (place.reusePort) await rpc('claimPort', { port }, claimTimeoutMs);
-    await listener.listen({ ...place, port }).catch(error => {
+    if (address.reusePort) await rpc('claimPort', { port }, claimTimeoutMs);
+    await listener.listen({ ...address, port }).catch(error => {
       extraPorts.delete(port);
       release(port);
       throw error;
@@ -80,7 +80,7 @@ export function createListeners(options: ListenersOptions) {
 
   /** Skipped while closing: the main thread releases all claims of an exited thread. */
   function release(port: number): void {
-    if (!place.reusePort || isClosing || extraPorts.has(port)) return;
+    if (!address.reusePort || isClosing || extraPorts.has(port)) return;
     rpc('releasePort', { port }, claimTimeoutMs).catch(error =>
       log.warn({ port, reason: (error as Error).message }, 'port claim not released'),
     );
@@ -111,7 +111,7 @@ export function createListeners(options: ListenersOptions) {
   }
 
   return {
-    listen: () => gatewayListener.listen(place),
+    listen: () => gatewayListener.listen(address),
     /** Opens and closes ports to match the snapshot in service. */
     async reconcile(): Promise<void> {
       const now = listRequiredPorts();
@@ -133,9 +133,7 @@ const tcpServicesByApis = new WeakMap<Snapshot['apis'], ReadonlyMap<number, read
 function groupTcpServices({ apis }: Snapshot): ReadonlyMap<number, readonly Api[]> {
   let found = tcpServicesByApis.get(apis);
   if (!found) {
-    const all = [...apis.values()].filter(
-      ({ tcpService: passage, model }) => passage !== undefined && model.identity.active,
-    );
+    const all = [...apis.values()].filter(({ tcpService, model }) => tcpService !== undefined && model.identity.active);
     all.sort(compareAge);
     found = Map.groupBy(all, ({ model }) => model.listen.port);
     tcpServicesByApis.set(apis, found);

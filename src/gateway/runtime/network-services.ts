@@ -7,7 +7,7 @@ import type { NetworkServices } from '../steps/step-services.ts';
 const maxNetworkServices = 1000;
 
 export interface NetworkServicesOptions {
-  /** For all networks. */
+  /** Services under the default address policy. */
   readonly shared: NetworkServices;
   readonly create: (outbound: OutboundClient) => Omit<NetworkServices, 'outbound'>;
 }

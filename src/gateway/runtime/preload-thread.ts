@@ -22,13 +22,10 @@ export interface PreloadOptions {
 const defaultProgram = new URL('./thread.ts', import.meta.url);
 
 /** Loads the thread's code, most of its start time, in parallel with the rest of the start. */
-export function preloadThread({
-  program = defaultProgram,
-  capturesLog: readsLog = false,
-}: PreloadOptions = {}): PreloadedThread {
+export function preloadThread({ program = defaultProgram, capturesLog = false }: PreloadOptions = {}): PreloadedThread {
   const { port1, port2 } = new MessageChannel();
   const workerData: ThreadStart = { startPort: port2 };
-  const worker = new Worker(program, { workerData, transferList: [port2], stderr: readsLog });
+  const worker = new Worker(program, { workerData, transferList: [port2], stderr: capturesLog });
   // A thread that was never started must not keep the process alive.
   worker.unref();
   port1.unref();

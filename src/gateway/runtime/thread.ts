@@ -188,7 +188,7 @@ async function runThread(data: ThreadData, port: MessagePort): Promise<void> {
       settings,
       clock: systemClock,
       log,
-      post: told => post({ kind: 'event', ...told }),
+      post: event => post({ kind: 'event', ...event }),
       onDropped: count => post({ kind: 'events-dropped', count }),
     }),
   };

@@ -107,22 +107,21 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
     const {
       log,
       onEvent,
-      onEventsDropped: onUntold,
+      onEventsDropped,
       onReport,
-      onThreadExit: onEnded,
+      onThreadExit,
       answers,
       count: _count,
       preloadedThreads: _preloadedThreads,
       ...rest
     } = options;
     const { program, writeLog, configBackup, ...data } = rest;
-    const { worker, startPort: begin } =
-      preloaded.shift() ?? preloadThread({ program, capturesLog: writeLog !== undefined });
+    const { worker, startPort } = preloaded.shift() ?? preloadThread({ program, capturesLog: writeLog !== undefined });
     worker.ref();
-    begin.postMessage({ ...data, configBackup: configBackup?.(), port, reusePort: count > 1 } satisfies ThreadData);
+    startPort.postMessage({ ...data, configBackup: configBackup?.(), port, reusePort: count > 1 } satisfies ThreadData);
     if (writeLog) worker.stderr.on('data', lines => writeLog(String(lines)));
     const exited = new Promise<void>(resolve => worker.once('exit', () => resolve()));
-    const asking = createRpcClient<TrafficThreadRpc>(
+    const rpcClient = createRpcClient<TrafficThreadRpc>(
       question => worker.postMessage(question satisfies MessageToThread),
       maxPendingCalls,
     );
@@ -133,15 +132,15 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
       releasePort: async ({ port: left }) => ports.release(id, left),
     };
     const answer = createRpcServer({ ...all }, reply => worker.postMessage(reply));
-    const thread: TrafficThread = { worker, pendingRefreshes: new Map(), rpcClient: asking, exited };
+    const thread: TrafficThread = { worker, pendingRefreshes: new Map(), rpcClient, exited };
     threads.add(thread);
     worker.on('error', error => log.error({ err: error }, 'traffic thread crashed'));
     exited.then(() => {
       threads.delete(thread);
       ports.releaseAll(id);
-      onEnded(id);
+      onThreadExit(id);
       for (const done of [...thread.pendingRefreshes.values()]) done();
-      asking.rejectAll();
+      rpcClient.rejectAll();
       if (!isClosing) setTimeout(replace, restartDelayMs);
     });
     await new Promise<void>((resolve, reject) => {
@@ -153,13 +152,13 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
           reject(createListenProblem(options.host, port, message.code, message.message));
         else if (message.kind === 'loaded') {
           thread.pendingRefreshes.get(message.refreshId)?.(message.fault);
-        } else if (message.kind === 'rpc-response') asking.receive(message);
+        } else if (message.kind === 'rpc-response') rpcClient.receive(message);
         else if (message.kind === 'rpc-request') void answer(message);
         else if (message.kind === 'report') {
           onReport(id, message.report);
           if (message.report.batch || message.report.uptimeResults)
             worker.postMessage({ kind: 'batch-accepted' } satisfies MessageToThread);
-        } else if (message.kind === 'events-dropped') onUntold(message.count);
+        } else if (message.kind === 'events-dropped') onEventsDropped(message.count);
         else if (message.kind === 'event') onEvent(message);
         // Anything else is Node's own: in watch mode a thread reports the files it loads through the same port.
       });
@@ -223,22 +222,22 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
     },
     broadcast(name, given, timeoutMs) {
       if (threads.size === 0) return Promise.reject(rpcProblem.no_threads());
-      return Promise.all([...threads].map(({ rpcClient: asking }) => asking.call(name, given, timeoutMs)));
+      return Promise.all([...threads].map(({ rpcClient }) => rpcClient.call(name, given, timeoutMs)));
     },
     close,
   };
 }
 
-function refreshThread({ worker, pendingRefreshes: answered }: TrafficThread, refreshId: number): Promise<void> {
+function refreshThread({ worker, pendingRefreshes }: TrafficThread, refreshId: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const settle = (reason?: string) => {
       clearTimeout(timer);
-      answered.delete(refreshId);
+      pendingRefreshes.delete(refreshId);
       if (reason === undefined) resolve();
       else reject(problem.config_not_loaded({ detail: { reason } }));
     };
     const timer = setTimeout(settle, refreshTimeoutMs, `a thread has not answered for ${refreshTimeoutMs} ms`);
-    answered.set(refreshId, settle);
+    pendingRefreshes.set(refreshId, settle);
     worker.postMessage({ kind: 'config-changed', refreshId } satisfies MessageToThread);
   });
 }

@@ -18,7 +18,7 @@ export interface RawRequest {
   body(headers: HeaderList): Body;
 }
 
-/** What validation of a request head depends on. */
+/** Dependencies of request head validation. */
 export type CreateExchangeOptions = Pick<TransportOptions, 'clock' | 'paths' | 'clientAddress' | 'isClientClaim'> & {
   readonly limits: Pick<TransportLimits, 'maxHeaders'>;
 };

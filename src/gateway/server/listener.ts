@@ -29,24 +29,18 @@ export interface Listener {
 }
 
 export function createListener(options: ListenerOptions): Listener {
-  const {
-    http1,
-    http2,
-    tlsAcceptor: secured,
-    apiPort: listensFor,
-    firstByteTimeoutMs: silenceMs,
-    maxConnections: connections,
-  } = options;
-  const acceptTls = secured?.createAcceptor(socket => {
-    (http2 && socket.alpnProtocol === 'h2' ? http2 : http1).accept(socket, listensFor);
+  const { http1, http2, tlsAcceptor, apiPort, firstByteTimeoutMs, maxConnections } = options;
+  const acceptTls = tlsAcceptor?.createAcceptor(socket => {
+    (http2 && socket.alpnProtocol === 'h2' ? http2 : http1).accept(socket, apiPort);
   });
   // Half-open: a client that has shut down its writing side still gets the response.
   const server = createServer({ allowHalfOpen: true, noDelay: true }, socket => {
     if (acceptTls) acceptTls(socket);
-    else if (http2) sniffProtocol(socket, silenceMs, isHttp2 => (isHttp2 ? http2 : http1).accept(socket, listensFor));
-    else http1.accept(socket, listensFor);
+    else if (http2)
+      sniffProtocol(socket, firstByteTimeoutMs, isHttp2 => (isHttp2 ? http2 : http1).accept(socket, apiPort));
+    else http1.accept(socket, apiPort);
   });
-  server.maxConnections = connections;
+  server.maxConnections = maxConnections;
   return {
     listen: at => startListening(server, at),
     close: () => new Promise(resolve => server.close(() => resolve())),

@@ -75,9 +75,9 @@ function createHttpAttempt(
   check: UptimeCheck,
   url: URL,
   method: string,
-  { outbound, connectionOptionsFor: links }: HostCheckServices,
+  { outbound, connectionOptionsFor }: HostCheckServices,
 ) {
-  const { policy, tls: linkTls } = links({ origin: url.origin });
+  const { policy, tls: linkTls } = connectionOptionsFor({ origin: url.origin });
   const { cert, key, rejectUnauthorized } = linkTls;
   const tls = { ...(cert && key ? { cert, key } : {}), ...(rejectUnauthorized === false ? { insecure: true } : {}) };
   const body = decodeBody(check.body);
@@ -104,9 +104,9 @@ function decodeBody(text: string): Buffer | undefined {
   return Buffer.from(text, isBase64 ? 'base64' : 'utf8');
 }
 
-function createTcpAttempt(check: UptimeCheck, url: URL, { connectionOptionsFor: links }: HostCheckServices) {
+function createTcpAttempt(check: UptimeCheck, url: URL, { connectionOptionsFor }: HostCheckServices) {
   const isSecure = check.protocol.toLowerCase() === 'tls' || url.protocol === 'tls:';
-  const connection = links({ origin: `https://${url.host}` });
+  const connection = connectionOptionsFor({ origin: `https://${url.host}` });
   const test = {
     host: url.hostname.replace(/^\[|\]$/g, ''),
     port: Number(url.port),

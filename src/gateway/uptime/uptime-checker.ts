@@ -119,7 +119,7 @@ function listCheckedApis({ apis }: Snapshot): readonly Api[] {
   let found = checkedApisBySnapshot.get(apis);
   if (!found) {
     found = [...apis.values()].filter(
-      ({ model, unavailableReason: unserved }) => model.identity.active && !unserved && hasUptimeTests(model),
+      ({ model, unavailableReason }) => model.identity.active && !unavailableReason && hasUptimeTests(model),
     );
     checkedApisBySnapshot.set(apis, found);
   }

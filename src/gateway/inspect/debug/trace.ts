@@ -28,7 +28,7 @@ export interface TracedApiIdentity {
 /** Trace of one exchange. */
 export interface Trace {
   note(line: TraceLine, of?: TracedApiIdentity): void;
-  /** What the exchange waits for, reported on a timeout. */
+  /** Current wait of the exchange, reported on a timeout. */
   waitingFor: string;
   /** Request or response phase. */
   phase: TraceLine['type'];

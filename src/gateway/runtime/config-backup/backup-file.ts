@@ -54,7 +54,7 @@ export interface WriteBackupOptions {
 
 /** Atomic write by rename: a crash leaves the old file or the new one. */
 export async function writeBackup(options: WriteBackupOptions, parts: AsyncIterable<BackupPart>): Promise<void> {
-  const { path, url, vault, wrappedKey, nowMs, maxBytes: mostBytes = defaultMaxBytes } = options;
+  const { path, url, vault, wrappedKey, nowMs, maxBytes = defaultMaxBytes } = options;
   const head: Head = {
     format,
     schema: migrations.length,
@@ -71,7 +71,7 @@ export async function writeBackup(options: WriteBackupOptions, parts: AsyncItera
       let bytes = 0;
       const add = async (line: string) => {
         bytes += line.length + 1;
-        if (bytes > mostBytes) throw problem.too_large({ detail: { most: mostBytes } });
+        if (bytes > maxBytes) throw problem.too_large({ detail: { most: maxBytes } });
         await file.write(`${line}\n`);
       };
       let place = 0;

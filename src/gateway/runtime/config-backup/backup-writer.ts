@@ -24,7 +24,7 @@ const checkIntervalMs = 1000;
 const pausePerWriteFactor = 20;
 
 /** Config backup writer: one per process keeps the file current, for a start while the database is unavailable. */
-export async function startBackupWriter({ url, path, dataKey, clock, log, maxBytes: mostBytes }: BackupWriterOptions) {
+export async function startBackupWriter({ url, path, dataKey, clock, log, maxBytes }: BackupWriterOptions) {
   const vault = createVault(dataKey);
   const reader = await openReader({ url, connections: 1 });
   const store = createConfigReader(reader, vault);
@@ -53,10 +53,7 @@ export async function startBackupWriter({ url, path, dataKey, clock, log, maxByt
     const digests = new Set<string>();
     try {
       const { wrappedKey } = state;
-      await writeBackup(
-        { path, url, vault, wrappedKey, nowMs: begun, maxBytes: mostBytes },
-        collectDigests(all.parts(), digests),
-      );
+      await writeBackup({ path, url, vault, wrappedKey, nowMs: begun, maxBytes }, collectDigests(all.parts(), digests));
       organisations = digests;
     } catch (error) {
       if (!(error instanceof Problem && error.code === problem.too_large.code)) throw error;
