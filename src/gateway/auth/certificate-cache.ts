@@ -66,8 +66,8 @@ export function createCertificateCache(
     get: (orgId, id) => referenced.get(toCacheKey(orgId, id)),
     find(orgId, id) {
       const place = toCacheKey(orgId, id);
-      const known = referenced.get(place) ?? others.get(place);
-      if (known) return known;
+      const cached = referenced.get(place) ?? others.get(place);
+      if (cached) return cached;
       const storeIfCurrent = reads.begin();
       const cacheRow = (rows: readonly CertificateRow[]) => {
         const row = rows.find(it => it.org_id === orgId);
@@ -79,9 +79,9 @@ export function createCertificateCache(
       return rows instanceof Promise ? rows.then(cacheRow) : cacheRow(rows);
     },
     async prefetch(models) {
-      const wanted = [...new Set(models.flatMap(listReferencedCertificates))];
-      for (let at = 0; at < wanted.length; at += maxIdsPerQuery)
-        for (const row of await store.certificates(wanted.slice(at, at + maxIdsPerQuery)))
+      const ids = [...new Set(models.flatMap(listReferencedCertificates))];
+      for (let at = 0; at < ids.length; at += maxIdsPerQuery)
+        for (const row of await store.certificates(ids.slice(at, at + maxIdsPerQuery)))
           referenced.set(toCacheKey(row.org_id, row.id), parseCertificate(row, vault));
     },
     invalidate(changes) {
@@ -125,8 +125,8 @@ const parsedCertificates = new WeakMap<Buffer, PeerCertificate>();
 
 /** Cached by the DER buffer, which is one object per connection: a certificate is parsed once per connection. */
 export function parsePeerCertificate(der: Buffer): PeerCertificate {
-  const known = parsedCertificates.get(der);
-  if (known) return known;
+  const cached = parsedCertificates.get(der);
+  if (cached) return cached;
   const x509 = new X509Certificate(der);
   const read: PeerCertificate = {
     x509,

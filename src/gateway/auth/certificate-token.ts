@@ -44,8 +44,8 @@ export function createCertificateAuth({
     if (now > validUntilMs) return refuse(call, 'cert_expired');
     if (now < validFromMs) return refuse(call, 'cert_mismatch');
     const id = orgId + fingerprint;
-    const found = services.keyCache.find(orgId, id);
-    if (found instanceof Promise) return found.then(known => checkKey(call, id, fingerprint, known));
-    return checkKey(call, id, fingerprint, found);
+    const key = services.keyCache.find(orgId, id);
+    if (key instanceof Promise) return key.then(known => checkKey(call, id, fingerprint, known));
+    return checkKey(call, id, fingerprint, key);
   };
 }

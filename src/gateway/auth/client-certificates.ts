@@ -20,8 +20,8 @@ export const clientCertificatesStep: Step<AuthServices> = {
     /** One decision per connection: its certificate does not change. */
     const decisions = new WeakMap<PeerCertificate, boolean>();
     const isListed = (shown: PeerCertificate) => {
-      const known = decisions.get(shown);
-      if (known !== undefined) return known;
+      const cached = decisions.get(shown);
+      if (cached !== undefined) return cached;
       const here =
         fingerprints.has(shown.fingerprint) || authorities.some(authority => isIssuedBy(shown.x509, authority));
       decisions.set(shown, here);
@@ -35,11 +35,11 @@ export const clientCertificatesStep: Step<AuthServices> = {
         // The handshake was for another host, which may require other certificates (421).
         if (serverName !== '' && serverName !== call.host) return refuse(call, 'request_misdirected');
         if (!certificate) return refuse(call, 'mtls_certificate_required');
-        const shown = parsePeerCertificate(certificate);
+        const peer = parsePeerCertificate(certificate);
         const now = services.clock.now();
-        if (!isListed(shown) || now < shown.validFromMs)
-          return refuse(call, 'mtls_not_allowed', { hash: shown.fingerprint });
-        return now > shown.validUntilMs ? refuse(call, 'cert_expired') : undefined;
+        if (!isListed(peer) || now < peer.validFromMs)
+          return refuse(call, 'mtls_not_allowed', { hash: peer.fingerprint });
+        return now > peer.validUntilMs ? refuse(call, 'cert_expired') : undefined;
       },
     };
   },

@@ -135,8 +135,8 @@ function createAuthenticator({ model, services }: StepContext<AuthServices>, ide
     const keyId = keyIdOfIdentity(api.orgId, identity);
     const stored = await services.keyCache.find(api.orgId, keyId);
     if (stored) return stored;
-    const found = await applyKeyPolicies(services, api.orgId, keyId, buildDefaultKey(identity));
-    return isRefused(found) ? undefined : found;
+    const derived = await applyKeyPolicies(services, api.orgId, keyId, buildDefaultKey(identity));
+    return isRefused(derived) ? undefined : derived;
   }
 
   const recordsToken = model.oauth2.enabled;
@@ -144,9 +144,9 @@ function createAuthenticator({ model, services }: StepContext<AuthServices>, ide
   return (call: Exchange, text: string, claims: JwtMembers): MaybePromise<StepResult> => {
     if (recordsToken) call.verifiedToken = { text, claims };
     const edition = services.keyCache.version();
-    const kept = sessions.get(claims);
-    if (kept?.edition === edition) {
-      setIdentity(call, kept.known, 'externalOAuth');
+    const cached = sessions.get(claims);
+    if (cached?.edition === edition) {
+      setIdentity(call, cached.known, 'externalOAuth');
       return undefined;
     }
     const identity = readClaim(claims, field);

@@ -49,10 +49,10 @@ export const hmacStep: Step<AuthServices> = {
         const allowed = allowedAlgorithms.length === 0 || allowedAlgorithms.includes(algorithm);
         const supported = algorithm === rsaAlgorithm || Object.hasOwn(hashes, algorithm);
         if (!allowed || !supported || !isWithinSkew(call, signed)) return reject(call, keyId);
-        const found = services.keyCache.find(orgId, keyId);
-        return found instanceof Promise
-          ? found.then(known => verifySignature(call, signed, known))
-          : verifySignature(call, signed, found);
+        const key = services.keyCache.find(orgId, keyId);
+        return key instanceof Promise
+          ? key.then(known => verifySignature(call, signed, known))
+          : verifySignature(call, signed, key);
       },
     };
   },
@@ -82,10 +82,10 @@ function createSignatureVerifier({ model, services }: StepContext<AuthServices>)
     if (signed.algorithm !== rsaAlgorithm) return finish(call, signed, known, isHmacValid(call, signed, known));
     const id = known?.session.signatureCertificate;
     if (!known || id === undefined) return finish(call, signed, known, false);
-    const found = services.certificates.find(orgId, id);
-    return found instanceof Promise
-      ? found.then(certificate => verifyRsa(call, signed, known, certificate))
-      : verifyRsa(call, signed, known, found);
+    const certificate = services.certificates.find(orgId, id);
+    return certificate instanceof Promise
+      ? certificate.then(certificate => verifyRsa(call, signed, known, certificate))
+      : verifyRsa(call, signed, known, certificate);
   };
 }
 
@@ -99,16 +99,16 @@ function isHmacValid(call: Exchange, signed: HttpSignature, known: CachedKey | u
   const expected = createHmac(hashes[signed.algorithm]!, secret ?? 'nobody')
     .update(buildSigningString(call, signed.headers))
     .digest();
-  const given = decodeSignature(signed);
-  return given.length === expected.length && timingSafeEqual(given, expected) && secret !== undefined;
+  const signature = decodeSignature(signed);
+  return signature.length === expected.length && timingSafeEqual(signature, expected) && secret !== undefined;
 }
 
 const publicKeys = new WeakMap<StoredCertificate, KeyObject>();
 
 /** Undefined for a key that is not RSA. */
 function getPublicKey(certificate: StoredCertificate): KeyObject | undefined {
-  const known = publicKeys.get(certificate);
-  const key = known ?? certificate.x509?.publicKey ?? createPublicKey(certificate.pem);
-  if (!known) publicKeys.set(certificate, key);
+  const cached = publicKeys.get(certificate);
+  const key = cached ?? certificate.x509?.publicKey ?? createPublicKey(certificate.pem);
+  if (!cached) publicKeys.set(certificate, key);
   return key.asymmetricKeyType === 'rsa' ? key : undefined;
 }

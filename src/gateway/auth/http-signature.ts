@@ -24,9 +24,9 @@ export function parseSignatureHeader(text: string): HttpSignature | undefined {
   const fields = new Map<string, string>();
   let ended = '';
   for (field.lastIndex = begin[0].length; ; ) {
-    const found = field.exec(text);
-    if (!found) return undefined;
-    const [, name = '', value = '', end = ''] = found;
+    const match = field.exec(text);
+    if (!match) return undefined;
+    const [, name = '', value = '', end = ''] = match;
     if (!knownFields.has(name.toLowerCase()) || fields.has(name.toLowerCase())) return undefined;
     fields.set(name.toLowerCase(), value);
     ended = end;
@@ -81,9 +81,9 @@ const datePattern = new RegExp(
 
 /** Milliseconds since the epoch. A named time zone counts as UTC. */
 export function parseHttpDate(text: string): number | undefined {
-  const found = datePattern.exec(text.trim());
-  if (!found) return undefined;
-  const [day, year, hour, minute, second] = [1, 3, 4, 5, 6].map(at => Number(found[at])) as [
+  const match = datePattern.exec(text.trim());
+  if (!match) return undefined;
+  const [day, year, hour, minute, second] = [1, 3, 4, 5, 6].map(at => Number(match[at])) as [
     number,
     number,
     number,
@@ -91,7 +91,7 @@ export function parseHttpDate(text: string): number | undefined {
     number,
   ];
   if (day < 1 || day > 31 || hour > 23 || minute > 59 || second > 60) return undefined;
-  const offset = found[7] === undefined ? 0 : Number(found[8]) * 60 + Number(found[9] ?? 0);
-  const sign = found[7] === '-' ? -1 : 1;
-  return Date.UTC(year, months.indexOf(found[2]!), day, hour, minute, second) - sign * offset * 60_000;
+  const offset = match[7] === undefined ? 0 : Number(match[8]) * 60 + Number(match[9] ?? 0);
+  const sign = match[7] === '-' ? -1 : 1;
+  return Date.UTC(year, months.indexOf(match[2]!), day, hour, minute, second) - sign * offset * 60_000;
 }

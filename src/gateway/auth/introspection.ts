@@ -87,13 +87,13 @@ export function createIntrospector(
 
   return token => {
     const name = toCacheKey(token);
-    const known = cache.get(name);
-    if (known && clock.now() < known.untilMs) return checkExpiry(known.reply);
+    const cached = cache.get(name);
+    if (cached && clock.now() < cached.untilMs) return checkExpiry(cached.reply);
     const running = inFlight.get(name);
     if (running) return running;
     if (inFlight.size >= maxConcurrentRequests) return 'failed';
-    const begun = introspectAndCache(name, token).finally(() => inFlight.delete(name));
-    inFlight.set(name, begun);
-    return begun;
+    const request = introspectAndCache(name, token).finally(() => inFlight.delete(name));
+    inFlight.set(name, request);
+    return request;
   };
 }

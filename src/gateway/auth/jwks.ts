@@ -113,22 +113,22 @@ export function createJwksCache({
       return refreshOnce(state).then(() => selectKey(state.keys ?? [], asked));
     }
     const stale = now - state.loadedAtMs >= ttlMs;
-    const known = selectKey(state.keys, asked);
+    const key = selectKey(state.keys, asked);
     if (stale && mayRefresh) {
       const renewal = refreshOnce(state);
       // Stale-while-revalidate: requests do not wait for a source that failed before.
       if (!state.failed) return renewal.then(() => selectKey(state.keys!, asked));
     }
     // Key rotation: an unknown key waits for a refresh under way, or starts one within the minimum interval.
-    if (known || !(mayRefresh || state.loading)) return known;
+    if (key || !(mayRefresh || state.loading)) return key;
     return refreshOnce(state).then(() => selectKey(state.keys!, asked));
   }
 
   function createKeySet(name: string, locate: KeySetState['locate'], ttlMs: number): KeySet {
     const getState = (): KeySetState => {
-      const known = states.get(name);
-      if (known) return known;
-      const made: KeySetState = {
+      const existing = states.get(name);
+      if (existing) return existing;
+      const state: KeySetState = {
         locate,
         keys: undefined,
         text: '',
@@ -137,8 +137,8 @@ export function createJwksCache({
         failed: false,
         loading: undefined,
       };
-      states.set(name, made);
-      return made;
+      states.set(name, state);
+      return state;
     };
     return { find: asked => find(getState(), ttlMs, asked) };
   }

@@ -52,8 +52,8 @@ export function selectPolicies(
 ): PolicySelection {
   const asksScopes = Object.keys(scopeToPolicy).length > 0;
   const matched = scopes.flatMap(scope => (Object.hasOwn(scopeToPolicy, scope) ? (scopeToPolicy[scope] ?? []) : []));
-  const kept = base.fromDefaults && matched.length > 0 ? [] : base.policyIds;
-  const policyIds = [...new Set([...kept, ...matched])];
+  const basePolicyIds = base.fromDefaults && matched.length > 0 ? [] : base.policyIds;
+  const policyIds = [...new Set([...basePolicyIds, ...matched])];
   if (policyIds.length > 0) return { ok: true, policyIds };
   if (!asksScopes) return rejectSelection('jwt_policy_missing');
   return rejectSelection(scopes.length > 0 ? 'jwt_scope_unmatched' : 'jwt_no_policy_or_scope');
@@ -81,9 +81,9 @@ export function compileClaimRules(
 ): ((claims: JwtMembers, note: (text: string) => void) => boolean) | undefined {
   const { allowedIssuers, allowedAudiences, allowedSubjects, jtiRequired } = jwt;
   const custom = Object.entries(jwt.customClaims);
-  const asked =
+  const hasRules =
     allowedIssuers.length + allowedAudiences.length + allowedSubjects.length + custom.length > 0 || jtiRequired;
-  if (!asked) return undefined;
+  if (!hasRules) return undefined;
   const unknownRule = custom.find(([, { type }]) => !ruleTypes.has(type));
   if (unknownRule) throw new ApiCompileError(`the gateway does not know the claim rule ${unknownRule[1].type}`);
   const isListed = (list: readonly string[], values: readonly unknown[]) =>

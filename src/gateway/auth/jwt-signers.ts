@@ -78,9 +78,9 @@ function findFirst(
 ): MaybePromise<JwtSigner | undefined> {
   const set = sets[from];
   if (!set) return undefined;
-  const found = set.find({ kid: token.kid, algorithm: token.algorithm, families: [family] });
-  if (found instanceof Promise) return found.then(it => it ?? findFirst(sets, token, family, from + 1));
-  return found ?? findFirst(sets, token, family, from + 1);
+  const key = set.find({ kid: token.kid, algorithm: token.algorithm, families: [family] });
+  if (key instanceof Promise) return key.then(it => it ?? findFirst(sets, token, family, from + 1));
+  return key ?? findFirst(sets, token, family, from + 1);
 }
 
 /** A stored key with the secret or public key of its tokens. */
@@ -102,11 +102,11 @@ export function createKeySigners(
   const keys = new Lru<string, KeyObject>(maxCachedSecrets);
 
   function getKeyObject(secret: string): KeyObject | undefined {
-    const known = keys.get(secret);
-    if (known) return known;
-    const made = parseKey(family, Buffer.from(secret));
-    if (made) keys.set(secret, made);
-    return made;
+    const cached = keys.get(secret);
+    if (cached) return cached;
+    const key = parseKey(family, Buffer.from(secret));
+    if (key) keys.set(secret, key);
+    return key;
   }
 
   function toSigner(known: CachedKey | undefined): KeySigner | undefined {
@@ -117,8 +117,8 @@ export function createKeySigners(
   return {
     accepted: listAlgorithms([family]),
     find(token) {
-      const found = keyCache.find(orgId, readKeyName(token));
-      return found instanceof Promise ? found.then(toSigner) : toSigner(found);
+      const key = keyCache.find(orgId, readKeyName(token));
+      return key instanceof Promise ? key.then(toSigner) : toSigner(key);
     },
   };
 }

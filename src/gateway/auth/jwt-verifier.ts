@@ -133,17 +133,17 @@ export function createJwtVerifier<S extends JwtSigner>(
     verify(text) {
       if (text.length > maxTokenChars) return 'malformed';
       const name = hash('sha256', text, 'base64');
-      let known = cache.get(name);
-      if (!known) {
+      let cached = cache.get(name);
+      if (!cached) {
         const token = parseJwt(text, accepted);
         if (isTokenFault(token)) return token;
-        known = { token, key: undefined };
+        cached = { token, key: undefined };
       }
-      const found = known;
-      const signer = findSigner(found.token);
+      const entry = cached;
+      const signer = findSigner(entry.token);
       return signer instanceof Promise
-        ? signer.then(it => checkSigner(text, name, found, it))
-        : checkSigner(text, name, found, signer);
+        ? signer.then(it => checkSigner(text, name, entry, it))
+        : checkSigner(text, name, entry, signer);
     },
   };
 }

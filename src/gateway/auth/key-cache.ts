@@ -95,8 +95,8 @@ export function createKeyCache({ store, vault, settings, clock, log, apis = () =
     if (presented === '' || presented.length > maxKeyChars) return undefined;
     const name = `${orgId}/${presented}`;
     const last = byCredential.get(name);
-    const known = last?.checkedVersion === reads.generation() ? last : last && revalidate(name, last);
-    if (known) return isGone(known) ? undefined : known;
+    const entry = last?.checkedVersion === reads.generation() ? last : last && revalidate(name, last);
+    if (entry) return isGone(entry) ? undefined : entry;
     const until = unknown.get(name);
     if (until !== undefined && clock.now() < until) return undefined;
     return loading.get(name) ?? load(name, orgId, presented);
@@ -104,22 +104,22 @@ export function createKeyCache({ store, vault, settings, clock, log, apis = () =
 
   /** Something has changed since the last check, perhaps this key. */
   function revalidate(name: string, { digest }: KeyCacheEntry): KeyCacheEntry | undefined {
-    const known = byDigest.get(digest);
-    if (!known) return undefined;
-    known.checkedVersion = reads.generation();
-    byCredential.set(name, known);
-    return known;
+    const entry = byDigest.get(digest);
+    if (!entry) return undefined;
+    entry.checkedVersion = reads.generation();
+    byCredential.set(name, entry);
+    return entry;
   }
 
   function load(name: string, orgId: string, presented: string): MaybePromise<CachedKey | undefined> {
     const store = reads.begin();
-    const found = lookUp(orgId, presented);
-    if (!(found instanceof Promise)) return cacheResult(name, found, store);
-    const kept = found
+    const entry = lookUp(orgId, presented);
+    if (!(entry instanceof Promise)) return cacheResult(name, entry, store);
+    const pending = entry
       .then(value => cacheResult(name, value, store))
-      .finally(() => void (loading.get(name) === kept && loading.delete(name)));
-    loading.set(name, kept);
-    return kept;
+      .finally(() => void (loading.get(name) === pending && loading.delete(name)));
+    loading.set(name, pending);
+    return pending;
   }
 
   function cacheResult(
@@ -141,8 +141,8 @@ export function createKeyCache({ store, vault, settings, clock, log, apis = () =
     const ids = keyIdsOf(orgId, presented);
     if (ids.length === 0) return undefined;
     const others = presented.startsWith(orgId) ? ids.filter(id => id !== presented) : [];
-    const found = findAmong(orgId, others.length > 0 ? [presented] : ids);
-    return andThen(found, it =>
+    const result = findAmong(orgId, others.length > 0 ? [presented] : ids);
+    return andThen(result, it =>
       it !== 'none' ? it : others.length > 0 ? andThen(findAmong(orgId, others), noneToUndefined) : undefined,
     );
   }
@@ -162,11 +162,11 @@ export function createKeyCache({ store, vault, settings, clock, log, apis = () =
   }
 
   function buildEntry(row: FoundKeyRow, keyId: string): MaybePromise<KeyCacheEntry | undefined> {
-    const known = byDigest.get(row.digest);
-    if (known) return known;
+    const cached = byDigest.get(row.digest);
+    if (cached) return cached;
     const key = parseKeyBody(row.body, vault);
-    const named = policyIdsOf(key);
-    return andThen(findPolicies(row.org_id, named), lookup => applyToKey(row, keyId, key, lookup));
+    const policyIds = policyIdsOf(key);
+    return andThen(findPolicies(row.org_id, policyIds), lookup => applyToKey(row, keyId, key, lookup));
   }
 
   function applyToKey(
@@ -200,22 +200,22 @@ export function createKeyCache({ store, vault, settings, clock, log, apis = () =
   }
 
   function findPolicies(orgId: string, ids: readonly string[]): MaybePromise<ReadonlyMap<string, Policy>> {
-    const found = new Map<string, Policy>();
+    const byId = new Map<string, Policy>();
     const missing: string[] = [];
     for (const id of ids) {
       const policy = policies.get(policyChangeName(orgId, id));
-      if (policy) found.set(id, policy);
+      if (policy) byId.set(id, policy);
       else if (policy === undefined) missing.push(id);
     }
-    if (missing.length === 0) return found;
+    if (missing.length === 0) return byId;
     const remember = reads.begin();
     return andThen(store.policies(orgId, missing), rows => {
       for (const id of missing) {
         const policy = rows.find(it => it.id === id) ?? rows.find(it => it._id === id);
-        if (policy) found.set(id, policy);
+        if (policy) byId.set(id, policy);
         remember(() => policies.set(policyChangeName(orgId, id), policy ?? null));
       }
-      return found;
+      return byId;
     });
   }
 

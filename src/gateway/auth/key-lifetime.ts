@@ -55,8 +55,8 @@ export function createLifetimeCheck({ settings, clock, apis }: LifetimeOptions):
   }
 
   function computeDeadline({ session, createdAt: madeAt }: KeyAge, current: ApisById): number | undefined {
-    const named = [...session.rights.keys()].flatMap(apiId => current.get(apiId) ?? []);
-    const lifetimes = named.length > 0 ? named.map(({ model }) => toApiLifetime(model)) : [defaultLifetime];
+    const apisOfKey = [...session.rights.keys()].flatMap(apiId => current.get(apiId) ?? []);
+    const lifetimes = apisOfKey.length > 0 ? apisOfKey.map(({ model }) => toApiLifetime(model)) : [defaultLifetime];
     return recordDeadline(session, lifetimes, rules, madeAt);
   }
 
@@ -64,12 +64,12 @@ export function createLifetimeCheck({ settings, clock, apis }: LifetimeOptions):
     isPastLifetime(key) {
       const current = apis();
       if (!isLimited(key.session, current)) return false;
-      let found = deadlines.get(key);
-      if (found?.apis !== current) {
-        found = { apis: current, deadline: computeDeadline(key, current) };
-        deadlines.set(key, found);
+      let cached = deadlines.get(key);
+      if (cached?.apis !== current) {
+        cached = { apis: current, deadline: computeDeadline(key, current) };
+        deadlines.set(key, cached);
       }
-      return found.deadline !== undefined && clock.now() > found.deadline * 1000;
+      return cached.deadline !== undefined && clock.now() > cached.deadline * 1000;
     },
   };
 }

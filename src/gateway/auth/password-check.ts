@@ -113,9 +113,9 @@ export function createPasswordCheck(clock: Clock, maxWrongPerMinute = 0): Passwo
         running.waiting.push(question.isConnected ?? always);
         return running.verdict;
       }
-      const begun = start(name, question);
-      checking.set(name, begun);
-      return begun.verdict;
+      const check = start(name, question);
+      checking.set(name, check);
+      return check.verdict;
     },
     retryAfterSeconds: (client, user) =>
       Math.max(1, wrongByUser.retryAfterSeconds(toPair(client, user)), wrongByAddress.retryAfterSeconds(client)),

@@ -19,8 +19,8 @@ export function listReferencedPolicies(model: Model): string[] {
     model.alternatives.length > 0
       ? model.alternatives.flatMap(it => it.methods)
       : model.modes.map(mode => ({ mode, config: model[mode] }));
-  const named = ways.flatMap(({ mode, config }) => policiesByMode[mode]?.(config as never) ?? []);
-  return [...new Set(named)].filter(Boolean);
+  const policyIds = ways.flatMap(({ mode, config }) => policiesByMode[mode]?.(config as never) ?? []);
+  return [...new Set(policyIds)].filter(Boolean);
 }
 
 /** By identity object: it stays the same when the definition is rewritten before it is compiled. */
@@ -33,16 +33,16 @@ export async function prefetchPolicies(
   sessions: Pick<KeyCache, 'policies'>,
   maxIdsPerQuery = defaultMaxIdsPerQuery,
 ): Promise<void> {
-  const wanted = Map.groupBy(
+  const referencesByOrg = Map.groupBy(
     models.flatMap(model => listReferencedPolicies(model).map(id => ({ id, identity: model.identity }))),
     ({ identity }) => identity.orgId,
   );
-  for (const [orgId, asked] of wanted) {
+  for (const [orgId, asked] of referencesByOrg) {
     const ids = [...new Set(asked.map(({ id }) => id))];
-    const found = new Set<string>();
+    const existing = new Set<string>();
     for (let at = 0; at < ids.length; at += maxIdsPerQuery)
-      for (const id of (await sessions.policies(orgId, ids.slice(at, at + maxIdsPerQuery))).keys()) found.add(id);
-    for (const { id, identity } of asked) if (!found.has(id) && !missing.has(identity)) missing.set(identity, id);
+      for (const id of (await sessions.policies(orgId, ids.slice(at, at + maxIdsPerQuery))).keys()) existing.add(id);
+    for (const { id, identity } of asked) if (!existing.has(id) && !missing.has(identity)) missing.set(identity, id);
   }
 }
 

@@ -85,8 +85,8 @@ function createOperationFinder({
   const enforced = model.oauth2.scopeSource === 'global' ? operations.map(it => ({ ...it, required: [] })) : operations;
   const matcher = createEndpointMatcher(enforced, { model, version, settings: services.settings });
   return call => {
-    const found = matcher?.find(call);
-    return call.isPathAmbiguous && matcher?.find(call, stripMatrixParameters) !== found ? 'unclear' : found;
+    const operation = matcher?.find(call);
+    return call.isPathAmbiguous && matcher?.find(call, stripMatrixParameters) !== operation ? 'unclear' : operation;
   };
 }
 
@@ -97,11 +97,11 @@ function createRejection({
   const challenge = createBearerChallenge(model);
   return (call, unmet) => {
     const scope = [...new Set(unmet.flatMap(lists => lists[0]!))].join(' ');
-    const said = { error: 'insufficient_scope', error_description: description, scope };
+    const error = { error: 'insufficient_scope', error_description: description, scope };
     const response = deny(services, call, 'scope_insufficient', call.keyHash, 'Scope check failed');
     response.headers.set('Content-Type', 'application/json');
-    response.headers.append('WWW-Authenticate', challenge(said));
-    response.body = bodyFromBytes(Buffer.from(JSON.stringify(said)));
+    response.headers.append('WWW-Authenticate', challenge(error));
+    response.body = bodyFromBytes(Buffer.from(JSON.stringify(error)));
     return response;
   };
 }

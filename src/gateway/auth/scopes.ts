@@ -73,13 +73,13 @@ export function createScopeReader({
   const names = scopeClaims.length > 0 ? scopeClaims : defaultScopeClaims;
   const separator = scopeSeparator || ' ';
   /** By claims object: a cached token keeps its own. */
-  const known = new WeakMap<JwtMembers, ReadonlySet<string>>();
+  const cache = new WeakMap<JwtMembers, ReadonlySet<string>>();
   const toTexts = (value: unknown) => (isText(value) ? value.split(separator) : arrayOrEmpty(value).filter(isText));
   return claims => {
-    const found = known.get(claims);
-    if (found) return found;
+    const cached = cache.get(claims);
+    if (cached) return cached;
     const scopes = new Set(names.flatMap(name => toTexts(readClaim(claims, name)).map(it => it.trim())));
-    known.set(claims, scopes);
+    cache.set(claims, scopes);
     return scopes;
   };
 }

@@ -66,11 +66,11 @@ export function createClientAuthentication(
 ): AuthenticateClient {
   const { clientMethod, clientId, clientSecret } = provider;
   if (clientMethod === 'private_key_jwt') return createPrivateKeyJwt(provider, context);
-  const named = [['client_id', clientId]] as const;
+  const clientIdForm = [['client_id', clientId]] as const;
   // A public client has no secret.
-  if (clientSecret === '') return () => ({ headers: {}, form: named });
+  if (clientSecret === '') return () => ({ headers: {}, form: clientIdForm });
   if (clientMethod === 'client_secret_post')
-    return () => ({ headers: {}, form: [...named, ['client_secret', clientSecret]] });
+    return () => ({ headers: {}, form: [...clientIdForm, ['client_secret', clientSecret]] });
   const text = `${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`;
   const headers = { authorization: `Basic ${Buffer.from(text).toString('base64')}` };
   return () => ({ headers, form: [] });

@@ -42,9 +42,9 @@ export const tokenExchangeStep: Step<AuthServices> = {
     return {
       request(call) {
         if (call.skipsAuth || call.bearerToken === '') return undefined;
-        const found = selectProvider(readIssuer(call));
-        if (!found) return deny(services, call, 'exchange_issuer_unknown', call.keyHash, 'Token exchange failed');
-        const { provider } = found;
+        const exchanger = selectProvider(readIssuer(call));
+        if (!exchanger) return deny(services, call, 'exchange_issuer_unknown', call.keyHash, 'Token exchange failed');
+        const { provider } = exchanger;
         const own = targets?.find(call);
         const target = own
           ? {
@@ -52,7 +52,7 @@ export const tokenExchangeStep: Step<AuthServices> = {
               scopes: own.scopes.length > 0 ? own.scopes : provider.scopes,
             }
           : provider;
-        const exchanged = found.exchange(call, target);
+        const exchanged = exchanger.exchange(call, target);
         return exchanged instanceof Promise ? exchanged.then(it => finish(call, it)) : finish(call, exchanged);
       },
     };
@@ -65,18 +65,18 @@ function createProviderSelector(context: StepContext<AuthServices>): (issuer: st
     provider,
     exchange: createTokenExchanger(provider, context),
   }));
-  const named = new Map<string, ProviderExchanger>();
+  const byIssuer = new Map<string, ProviderExchanger>();
   const patterns: { readonly fits: (issuer: string) => boolean; readonly exchanger: ProviderExchanger }[] = [];
   for (const exchanger of all)
     for (const issuer of exchanger.provider.issuers) {
-      if (!issuer.startsWith(issuerRegexPrefix)) named.set(issuer, exchanger);
+      if (!issuer.startsWith(issuerRegexPrefix)) byIssuer.set(issuer, exchanger);
       else {
         const compiled = compileRegex(issuer.slice(issuerRegexPrefix.length));
         patterns.push({ fits: text => compiled.matches(text), exchanger });
       }
     }
   const fallback = all.find(({ provider }) => provider.issuers.length === 0);
-  return issuer => named.get(issuer) ?? patterns.find(({ fits }) => fits(issuer))?.exchanger ?? fallback;
+  return issuer => byIssuer.get(issuer) ?? patterns.find(({ fits }) => fits(issuer))?.exchanger ?? fallback;
 }
 
 /** The issuer may be unverified: it only selects the provider, which verifies the token. */

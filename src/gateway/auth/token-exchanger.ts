@@ -74,16 +74,16 @@ export function createTokenExchanger(
   return (call, target) => {
     const question = buildRequest(call, target);
     const name = toCacheKey(question);
-    const known = cache.get(name);
-    if (known && clock.now() < known.untilMs)
-      return known.isToken ? { token: known.found, isNew: false } : (known.found as 'refused' | 'failed');
+    const cached = cache.get(name);
+    if (cached && clock.now() < cached.untilMs)
+      return cached.isToken ? { token: cached.found, isNew: false } : (cached.found as 'refused' | 'failed');
     const running = inFlight.get(name);
     if (running) return running;
     const { exp } = call.verifiedToken?.claims ?? {};
     const endsAtMs = typeof exp === 'number' ? exp * 1000 : Number.POSITIVE_INFINITY;
-    const begun = exchange(name, question, endsAtMs).finally(() => inFlight.delete(name));
-    inFlight.set(name, begun);
-    return begun;
+    const request = exchange(name, question, endsAtMs).finally(() => inFlight.delete(name));
+    inFlight.set(name, request);
+    return request;
   };
 }
 

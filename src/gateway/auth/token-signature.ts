@@ -49,9 +49,9 @@ export function createSignatureCheck(
 
   return (call, presented, known) => {
     const inQuery = query === '' ? '' : readQueryParameter(call.query, query);
-    const given = inQuery || (header === '' ? undefined : call.headers.get(header)) || '';
+    const signature = inQuery || (header === '' ? undefined : call.headers.get(header)) || '';
     const secret = resolveSecret({ context: call.context, session: known.session });
-    if (isValid(given, secret, listSignedNames(presented, known))) return undefined;
+    if (isValid(signature, secret, listSignedNames(presented, known))) return undefined;
     call.errorCode = 'signature_invalid';
     return refusalResponse(call, status, message);
   };

@@ -58,18 +58,20 @@ function createTokenAuth({ model, services }: StepContext<AuthServices>, signatu
     if (certificate === undefined && pins.length === 0) return undefined;
     const der = call.peer.certificate;
     if (der === undefined && allowsWithoutCertificate && pins.length === 0) return undefined;
-    const shown = der && parsePeerCertificate(der);
-    const isShown = (id: string) => id === shown?.fingerprint || id === `${orgId}${shown?.fingerprint}`;
+    const peer = der && parsePeerCertificate(der);
+    const isShown = (id: string) => id === peer?.fingerprint || id === `${orgId}${peer?.fingerprint}`;
     const fits = (certificate === undefined || isShown(certificate)) && (pins.length === 0 || pins.some(isShown));
     const now = services.clock.now();
-    if (!shown || !fits || now < shown.validFromMs) return deny(services, call, 'cert_mismatch', keyHash);
-    return now > shown.validUntilMs ? refuse(call, 'cert_expired') : undefined;
+    if (!peer || !fits || now < peer.validFromMs) return deny(services, call, 'cert_mismatch', keyHash);
+    return now > peer.validUntilMs ? refuse(call, 'cert_expired') : undefined;
   }
 
   return (call: Exchange) => {
-    const given = stripBearer(readCredential(places, call));
-    if (given === '') return refuse(call, 'auth_field_missing');
-    const found = given.length < minKeyChars ? undefined : services.keyCache.find(orgId, given);
-    return found instanceof Promise ? found.then(known => checkKey(call, given, known)) : checkKey(call, given, found);
+    const credential = stripBearer(readCredential(places, call));
+    if (credential === '') return refuse(call, 'auth_field_missing');
+    const key = credential.length < minKeyChars ? undefined : services.keyCache.find(orgId, credential);
+    return key instanceof Promise
+      ? key.then(known => checkKey(call, credential, known))
+      : checkKey(call, credential, key);
   };
 }

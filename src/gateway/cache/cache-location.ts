@@ -34,15 +34,15 @@ export function locateEntry(
   clientHeaders: string,
 ): MaybePromise<CacheLocation> {
   return andThen(cache.find(apiId, key), ({ item, writeToken, generation }) => {
-    const found = { key, writeToken, generation, clientHeaders };
+    const base = { key, writeToken, generation, clientHeaders };
     if (!item || !isVaryMarker(item))
-      return { ...found, variantKey: key, marker: undefined, entry: clientHeaders === '' ? item : undefined };
+      return { ...base, variantKey: key, marker: undefined, entry: clientHeaders === '' ? item : undefined };
     // The variants were stored for requests without identifying headers.
     if (clientHeaders !== '' && !item.varyNames.includes(clientHeadersName))
-      return { ...found, variantKey: key, marker: item, entry: undefined };
+      return { ...base, variantKey: key, marker: item, entry: undefined };
     const variantKey = buildVariantKey(key, item, call.headers, clientHeaders);
     return andThen(cache.find(apiId, variantKey), ({ item: variant }) => ({
-      ...found,
+      ...base,
       variantKey,
       marker: item,
       entry: variant && !isVaryMarker(variant) ? variant : undefined,

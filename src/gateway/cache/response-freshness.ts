@@ -71,12 +71,12 @@ const perResponseHeaders = new Set(['age', 'set-cookie', 'set-cookie2', 'x-gw-ca
 /** The headers to store: without those that the gateway adds to every response. */
 export function selectStoredHeaders({ extraResponseHeaders }: Exchange, { headers }: GatewayResponse): string[] {
   const added = (extraResponseHeaders ?? []).slice();
-  const kept: string[] = [];
+  const stored: string[] = [];
   for (const [name, value] of headers) {
     if (perResponseHeaders.has(name.toLowerCase())) continue;
     const at = added.findIndex((other, index) => index % 2 === 0 && other === name && added[index + 1] === value);
-    if (at < 0) kept.push(name, value);
+    if (at < 0) stored.push(name, value);
     else added.splice(at, 2);
   }
-  return kept;
+  return stored;
 }

@@ -30,8 +30,8 @@ export function generateExample(schema: unknown, document: OpenApiDocument): Jso
     if (--remaining < 0 || depth > maxDepth) return undefined;
     if (!isObject(given)) return null;
     const it = document.dereference(given);
-    const said = findGivenExample(it);
-    if (said !== undefined) return said;
+    const givenExample = findGivenExample(it);
+    if (givenExample !== undefined) return givenExample;
     if (Array.isArray(it.allOf)) return mergeAllOf(it, depth);
     const [first] = [...arrayOrEmpty(it.oneOf), ...arrayOrEmpty(it.anyOf)];
     if (first !== undefined) return generate(first, depth + 1);
@@ -105,7 +105,7 @@ function generateNumber(
   const low = Math.max(lowest, above === undefined ? Number.NEGATIVE_INFINITY : above + (step || 0.5));
   const high = Math.min(highest, below === undefined ? Number.POSITIVE_INFINITY : below - (step || 0.5));
   if (low <= 0 && high >= 0) return 0;
-  const wanted = low > 0 ? low : high;
-  if (step === 0) return wanted;
-  return (low > 0 ? Math.ceil(wanted / step) : Math.floor(wanted / step)) * step;
+  const bound = low > 0 ? low : high;
+  if (step === 0) return bound;
+  return (low > 0 ? Math.ceil(bound / step) : Math.floor(bound / step)) * step;
 }

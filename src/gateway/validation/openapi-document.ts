@@ -22,12 +22,12 @@ export function compileOpenApiDocument(root: Readonly<JsonObject>): OpenApiDocum
     root,
     compileSchema: compiler.compile,
     dereference(value) {
-      let found = value;
-      for (let hops = 0; isObject(found) && typeof found.$ref === 'string'; hops++) {
-        if (hops >= maxReferenceHops) throw new InvalidSchema(`${JSON.stringify(found.$ref)} refers to itself`);
-        found = compiler.references.find(found.$ref, documentBase).schema;
+      let target = value;
+      for (let hops = 0; isObject(target) && typeof target.$ref === 'string'; hops++) {
+        if (hops >= maxReferenceHops) throw new InvalidSchema(`${JSON.stringify(target.$ref)} refers to itself`);
+        target = compiler.references.find(target.$ref, documentBase).schema;
       }
-      return objectOrEmpty(found);
+      return objectOrEmpty(target);
     },
   };
 }

@@ -40,9 +40,9 @@ const delimiters: Readonly<Record<string, RegExp>> = {
 type Decode = (text: string) => string;
 
 function parsePairs(parts: readonly string[], decode: Decode): Record<string, string> {
-  const found = new Map<string, string>();
-  for (let at = 0; at + 1 < parts.length; at += 2) found.set(decode(parts[at]!), decode(parts[at + 1]!));
-  return Object.fromEntries(found);
+  const members = new Map<string, string>();
+  for (let at = 0; at + 1 < parts.length; at += 2) members.set(decode(parts[at]!), decode(parts[at + 1]!));
+  return Object.fromEntries(members);
 }
 
 function parseAssignments(parts: readonly string[], decode: Decode): Record<string, string> {
@@ -83,18 +83,18 @@ export type EncodedPairs = ReadonlyMap<string, readonly string[]>;
 
 /** Values stay encoded: a delimiter differs from an encoded one inside a value. */
 export function parseQueryPairs(query: string): EncodedPairs {
-  const found = new Map<string, string[]>();
-  if (query === '') return found;
+  const pairs = new Map<string, string[]>();
+  if (query === '') return pairs;
   for (const part of query.split('&')) {
     if (part === '') continue;
     const mark = part.indexOf('=');
     const name = decodeName(mark < 0 ? part : part.slice(0, mark));
     const value = mark < 0 ? '' : part.slice(mark + 1);
-    const list = found.get(name);
+    const list = pairs.get(name);
     if (list) list.push(value);
-    else found.set(name, [value]);
+    else pairs.set(name, [value]);
   }
-  return found;
+  return pairs;
 }
 
 /** Cookies as encoded pairs. A plus is escaped: in a cookie it stands for itself, in a query for a space. */
@@ -135,13 +135,13 @@ export function parseQueryStyle(
 
 /** `name[member]=value` */
 function parseDeepObject(query: EncodedPairs, name: string): SerializedValue | undefined {
-  const found = new Map<string, string | readonly string[]>();
+  const members = new Map<string, string | readonly string[]>();
   for (const [key, values] of query) {
     if (!key.startsWith(`${name}[`) || !key.endsWith(']')) continue;
     const texts = values.map(decodeQueryValue);
-    found.set(key.slice(name.length + 1, -1), texts.length === 1 ? texts[0]! : texts);
+    members.set(key.slice(name.length + 1, -1), texts.length === 1 ? texts[0]! : texts);
   }
-  return found.size === 0 ? undefined : Object.fromEntries(found);
+  return members.size === 0 ? undefined : Object.fromEntries(members);
 }
 
 /** An exploded object: its members are query parameters of their own, and the schema has their names. */

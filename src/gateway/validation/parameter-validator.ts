@@ -40,14 +40,14 @@ const ignoredHeaders = new Set(['accept', 'content-type', 'authorization']);
 
 /** The parameters of an operation, and those of its path item that it does not override. */
 export function collectParameters(item: JsonObject, operation: JsonObject, document: OpenApiDocument): JsonObject[] {
-  const found = new Map<string, JsonObject>();
-  for (const given of [...arrayOrEmpty(item.parameters), ...arrayOrEmpty(operation.parameters)]) {
-    const it = document.dereference(given);
+  const parameters = new Map<string, JsonObject>();
+  for (const reference of [...arrayOrEmpty(item.parameters), ...arrayOrEmpty(operation.parameters)]) {
+    const it = document.dereference(reference);
     if (typeof it.name !== 'string' || typeof it.in !== 'string' || !Object.hasOwn(defaultStyles, it.in)) continue;
     const name = it.in === 'header' ? it.name.toLowerCase() : it.name;
-    if (it.in !== 'header' || !ignoredHeaders.has(name)) found.set(`${it.in} ${name}`, it);
+    if (it.in !== 'header' || !ignoredHeaders.has(name)) parameters.set(`${it.in} ${name}`, it);
   }
-  return [...found.values()];
+  return [...parameters.values()];
 }
 
 export function compileParameterValidator(it: JsonObject, document: OpenApiDocument): ParameterValidator {
@@ -63,15 +63,15 @@ export function compileParameterValidator(it: JsonObject, document: OpenApiDocum
   };
 
   function validate(sources: ParameterSources, run: ValidationRun): boolean {
-    let found: { value: unknown } | undefined;
+    let parsed: { value: unknown } | undefined;
     try {
-      found = read(sources);
+      parsed = read(sources);
     } catch (error) {
       if (error instanceof InvalidSerialization) return run.report(error.message);
       throw error;
     }
-    if (found === undefined) return required ? run.report('is required') : true;
-    return check(found.value, run, undefined);
+    if (parsed === undefined) return required ? run.report('is required') : true;
+    return check(parsed.value, run, undefined);
   }
 }
 

@@ -19,8 +19,8 @@ export function compilePathValues(template: string, isStrict: boolean): PathValu
   const native = isSimple ? new RegExp(source) : undefined;
   const linear = isSimple ? undefined : RE2JS.compile(source);
   return path => {
-    const found = native ? native.exec(path)?.slice(1) : readGroups(linear!, path, names.length);
-    return found ? Object.fromEntries(names.map((name, at) => [name, found[at]!])) : undefined;
+    const values = native ? native.exec(path)?.slice(1) : readGroups(linear!, path, names.length);
+    return values ? Object.fromEntries(names.map((name, at) => [name, values[at]!])) : undefined;
   };
 }
 

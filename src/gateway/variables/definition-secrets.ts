@@ -19,9 +19,9 @@ export function createDefinitionSecrets({
   const { redact } = redactor;
   const of = (orgId: string): DefinitionSecrets => ({
     find(place, name) {
-      const found = isGranted(orgId, name) ? createSecretResolver(settings).find(place, name) : undefined;
-      if (found !== undefined) redactor.add(found);
-      return found;
+      const secret = isGranted(orgId, name) ? createSecretResolver(settings).find(place, name) : undefined;
+      if (secret !== undefined) redactor.add(secret);
+      return secret;
     },
     redact,
     forOrganisation: of,

@@ -7,6 +7,8 @@ export function formatValue(value: unknown): string {
   if (typeof value === 'number') return String(value);
   if (isTextList(value)) return value.join(',');
   if (typeof value !== 'object' || value === null) return '';
-  const named = Object.entries(value);
-  return named.every(([, it]) => isTextList(it)) ? named.map(([name, it]) => `${name}:${it.join(',')}`).join(';') : '';
+  const entries = Object.entries(value);
+  return entries.every(([, it]) => isTextList(it))
+    ? entries.map(([name, it]) => `${name}:${it.join(',')}`).join(';')
+    : '';
 }

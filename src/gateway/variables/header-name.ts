@@ -12,12 +12,12 @@ export interface HeaderNames {
 }
 
 export function toHeaderNames(name: string): HeaderNames {
-  const found = cache.get(name);
-  if (found !== undefined) return found;
+  const cached = cache.get(name);
+  if (cached !== undefined) return cached;
   const canonical = name.toLowerCase().replaceAll(/(?:^|-)[a-z]/g, letter => letter.toUpperCase());
-  const made = { canonical, variable: `headers_${canonical.replaceAll('-', '_')}` };
-  cache.set(name, made);
-  return made;
+  const names = { canonical, variable: `headers_${canonical.replaceAll('-', '_')}` };
+  cache.set(name, names);
+  return names;
 }
 
 const strict = new TextDecoder('utf-8', { fatal: true });

@@ -18,8 +18,8 @@ export interface SecretReference {
 
 /** Undefined for a text that is no reference. */
 export function parseReference(text: string): SecretReference | undefined {
-  const found = text.includes('://') ? referencePattern.exec(text) : null;
-  return found ? { kind: (found[1] ?? found[3])!, name: (found[2] ?? found[4])! } : undefined;
+  const match = text.includes('://') ? referencePattern.exec(text) : null;
+  return match ? { kind: (match[1] ?? match[3])!, name: (match[2] ?? match[4])! } : undefined;
 }
 
 export interface ResolvedModel {
@@ -46,16 +46,16 @@ export function resolveReferences(model: Model, secrets: DefinitionSecrets): Res
   };
   const place: ReferenceVisitor = {
     resolve(text, where) {
-      const named = parseReference(text);
-      if (named === undefined) {
+      const reference = parseReference(text);
+      if (reference === undefined) {
         rejectVariable(text, where);
         return text;
       }
-      const kept = Object.hasOwn(referencePlaces, named.kind) ? referencePlaces[named.kind]! : undefined;
-      const found = kept && secrets.find(kept, named.name);
-      if (found === undefined)
-        missing ||= kept ? `the secret ${text} is missing` : `the gateway keeps no secrets in ${named.kind}`;
-      return found ?? '';
+      const kept = Object.hasOwn(referencePlaces, reference.kind) ? referencePlaces[reference.kind]! : undefined;
+      const secret = kept && secrets.find(kept, reference.name);
+      if (secret === undefined)
+        missing ||= kept ? `the secret ${text} is missing` : `the gateway keeps no secrets in ${reference.kind}`;
+      return secret ?? '';
     },
     reject(text, where) {
       if (parseReference(text) !== undefined) missing ||= `${where} cannot name a secret: ${text}`;
@@ -92,9 +92,9 @@ function resolveVersion(version: VersionModel, place: ReferenceVisitor): Version
 function resolveFacets(list: FacetList, values: Values, place: ReferenceVisitor): Values {
   let result = values;
   for (const [name, { rows }] of list) {
-    const given = values[name] as Values;
-    const resolved = resolveRows(rows, given, name, place);
-    if (resolved !== given) result = { ...result, [name]: resolved };
+    const facetValues = values[name] as Values;
+    const resolved = resolveRows(rows, facetValues, name, place);
+    if (resolved !== facetValues) result = { ...result, [name]: resolved };
   }
   return result;
 }
@@ -102,9 +102,9 @@ function resolveFacets(list: FacetList, values: Values, place: ReferenceVisitor)
 function resolveRows(rows: readonly Row[], values: Values, where: string, place: ReferenceVisitor): Values {
   let result = values;
   for (const row of rows) {
-    const given = values[row.name];
-    const resolved = resolveRow(row, given, `${where}.${row.name}`, place);
-    if (resolved !== given) result = { ...result, [row.name]: resolved };
+    const value = values[row.name];
+    const resolved = resolveRow(row, value, `${where}.${row.name}`, place);
+    if (resolved !== value) result = { ...result, [row.name]: resolved };
   }
   return result;
 }

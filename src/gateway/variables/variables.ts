@@ -29,9 +29,11 @@ const variablePattern = /\$(gw_context|gw_meta|secret_[a-z]+)\.([A-Za-z0-9_.-]+)
 
 /** Parses a text and resolves its secrets. */
 export function parseVariables(text: string, services: VariableTools): VariablePart[] {
-  const named = parseReference(text);
-  if (named)
-    return mergeLiterals([readSecret(`secret_${referencePlaces[named.kind] ?? named.kind}`, named.name, services)]);
+  const reference = parseReference(text);
+  if (reference)
+    return mergeLiterals([
+      readSecret(`secret_${referencePlaces[reference.kind] ?? reference.kind}`, reference.name, services),
+    ]);
   const parts: VariablePart[] = [];
   let end = 0;
   for (const { 0: whole, 1: from, 2: name, index } of text.matchAll(variablePattern)) {
@@ -45,13 +47,13 @@ export function parseVariables(text: string, services: VariableTools): VariableP
 
 /** Merges adjacent literals and drops empty ones. */
 function mergeLiterals(parts: readonly VariablePart[]): VariablePart[] {
-  const kept: VariablePart[] = [];
+  const merged: VariablePart[] = [];
   for (const part of parts) {
-    const last = kept.at(-1);
-    if (typeof part === 'string' && typeof last === 'string') kept[kept.length - 1] = last + part;
-    else if (part !== '') kept.push(part);
+    const last = merged.at(-1);
+    if (typeof part === 'string' && typeof last === 'string') merged[merged.length - 1] = last + part;
+    else if (part !== '') merged.push(part);
   }
-  return kept;
+  return merged;
 }
 
 const knownPrefixes = ['gw_context', 'gw_meta', ...secretSources.map(place => `secret_${place}`)];
@@ -88,15 +90,15 @@ const isPlace = (text: string): text is SecretSource => (secretSources as readon
 function readSecret(from: string, name: string, { secrets }: VariableTools): string {
   const place = from.slice('secret_'.length);
   if (!isPlace(place)) throw new ApiCompileError(`the gateway keeps no secrets in ${JSON.stringify(place)}`);
-  const found = secrets.find(place, name);
-  if (found === undefined) throw new ApiCompileError(`the secret $${from}.${name} is missing`);
-  return found;
+  const secret = secrets.find(place, name);
+  if (secret === undefined) throw new ApiCompileError(`the secret $${from}.${name} is missing`);
+  return secret;
 }
 
 /** The value of a variable in this request; empty where it is unset. */
 export function resolveVariable({ from, name }: Variable, call: VariableScope): string {
-  const known = from === 'meta' ? call.session?.metaData : call.context;
-  return known === undefined ? '' : formatValue(known[name]);
+  const values = from === 'meta' ? call.session?.metaData : call.context;
+  return values === undefined ? '' : formatValue(values[name]);
 }
 
 /** True where the text references a secret: its value must not be logged. */

@@ -80,9 +80,9 @@ export async function authenticateClient(
       'The client must authenticate with HTTP Basic, or client_id and client_secret',
     );
   const credentials = basicCredentials ?? { id, secret: secret! };
-  const found = await verifyClient(clients, apiId, credentials);
-  const other = isOauthError(found) && basicCredentials ? decodeFormEncoded(credentials) : undefined;
-  const client = other ? await verifyClient(clients, apiId, other) : found;
+  const verified = await verifyClient(clients, apiId, credentials);
+  const other = isOauthError(verified) && basicCredentials ? decodeFormEncoded(credentials) : undefined;
+  const client = other ? await verifyClient(clients, apiId, other) : verified;
   if (isOauthError(client)) return client;
   return client.redirect_uri.trim() === ''
     ? createOauthError('unauthorized_client', 'The client has no redirect_uri')

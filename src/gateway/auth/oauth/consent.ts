@@ -32,15 +32,15 @@ export function createConsent({ provider, apis, grants, settings }: ConsentOptio
     const isGranted = (_orgId: string, name: string) => isSecretGranted(granted, name);
     const secrets = createDefinitionSecrets({ settings, redactor: createRedactor(), isGranted }).forOrganisation(orgId);
     const { model, missing } = resolveReferences(toModel(stored), secrets);
-    const asked = toProviderSettings(model);
-    if (!asked) throw problem.api_without_tokens();
+    const providerSettings = toProviderSettings(model);
+    if (!providerSettings) throw problem.api_without_tokens();
     if (!model.identity.active) throw problem.api_inactive();
     // Tokens are reported to the API's notification address, which a secret may be part of; codes are not.
     if (missing !== '' && parameters.response_type !== 'code')
       return { error: 'server_error', description: 'A secret of the definition is not known to this process' };
-    const given = await provider.consent({ provider: asked, parameters });
-    if (isOauthError(given))
-      return { error: given.error, description: given.description ?? oauthErrorTexts[given.error] };
-    return { granted: given };
+    const result = await provider.consent({ provider: providerSettings, parameters });
+    if (isOauthError(result))
+      return { error: result.error, description: result.description ?? oauthErrorTexts[result.error] };
+    return { granted: result };
   };
 }

@@ -38,15 +38,16 @@ const redeemCode: GrantHandler = async (services, asking) => {
   const { code = '', redirect_uri: redirect = '', code_verifier: verifier = '' } = parameters;
   if (code === '') return createOauthError('invalid_request', 'code is required');
   const { oauthCodes, oauthTokens, clock, records } = services;
-  const found = await oauthCodes.find(provider.apiId, code);
-  if (!found || found.clientId !== client.client_id) return createOauthError('invalid_grant');
-  const { consent, grantId } = found;
+  const storedCode = await oauthCodes.find(provider.apiId, code);
+  if (!storedCode || storedCode.clientId !== client.client_id) return createOauthError('invalid_grant');
+  const { consent, grantId } = storedCode;
   const isSameRedirect =
     redirect === consent.redirectUri ||
     (consent.redirectUri === '' && !isOauthError(toRedirectError(resolveRedirectUri(client, redirect))));
-  const isValid = clock.now() < found.expiresAtMs && isSameRedirect && isVerifierValid(consent.challenge, verifier);
+  const isValid =
+    clock.now() < storedCode.expiresAtMs && isSameRedirect && isVerifierValid(consent.challenge, verifier);
   const issued = await records.write(async () => {
-    if (!(await oauthCodes.use(found, clock.now()))) return undefined;
+    if (!(await oauthCodes.use(storedCode, clock.now()))) return undefined;
     const grant = { ...createGrant(asking, consent.scope), grantId };
     // A failed attempt also uses the code up: it may be stolen.
     return isValid
@@ -67,27 +68,27 @@ const redeemRefreshToken: GrantHandler = async (services, asking) => {
   const { refresh_token: token = '' } = parameters;
   if (token === '') return createOauthError('invalid_request', 'refresh_token is required');
   const { oauthTokens, clock, records } = services;
-  const found = await oauthTokens.find(provider.apiId, 'refresh', token);
-  if (!found || found.clientId !== client.client_id || clock.now() >= found.expiresAtMs)
+  const storedToken = await oauthTokens.find(provider.apiId, 'refresh', token);
+  if (!storedToken || storedToken.clientId !== client.client_id || clock.now() >= storedToken.expiresAtMs)
     return createOauthError('invalid_grant');
-  const renewed = found.owner === '' ? found.key : await findOwnerKey(services, asking, found);
+  const renewed = storedToken.owner === '' ? storedToken.key : await findOwnerKey(services, asking, storedToken);
   const until = renewed?.expires || undefined;
   if (!renewed || (until !== undefined && until <= toUnixSeconds(clock.now())))
     return createOauthError('invalid_grant');
   const issued = await records.write(async () => {
-    if (!(await oauthTokens.use(found, clock.now()))) return undefined;
-    await oauthTokens.removeGrant(found.grantId, 'access');
+    if (!(await oauthTokens.use(storedToken, clock.now()))) return undefined;
+    await oauthTokens.removeGrant(storedToken.grantId, 'access');
     return issueToken(services, {
-      grant: found,
+      grant: storedToken,
       key: renewed,
       withRefresh: true,
       until,
-      proof: readPasswordProof(found.key),
+      proof: readPasswordProof(storedToken.key),
     });
   });
   if (issued) return { issued, notice: { auth_code: '', old_refresh_token: token, notification_type: 'refresh' } };
   // Refresh token replay (RFC 9700, section 4.14): the whole grant is revoked.
-  await oauthTokens.removeGrant(found.grantId);
+  await oauthTokens.removeGrant(storedToken.grantId);
   return createOauthError('invalid_grant');
 };
 
@@ -167,9 +168,9 @@ function toKeyRules(user: Key): Key | undefined {
 /** Records the hash of each client's token with the user. */
 async function recordToken({ keys, policies }: ProviderServices, user: StoredKey, clientId: string, token: string) {
   await keys.change(user, async previous => {
-    const named = await policies.findByIds(user.orgId, policyIdsOf(previous));
+    const policiesById = await policies.findByIds(user.orgId, policyIdsOf(previous));
     const key = { ...previous, oauth_keys: { ...previous.oauth_keys, [clientId]: keys.hashOf(token) } };
-    return { key, policyIds: [...named.values()].map(policy => policy.id) };
+    return { key, policyIds: [...policiesById.values()].map(policy => policy.id) };
   });
 }
 

@@ -62,9 +62,9 @@ async function findKeyFault(
   orgId: string,
   key: Key,
 ): Promise<string | undefined> {
-  const found = await policies.findByIds(orgId, policyIdsOf(key));
-  if ([...found.values()].some(policy => stateOf(policy) !== 'active')) return 'A policy takes no new tokens';
-  const applied = applyPolicies(key, found, { orgId, allowMasterKeys: settings['keys.allow_master_keys'] });
+  const policiesById = await policies.findByIds(orgId, policyIdsOf(key));
+  if ([...policiesById.values()].some(policy => stateOf(policy) !== 'active')) return 'A policy takes no new tokens';
+  const applied = applyPolicies(key, policiesById, { orgId, allowMasterKeys: settings['keys.allow_master_keys'] });
   return applied.ok ? undefined : applied.message;
 }
 
@@ -98,8 +98,8 @@ export async function issueToken(
 ): Promise<IssuedToken> {
   const { settings, clock } = services;
   const nowMs = clock.now();
-  const longest = toUnixSeconds(nowMs) + settings['oauth.token_ttl_seconds'];
-  const expires = until === undefined ? longest : Math.min(longest, until);
+  const latestExpiry = toUnixSeconds(nowMs) + settings['oauth.token_ttl_seconds'];
+  const expires = until === undefined ? latestExpiry : Math.min(latestExpiry, until);
   const accessToken = formatKeyId(grant.orgId, createPublicId());
   const refreshToken = withRefresh ? createSecretText() : undefined;
   const access: NewToken = {

@@ -95,8 +95,9 @@ export function createOauthProvider(given: Omit<ProviderServices, 'passwords'>):
   }
 
   const authorize: RouteHandler = async asked => {
-    const wanted = await validateAuthorization(asked);
-    if (isOauthError(wanted)) return createStatusResponse(status, wanted.description ?? oauthErrorTexts[wanted.error]);
+    const authorization = await validateAuthorization(asked);
+    if (isOauthError(authorization))
+      return createStatusResponse(status, authorization.description ?? oauthErrorTexts[authorization.error]);
     const { loginUrl } = asked.provider;
     if (loginUrl === '') return createStatusResponse(status, 'The API names no page to sign in at');
     if (asked.method !== 'GET' || asked.query === '') return createRedirectResponse(307, loginUrl);
@@ -105,20 +106,20 @@ export function createOauthProvider(given: Omit<ProviderServices, 'passwords'>):
 
   const authorizeClient: RouteHandler = async asked => {
     if (!(await services.secrets.matches('gateway', asked.gatewaySecret))) return failures.rejectGatewaySecret(asked);
-    const given = await consent(asked);
-    return isOauthError(given)
-      ? createErrorResponse(status, given, asked.parameters?.state)
-      : createOauthResponse(200, given);
+    const result = await consent(asked);
+    return isOauthError(result)
+      ? createErrorResponse(status, result, asked.parameters?.state)
+      : createOauthResponse(200, result);
   };
 
   async function consent(asked: ConsentRequest): Promise<ConsentResult | OauthError> {
-    const wanted = await validateAuthorization(asked);
-    if (isOauthError(wanted)) return wanted;
-    const rules = parseKeyRules(wanted.parameters.key_rules ?? '');
-    const key = rules && isOauthError(rules) ? rules : await buildTokenKey(services, wanted, rules);
+    const authorization = await validateAuthorization(asked);
+    if (isOauthError(authorization)) return authorization;
+    const rules = parseKeyRules(authorization.parameters.key_rules ?? '');
+    const key = rules && isOauthError(rules) ? rules : await buildTokenKey(services, authorization, rules);
     if (isOauthError(key)) return key;
     sweep();
-    return wanted.type === 'code' ? grantCode(wanted, key) : grantToken(wanted, key);
+    return authorization.type === 'code' ? grantCode(authorization, key) : grantToken(authorization, key);
   }
 
   type Wanted = Exclude<Awaited<ReturnType<typeof validateAuthorization>>, OauthError>;
@@ -136,15 +137,19 @@ export function createOauthProvider(given: Omit<ProviderServices, 'passwords'>):
     };
     const consent = { redirectUri: asked, scope, challenge, key };
     await oauthCodes.insert({ ...owner, code, expiresAtMs, consent }, clock.now());
-    const given = { code, ...(state && { state }) };
-    return { ...given, redirect_to: appendParameters(redirect, given, false) };
+    const responseParameters = { code, ...(state && { state }) };
+    return { ...responseParameters, redirect_to: appendParameters(redirect, responseParameters, false) };
   }
 
   async function grantToken(wanted: Wanted, key: RightsKey): Promise<ConsentResult> {
     const grant = createGrant(wanted, wanted.scope);
     const issued = await services.records.write(() => issueToken(services, { grant, key, withRefresh: false }));
-    const given = toTokenResponse(issued);
-    const shown = { ...given, expires_in: String(given.expires_in), ...(wanted.state && { state: wanted.state }) };
+    const tokenResponse = toTokenResponse(issued);
+    const fragmentParameters = {
+      ...tokenResponse,
+      expires_in: String(tokenResponse.expires_in),
+      ...(wanted.state && { state: wanted.state }),
+    };
     notifier.send(wanted.provider, {
       auth_code: '',
       new_oauth_token: issued.accessToken,
@@ -153,9 +158,9 @@ export function createOauthProvider(given: Omit<ProviderServices, 'passwords'>):
       notification_type: 'new',
     });
     return {
-      ...given,
+      ...tokenResponse,
       ...(wanted.state && { state: wanted.state }),
-      redirect_to: appendParameters(wanted.redirect, shown, true),
+      redirect_to: appendParameters(wanted.redirect, fragmentParameters, true),
     };
   }
 

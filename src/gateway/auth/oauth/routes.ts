@@ -40,7 +40,7 @@ export function createOauthRoutes({
     if (!methods.includes(call.method)) return toResponse(createStatusResponse(405, 'Method not supported'), methods);
     const parameters = call.method === 'GET' ? parseForm(call.query) : await readBodyForm(call);
     try {
-      const given = {
+      const request = {
         route,
         method: call.method,
         provider,
@@ -50,7 +50,7 @@ export function createOauthRoutes({
         gatewaySecret: route === 'authorize-client' ? (call.headers.get('x-gw-authorization') ?? '') : '',
         clientAddress: call.clientAddress,
       };
-      return toResponse(await services.rpc('oauth', given, rpcTimeoutMs));
+      return toResponse(await services.rpc('oauth', request, rpcTimeoutMs));
     } catch (error) {
       services.log.error({ api: identity.id, route, reason: (error as Error).message }, 'OAuth provider failed');
       return toResponse(createErrorResponse(503, { error: 'server_error', description: 'Try again later' }));

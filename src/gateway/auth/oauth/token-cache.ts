@@ -78,33 +78,33 @@ export function createOauthTokenCache({
     const [row] = await store.oauthTokens(digest);
     if (!row || clock.now() >= Number(row.expires_at)) remember(() => unknown.set(digest, clock.now() + negativeTtlMs));
     if (row?.org_id !== orgId || clock.now() >= Number(row.expires_at)) return undefined;
-    const known = await applyKeyPolicies({ keyCache, settings }, orgId, presented, parseKeyBody(row.body, vault));
-    if (isRefused(known)) {
+    const key = await applyKeyPolicies({ keyCache, settings }, orgId, presented, parseKeyBody(row.body, vault));
+    if (isRefused(key)) {
       log.warn(
-        { client: row.client_id, org: orgId, reason: known.message },
+        { client: row.client_id, org: orgId, reason: key.message },
         'access token policies not applicable, token refused',
       );
       return undefined;
     }
-    const kept = { known, clientId: row.client_id, orgId, expiresAtMs: Number(row.expires_at), edition };
-    remember(() => tokens.set(digest, kept));
-    return kept;
+    const entry = { known: key, clientId: row.client_id, orgId, expiresAtMs: Number(row.expires_at), edition };
+    remember(() => tokens.set(digest, entry));
+    return entry;
   }
 
   return {
     find(orgId, presented) {
       if (presented === '' || presented.length > maxTokenChars) return undefined;
       const digest = tokenDigest(vault, presented);
-      const kept = tokens.get(digest);
-      if (kept?.edition === keyCache.version())
-        return kept.orgId === orgId && clock.now() < kept.expiresAtMs ? kept : undefined;
+      const cached = tokens.get(digest);
+      if (cached?.edition === keyCache.version())
+        return cached.orgId === orgId && clock.now() < cached.expiresAtMs ? cached : undefined;
       return clock.now() < (unknown.get(digest) ?? 0) ? undefined : load(digest, orgId, presented);
     },
 
     client(apiId, clientId) {
       const name = `${apiId.length}:${apiId}${clientId}`;
-      const kept = clients.get(name);
-      if (kept !== undefined) return kept ?? undefined;
+      const cached = clients.get(name);
+      if (cached !== undefined) return cached ?? undefined;
       const remember = reads.begin();
       const read = ([row]: readonly { body: string }[]): CachedClient | undefined => {
         const { meta_data: given = {} } = row ? (JSON.parse(row.body) as { meta_data?: unknown }) : {};
