@@ -3,6 +3,7 @@ import { rejectNul } from '#base/json.ts';
 import type { Log } from '#base/log.ts';
 import { closedPagePolicy } from '#base/page-guard.ts';
 import type { Settings } from '#base/settings.ts';
+import { collectUnreadableRows, type UnreadableRows } from '#storage/unreadable-rows.ts';
 import { type Actor, type Authenticate, hasPermission } from './actor.ts';
 import type { WriteAudit } from './audit.ts';
 import type { AuthFailureLimit } from './auth-failure-limit.ts';
@@ -168,10 +169,12 @@ async function runOperation(
       )
     : { body: undefined, warnings: [] };
   const call = { params, query, body, actor, address: request.ip, audit, header };
-  const value = await it.handle(call as never, options.tools as never);
+  const handle = (): Promise<unknown> => it.handle(call as never, options.tools as never);
+  const unreadable: UnreadableRows = new Map();
+  const value = isMutation(it) ? await handle() : await collectUnreadableRows(unreadable, handle);
   return addWarnings(
     options.validateResponses ? validateResponse(it, value) : value,
-    [...ignored, ...warnings],
+    [...ignored, ...warnings, ...reportUnreadable(unreadable, options.log)],
     header,
   );
 }
@@ -189,6 +192,17 @@ async function recordAudit(
   const { method, ip } = request;
   const entry = { action: it.name, method, url: toAuditPath(it, request), status, ip, object };
   await writeAudit({ actor, orgId: orgId || actor.orgId, ...entry });
+}
+
+/** Rows of one list that the log and the response name. */
+const maxUnreadableNamed = 20;
+
+/** Logs the rows that a list leaves out, and gives the warnings for the response. */
+function reportUnreadable(unreadable: UnreadableRows, log: Log): string[] {
+  if (unreadable.size === 0) return [];
+  const named = [...unreadable].slice(0, maxUnreadableNamed);
+  log.error({ count: unreadable.size, rows: Object.fromEntries(named) }, 'stored rows unreadable, left out of a list');
+  return named.map(([id, reason]) => `${id} is left out: ${reason}`);
 }
 
 function validateResponse(it: AnyOperation, value: unknown): unknown {

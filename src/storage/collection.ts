@@ -3,6 +3,7 @@ import type { ProblemFactory } from '#base/problems.ts';
 import { problem, toDatabaseProblem } from './database-errors.ts';
 import type { Records } from './records.ts';
 import type { TableName, Tables } from './tables.ts';
+import { openRows } from './unreadable-rows.ts';
 
 /** Tables of documents: an id, the columns that are searched or sorted, and the rest as JSON in `body`. */
 type RecordTable = { [T in TableName]: Tables[T] extends { id: unknown; body: string } ? T : never }[TableName];
@@ -66,6 +67,7 @@ export function createCollection<T extends RecordTable, Doc>(
   const name = table as RecordTable;
   const select = () => records.db.selectFrom(name).select('body') as unknown as Query;
   const parse = ({ body }: { body: string }) => codec.decode(JSON.parse(body));
+  const readId = ({ body }: { body: string }): string => String((JSON.parse(body) as { id?: unknown }).id);
   const toRow = (doc: Doc) => ({ ...toColumns(doc), body: JSON.stringify(codec.encode(doc)) }) as never;
 
   function applyWhere(query: Query, where: Match<T> = {}): Query {
@@ -109,7 +111,7 @@ export function createCollection<T extends RecordTable, Doc>(
         .limit(maxListItems + 1)
         .execute();
       if (rows.length > maxListItems) throw problem.too_many({ detail: { most: maxListItems } });
-      return rows.map(parse);
+      return openRows(rows, parse, readId);
     },
 
     async page(listing: Listing<T>, { page, size }: PageRequest): Promise<Page<Doc>> {
@@ -119,7 +121,7 @@ export function createCollection<T extends RecordTable, Doc>(
         .limit(size)
         .offset((page - 1) * size)
         .execute();
-      return { items: rows.map(parse), pages: Math.max(1, Math.ceil(total / size)), total };
+      return { items: openRows(rows, parse, readId), pages: Math.max(1, Math.ceil(total / size)), total };
     },
 
     async insert(doc: Doc): Promise<void> {

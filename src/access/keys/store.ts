@@ -2,6 +2,7 @@ import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
 import { type CheckObjectLimit, noObjectLimit, type PageRequest, translateConflict } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
+import { openRow, openRows } from '#storage/unreadable-rows.ts';
 import { displayHash, idPurpose, type KeyRow, keyDigest, keyIdsOf, parseKeyBody, serializeKey } from './key-row.ts';
 import { problem } from './problems.ts';
 import type { Key } from './schema.ts';
@@ -49,6 +50,9 @@ export interface NewKey {
 /** Both engines bound the values of one statement. */
 const maxRowsPerInsert = 1000;
 
+/** The id of an unreadable row is sealed; its hash is not. */
+const describeRow = ({ key_hash }: Pick<KeyRow, 'key_hash'>) => `key ${key_hash}`;
+
 export function createKeyStore(
   records: Records,
   vault: Vault,
@@ -61,6 +65,7 @@ export function createKeyStore(
   const readKeyId = (row: Pick<KeyRow, 'sealed' | 'key_hash'>) =>
     row.sealed ? vault.open(row.sealed, idPurpose) : row.key_hash;
   const bodyOf = (key: Key) => serializeKey(key, vault);
+  const openKeyId = (row: Pick<KeyRow, 'sealed' | 'key_hash'>) => openRow(row, readKeyId, describeRow);
   const toStoredKey = (row: KeyRow, keyId = readKeyId(row)): StoredKey => ({
     rowId: row.id,
     orgId: row.org_id,
@@ -208,20 +213,20 @@ export function createKeyStore(
 
     async page(orgId: string, query: KeyPageQuery) {
       const result = query.q
-        ? await searchKeys(records, orgId, query, (row, text) => readKeyId(row).includes(text))
+        ? await searchKeys(records, orgId, query, (row, text) => openKeyId(row)?.includes(text) ?? false)
         : await listKeys(records, orgId, query);
-      return { ...result, items: result.rows.map(row => toStoredKey(row)) };
+      return { ...result, items: openRows(result.rows, row => toStoredKey(row), describeRow) };
     },
 
     /** Ids with this prefix, newest first; hashes where only hashes are stored. */
     async ids(filter: KeyFilter, prefix = ''): Promise<string[]> {
-      const rows = await filterKeys(records, filter, row => readKeyId(row).startsWith(prefix));
+      const rows = await filterKeys(records, filter, row => openKeyId(row)?.startsWith(prefix) ?? false);
       return rows.map(readKeyId);
     },
 
     async organisationPage(query: PageRequest) {
       const result = await listOrganisationKeyRows(records, query);
-      return { ...result, items: result.rows.map(row => toStoredKey(row)) };
+      return { ...result, items: openRows(result.rows, row => toStoredKey(row), describeRow) };
     },
   };
 }

@@ -2,6 +2,7 @@ import { constantTimeEqual } from '#base/constant-time.ts';
 import type { Vault } from '#base/vault.ts';
 import { createCollection, type PageRequest } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
+import { openRows } from '#storage/unreadable-rows.ts';
 import { problem } from './problems.ts';
 import type { StoredClient } from './schema.ts';
 
@@ -41,7 +42,7 @@ export function createOauthClientStore(records: Records, vault: Vault) {
 
     async page(apiId: string, query: PageRequest) {
       const result = await clients.page({ where: { api_id: apiId }, order: ['-created_at', '-id'] }, query);
-      return { ...result, items: result.items.map(open) };
+      return { ...result, items: openRows(result.items, open, it => it.client_id) };
     },
 
     count: (orgId: string) => clients.count({ org_id: orgId }),

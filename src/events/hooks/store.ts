@@ -1,6 +1,7 @@
 import type { Vault } from '#base/vault.ts';
 import { type CheckObjectLimit, createCollection, noObjectLimit, type PageRequest } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
+import { openRows } from '#storage/unreadable-rows.ts';
 import { problem } from './problems.ts';
 import type { Hook } from './schema.ts';
 
@@ -52,7 +53,7 @@ export function createHookStore(records: Records, vault: Vault, checkObjectLimit
     },
     async page(orgId: string, request: PageRequest) {
       const found = await hooks.page({ where: { org_id: orgId }, order: ['-created_at', '-id'] }, request);
-      return { ...found, items: found.items.map(open) };
+      return { ...found, items: openRows(found.items, open, it => it.id) };
     },
     count: (orgId: string) => hooks.count({ org_id: orgId }),
     insert: (hook: Hook, createdAtMs: number) =>

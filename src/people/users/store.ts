@@ -2,6 +2,7 @@ import type { Vault } from '#base/vault.ts';
 import { columnContains, createCollection, type PageRequest } from '#storage/collection.ts';
 import { createMetaStore } from '#storage/meta.ts';
 import type { Records } from '#storage/records.ts';
+import { openRows } from '#storage/unreadable-rows.ts';
 import { problem } from '../problems.ts';
 import type { StoredUser } from './schema.ts';
 
@@ -59,7 +60,7 @@ export function createUserStore(records: Records, vault: Vault) {
       const text = emailPart.toLowerCase();
       const filter = text ? { filter: filterByEmail(text) } : {};
       const found = await users.page({ where: { org_id: orgId }, order: newestFirst, ...filter }, request);
-      return { ...found, items: found.items.map(open) };
+      return { ...found, items: openRows(found.items, open, it => it.id) };
     },
   };
 }

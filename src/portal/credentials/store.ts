@@ -2,6 +2,7 @@ import { type SqlBool, sql } from 'kysely';
 import type { Vault } from '#base/vault.ts';
 import type { Query } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
+import { openRows } from '#storage/unreadable-rows.ts';
 import { createNumberedStore } from '../numbered-store.ts';
 import type { PortalPageQuery } from '../shapes.ts';
 import type { StoredCredential } from './schema.ts';
@@ -40,10 +41,10 @@ export function createCredentialStore(records: Records, vault: Vault) {
     async ofRequests(requestIds: readonly number[]): Promise<StoredCredential[]> {
       if (requestIds.length === 0) return [];
       const filter = (query: Query) => query.where(sql<SqlBool>`access_request_id in (${sql.join(requestIds)})`);
-      return (await credentials.rows.all({ filter, order: ['id'] })).map(open);
+      return openRows(await credentials.rows.all({ filter, order: ['id'] }), open, it => it.ID);
     },
     page: async (requestId: number, query: PortalPageQuery) =>
-      (await credentials.page(query, { access_request_id: requestId })).map(open),
+      openRows(await credentials.page(query, { access_request_id: requestId }), open, it => it.ID),
     insert: async (it: Omit<StoredCredential, 'ID'>) => open(await credentials.insert(seal(it))),
     change,
     /** Removes the credential; false, without removing, when it was rotated meanwhile: the new key would stay valid. */

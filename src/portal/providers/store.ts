@@ -1,5 +1,6 @@
 import type { Vault } from '#base/vault.ts';
 import type { Records } from '#storage/records.ts';
+import { openRows } from '#storage/unreadable-rows.ts';
 import { createNumberedStore } from '../numbered-store.ts';
 import { problem } from '../problems.ts';
 import type { PortalPageQuery, PortalRef } from '../shapes.ts';
@@ -27,8 +28,8 @@ export function createProviderStore(records: Records, vault: Vault) {
 
   return {
     get: async (ref: PortalRef | number) => openMaybe(await providers.get(ref)),
-    page: async (query: PortalPageQuery) => (await providers.page(query)).map(open),
-    all: async () => (await providers.all()).map(open),
+    page: async (query: PortalPageQuery) => openRows(await providers.page(query), open, it => it.ID),
+    all: async () => openRows(await providers.all(), open, it => it.ID),
     insert: async (provider: Omit<StoredProvider, 'ID'>) => open(await providers.insert(seal(provider))),
     change: async (id: number, change: (provider: StoredProvider) => StoredProvider) =>
       openMaybe(await providers.change(id, provider => seal(change(open(provider))))),

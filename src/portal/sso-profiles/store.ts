@@ -1,6 +1,7 @@
 import type { Vault } from '#base/vault.ts';
 import { createCollection } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
+import { openRows } from '#storage/unreadable-rows.ts';
 import { applyLimit, type PortalPageQuery, toPortalPageRequest } from '../shapes.ts';
 import { problem } from './problems.ts';
 import type { SsoProfile } from './schema.ts';
@@ -31,7 +32,7 @@ export function createSsoProfileStore(records: Records, vault: Vault) {
     get: async (id: string) => openMaybe(await profiles.find({ id })),
     async page(query: PortalPageQuery): Promise<SsoProfile[]> {
       const { items } = await profiles.page({ order: ['-created_at', '-id'] }, toPortalPageRequest(query));
-      return applyLimit(items, query).map(open);
+      return openRows(applyLimit(items, query), open, it => it.ID);
     },
     insert: (profile: SsoProfile) => profiles.insert(seal(profile)),
     change: async (id: string, change: (profile: SsoProfile) => SsoProfile) =>

@@ -1,5 +1,6 @@
 import type { Vault } from '#base/vault.ts';
 import type { Records } from '#storage/records.ts';
+import { openRows } from '#storage/unreadable-rows.ts';
 import { createNumberedStore } from '../numbered-store.ts';
 import type { PortalPageQuery } from '../shapes.ts';
 import type { PortalEvent, Webhook } from './schema.ts';
@@ -28,7 +29,7 @@ export function createPortalWebhookStore(records: Records, vault: Vault) {
     /** Webhooks subscribed to an event, oldest first. */
     wanting: async (event: PortalEvent) =>
       (await webhooks.all()).filter(({ Events }) => Events.includes(event)).map(open),
-    page: async (query: PortalPageQuery) => (await webhooks.page(query)).map(open),
+    page: async (query: PortalPageQuery) => openRows(await webhooks.page(query), open, it => it.ID),
     insert: async (hook: Omit<Webhook, 'ID'>) => open(await webhooks.insert(seal({ ...hook, ID: 0 }))),
     change: async (id: number, change: (hook: Webhook) => Webhook) =>
       openMaybe(await webhooks.change(id, it => seal(change(open(it))))),
