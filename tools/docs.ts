@@ -41,7 +41,7 @@ function settingsPage(): string {
   return `# Settings
 
 Defaults < \`gw.yaml\` (or the file named by \`--config\`, YAML or JSON) < environment < flags: the later ones win.
-In a file, dots may be nesting: \`gateway.port\` is \`port\` under \`gateway\`. A name nobody knows is refused.
+In a file, dots may be nesting: \`gateway.port\` is \`port\` under \`gateway\`. An unknown name is refused.
 \`gw config\` prints the settings in force with secrets masked. This page is generated.
 
 ${table(['Name', 'Environment', 'Flag', 'Value', 'Default', 'Meaning'], rows)}

@@ -31,7 +31,7 @@ export const settingsTable = {
   'gateway.secret': secret(
     'Secret of the `/gw/*` interface, sent as `X-Gw-Authorization`. Made at first start if unset.',
   ),
-  'gateway.trusted_proxies': list('Addresses or networks whose `X-Forwarded-For` is believed for API traffic.'),
+  'gateway.trusted_proxies': list('Addresses or networks whose `X-Forwarded-For` is trusted for API traffic.'),
   'gateway.listen_path_match': choice(
     ['strict', 'prefix'],
     'strict',
@@ -51,26 +51,26 @@ export const settingsTable = {
   'gateway.encoded_slashes': choice(
     ['refuse', 'keep'],
     'refuse',
-    'What happens to calls with `%2F` or `%5C` in the path.',
+    'What happens to requests with `%2F` or `%5C` in the path.',
   ),
   'gateway.double_encoding': choice(
     ['refuse', 'pass'],
     'refuse',
-    'What happens to calls with `%25` before two hexadecimal digits in the path, which is another path to an upstream that decodes twice.',
+    'What happens to requests with `%25` before two hexadecimal digits in the path, which is another path to an upstream that decodes twice.',
   ),
   'gateway.client_claim_headers': list(
-    'Headers about the caller that are dropped unless a trusted proxy sends them, beside the usual ones: names, or beginnings of names with `*` behind. A name with `!` in front is passed on as it is.',
+    'Headers about the client that are dropped unless a trusted proxy sends them, beside the usual ones: names, or beginnings of names with `*` behind. A name with `!` in front is passed on as it is.',
   ),
   'gateway.path_parameters': choice(
     ['check', 'pass', 'refuse'],
     'check',
-    'What happens to calls with `;` in the path, behind which some upstreams see parameters: they are refused where a rule says something else without them, passed as written, or always refused.',
+    'What happens to requests with `;` in the path, behind which some upstreams see parameters: they are refused where a rule says something else without them, passed as written, or always refused.',
   ),
-  'gateway.max_header_bytes': count(65_536, 'Largest head of a call.', { min: 4096, max: 1_048_576 }),
-  'gateway.headers_timeout_ms': count(20_000, 'How long a caller may take to send the head of a call.', {
+  'gateway.max_header_bytes': count(65_536, 'Largest head of a request.', { min: 4096, max: 1_048_576 }),
+  'gateway.headers_timeout_ms': count(20_000, 'How long a client may take to send the head of a request.', {
     min: 1000,
   }),
-  'gateway.request_timeout_ms': count(300_000, 'How long a caller may take to send a whole call. 0 is for ever.'),
+  'gateway.request_timeout_ms': count(300_000, 'How long a client may take to send a whole request. 0 is for ever.'),
   'gateway.min_body_bytes_per_second': count(
     500,
     'How fast a client sends the body of a request at least, while the gateway waits for it; a slower one gets 408. Streams of gRPC to HTTP/2 upstreams may pause. 0 sets no minimum.',
@@ -86,55 +86,56 @@ export const settingsTable = {
     'Wrong passwords of one user from one client address in a minute; then they get 429 unchecked. All users of an address together have ten times as many. 0 switches the limit off.',
     { max: 1_000_000 },
   ),
-  'gateway.max_headers': count(200, 'Most headers of a call.', { min: 10, max: 2000 }),
-  'gateway.keep_alive_timeout_ms': count(75_000, 'How long a connection may be idle between two calls.', {
+  'gateway.max_headers': count(200, 'Largest number of headers of a request.', { min: 10, max: 2000 }),
+  'gateway.keep_alive_timeout_ms': count(75_000, 'How long a connection may be idle between two requests.', {
     min: 1000,
   }),
-  'gateway.write_timeout_ms': count(60_000, 'How long a caller may take nothing of an answer that waits for it.', {
+  'gateway.write_timeout_ms': count(60_000, 'How long a response may wait for a client that reads nothing.', {
     min: 1000,
   }),
-  'gateway.max_connections': count(20_000, 'Connections of callers one traffic thread holds on one port.', {
+  'gateway.max_connections': count(20_000, 'Client connections of one traffic thread on one port.', {
     min: 1,
   }),
   'gateway.extra_ports': list(
     'Ports, or ranges such as `9000-9010`, that APIs may have for themselves. None: every API answers on the gateway’s port.',
   ),
-  'gateway.max_batch_requests': count(100, 'Most calls in one batch request.', { min: 1, max: 10_000 }),
-  'gateway.max_batch_bytes': count(10_485_760, 'Largest batch request, and most bytes of all its answers together.', {
+  'gateway.max_batch_requests': count(100, 'Largest number of requests in one batch.', { min: 1, max: 10_000 }),
+  'gateway.max_batch_bytes': count(10_485_760, 'Largest batch request, and most bytes of all its responses together.', {
     min: 1024,
   }),
   'gateway.batch_timeout_ms': count(
     30_000,
-    'How long a batch request may take; what is not answered by then has failed.',
+    'How long a batch request may take; requests that are not answered by then fail.',
     {
       min: 1,
     },
   ),
   'gateway.http2': flag(
     true,
-    'Takes calls over HTTP/2 too: over TLS by agreement, in the clear from callers that begin in it.',
+    'Takes requests over HTTP/2 too: over TLS by agreement, in the clear from clients that begin in it.',
   ),
-  'gateway.tls.enabled': flag(false, 'Takes calls on the gateway’s port over TLS only.'),
+  'gateway.tls.enabled': flag(false, 'Takes requests on the gateway’s port over TLS only.'),
   'gateway.tls.certificate_file': text(
     '',
     'PEM file of the certificate, with its chain, for server names no API has a certificate for. Read again when it changes.',
   ),
   'gateway.tls.key_file': text('', 'PEM file of the private key of that certificate.'),
-  'gateway.tls.min_version': choice(['1.2', '1.3'], '1.2', 'Oldest TLS version callers may speak.'),
+  'gateway.tls.min_version': choice(['1.2', '1.3'], '1.2', 'Oldest TLS version clients may speak.'),
   'gateway.websockets': flag(true, 'Passes WebSocket upgrades on.'),
-  'gateway.close_connections': flag(false, 'Ends the connection of a caller with every answer.'),
-  'gateway.generator_header': flag(true, 'Names the product in `X-Generator` where the gateway itself refuses a call.'),
+  'gateway.close_connections': flag(false, 'Closes the connection of a client after every response.'),
+  'gateway.generator_header': flag(
+    true,
+    'Names the product in `X-Generator` where the gateway itself refuses a request.',
+  ),
   'gateway.error_messages': messageOverrides(
     'Status and words of refusals in place of the usual ones, by the codes of [refusals.md](refusals.md).',
   ),
   'gateway.error_overrides': {
-    ...objectLists(
-      'Other answers in place of errors, for every API: the same rules by status that definitions may have.',
-    ),
+    ...objectLists('Error overrides for every API: the same rules by status that definitions may have.'),
     secret: false,
   },
   'gateway.version_header': headerName(
-    'Header that tells callers the name of the version they got where the default was used. Empty tells nobody.',
+    'Response header with the name of the version where the default version was used. Empty: no header.',
   ),
   'gateway.health_name': pathSegment('hello', 'Name of the path on the gateway’s listener that says how each part is.'),
   'gateway.ready_name': pathSegment(
@@ -144,14 +145,14 @@ export const settingsTable = {
   'gateway.segments': list(
     'Tags of which an API needs one to be reachable on this gateway. None: every API is, tagged or not.',
   ),
-  'gateway.max_request_body_bytes': count(0, 'Largest body of a call; a larger one gets 413. 0 sets no limit.'),
+  'gateway.max_request_body_bytes': count(0, 'Largest body of a request; a larger one gets 413. 0 sets no limit.'),
   'gateway.max_response_body_bytes': count(
     0,
-    'Largest body of an upstream’s answer; a larger one becomes a 500, or breaks off under way. 0 sets no limit.',
+    'Largest body of an upstream response; a larger one becomes a 500, or is aborted once it has begun. 0 sets no limit.',
   ),
   'gateway.max_buffered_body_bytes': count(
     10_485_760,
-    'Largest body that is held to change or check the whole of it. A larger call gets 413, a larger answer 500.',
+    'Largest body that is buffered to transform or validate it. A larger request gets 413, a larger response 500.',
     { min: 1024 },
   ),
   'gateway.max_body_values': count(
@@ -166,19 +167,19 @@ export const settingsTable = {
   ),
   'gateway.require_content_length': flag(
     true,
-    'Refuses calls without `Content-Length` where a definition limits the size of bodies. Else they are held to it as they come.',
+    'Refuses requests without `Content-Length` where a definition limits the size of bodies. Otherwise the limit is enforced as the body arrives.',
   ),
   'gateway.classic_mocks_first': flag(
     false,
-    'Gives mock replies of classic definitions before callers are asked who they are, and keeps no record of them.',
+    'Answers mocks of classic definitions before authentication, and records no analytics for them.',
   ),
-  'gateway.max_loops': count(5, 'How often one call may be handed from API to API inside the gateway.', {
+  'gateway.max_loops': count(5, 'How often one request may loop from API to API inside the gateway.', {
     min: 1,
     max: 100,
   }),
   'upstream.timeout_ms': count(
     30_000,
-    'How long an upstream may take to begin its answer, and then to end one that is held until it is whole.',
+    'How long an upstream may take until its response begins, and then until a buffered response is complete.',
     { min: 1 },
   ),
   'upstream.http2': flag(false, 'Lets upstreams behind TLS choose HTTP/2, which gRPC needs.'),
@@ -231,15 +232,18 @@ export const settingsTable = {
   }),
   'discovery.cache_ttl_seconds': count(
     120,
-    'How long the answer of a service registry is used where the definition does not say.',
+    'How long the response of a service registry is cached where the definition does not say.',
     { min: 1, max: 86_400 },
   ),
   'gateway.control_port': port(8081, 'Port of `/gw/*` when the role is `gateway` alone.'),
   'gateway.control_on_traffic_port': flag(
     false,
-    'Answers `/gw/*` on the port for API traffic too, for whoever holds the gateway secret. For the roles `all` and `gateway`.',
+    'Answers `/gw/*` on the port for API traffic too, for requests with the gateway secret. For the roles `all` and `gateway`.',
   ),
-  'gateway.url': text('', 'Address callers use for API traffic, as shown in answers. Empty: built from host and port.'),
+  'gateway.url': text(
+    '',
+    'Address clients use for API traffic, as shown in responses. Empty: built from host and port.',
+  ),
 
   'dashboard.host': text('127.0.0.1', 'Address the dashboard listens on. Loopback unless you say otherwise.'),
   'dashboard.port': port(3000, 'Port of `/api/*`, `/admin/*`, `/gw/*`, and `/docs`. 0 takes any free port.'),
@@ -255,7 +259,7 @@ export const settingsTable = {
   'database.max_connections': count(10, 'Connections to PostgreSQL this process may hold.', { min: 1, max: 1000 }),
   'database.config_backup': flag(
     true,
-    'With PostgreSQL: keeps what traffic is made of in the data directory, sealed, to start with while the database does not answer.',
+    'With PostgreSQL: keeps a sealed backup of the configuration in the data directory, for a start while the database is unavailable.',
   ),
   'redis.url': secret(
     'Redis as `redis://host:port`, for several gateways that share limits. Unset: this process alone.',
@@ -263,7 +267,7 @@ export const settingsTable = {
   'redis.prefix': text('gw:', 'Put before every Redis name, so that two installations can share one Redis.'),
   'redis.timeout_ms': count(
     100,
-    'How long a call waits for Redis. A Redis that is slower counts as away, and limits are counted here alone.',
+    'How long a request waits for Redis. A slower Redis counts as unavailable, and limits are counted in this process.',
     { min: 10, max: 60_000 },
   ),
   node_id: text(
@@ -294,7 +298,7 @@ export const settingsTable = {
   'keys.allow_master_keys': flag(false, 'Lets a key without access rights reach every API of its organisation.'),
   'keys.token_for_certificate': flag(
     false,
-    'Lets callers present the id of a key in place of the client certificate it is bound to. Unsafe: that id is no secret.',
+    'Lets clients present the id of a key in place of the client certificate it is bound to. Unsafe: that id is no secret.',
   ),
   'keys.cache_size': count(
     200_000,
@@ -312,49 +316,53 @@ export const settingsTable = {
   ),
   'keys.force_lifetime': flag(false, 'Lets `keys.lifetime_seconds` count for every key, whatever it and its APIs say.'),
   'keys.lifetime_respects_expiry': flag(false, 'Keeps every key with a lifetime at least until it expires.'),
-  'keys.actions_by_username': flag(true, 'Lets management calls name a basic-auth user with `username=true`.'),
+  'keys.actions_by_username': flag(true, 'Lets management requests name a basic-auth user with `username=true`.'),
 
   'limits.rate_algorithm': choice(
     ['window', 'sliding', 'fixed'],
     'window',
-    'How rates are counted: in windows that the first call opens, over the time just past, or in windows by the clock.',
+    'How rates are counted: in windows that the first request opens, over the time just past, or in windows by the clock.',
   ),
-  'limits.organisations': flag(false, 'Counts all calls of an organisation against the limits of its own key.'),
+  'limits.organisations': flag(false, 'Counts all requests of an organisation against the limits of its own key.'),
   'limits.response_headers': choice(
     ['quota', 'rate', 'none', 'quota_or_zero'],
     'quota',
-    'What `X-RateLimit-*` tells callers: their quota, their rate, or nothing. Left out where there is no such limit; `quota_or_zero` says `0` there.',
+    'What `X-RateLimit-*` shows clients: their quota, their rate, or nothing. Left out where there is no such limit; `quota_or_zero` says `0` there.',
   ),
-  'limits.ietf_headers': flag(false, 'Tells callers their limits in `RateLimit` and `RateLimit-Policy` too.'),
+  'limits.ietf_headers': flag(false, 'Sends limits in `RateLimit` and `RateLimit-Policy` too.'),
   'limits.max_throttled_requests': count(
     1000,
-    'Calls one traffic thread may hold back for throttled keys; more are refused.',
+    'Requests one traffic thread may queue for throttled keys; more are refused.',
     {
       max: 1_000_000,
     },
   ),
-  'limits.max_throttle_seconds': count(300, 'How long one call may be held back in all.', { max: 3600 }),
+  'limits.max_throttle_seconds': count(300, 'How long one request may be throttled in all.', { max: 3600 }),
   'limits.monitor_keys': flag(false, 'Tells handlers when a key has used so much of its quota.'),
   'limits.monitor_organisations': flag(false, 'Tells handlers when an organisation has used so much of its quota.'),
-  'limits.monitor_percent': count(0, 'The share of every quota at which handlers are told. 0: only where a key says.', {
-    max: 100,
-  }),
+  'limits.monitor_percent': count(
+    0,
+    'The share of every quota at which an event is emitted. 0: only where a key says.',
+    {
+      max: 100,
+    },
+  ),
 
-  'jwks.cache_ttl_seconds': count(240, 'How long the key set of a token issuer is believed before it is read again.', {
+  'jwks.cache_ttl_seconds': count(240, 'How long the key set of a token issuer is cached before it is read again.', {
     min: 1,
     max: 604_800,
   }),
   'jwks.min_refresh_seconds': count(
     10,
-    'How long a key set is left alone after it was read again because of a key it does not have, or did not answer.',
+    'Shortest time between two reads of a key set, after an unknown key or a failed read.',
     { max: 3600 },
   ),
-  'oauth.code_ttl_seconds': count(250, 'How long an authorization code can be swapped for a token.', {
+  'oauth.code_ttl_seconds': count(250, 'How long an authorization code can be exchanged for a token.', {
     min: 1,
     max: 3600,
   }),
-  'oauth.token_ttl_seconds': count(3600, 'How long an access token is good.', { min: 1, max: 315_360_000 }),
-  'oauth.refresh_token_ttl_seconds': count(1_209_600, 'How long a refresh token is good.', {
+  'oauth.token_ttl_seconds': count(3600, 'How long an access token is valid.', { min: 1, max: 315_360_000 }),
+  'oauth.refresh_token_ttl_seconds': count(1_209_600, 'How long a refresh token is valid.', {
     min: 1,
     max: 315_360_000,
   }),
@@ -388,7 +396,7 @@ export const settingsTable = {
     { max: 1_000_000 },
   ),
   'management.trusted_proxies': list(
-    'Addresses or networks whose `X-Forwarded-For` is believed on the management listeners.',
+    'Addresses or networks whose `X-Forwarded-For` is trusted on the management listeners.',
   ),
   'management.unknown_members': choice(
     ['refuse', 'warn'],
@@ -397,16 +405,16 @@ export const settingsTable = {
   ),
   'management.validate_responses': flag(
     false,
-    'Checks every answer against its declared shape. For tests and development.',
+    'Validates every response against its declared shape. For tests and development.',
   ),
   'users.password_min_length': count(6, 'Shortest password of a dashboard user.', { min: 6, max: 128 }),
   'users.hide_access_keys': flag(false, 'Shows the access keys of other users as empty text, also to administrators.'),
   'users.renew_own_access_key_only': flag(false, 'Keeps administrators from renewing the access keys of other users.'),
   'audit.retention_days': count(90, 'Days an audit record is kept. 0 keeps it for ever.', { max: 36_500 }),
-  'analytics.enabled': flag(true, 'Writes down one record for each call of a managed API.'),
+  'analytics.enabled': flag(true, 'Records one analytics row for each request of a managed API.'),
   'analytics.retention_days': count(
     30,
-    'Days that usage, logged calls and results of uptime tests are kept. 0 keeps them for ever.',
+    'Days that usage, logged requests and results of uptime tests are kept. 0 keeps them for ever.',
     {
       max: 36_500,
     },
@@ -420,9 +428,11 @@ export const settingsTable = {
     false,
     'Counts paths with numbers, UUIDs and ULIDs in them as one: `/orders/17` as `/orders/{id}`.',
   ),
-  'analytics.ignored_addresses': list('Addresses or networks whose calls are not written down.'),
-  'analytics.raw_log': flag(true, 'Keeps single calls beside their counts, for `GET /api/logs`.'),
-  'analytics.max_log_rows': count(100_000, 'Single calls kept; the oldest go first.', { max: 100_000_000 }),
+  'analytics.ignored_addresses': list('Addresses or networks whose requests are not recorded.'),
+  'analytics.raw_log': flag(true, 'Stores single requests beside their counts, for `GET /api/logs`.'),
+  'analytics.max_log_rows': count(100_000, 'Single requests stored; the oldest are deleted first.', {
+    max: 100_000_000,
+  }),
   'transforms.on_failure': choice(
     ['refuse', 'pass'],
     'refuse',
@@ -434,7 +444,7 @@ export const settingsTable = {
   ),
   'templates.max_steps': count(
     200_000,
-    'Steps a body template or a jq filter may take for one body; then the call is refused.',
+    'Steps a body template or a jq filter may take for one body; then the request is refused.',
     {
       min: 1000,
       max: 100_000_000,
@@ -445,42 +455,49 @@ export const settingsTable = {
   ),
   'events.max_queued': count(
     1000,
-    'Webhook calls of one organisation that may wait to be made; what happens beyond that is not told.',
+    'Webhook deliveries of one organisation that may wait; events beyond that are dropped and counted.',
     { min: 1, max: 1_000_000 },
   ),
   'events.timeout_ms': count(10_000, 'How long a webhook may take to answer.', { min: 10, max: 60_000 }),
-  'events.max_attempts': count(8, 'How often a webhook call is tried before it is given up.', { min: 1, max: 50 }),
+  'events.max_attempts': count(8, 'Attempts of a webhook delivery before it becomes a dead letter.', {
+    min: 1,
+    max: 50,
+  }),
   'events.retry_interval_ms': count(
     5000,
-    'How long a webhook call that failed waits before it is tried again; each time twice as long, up to an hour.',
+    'How long a failed webhook delivery waits before its next attempt; doubled each time, up to an hour.',
     { min: 10, max: 3_600_000 },
   ),
-  'events.max_log_rows': count(10_000, 'Finished webhook calls kept for each organisation; the oldest go first.', {
-    max: 1_000_000,
-  }),
-  'events.retention_days': count(14, 'Days a finished webhook call is kept, delivered or given up.', {
+  'events.max_log_rows': count(
+    10_000,
+    'Finished webhook deliveries kept for each organisation; the oldest are deleted first.',
+    {
+      max: 1_000_000,
+    },
+  ),
+  'events.retention_days': count(14, 'Days a finished webhook delivery is kept, delivered or dead letter.', {
     min: 1,
     max: 3650,
   }),
-  'events.certificate_expiry_days': count(30, 'How long before its end an event tells that a certificate expires.', {
+  'events.certificate_expiry_days': count(30, 'How many days before its expiry an event warns of a certificate.', {
     max: 3650,
   }),
   'cache.max_memory_bytes': count(
     67_108_864,
-    'Memory for kept answers without Redis, shared out evenly among the traffic threads; each keeps its own. 0 keeps none.',
+    'Memory of the response cache without Redis, divided evenly among the traffic threads; each has its own. 0 disables it.',
   ),
-  'cache.max_entry_bytes': count(1_048_576, 'Largest body of an answer that is kept.'),
+  'cache.max_entry_bytes': count(1_048_576, 'Largest response body that is cached.'),
   'cache.honour_request_cache_control': flag(
     false,
-    'Lets callers say by `Cache-Control` which kept answers they take (`no-cache`, `max-age`, `min-fresh`, `only-if-cached`). `no-store` is always heeded.',
+    'Honours `Cache-Control` of requests to the response cache (`no-cache`, `max-age`, `min-fresh`, `only-if-cached`). `no-store` is always honoured.',
   ),
-  'metrics.public': flag(false, 'Serves `/metrics` on the dashboard’s listener to anybody who can reach it.'),
+  'metrics.public': flag(false, 'Serves `/metrics` on the dashboard’s listener to every client that can reach it.'),
   'shutdown.delay_seconds': count(
     0,
-    'How long `/ready` says 503 after SIGTERM while calls are still taken, so that balancers send no more. The grace time begins after it.',
+    'How long `/ready` says 503 after SIGTERM while requests are still taken, so that balancers send no more. The grace time begins after it.',
     { max: 3600 },
   ),
-  'shutdown.grace_seconds': count(30, 'How long calls under way may take to finish after SIGTERM.', { max: 3600 }),
+  'shutdown.grace_seconds': count(30, 'How long requests under way may take to finish after SIGTERM.', { max: 3600 }),
 
   'log.level': choice(['debug', 'info', 'warn', 'error', 'silent'], 'info', 'Least serious log line that is written.'),
   'log.format': choice(['json', 'text'], 'json', 'JSON lines for machines, or text for people.'),
