@@ -28,7 +28,7 @@ export const adminCreateUser = operation({
   name: 'adminCreateUser',
   method: 'POST',
   path: '/admin/users',
-  about: 'Adds a dashboard user; the message of the answer is the access key. Inactive unless told otherwise.',
+  about: 'Adds a dashboard user; the message of the answer is the access key. Inactive by default.',
   body: AdminUserWrite,
   returns: userAnswer,
   problems: [problem.email_exists, problem.organisation_unknown],

@@ -66,7 +66,7 @@ export const createCatalogue = operation({
   name: 'createCatalogue',
   method: 'POST',
   path: '/portal-api/catalogues',
-  about: 'Makes a catalogue of products and plans; private unless told otherwise.',
+  about: 'Makes a catalogue of products and plans; private by default.',
   body: CatalogueWrite,
   returns: Catalogue,
   problems: [problem.catalogue_exists],

@@ -88,7 +88,7 @@ export const createPortalUser = operation({
   name: 'createPortalUser',
   method: 'POST',
   path: '/portal-api/users',
-  about: 'Makes a user of the portal: in the default organisation and its default team unless told otherwise.',
+  about: 'Makes a user of the portal: by default in the default organisation and its default team.',
   body: PortalUserWrite,
   returns: User,
   problems: [problem.user_exists, problem.bad_password],

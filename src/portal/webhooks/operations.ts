@@ -19,7 +19,7 @@ export const listWebhooks = operation({
   name: 'listWebhooks',
   method: 'GET',
   path: '/portal-api/webhooks',
-  about: 'Lists who is told of the portal’s events, newest first.',
+  about: 'Lists the webhooks of the portal, newest first.',
   query: portalPageQuery,
   returns: z.array(WebhookView),
   async handle({ query }, { portalWebhooks }: WebhookTools) {
