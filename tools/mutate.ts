@@ -77,6 +77,7 @@ async function main(): Promise<number> {
       GW_TEST_POSTGRES_URL: postgres.url,
       GW_TEST_REDIS_URL: redis.url,
     };
+    console.log(`${drawn.length} mutations, tested in ${tree}`);
     const results: Result[] = [];
     for (const [index, mutation] of drawn.entries()) {
       const result = await judge(tree, mutation, env);
