@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sql } from 'kysely';
 import type { Clock } from '#base/clock.ts';
 import { onEveryEngine, startApp, type TestApp } from '../../../tests/support/app.ts';
 
@@ -75,6 +76,89 @@ onEveryEngine('audit logs', app => {
     assert.ok((await logs('/admin/audit-logs?org_id=')).every(it => it.org_id === ''));
   });
 
+  test('every change of organisations and users names what it changed and its organisation', async () => {
+    const { orgId, accessKey: credential } = await app().stranger();
+    const email = (name: string) => `${name}@${orgId}.example.org`.toLowerCase();
+    const person = (name: string) => ({ email_address: email(name), first_name: 'A', last_name: 'B' });
+    const word = 'a long enough password 1!';
+    const ask = async (method: string, path: string, body?: unknown) => {
+      const own = path.startsWith('/api/') ? { credential } : {};
+      const answer = await app().ask(method, path, { ...own, ...(body === undefined ? {} : { body }) });
+      assert.equal(answer.status, 200, `${method} ${path}: ${answer.text}`);
+      return answer.body;
+    };
+    const imported = `imported-${orgId}`;
+    await ask('PUT', `/admin/organisations/${orgId}`, { owner_name: 'Renamed' });
+    await ask('PUT', `/admin/organisations/${orgId}/grants`, { rate: 5, per: 60 });
+    await ask('POST', '/admin/organisations/import', { id: imported, owner_name: 'Imported' });
+    await ask('DELETE', `/admin/organisations/${imported}`);
+    const ann = (await ask('POST', '/admin/users', { ...person('ann'), org_id: orgId })).Meta.id;
+    await ask('PUT', `/admin/users/${ann}`, { first_name: 'C' });
+    await ask('PUT', `/admin/users/${ann}/actions/allow_reset_passwords`);
+    await ask('PUT', `/admin/users/${ann}/actions/disallow_reset_passwords`);
+    const user_permissions = { apis: 'read' };
+    const bob = (await ask('POST', '/api/users', { ...person('bob'), user_permissions })).Meta;
+    await ask('PUT', `/api/users/${bob}`, { ...person('bob'), active: true, user_permissions });
+    await ask('PUT', `/api/users/${bob}/actions/key/reset`);
+    const me = (await ask('GET', '/api/users/me')).id;
+    await ask('POST', `/api/users/${me}/actions/reset`, { new_password: word });
+    await ask('PUT', `/api/users/${bob}/actions/revoke`);
+    await ask('DELETE', `/api/users/${bob}`);
+    const written = await logs('/admin/audit-logs?p=-1');
+    const begun = written.findIndex(it => it.action === 'adminCreateUser' && it.object === me);
+    assert.deepEqual(
+      written
+        .slice(0, begun)
+        .reverse()
+        .map(it => [it.action, it.object, it.org_id]),
+      [
+        ['updateOrganisation', orgId, orgId],
+        ['updateGrants', orgId, orgId],
+        ['importOrganisation', imported, imported],
+        ['deleteOrganisation', imported, imported],
+        ['adminCreateUser', ann, orgId],
+        ['adminUpdateUser', ann, orgId],
+        ['allowResetPasswords', ann, orgId],
+        ['disallowResetPasswords', ann, orgId],
+        ['createUser', bob, orgId],
+        ['updateUser', bob, orgId],
+        ['resetAccessKey', bob, orgId],
+        ['resetPassword', me, orgId],
+        ['revokeUser', bob, orgId],
+        ['deleteUser', bob, orgId],
+      ],
+    );
+  });
+
+  test('a change that is refused names what it was about', async () => {
+    const { accessKey: credential } = await app().stranger();
+    const missing = 'f'.repeat(24);
+    const body = {
+      email_address: 'x@example.org',
+      first_name: 'A',
+      last_name: 'B',
+      user_permissions: { apis: 'read' },
+    };
+    for (const [method, path, sent] of [
+      ['PUT', `/admin/users/${missing}`, { first_name: 'C' }],
+      ['PUT', `/admin/users/${missing}/actions/allow_reset_passwords`, undefined],
+      ['PUT', `/admin/organisations/${missing}`, { owner_name: 'X' }],
+      ['PUT', `/admin/organisations/${missing}/grants`, { rate: 5, per: 60 }],
+      ['DELETE', `/admin/organisations/${missing}`, undefined],
+      ['PUT', `/api/users/${missing}`, body],
+      ['PUT', `/api/users/${missing}/actions/key/reset`, undefined],
+      ['POST', `/api/users/${missing}/actions/reset`, { new_password: 'a long enough password 1!' }],
+      ['PUT', `/api/users/${missing}/actions/revoke`, undefined],
+      ['DELETE', `/api/users/${missing}`, undefined],
+    ] as const) {
+      const own = path.startsWith('/api/') ? { credential } : {};
+      const answer = await app().ask(method, path, { ...own, ...(sent === undefined ? {} : { body: sent }) });
+      assert.equal(answer.status, 404, `${method} ${path}: ${answer.text}`);
+      const [last] = await logs('/admin/audit-logs');
+      assert.deepEqual([last!.url, last!.status, last!.object], [path, 404, missing]);
+    }
+  });
+
   test('filters are AND-ed', async () => {
     const { accessKey, userId } = await app().stranger();
     const credential = accessKey;
@@ -140,6 +224,24 @@ const api = (name: string) => ({
   name,
   use_standard_auth: true,
   proxy: { listen_path: `/${name}/`, target_url: 'http://127.0.0.1:9/' },
+});
+
+test('an unpaged list of records is bounded', async () => {
+  const app = await startApp('sqlite');
+  try {
+    const { records, audit } = app.application.installation.tools;
+    await sql`
+      with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < 100001)
+      insert into audit (org_id, at, actor, action, method, url, status, ip, body)
+      select 'bound', n, '', '', '', '', 200, '', '{}' from numbers`.execute(records.db);
+    const filter = { orgId: 'bound' };
+    await assert.rejects(audit.page(filter, { page: -1, size: 10 }), { code: 'database.too_many' });
+    assert.equal((await audit.page(filter, { page: 10_001, size: 10 })).items.length, 1);
+    await sql`delete from audit where org_id = 'bound' and at = 1`.execute(records.db);
+    assert.equal((await audit.page(filter, { page: -1, size: 10 })).items.length, 100_000);
+  } finally {
+    await app.close();
+  }
 });
 
 test('records older than the retention are deleted, younger ones stay', async () => {
