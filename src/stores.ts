@@ -109,6 +109,7 @@ export function openStores(
       return (await hooks.count(orgId)) > 0 ? 'webhooks' : undefined;
     },
     managementPorts,
+    addressPolicies: addresses,
     outbound: createOutboundClient({ addresses, networksOf: async orgId => (await grants.find(orgId)).networks }),
   };
   return { ...tools, ...openPortal(tools) };

@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine, rememberSecrets, type TestApp } from './support/app.ts';
 import { walkOf } from './support/doc-commands.ts';
-import { openApi, settled } from './support/traffic.ts';
+import { openApi, settled, storeUnchecked } from './support/traffic.ts';
 import { eventually, type Received, startUpstream, type Upstream } from './support/upstream.ts';
 import { handling, isSigned, type Receiver, startReceiver, webhook } from './support/webhooks.ts';
 
@@ -56,6 +56,7 @@ async function telling(app: TestApp, handlers: object[], around: object = {}) {
   await settled(app);
   const url = app.url.gateway + api.proxy.listen_path;
   return {
+    api,
     apiId: api.api_id,
     url,
     async happen(path = '/x', key = 'nobody', headers = {}) {
@@ -389,7 +390,9 @@ onEveryEngine(
 
     test('a link-local address is not called', async () => {
       const app = current();
-      const { happen, apiId } = await telling(app, [webhook('http://169.254.169.254/latest')]);
+      const { happen, api, apiId } = await telling(app, [webhook('http://127.0.0.1:9/latest')]);
+      const linkLocal = handling('AuthFailure', webhook('http://169.254.169.254/latest'));
+      await storeUnchecked(app, app.credentials.organisation_id, { ...api, ...linkLocal });
       await happen();
       const [letter] = await eventually(async () => {
         const found = await deliveriesOf(app, `api_id=${apiId}&state=dead`);

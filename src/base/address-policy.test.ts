@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createAddressPolicy, createGuardedLookup, networkNames, refuseHost } from './address-policy.ts';
+import {
+  createAddressPolicy,
+  createGuardedLookup,
+  networkNames,
+  refuseHost,
+  refuseWrittenAddress,
+} from './address-policy.ts';
 import { readSettings } from './settings.ts';
 
 const policyOf = (networks: readonly string[], refused: readonly string[] = []) =>
@@ -19,6 +25,29 @@ describe('address policy', () => {
       assert.equal(policy.refuse(address, 3000), 'a management listener', address);
     assert.equal(policy.refuse('127.0.0.1', 3002), undefined);
     assert.equal(policy.refuse('192.168.1.10', 3000), undefined);
+  });
+
+  test('a written address is refused by its literal host; names and other texts are not', () => {
+    const policy = policyOf(networkNames);
+    for (const text of [
+      'http://0.0.0.0',
+      ' ws://169.254.1.1/x',
+      '[fe80::1]:80',
+      '169.254.1.1',
+      'tls://[::]:9',
+      '127.0.0.1:3000',
+    ])
+      assert.notEqual(refuseWrittenAddress(policy, text), undefined, text);
+    for (const text of [
+      'http://a.example',
+      '127.0.0.1:3001',
+      '/169.254.1.1',
+      'gw://169.254.1.1',
+      'env://0.0.0.0',
+      '',
+      'MA==',
+    ])
+      assert.equal(refuseWrittenAddress(policy, text), undefined, text);
   });
 
   test('networks by name and by range decide for the rest', () => {

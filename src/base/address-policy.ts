@@ -114,6 +114,28 @@ export function refuseHost(policy: AddressPolicy, host: string, port: number): A
   return about === undefined ? undefined : createAddressRefused(host, port, about);
 }
 
+/** Default ports of the schemes that addresses are written with; 0 where a port is required. */
+const schemePorts: Readonly<Record<string, number>> = {
+  'http:': 80,
+  'ws:': 80,
+  'h2c:': 80,
+  'https:': 443,
+  'wss:': 443,
+  'tcp:': 0,
+  'tls:': 0,
+};
+
+/** `10.0.0.5`, `10.0.0.5:80`, `[fd00::5]:80/path`: a literal address without a scheme. */
+const bareAddress = /^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]+\])(?::\d{1,5})?(?:[/?#]|$)/i;
+
+/** Checks the host of an address as it is written; undefined also for a name, which is checked when it is resolved. */
+export function refuseWrittenAddress(policy: AddressPolicy, text: string): AddressRefused | undefined {
+  const address = text.trim();
+  const url = URL.parse(bareAddress.test(address) ? `http://${address}` : address);
+  const port = url ? schemePorts[url.protocol] : undefined;
+  return url && port !== undefined ? refuseHost(policy, url.hostname, Number(url.port || port)) : undefined;
+}
+
 /**
  * DNS resolution for `net.connect`: the socket connects to the very addresses that were checked. One refused address
  * refuses the whole answer. Node resolves no literal address: `refuseHost` checks those.

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startApp, type TestApp } from '../support/app.ts';
-import { eventually, openApi, publish, settled } from '../support/traffic.ts';
+import { eventually, openApi, publish, settled, storeUnchecked } from '../support/traffic.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 import { handling, webhook } from '../support/webhooks.ts';
 
@@ -117,7 +117,12 @@ describe('Networks of organisations', () => {
 
   test('no grant gives access to the management listeners', async () => {
     await grant(['public', 'private', 'loopback', '0.0.0.0/0']);
-    const url = await publishAs(tenant.accessKey, openApi({ url: app.url.dashboard }));
+    const definition = openApi(upstream);
+    const url = await publishAs(tenant.accessKey, definition);
+    await storeUnchecked(app, tenant.orgId, {
+      ...definition,
+      proxy: { ...definition.proxy, target_url: app.url.dashboard },
+    });
     assert.equal(await statusAt(`${url}/hello`), 502);
   });
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createPublicId } from '#base/ids.ts';
-import type { TestApp } from './app.ts';
+import { changeApi } from '../../src/apis/api/changes.ts';
+import { operatorActor, type TestApp } from './app.ts';
 import { eventually, type Upstream } from './upstream.ts';
 
 /** A classic definition that says the least: open, at a path of its own, with its listen path stripped. */
@@ -30,6 +31,14 @@ export async function publish(app: TestApp, definition: Definition): Promise<str
   await settled(app);
   assert.equal(body.ID, definition.api_id);
   return app.url.gateway + definition.proxy.listen_path.replace(/\/$/, '');
+}
+
+/** Replaces a classic definition as an earlier release stored it: without the checks of a write. */
+export async function storeUnchecked(app: TestApp, orgId: string, definition: Definition): Promise<void> {
+  const { tools } = app.application.installation;
+  const target = { actor: operatorActor, orgId, ref: definition.api_id };
+  await changeApi(tools, target, ({ wrapper }) => ({ kind: 'classic', definition, wrapper }) as never);
+  await settled(app);
 }
 
 /** Waits until every traffic thread serves what was committed before the call. */

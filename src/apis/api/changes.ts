@@ -1,3 +1,4 @@
+import type { AddressPolicies } from '#base/address-policies.ts';
 import { type Clock, formatIsoTime } from '#base/clock.ts';
 import { createDatabaseId, createPublicId } from '#base/ids.ts';
 import type { ProblemFactory } from '#base/problems.ts';
@@ -8,6 +9,7 @@ import { checkClassic } from '#definition/classic.ts';
 import { loopName } from '#definition/loop-name.ts';
 import type { UnknownMembers } from '#definition/members.ts';
 import { checkOas } from '#definition/oas.ts';
+import { findOutboundAddresses, type OutboundAddress } from '#definition/outbound-addresses.ts';
 import { findMissingParts, type MissingPart } from '#definition/required-parts.ts';
 import { checkStreams } from '#definition/streams.ts';
 import type { Actor } from '#operations/actor.ts';
@@ -17,6 +19,7 @@ import type { GrantStore } from '#people/organisations/grant-store.ts';
 import type { Records } from '#storage/records.ts';
 import type { HiddenApi, Ownership } from '../owners/store.ts';
 import { problem } from '../problems.ts';
+import { ensureAddressesAllowed, findHookAddresses } from './address-check.ts';
 import { ensureNameFree, ensureReferencesAllowed } from './ownership-check.ts';
 import { ensureRouteAllowed } from './route-check.ts';
 import { checkLengths, findReferences, readApiId, summarize, toModel, withIds } from './rules.ts';
@@ -32,6 +35,7 @@ export interface ApiServices {
   settings: Settings;
   grants: GrantStore;
   ownership: Ownership;
+  addressPolicies: AddressPolicies;
   /** Removes a deleted API from everything that grants access to it. */
   onApiDeleted: (orgId: string, apiId: string) => Promise<void>;
   /** Notifies the modules that grant access of a new API, or of changed auth methods. */
@@ -53,6 +57,7 @@ export type CheckedDefinition<K extends ApiKind = ApiKind> = Extract<DefinitionO
 export interface Findings {
   readonly missing?: readonly MissingPart[];
   readonly references?: readonly ApiReference[];
+  readonly addresses?: readonly OutboundAddress[];
 }
 
 /** Checks a definition. Throws every error, each with its path below `prefix`. */
@@ -77,6 +82,7 @@ export function checkDefinition<K extends ApiKind>(
     ...written,
     missing: findMissingParts(toModel(written)).map(below),
     references: findReferences(written).map(below),
+    addresses: findOutboundAddresses(kind === 'classic' ? 'classic' : 'oas', definition).map(below),
   };
 }
 
@@ -106,6 +112,7 @@ export interface NewApi {
 /** Stores a new API, optionally as a version of another one. */
 export function addApi(services: ApiServices, { actor, orgId, written, wrapper = emptyWrapper, id, version }: NewApi) {
   restoreSecrets({ ...written, wrapper });
+  ensureAddressesAllowed(services, [...(written.addresses ?? []), ...findHookAddresses(wrapper)]);
   const { records, apis, clock } = services;
   const now = formatIsoTime(clock.now());
   const names = { id: id || createDatabaseId(), api_id: readApiId(written) || createPublicId(), org_id: orgId };
@@ -171,7 +178,15 @@ export function changeApi(
     if (!before) throw missing();
     const hidden = await services.ownership.hiddenApis(actor);
     if (hidden.some(it => it.id === before.id)) throw problem.api_not_owned();
-    const { wrapper, missing: lacking, references, ...written } = restoreSecrets(change(before), before);
+    const {
+      wrapper,
+      missing: lacking,
+      references,
+      addresses = [],
+      ...written
+    } = restoreSecrets(change(before), before);
+    const isHookChange = wrapper.hook_references !== before.wrapper.hook_references;
+    ensureAddressesAllowed(services, [...addresses, ...(isHookChange ? findHookAddresses(wrapper) : [])]);
     ensureReferencesAllowed(references, hidden, before);
     await ensureComplete(services, before, lacking);
     const { id, api_id, org_id, created_at } = before;

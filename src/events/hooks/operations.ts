@@ -1,9 +1,12 @@
 import { z } from 'zod';
+import type { AddressPolicies } from '#base/address-policies.ts';
+import { refuseWrittenAddress } from '#base/address-policy.ts';
 import type { Clock } from '#base/clock.ts';
 import { createDatabaseId, createPublicId } from '#base/ids.ts';
 import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
 import { createdResponse, pageQuery, statusResponse, toPageRequest, toStatus } from '#operations/shapes.ts';
+import { createInvalidProblem } from '#operations/validation-error.ts';
 import { problem } from './problems.ts';
 import { Hook, HookWrite } from './schema.ts';
 import type { HookStore } from './store.ts';
@@ -12,6 +15,12 @@ export interface HookTools {
   hooks: HookStore;
   clock: Clock;
   settings: Settings;
+  addressPolicies: AddressPolicies;
+}
+
+function ensureTargetAllowed({ addressPolicies }: Pick<HookTools, 'addressPolicies'>, target: string): void {
+  const refused = refuseWrittenAddress(addressPolicies.operator, target);
+  if (refused) throw createInvalidProblem([{ path: 'target_path', message: refused.message }]);
 }
 
 const params = z.object({ hookId: z.string() });
@@ -42,9 +51,10 @@ export const createHook = operation({
   body: HookWrite,
   returns: createdResponse,
   problems: [problem.id_taken],
-  async handle({ actor, body, audit }, { hooks, clock }: HookTools) {
+  async handle({ actor, body, audit }, { hooks, clock, addressPolicies }: HookTools) {
     const id = createDatabaseId();
     audit(id);
+    ensureTargetAllowed({ addressPolicies }, body.target_path);
     const webhook_id = body.webhook_id || createPublicId();
     await hooks.insert({ ...body, api_model: {}, id, org_id: actor.orgId, webhook_id }, clock.now());
     return { ...toStatus('Webhook created'), ID: id };
@@ -80,8 +90,9 @@ export const updateHook = operation({
   body: HookWrite,
   returns: statusResponse,
   problems: [problem.not_found, problem.id_taken],
-  async handle({ actor, params: { hookId }, body, audit }, { hooks }: HookTools) {
+  async handle({ actor, params: { hookId }, body, audit }, { hooks, addressPolicies }: HookTools) {
     audit(hookId);
+    ensureTargetAllowed({ addressPolicies }, body.target_path);
     const changed = await hooks.change(actor.orgId, hookId, ({ api_model, id, org_id, webhook_id }) => ({
       ...body,
       api_model,

@@ -1,6 +1,9 @@
 import { z } from 'zod';
+import type { AddressPolicies } from '#base/address-policies.ts';
+import { refuseWrittenAddress } from '#base/address-policy.ts';
 import type { Clock } from '#base/clock.ts';
 import { operation } from '#operations/operation.ts';
+import { createInvalidProblem } from '#operations/validation-error.ts';
 import { present, problem } from '../problems.ts';
 import { numberedId, okResponse, okStatus, portalPageQuery } from '../shapes.ts';
 import { defaultTimeoutSeconds, toWebhookView, WebhookChange, WebhookView, WebhookWrite } from './schema.ts';
@@ -9,6 +12,12 @@ import type { PortalWebhookStore } from './store.ts';
 export interface WebhookTools {
   portalWebhooks: PortalWebhookStore;
   clock: Clock;
+  addressPolicies: AddressPolicies;
+}
+
+function ensureUrlAllowed({ operator }: AddressPolicies, url: string): void {
+  const refused = refuseWrittenAddress(operator, url);
+  if (refused) throw createInvalidProblem([{ path: 'URL', message: refused.message }]);
 }
 
 const params = z.object({ webhook_id: numberedId });
@@ -36,7 +45,8 @@ export const createWebhook = operation({
   body: WebhookWrite,
   returns: WebhookView,
   status: 201,
-  async handle({ body, audit }, { portalWebhooks, clock }: WebhookTools) {
+  async handle({ body, audit }, { portalWebhooks, clock, addressPolicies }: WebhookTools) {
+    ensureUrlAllowed(addressPolicies, body.URL);
     const now = clock.now();
     const hook = await portalWebhooks.insert({
       Name: body.Name,
@@ -78,8 +88,9 @@ export const updateWebhook = operation({
   body: WebhookChange,
   returns: WebhookView,
   problems: [problem.unknown],
-  async handle({ params: { webhook_id }, body, audit }, { portalWebhooks, clock }: WebhookTools) {
+  async handle({ params: { webhook_id }, body, audit }, { portalWebhooks, clock, addressPolicies }: WebhookTools) {
     audit(String(webhook_id));
+    ensureUrlAllowed(addressPolicies, body.URL ?? '');
     const changed = await portalWebhooks.change(webhook_id, it => ({
       ...it,
       Name: body.Name ?? it.Name,
