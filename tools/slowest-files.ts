@@ -4,7 +4,7 @@ interface TestEvent {
   readonly type: string;
   readonly data: {
     readonly nesting?: number;
-    readonly file?: string;
+    readonly entryFile?: string;
     readonly details?: { readonly duration_ms?: number };
   };
 }
@@ -16,8 +16,8 @@ const formatSeconds = (ms: number) => `${(ms / 1000).toFixed(1).padStart(7)} s`;
 export default async function* slowestFiles(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const durations = new Map<string, number>();
   for await (const { type, data } of events) {
-    if ((type !== 'test:pass' && type !== 'test:fail') || data.nesting !== 0 || !data.file) continue;
-    durations.set(data.file, (durations.get(data.file) ?? 0) + (data.details?.duration_ms ?? 0));
+    if ((type !== 'test:pass' && type !== 'test:fail') || data.nesting !== 0 || !data.entryFile) continue;
+    durations.set(data.entryFile, (durations.get(data.entryFile) ?? 0) + (data.details?.duration_ms ?? 0));
   }
   const slowest = [...durations].sort(([, one], [, other]) => other - one);
   const total = slowest.reduce((sum, [, ms]) => sum + ms, 0);
