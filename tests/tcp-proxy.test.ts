@@ -111,17 +111,23 @@ describe('TCP proxying', () => {
 
   test('a connection is not forwarded to a management listener', async () => {
     const { port } = new URL(app.url.dashboard);
-    for (const host of ['localhost', '127.0.0.1']) {
-      const definition = service(ports[0]!, 'tcp', `tcp://${host}:${port}`);
-      await publish(definition);
-      const one = await call(ports[0]!);
-      one.send('GET /hello HTTP/1.1\r\nHost: a\r\n\r\n');
-      await one.closed;
-      assert.equal(one.received(), '');
-      one.leave();
-      await app.ask('DELETE', `/api/apis/${definition.api_id}`);
-      await settled(app);
-    }
+    const definition = service(ports[0]!, 'tcp', `tcp://localhost:${port}`);
+    await publish(definition);
+    const one = await call(ports[0]!);
+    one.send('GET /hello HTTP/1.1\r\nHost: a\r\n\r\n');
+    await one.closed;
+    assert.equal(one.received(), '');
+    one.leave();
+    await app.ask('DELETE', `/api/apis/${definition.api_id}`);
+    await settled(app);
+  });
+
+  test('a definition with the literal address of a management listener is refused', async () => {
+    const { port } = new URL(app.url.dashboard);
+    const definition = service(ports[0]!, 'tcp', `tcp://127.0.0.1:${port}`);
+    const { status, text } = await app.ask('POST', '/api/apis', { body: { api_definition: definition } });
+    assert.equal(status, 400, text);
+    assert.match(text, /target_url: connection to 127\.0\.0\.1:\d+ refused: its address is a management listener/);
   });
 
   test('service discovery can name the upstream, and forbidden addresses are skipped', async () => {

@@ -22,7 +22,7 @@ describe('Guide to upstreams', () => {
   });
 
   test('works as documented', async () => {
-    assert.equal(guide.promised.length, 7);
+    assert.equal(guide.promised.length, 8);
     const { dashboard: DASHBOARD, gateway: GATEWAY } = app.url;
     await guide.run({ DASHBOARD, GATEWAY, DATA: app.directory, UPSTREAM: upstream.url });
   });
