@@ -1,0 +1,170 @@
+import { Http1ParseError } from './parse-error.ts';
+import { carriageReturn, colon, fieldBytes, lineFeed, space, tab, tokenBytes } from './syntax.ts';
+
+/** Options of `Connection` (RFC 9110, 7.6.1), as bits. */
+export const connectionClose = 1;
+export const connectionKeepAlive = 2;
+export const connectionUpgrade = 4;
+
+/** Digits of a Content-Length: a number that every reader counts the same way. */
+const maxLengthDigits = 15;
+
+/**
+ * Field lines of a message head or trailer section as a flat list, with the fields that frame the message. Lines are
+ * scanned once, byte by byte: a line is a name, a colon, a value and CRLF, or it is refused (RFC 9112, 5).
+ */
+export class FieldBlock {
+  /** `[name, value, …]` in order and original case; a new list per message. */
+  flat: string[] = [];
+  /** -1 without one. */
+  contentLength = -1;
+  isChunked = false;
+  /** Bits of the Connection options. */
+  connection = 0;
+  /** Values of fields that concern the connection; empty without them, joined by commas where repeated. */
+  expect = '';
+  upgrade = '';
+  te = '';
+  keepAlive = '';
+  /** After an incomplete scan: where the first incomplete line begins. */
+  resumeAt = 0;
+  #hasHost = false;
+  readonly #kind: FieldBlockKind;
+  readonly #maxHeaders: number;
+
+  constructor(kind: FieldBlockKind, maxHeaders: number) {
+    this.#kind = kind;
+    this.#maxHeaders = maxHeaders;
+  }
+
+  reset(): void {
+    this.flat = [];
+    this.contentLength = -1;
+    this.isChunked = false;
+    this.connection = 0;
+    this.expect = '';
+    this.upgrade = '';
+    this.te = '';
+    this.keepAlive = '';
+    this.#hasHost = false;
+  }
+
+  /** Scans lines from `at`; returns the offset after the empty line, or -1 when the text ends before it. */
+  scan(text: string, at: number): number {
+    const { flat } = this;
+    const { length } = text;
+    for (;;) {
+      this.resumeAt = at;
+      let i = at;
+      while (i < length && tokenBytes[text.charCodeAt(i)] === 1) i++;
+      if (i === length) return -1;
+      if (i === at) return scanEmptyLine(text, at);
+      if (text.charCodeAt(i) !== colon) throw new Http1ParseError('a header name that is not one');
+      const nameEnd = i++;
+      while (i < length && (text.charCodeAt(i) === space || text.charCodeAt(i) === tab)) i++;
+      const valueStart = i;
+      while (i < length && fieldBytes[text.charCodeAt(i)] === 1) i++;
+      if (i === length) return -1;
+      if (text.charCodeAt(i) !== carriageReturn) throw new Http1ParseError('a header value with a control character');
+      if (i + 1 === length) return -1;
+      if (text.charCodeAt(i + 1) !== lineFeed) throw new Http1ParseError('a carriage return without a line feed');
+      let valueEnd = i;
+      while (valueEnd > valueStart && isWhitespace(text.charCodeAt(valueEnd - 1))) valueEnd--;
+      const name = text.slice(at, nameEnd);
+      const value = text.slice(valueStart, valueEnd);
+      this.#readFraming(name, value);
+      if (flat.push(name, value) > 2 * this.#maxHeaders)
+        throw new Http1ParseError(`more than ${this.#maxHeaders} headers`, 431);
+      at = i + 2;
+    }
+  }
+
+  /** Fields that frame the message or concern the connection, told apart by length first. */
+  #readFraming(name: string, value: string): void {
+    switch (name.length) {
+      case 2:
+      case 4:
+      case 6:
+      case 7:
+      case 10:
+      case 14:
+      case 17:
+        if (this.#kind === 'trailers') refuseFramingTrailer(name.toLowerCase());
+        else this.#setFraming(name.toLowerCase(), value);
+    }
+  }
+
+  #setFraming(name: string, value: string): void {
+    if (name === 'host' && this.#kind === 'request') {
+      if (this.#hasHost) throw new Http1ParseError('more than one host');
+      this.#hasHost = true;
+    } else if (name === 'connection') this.connection |= readConnection(value);
+    else if (name === 'content-length') this.#setContentLength(value);
+    else if (name === 'transfer-encoding') this.#setTransferEncoding(value);
+    else if (name === 'te') this.te = joinValues(this.te, value);
+    else if (name === 'expect') this.expect = joinValues(this.expect, value);
+    else if (name === 'upgrade') this.upgrade = joinValues(this.upgrade, value);
+    else if (name === 'keep-alive') this.keepAlive = joinValues(this.keepAlive, value);
+  }
+
+  #setContentLength(value: string): void {
+    if (this.contentLength >= 0) throw new Http1ParseError('more than one content-length');
+    this.contentLength = parseLength(value);
+  }
+
+  /** Only `chunked`, once: readers disagree about other codings (RFC 9112, 6.1). */
+  #setTransferEncoding(value: string): void {
+    if (this.isChunked) throw new Http1ParseError('more than one transfer-encoding');
+    if (value.toLowerCase() !== 'chunked') throw new Http1ParseError('a Transfer-Encoding other than chunked', 501);
+    this.isChunked = true;
+  }
+}
+
+export type FieldBlockKind = 'request' | 'response' | 'trailers';
+
+const isWhitespace = (code: number) => code === space || code === tab;
+
+const joinValues = (before: string, value: string) => (before === '' ? value : `${before}, ${value}`);
+
+/** End of a block: CRLF, and neither a folded line (RFC 9112, 5.2) nor a line without a name. */
+function scanEmptyLine(text: string, at: number): number {
+  if (text.charCodeAt(at) !== carriageReturn) throw new Http1ParseError('a header line without a name');
+  if (at + 1 === text.length) return -1;
+  if (text.charCodeAt(at + 1) !== lineFeed) throw new Http1ParseError('a carriage return without a line feed');
+  return at + 2;
+}
+
+/** Digits only (RFC 9112, 6.2); -1 never comes out of it. */
+function parseLength(value: string): number {
+  const { length } = value;
+  let number = 0;
+  let isNumber = length > 0 && length <= maxLengthDigits;
+  for (let i = 0; isNumber && i < length; i++) {
+    const digit = value.charCodeAt(i) - 48;
+    isNumber = digit >= 0 && digit <= 9;
+    number = number * 10 + digit;
+  }
+  if (!isNumber) throw new Http1ParseError('a Content-Length that is not a number');
+  return number;
+}
+
+/** Trailers that would change where a message ends or goes to, after that was decided (RFC 9110, 6.5.1). */
+function refuseFramingTrailer(name: string): void {
+  if (name === 'content-length' || name === 'transfer-encoding' || name === 'host')
+    throw new Http1ParseError(`${name} as a trailer`);
+}
+
+function readConnection(value: string): number {
+  const text = value.toLowerCase();
+  const single = connectionBits.get(text);
+  if (single !== undefined) return single;
+  let bits = 0;
+  for (const option of text.split(',')) bits |= connectionBits.get(option.trim()) ?? 0;
+  return bits;
+}
+
+const connectionBits: ReadonlyMap<string, number> = new Map([
+  ['close', connectionClose],
+  ['keep-alive', connectionKeepAlive],
+  ['upgrade', connectionUpgrade],
+]);

@@ -1,0 +1,36 @@
+import { sliceLatin1 } from './syntax.ts';
+
+const firstCapacityBytes = 512;
+
+/** Bytes of an incomplete line. Grows by doubling: one-byte reads must not copy all bytes each time. */
+export class PendingBytes {
+  #buffer: Buffer | undefined;
+  length = 0;
+
+  append(bytes: Buffer, start: number, end: number): void {
+    const size = this.length + end - start;
+    if (this.#buffer === undefined || this.#buffer.length < size) this.#grow(size);
+    bytes.copy(this.#buffer!, this.length, start, end);
+    this.length = size;
+  }
+
+  #grow(size: number): void {
+    let capacity = firstCapacityBytes;
+    while (capacity < size) capacity *= 2;
+    const grown = Buffer.allocUnsafeSlow(capacity);
+    this.#buffer?.copy(grown, 0, 0, this.length);
+    this.#buffer = grown;
+  }
+
+  /** Takes all bytes as latin-1 text, and releases the memory. There are some. */
+  take(): string {
+    const text = sliceLatin1(this.#buffer!, 0, this.length);
+    this.clear();
+    return text;
+  }
+
+  clear(): void {
+    this.#buffer = undefined;
+    this.length = 0;
+  }
+}

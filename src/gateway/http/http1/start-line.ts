@@ -1,0 +1,100 @@
+import { Http1ParseError } from './parse-error.ts';
+import { carriageReturn, space, targetBytes } from './syntax.ts';
+
+/**
+ * Registered methods, as Node's parser knows them. A request line that begins with another word is more likely another
+ * protocol than a method nobody has heard of.
+ */
+const methods: ReadonlySet<string> = new Set([
+  ...['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'QUERY', 'CONNECT', 'TRACE', 'SOURCE', 'PURGE'],
+  ...['COPY', 'LOCK', 'MKCOL', 'MOVE', 'PROPFIND', 'PROPPATCH', 'SEARCH', 'UNLOCK', 'BIND', 'REBIND', 'UNBIND', 'ACL'],
+  ...['REPORT', 'MKACTIVITY', 'CHECKOUT', 'MERGE', 'M-SEARCH', 'NOTIFY', 'SUBSCRIBE', 'UNSUBSCRIBE', 'MKCALENDAR'],
+  ...['LINK', 'UNLINK'],
+]);
+const maxMethodLength = 11;
+
+/** Fields of a request line. */
+export interface RequestLine {
+  method: string;
+  target: string;
+  minorVersion: number;
+}
+
+/** Fields of a status line. */
+export interface StatusLine {
+  status: number;
+  minorVersion: number;
+}
+
+/**
+ * Request line (RFC 9112, 3): method, target and version with one space between them, then CRLF. Returns the offset after
+ * it, or -1 when the text ends before.
+ */
+export function scanRequestLine(text: string, at: number, line: RequestLine): number {
+  const { length } = text;
+  let i = at;
+  while (i < length && isMethodCode(text.charCodeAt(i))) i++;
+  if (i === length) {
+    if (i - at > maxMethodLength) throw new Http1ParseError('the method is not one');
+    return -1;
+  }
+  // An empty line whose end has not arrived.
+  if (i === at && i + 1 === length && text.charCodeAt(i) === carriageReturn) return -1;
+  const method = text.slice(at, i);
+  if (text.charCodeAt(i) !== space || !methods.has(method)) throw new Http1ParseError('the method is not one');
+  const targetStart = ++i;
+  while (i < length && targetBytes[text.charCodeAt(i)] === 1) i++;
+  if (i === length) return -1;
+  const target = text.slice(targetStart, i);
+  if (method !== 'CONNECT' && !isTarget(target)) throw new Http1ParseError('the request target is not one');
+  if (text.charCodeAt(i) !== space) throw unsupportedVersion();
+  const end = scanVersion(text, i + 1, line);
+  line.method = method;
+  line.target = target;
+  return end;
+}
+
+/** Version and CRLF; refused as soon as they can be nothing else, since what follows may never arrive. */
+function scanVersion(text: string, at: number, line: RequestLine): number {
+  const isComplete = text.length >= at + versionEnd11.length;
+  for (let minor = 0; minor <= 1; minor++) {
+    const expected = minor === 1 ? versionEnd11 : versionEnd10;
+    if (isComplete ? text.startsWith(expected, at) : expected.startsWith(text.slice(at))) {
+      line.minorVersion = minor;
+      return isComplete ? at + expected.length : -1;
+    }
+  }
+  throw unsupportedVersion();
+}
+
+const versionEnd11 = 'HTTP/1.1\r\n';
+const versionEnd10 = 'HTTP/1.0\r\n';
+
+/**
+ * Status line (RFC 9112, 4): version, three digits, and a reason phrase that may be absent. Returns the offset after it,
+ * or -1 when the text ends before.
+ */
+export function scanStatusLine(text: string, line: StatusLine): number {
+  const end = text.indexOf('\n') + 1;
+  if (end === 0) {
+    if (!text.startsWith('HTTP/1.') && !'HTTP/1.'.startsWith(text))
+      throw new Http1ParseError('the response is not HTTP');
+    return -1;
+  }
+  const found = statusLinePattern.exec(text.slice(0, end));
+  if (!found) throw new Http1ParseError('the status line is not one');
+  line.minorVersion = found[1] === '1' ? 1 : 0;
+  line.status = Number(found[2]);
+  return end;
+}
+
+const statusLinePattern = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?\r\n$/;
+
+const unsupportedVersion = () => new Http1ParseError('only HTTP/1.1, HTTP/1.0 and HTTP/2', 505);
+
+/** Capital letters, and the hyphen of `M-SEARCH`. */
+const isMethodCode = (code: number) => (code >= 65 && code <= 90) || code === 45;
+
+/** Origin form, asterisk form, or absolute form (RFC 9112, 3.2). */
+const isTarget = (target: string) =>
+  target.charCodeAt(0) === 47 || target === '*' || /^[A-Za-z][A-Za-z0-9+.-]*:\/\//.test(target);
