@@ -127,9 +127,9 @@ export class ChunkDecoder {
     if (this.#state === 'extension-quoted') {
       if (byte === backslash) this.#state = 'extension-escape';
       else if (byte === quote) this.#state = 'extension-end';
-      else if (fieldBytes[byte] === 0) throw invalidExtension();
+      else if (fieldBytes[byte] === 0) throw createExtensionError();
     } else if (this.#state === 'extension-escape') {
-      if (fieldBytes[byte] === 0) throw invalidExtension();
+      if (fieldBytes[byte] === 0) throw createExtensionError();
       this.#state = 'extension-quoted';
     } else if (this.#state === 'extension-value' && byte === quote && this.#partBytes === 0)
       this.#state = 'extension-quoted';
@@ -138,11 +138,11 @@ export class ChunkDecoder {
   }
 
   #endPart(byte: number): void {
-    if (this.#partBytes === 0 && this.#state !== 'extension-end') throw invalidExtension();
+    if (this.#partBytes === 0 && this.#state !== 'extension-end') throw createExtensionError();
     if (byte === carriageReturn) this.#state = 'size-end';
     else if (byte === semicolon) this.#startPart('extension-name');
     else if (byte === equals && this.#state === 'extension-name') this.#startPart('extension-value');
-    else throw invalidExtension();
+    else throw createExtensionError();
   }
 
   /** Trailer section (RFC 9112, 7.1.2), line by line as they become complete. */
@@ -165,7 +165,7 @@ const equals = 61;
 const quote = 34;
 const backslash = 92;
 
-const invalidExtension = () => new Http1ParseError('a chunk extension that is not one');
+const createExtensionError = () => new Http1ParseError('a chunk extension that is not one');
 
 function expect(byte: number, expected: number): void {
   if (byte !== expected) throw new Http1ParseError('a chunk that does not end where its size says');

@@ -89,7 +89,7 @@ export class HeadParser {
   }
 
   #keep(bytes: Buffer, start: number, end: number): void {
-    if (this.#scannedBytes + this.#pending.length + end - start > this.#maxHeaderBytes) throw tooLarge();
+    if (this.#scannedBytes + this.#pending.length + end - start > this.#maxHeaderBytes) throw createSizeError();
     if (end > start) this.#pending.append(bytes, start, end);
   }
 
@@ -104,7 +104,7 @@ export class HeadParser {
     const scanned = end < 0 ? this.fields.resumeAt : end;
     this.#resumeAt = scanned;
     this.#scannedBytes += scanned;
-    if (this.#scannedBytes > this.#maxHeaderBytes) throw tooLarge();
+    if (this.#scannedBytes > this.#maxHeaderBytes) throw createSizeError();
     return end;
   }
 
@@ -119,7 +119,7 @@ export class HeadParser {
   }
 }
 
-const tooLarge = () => new Http1ParseError('the head is too large', 431);
+const createSizeError = () => new Http1ParseError('the head is too large', 431);
 
 /** Empty lines before a request are ignored (RFC 9112, 2.2). */
 function skipEmptyLines(text: string): number {

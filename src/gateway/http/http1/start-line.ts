@@ -3,7 +3,7 @@ import { carriageReturn, space, targetBytes } from './syntax.ts';
 
 /**
  * Registered methods, as Node's parser knows them. A request line that begins with another word is more likely another
- * protocol than a method nobody has heard of.
+ * protocol than a new method.
  */
 const methods: ReadonlySet<string> = new Set([
   ...['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'QUERY', 'CONNECT', 'TRACE', 'SOURCE', 'PURGE'],
@@ -47,7 +47,7 @@ export function scanRequestLine(text: string, at: number, line: RequestLine): nu
   if (i === length) return -1;
   const target = text.slice(targetStart, i);
   if (method !== 'CONNECT' && !isTarget(target)) throw new Http1ParseError('the request target is not one');
-  if (text.charCodeAt(i) !== space) throw unsupportedVersion();
+  if (text.charCodeAt(i) !== space) throw createVersionError();
   const end = scanVersion(text, i + 1, line);
   line.method = method;
   line.target = target;
@@ -64,7 +64,7 @@ function scanVersion(text: string, at: number, line: RequestLine): number {
       return isComplete ? at + expected.length : -1;
     }
   }
-  throw unsupportedVersion();
+  throw createVersionError();
 }
 
 const versionEnd11 = 'HTTP/1.1\r\n';
@@ -90,7 +90,7 @@ export function scanStatusLine(text: string, line: StatusLine): number {
 
 const statusLinePattern = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?\r\n$/;
 
-const unsupportedVersion = () => new Http1ParseError('only HTTP/1.1, HTTP/1.0 and HTTP/2', 505);
+const createVersionError = () => new Http1ParseError('only HTTP/1.1, HTTP/1.0 and HTTP/2', 505);
 
 /** Capital letters, and the hyphen of `M-SEARCH`. */
 const isMethodCode = (code: number) => (code >= 65 && code <= 90) || code === 45;
