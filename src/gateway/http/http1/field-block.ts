@@ -79,7 +79,7 @@ export class FieldBlock {
     }
   }
 
-  /** Fields that frame the message or concern the connection, told apart by length first. */
+  /** Fields that frame the message or concern the connection, recognised by length first. */
   #readFraming(name: string, value: string): void {
     switch (name.length) {
       case 2:
