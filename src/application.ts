@@ -1,7 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import type { KeyCounters } from '#access/keys/counters.ts';
 import { eventFamilies } from '#analytics/metrics/events.ts';
-import type { MetricFamily } from '#analytics/metrics/exposition.ts';
 import { limitFamilies } from '#analytics/metrics/limits.ts';
 import { addMetricsRoute } from '#analytics/metrics/route.ts';
 import { sealPlainSecrets } from '#apis/api/plain-secrets.ts';
@@ -13,18 +12,17 @@ import { rejectWeakSecrets } from '#base/weak-secrets.ts';
 import { startSending } from '#events/events.ts';
 import { createConsent } from '#gateway/auth/oauth/consent.ts';
 import { createOauthProvider } from '#gateway/auth/oauth/provider.ts';
-import { problem as rpcProblem } from '#gateway/pipeline/thread-rpc.ts';
 import { openDatabase } from '#gateway/runtime/config-backup/open-database.ts';
 import type { PendingDatabase } from '#gateway/runtime/config-backup/with-database.ts';
-import { startDataPlane } from '#gateway/runtime/data-plane.ts';
+import { createDataPlane, type DataPlane } from '#gateway/runtime/data-plane.ts';
 import { createDataPlaneControl } from '#gateway/runtime/data-plane-control.ts';
-import type { Threads, ThreadsOptions } from '#gateway/runtime/threads.ts';
+import type { ThreadsOptions } from '#gateway/runtime/threads.ts';
 import { servesTraffic, validateRole } from '#gateway/runtime/validate-settings.ts';
 import { createAuthFailureLimit } from '#operations/auth-failure-limit.ts';
 import { addHealthRoutes, type Health } from '#operations/health.ts';
-import { createInjector, type Inject } from '#operations/in-process-request.ts';
+import { createInjector } from '#operations/in-process-request.ts';
 import { listenAt } from '#operations/listen-at.ts';
-import { createManagementListener, type ManagementListenerOptions } from '#operations/listener.ts';
+import { createManagementListener } from '#operations/listener.ts';
 import { selectManagementListeners } from '#operations/management-listeners.ts';
 import type { ToolsOf } from '#operations/operation.ts';
 import { createAuditWriter, createRejectionReport } from '#people/audit/audit-writer.ts';
@@ -78,7 +76,7 @@ export async function openInstallation(
   try {
     const { records, dataKey, pendingDatabase } = await openDatabase({
       records: {
-        ...(settings['database.url'] ? { url: settings['database.url'] } : { file: directory.databasePath }),
+        ...selectDatabase(settings, directory),
         connections: settings['database.max_connections'],
         onError: error => environment.log.warn({ reason: error.message }, 'database connection error'),
       },
@@ -137,10 +135,12 @@ async function closeAll(closers: (() => unknown)[]): Promise<void> {
   for (const step of closers.splice(0).reverse()) await step();
 }
 
+type ListenerName = 'gateway' | 'dashboard' | 'portal' | 'control';
+
 export interface Application {
   /** Set until a start has displayed them. */
   readonly credentials: InstallationCredentials | undefined;
-  readonly urls: Readonly<Partial<Record<'gateway' | 'dashboard' | 'portal' | 'control', string>>>;
+  readonly urls: Readonly<Partial<Record<ListenerName, string>>>;
   readonly installation: Installation;
   /** Resolves when every traffic thread serves what was committed before the call. */
   waitForDataPlane(): Promise<void>;
@@ -169,27 +169,22 @@ export async function startApplication(settings: Settings, environment: AppEnvir
     closers.push(() => log.close());
     const sender = startSending({ ...tools, ...environment }, resolveNodeId(settings, installation.directory));
     closers.push(() => sender.close());
-    const {
-      urls,
-      trafficSettled: waitForDataPlane,
-      arrived: onDatabaseAvailable,
-      drain,
-    } = await openListeners(settings, environment, installation, closers);
+    const { urls, dataPlane, drain } = await openListeners(settings, environment, installation, closers);
     installation.directory.write(listeningFile, `${JSON.stringify(urls, null, 2)}\n`);
     closers.push(() => installation.directory.remove(listeningFile));
     if (pendingDatabase) {
       const attempt = async () => {
         await pendingDatabase.connect();
         await seedDatabase(installation, settings, environment.log);
-        await onDatabaseAvailable();
+        await dataPlane.onDatabaseAvailable();
       };
-      const { retryUntilConnected: awaitArrival } = await import('#gateway/runtime/config-backup/connect-retry.ts');
-      const retry = awaitArrival({ attempt, log: environment.log });
+      const { retryUntilConnected } = await import('#gateway/runtime/config-backup/connect-retry.ts');
+      const retry = retryUntilConnected({ attempt, log: environment.log });
       closers.push(() => retry.close());
     }
     if (installation.directory.isOpenToOthers)
       environment.log.warn({ path: installation.directory.path }, 'data directory is open to other users: chmod 700');
-    return { credentials, urls, installation, waitForDataPlane, drain, close };
+    return { credentials, urls, installation, waitForDataPlane: dataPlane.waitUntilCurrent, drain, close };
   } catch (error) {
     await close();
     throw error;
@@ -210,130 +205,115 @@ async function seedDatabase(
   return credentials;
 }
 
+/** Opens the management listeners, then the traffic threads; both use the data plane, which exists before either. */
 async function openListeners(
   settings: Settings,
   environment: AppEnvironment,
   installation: Installation,
   closers: (() => unknown)[],
 ) {
-  const {
-    tools,
-    records,
-    shared: { shared, threads },
-  } = installation;
-  const urls: Partial<Record<'gateway' | 'dashboard' | 'portal' | 'control', string>> = {};
-  const eventCounts = () => ({ ...tools.events.counts(), ...tools.sending.totals() });
-  let ready = false;
-  let waitForDataPlane = async () => {};
-  let onDatabaseAvailable = async () => {};
-  let drainTraffic = () => {};
-  let metrics = (): readonly MetricFamily[] => [];
-  let callThread: Threads['call'] = () => Promise.reject(rpcProblem.no_threads());
-  let broadcastToThreads: Threads['broadcast'] = () => Promise.reject(rpcProblem.no_threads());
-  let control: Inject = () => Promise.reject(rpcProblem.no_threads());
-  const database = createDatabaseHealthCheck(records, environment.clock);
-  const redis = () => (shared.state() === 'ok' ? '' : 'Redis does not answer: limits are counted here alone');
-  const health: Health = {
-    version,
-    clock: environment.clock,
-    isReady: () => ready,
-    optionalChecks: ['redis'],
-    checks: async () => ({ database: await database(), ...(settings['redis.url'] ? { redis: redis() } : {}) }),
-  };
+  const { tools } = installation;
+  const urls: Partial<Record<ListenerName, string>> = {};
+  const state = { isReady: false };
   const stops: (() => Promise<unknown>)[] = [];
   closers.push(() => {
-    ready = false;
+    state.isReady = false;
     return Promise.all(stops.map(stop => stop()));
-  });
-  const traffic = createDataPlaneControl({
-    call: (...rpc) => callThread(...rpc),
-    broadcast: (...rpc) => broadcastToThreads(...rpc),
-    waitUntilCurrent: () => waitForDataPlane(),
   });
   const oauth = createOauthProvider({ ...tools, log: environment.log });
   closers.push(() => oauth.close());
-  const typedTools: ToolsOf<typeof catalogue> = {
+  const dataPlane = createDataPlane({
+    ...installation,
+    ...environment,
+    settings,
+    database: selectDatabase(settings, installation.directory),
+    oauth,
+    version,
+    managementPorts: tools.managementPorts,
+  });
+  stops.push(() => dataPlane.close());
+  const shared = createListenerOptions(settings, environment, {
     ...tools,
-    traffic,
+    traffic: createDataPlaneControl(dataPlane),
     grantConsent: createConsent({ ...tools, provider: oauth }),
-    callThread: (...rpc) => callThread(...rpc),
-    broadcastToThreads: (...rpc) => broadcastToThreads(...rpc),
-  };
-
-  const authenticate = createAuthenticators(tools.users, tools.secrets);
-  const writeAudit = createAuditWriter(tools.audit, environment.log);
-  const maxFailures = settings['management.max_auth_failures_per_minute'];
-  const failures = createAuthFailureLimit(
-    maxFailures,
-    environment.clock,
-    createRejectionReport(writeAudit, environment.log),
-  );
-  for (const { name, host, port, setting, surfaces } of selectManagementListeners(settings)) {
-    const options: ManagementListenerOptions = {
-      surfaces,
-      operations: catalogue,
-      tools: typedTools,
-      authenticate,
-      writeAudit,
-      refuseHidden: tools.ownership.rejectHidden,
-      log: environment.log,
-      version,
-      maxBodyBytes: settings['management.max_body_bytes'],
-      unknownMembers: settings['management.unknown_members'],
-      failures,
-      trustedProxies: settings['management.trusted_proxies'],
-      validateResponses: settings['management.validate_responses'],
-    };
-    const app = createManagementListener(options);
-    if (surfaces.includes('gateway')) control = createInjector(options);
+    callThread: dataPlane.call,
+    broadcastToThreads: dataPlane.broadcast,
+  });
+  const health = createHealth(settings, environment, installation, () => state.isReady);
+  const metrics = { ...shared, settings, parts: health.checks, traffic: listMetrics(installation, dataPlane) };
+  for (const listener of selectManagementListeners(settings)) {
+    const app = createManagementListener({ ...shared, surfaces: listener.surfaces });
     addHealthRoutes(app, health);
-    if (name !== 'portal')
-      addMetricsRoute(app, {
-        log: environment.log,
-        settings,
-        version,
-        authenticate,
-        failures,
-        parts: health.checks,
-        traffic: () => [...metrics(), ...eventFamilies(eventCounts()), ...limitFamilies(threads.evictions())],
-      });
+    if (listener.name !== 'portal') addMetricsRoute(app, metrics);
     stops.push(() => app.close());
+    const { host, port, setting } = listener;
     await listenAt(host, port, setting, () => app.listen({ host, port }));
     const address = app.server.address() as AddressInfo;
     tools.managementPorts.push(address.port);
-    urls[name] = formatUrl(host, address);
+    urls[listener.name] = formatUrl(host, address);
   }
-
   if (servesTraffic(settings)) {
-    const database = settings['database.url']
-      ? { url: settings['database.url'] }
-      : { file: installation.directory.databasePath };
-    const traffic = await startDataPlane({
-      ...installation,
-      ...environment,
-      settings,
-      database,
-      control,
-      oauth,
-      version,
-      managementPorts: tools.managementPorts,
-    });
-    stops.push(() => traffic.close());
-    urls.gateway = formatUrl(settings['gateway.host'], traffic, settings['gateway.tls.enabled'] ? 'https' : 'http');
-    waitForDataPlane = traffic.waitUntilCurrent;
-    onDatabaseAvailable = traffic.onDatabaseAvailable;
-    drainTraffic = traffic.drain;
-    metrics = traffic.metrics;
-    callThread = traffic.call;
-    broadcastToThreads = traffic.broadcast;
+    const address = await dataPlane.start(createInjector(shared));
+    urls.gateway = formatUrl(settings['gateway.host'], address, settings['gateway.tls.enabled'] ? 'https' : 'http');
   }
-  ready = true;
+  state.isReady = true;
   const drain = () => {
-    ready = false;
-    drainTraffic();
+    state.isReady = false;
+    dataPlane.drain();
   };
-  return { urls, trafficSettled: waitForDataPlane, arrived: onDatabaseAvailable, drain };
+  return { urls, dataPlane, drain };
 }
+
+const selectDatabase = (settings: Settings, directory: DataDirectory) =>
+  settings['database.url'] ? { url: settings['database.url'] } : { file: directory.databasePath };
+
+type CatalogueTools = ToolsOf<typeof catalogue> & Installation['tools'];
+
+/** Options that all management listeners share. */
+function createListenerOptions(settings: Settings, { log, clock }: AppEnvironment, tools: CatalogueTools) {
+  const authenticate = createAuthenticators(tools.users, tools.secrets);
+  const writeAudit = createAuditWriter(tools.audit, log);
+  const maxFailures = settings['management.max_auth_failures_per_minute'];
+  return {
+    operations: catalogue,
+    tools,
+    authenticate,
+    writeAudit,
+    refuseHidden: tools.ownership.rejectHidden,
+    log,
+    version,
+    maxBodyBytes: settings['management.max_body_bytes'],
+    unknownMembers: settings['management.unknown_members'],
+    failures: createAuthFailureLimit(maxFailures, clock, createRejectionReport(writeAudit, log)),
+    trustedProxies: settings['management.trusted_proxies'],
+    validateResponses: settings['management.validate_responses'],
+  };
+}
+
+function createHealth(
+  settings: Settings,
+  { clock }: AppEnvironment,
+  { records, shared: { shared } }: Installation,
+  isReady: () => boolean,
+): Health {
+  const database = createDatabaseHealthCheck(records, clock);
+  const redis = () => (shared.state() === 'ok' ? '' : 'Redis does not answer: limits are counted here alone');
+  return {
+    version,
+    clock,
+    isReady,
+    optionalChecks: ['redis'],
+    checks: async () => ({ database: await database(), ...(settings['redis.url'] ? { redis: redis() } : {}) }),
+  };
+}
+
+const listMetrics =
+  ({ tools, shared: { threads } }: Installation, dataPlane: DataPlane) =>
+  () => [
+    ...dataPlane.metrics(),
+    ...eventFamilies({ ...tools.events.counts(), ...tools.sending.totals() }),
+    ...limitFamilies(threads.evictions()),
+  ];
 
 const formatUrl = (host: string, { port }: { port: number }, scheme = 'http') => {
   const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;

@@ -25,7 +25,7 @@ export type Inject = (given: ForwardedRequest) => Promise<ForwardedResponse>;
  * Injects forwarded requests into a listener that has no port and only the control surface, so that no path reaches
  * another surface; it trusts no forwarding headers, only `address`.
  */
-export function createInjector(options: ManagementListenerOptions): Inject {
+export function createInjector(options: Omit<ManagementListenerOptions, 'surfaces'>): Inject {
   /** Created on first use, to keep the start fast. */
   let app: FastifyInstance | undefined;
   return async ({ method, url, headers, body, address }) => {

@@ -1,4 +1,5 @@
 import { createCollector } from '#analytics/collector.ts';
+import type { MetricFamily } from '#analytics/metrics/exposition.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
@@ -11,10 +12,11 @@ import type { Records } from '#storage/records.ts';
 import type { SharedEngine } from '#storage/shared/engine.ts';
 import type { OauthProvider } from '../auth/oauth/provider.ts';
 import { threadCount } from '../pipeline/thread-count.ts';
+import { problem as rpcProblem } from '../pipeline/thread-rpc.ts';
 import { type ExpiryMonitorOptions, startCertificateExpiryMonitor } from './certificate-expiry-monitor.ts';
 import { backupFileName } from './config-backup/config-backup.ts';
 import type { PendingDatabase } from './config-backup/with-database.ts';
-import { startThreads, type ThreadsOptions } from './threads.ts';
+import { startThreads, type Threads, type ThreadsOptions } from './threads.ts';
 
 type DataPlaneServices = Omit<
   Parameters<typeof createCollector>[0] & Omit<ExpiryMonitorOptions, 'settings' | 'log'>,
@@ -25,7 +27,7 @@ type DataPlaneServices = Omit<
 };
 
 export interface DataPlaneOptions
-  extends Pick<ThreadsOptions, 'database' | 'version' | 'writeLog' | 'managementPorts'> {
+  extends Pick<ThreadsOptions, 'database' | 'version' | 'writeLog' | 'managementPorts' | 'preloadedThreads'> {
   readonly directory: DataDirectory;
   readonly dataKey: Buffer;
   /** Set while the database has been unavailable since the start. */
@@ -35,37 +37,92 @@ export interface DataPlaneOptions
   readonly shared: SharedEngine;
   readonly counters: CounterPersistence;
   readonly tools: DataPlaneServices;
-  readonly control: Inject;
   readonly oauth: Pick<OauthProvider, 'answer'>;
   readonly log: Log;
   readonly threadProgram?: URL | undefined;
-  readonly preloadedThreads?: ThreadsOptions['preloadedThreads'];
 }
 
-/** Starts the traffic threads and refreshes them on every committed change, of this or another process. */
-export async function startDataPlane(options: DataPlaneOptions) {
-  const { settings, records, shared, counters, tools, log, database, dataKey, version, writeLog } = options;
-  if (!options.pendingDatabase) await counters.start();
-  const collector = createCollector({ ...tools, log });
-  const starting = startThreads({
+/** Data plane of the process. Before `start` it has no threads: RPC is rejected, and there are no metrics. */
+export interface DataPlane extends Pick<Threads, 'call' | 'broadcast' | 'drain'> {
+  /** Starts the traffic threads; `control` answers control API requests that they receive. */
+  start(control: Inject): Promise<{ readonly port: number }>;
+  /** Resolves when every thread serves what was committed before the call. */
+  waitUntilCurrent(): Promise<void>;
+  /** Switches from the config backup to the database. */
+  onDatabaseAvailable(): Promise<void>;
+  metrics(): readonly MetricFamily[];
+  /** Closes in reverse order of opening, also after a failed start. */
+  close(): Promise<void>;
+}
+
+export function createDataPlane(options: DataPlaneOptions): DataPlane {
+  const { settings, counters, tools, log } = options;
+  const closers: (() => unknown)[] = [];
+  /** Set once every thread listens. */
+  let running: { readonly threads: Threads; readonly collector: ReturnType<typeof createCollector> } | undefined;
+
+  /** Background tasks that need the database. */
+  async function startDatabaseTasks(): Promise<void> {
+    const certificates = startCertificateExpiryMonitor({ ...tools, settings, log });
+    closers.push(certificates.close);
+    closers.push(await startConfigBackup({ ...options, clock: tools.clock }));
+  }
+
+  return {
+    async start(control) {
+      closers.push(() => counters.close());
+      if (!options.pendingDatabase) await counters.start();
+      const collector = createCollector({ ...tools, log });
+      closers.push(() => collector.close());
+      const threads = await startThreads(buildThreadsOptions(options, collector, control));
+      closers.push(() => threads.close());
+      if (!options.pendingDatabase) await startDatabaseTasks();
+      closers.push(await refreshOnChange(options, threads));
+      running = { threads, collector };
+      return threads;
+    },
+    waitUntilCurrent: async () => running?.threads.refresh(),
+    async onDatabaseAvailable() {
+      if (!running) return;
+      await counters.start();
+      running.threads.notifyDatabaseAvailable();
+      await startDatabaseTasks();
+    },
+    drain: () => running?.threads.drain(),
+    metrics: () => running?.collector.families(running.threads) ?? [],
+    call: (...rpc) => running?.threads.call(...rpc) ?? Promise.reject(rpcProblem.no_threads()),
+    broadcast: (...rpc) => running?.threads.broadcast(...rpc) ?? Promise.reject(rpcProblem.no_threads()),
+    async close() {
+      for (const closeOne of closers.splice(0).reverse()) await closeOne();
+    },
+  };
+}
+
+function buildThreadsOptions(
+  options: DataPlaneOptions,
+  collector: ReturnType<typeof createCollector>,
+  control: Inject,
+): ThreadsOptions {
+  const { settings, tools, log } = options;
+  return {
     settings,
-    database,
-    shared: shared.threads.buffer,
-    dataKey,
+    database: options.database,
+    shared: options.shared.threads.buffer,
+    dataKey: options.dataKey,
     configBackup: options.pendingDatabase?.backup,
     host: settings['gateway.host'],
     port: settings['gateway.port'],
     count: threadCount(settings),
     preloadedThreads: options.preloadedThreads,
-    version,
+    version: options.version,
     managementPorts: options.managementPorts,
     log,
     program: options.threadProgram,
-    writeLog,
+    writeLog: options.writeLog,
     answers: {
       oauth: options.oauth.answer,
       explains: ({ secret }) => tools.secrets.matches('gateway', secret),
-      control: options.control,
+      control,
     },
     onEvent({ event, detail, handlers, request }) {
       log.info({ event, ...detail }, 'traffic event');
@@ -77,20 +134,11 @@ export async function startDataPlane(options: DataPlaneOptions) {
     onEventsDropped: tools.events.countDropped,
     onReport: collector.receive,
     onThreadExit: collector.removeThread,
-  });
-  const threads = await starting.catch(async error => {
-    await collector.close();
-    await counters.close();
-    throw error;
-  });
-  const closers: (() => Promise<void>)[] = [];
-  /** Background tasks that need the database. */
-  async function startDatabaseTasks(): Promise<void> {
-    const certificates = startCertificateExpiryMonitor({ ...tools, settings, log });
-    closers.push(certificates.close);
-    closers.push(await startConfigBackup({ ...options, clock: tools.clock }));
-  }
-  if (!options.pendingDatabase) await startDatabaseTasks();
+  };
+}
+
+/** Refreshes the threads on every committed change, of this or another process; returns the end of it. */
+async function refreshOnChange({ records, database, log }: DataPlaneOptions, threads: Threads) {
   const refresh = () =>
     void threads.refresh().catch(error => log.warn({ reason: error.message }, 'traffic threads not refreshed'));
   const onLost = (error: Error) =>
@@ -99,27 +147,9 @@ export async function startDataPlane(options: DataPlaneOptions) {
   const notifications = database.url
     ? (await import('#storage/pg-notify.ts')).listenForChanges({ url: database.url, onChange: refresh, onLost })
     : undefined;
-  return {
-    port: threads.port,
-    waitUntilCurrent: () => threads.refresh(),
-    /** Switches from the config backup to the database. */
-    async onDatabaseAvailable(): Promise<void> {
-      await counters.start();
-      threads.notifyDatabaseAvailable();
-      await startDatabaseTasks();
-    },
-    drain: threads.drain,
-    metrics: () => collector.families(threads),
-    call: threads.call,
-    broadcast: threads.broadcast,
-    async close() {
-      unsubscribe();
-      for (const closer of closers) await closer();
-      await notifications?.close();
-      await threads.close();
-      await collector.close();
-      await counters.close();
-    },
+  return async () => {
+    unsubscribe();
+    await notifications?.close();
   };
 }
 
@@ -132,9 +162,15 @@ async function startConfigBackup(
     directory.remove(backupFileName);
     return async () => undefined;
   }
-  const { startBackupWriter: startKeeping } = await import('./config-backup/backup-writer.ts');
-  const keeper = await startKeeping({ url: database.url, path: directory.pathOf(backupFileName), dataKey, clock, log });
-  return keeper.close;
+  const { startBackupWriter } = await import('./config-backup/backup-writer.ts');
+  const writer = await startBackupWriter({
+    url: database.url,
+    path: directory.pathOf(backupFileName),
+    dataKey,
+    clock,
+    log,
+  });
+  return writer.close;
 }
 
 const readEventSubject = ({ org_id, api_id }: Readonly<Record<string, unknown>>) => ({
