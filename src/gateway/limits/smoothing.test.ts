@@ -102,6 +102,18 @@ for (const [calls, pauseMs] of [
   });
 }
 
+test('smoothing: a request in the middle of the hold-off window extends the allowance', async () => {
+  const { api, clock } = limitsBench();
+  const session = keySession({ rate: 4, per: 1, smoothing: { ...key.smoothing, trigger: 1.5 } });
+  const { statuses } = api();
+  await statuses(session, 2);
+  for (const pauseMs of [10_000, 10_000, 19_000]) {
+    clock.ms += pauseMs;
+    await statuses(session, 1);
+  }
+  assert.deepEqual(await statuses(session, 4), [200, 200, 200, 429]);
+});
+
 test('smoothing: concurrent requests move the allowance by one step', async () => {
   const { api, clock, heard } = limitsBench({
     counters: local => ({

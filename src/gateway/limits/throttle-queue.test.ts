@@ -69,6 +69,23 @@ test('throttling: a disconnected client frees its place', async () => {
   await waiting;
 });
 
+test('throttling: a disconnected client leaves no timer behind', async () => {
+  const { api } = limitsBench();
+  const countTimers = () => process.getActiveResourcesInfo().filter(it => it === 'Timeout').length;
+  const session = keySession({ ...throttled, throttle_interval: 5, throttle_retry_limit: 1 });
+  const { exchange, walk, statuses } = api();
+  await statuses(session, 1);
+  const timersBefore = countTimers();
+  const leaving = exchange(session);
+  const held = walk(leaving);
+  await eventually(() => assert.ok(leaving.onDisconnect));
+  assert.equal(countTimers(), timersBefore + 1);
+  leaving.isClientDisconnected = true;
+  leaving.onDisconnect?.();
+  assert.equal((await held).status, 499);
+  assert.equal(countTimers(), timersBefore);
+});
+
 test('throttling: limits.max_throttled_requests bounds the throttled requests of all APIs together', async () => {
   const { api } = limitsBench({ settings: { 'limits.max_throttled_requests': '1' } });
   const session = keySession({ ...throttled, access_rights: { one: {}, other: {} } });
