@@ -95,6 +95,15 @@ onEveryEngine(
       assert.equal(asked().form.audience, 'all');
     });
 
+    test('a public client sends its id in the form, and no secret', async () => {
+      for (const method of ['client_secret_basic', 'client_secret_post']) {
+        const { call, as } = await published([provider({ clientAuth: { method, clientId: 'me' } })]);
+        assert.equal((await call('/x', as({}))).status, 200);
+        const { form, headers } = asked();
+        assert.deepEqual([form.client_id, form.client_secret, headers.authorization], ['me', undefined, undefined]);
+      }
+    });
+
     test('client authentication by private_key_jwt is signed with the key of a certificate', async () => {
       for (const keyType of ['rsa', 'ec', 'ed25519'] as const) {
         const { certPem, keyPem } = makeCertificate({ cn: 'gateway', keyType });
