@@ -39,6 +39,8 @@ const { values } = parseArgs({
 const selection = createTestSelection(root);
 /** Test files that fail without any mutation: they say nothing. */
 const broken = new Set<string>();
+/** Test files that passed once in this run, so they pass here without a mutation too. */
+const passing = new Set<string>();
 
 /** Set by a signal: the running test ends first, then the services, and the copy of the tree is removed. */
 const interrupted = new AbortController();
@@ -156,10 +158,10 @@ async function judge(tree: string, mutation: Drawn, env: NodeJS.ProcessEnv): Pro
   return { ...mutation, outcome: tests.length === 0 ? 'untested' : 'survived', tests, by: '' };
 }
 
-/** Flaky tests: a failure counts when the test passes right after it without the mutation, and fails again with it. */
+/** Flaky tests: a failure counts when the test passes without the mutation, and fails again with it. */
 async function noticesMutation(tree: string, mutation: Drawn, test: string, env: NodeJS.ProcessEnv): Promise<boolean> {
   if (await runMutated(tree, mutation, test, env)) return false;
-  if (!interrupted.signal.aborted && !(await run(tree, test, env))) {
+  if (!interrupted.signal.aborted && !passing.has(test) && !(await run(tree, test, env))) {
     broken.add(test);
     console.log(`left out: ${test} does not pass without a mutation in the time given`);
   }
@@ -177,24 +179,33 @@ async function runMutated(tree: string, mutation: Drawn, test: string, env: Node
   }
 }
 
-/** Runs one test file; the tests of a mutation that never end are killed with all their processes. */
+/**
+ * Runs one test file. Its process exits when its tests have ended, also where a failed test left a server open, and tests
+ * that never end are killed; either way with all their processes.
+ */
 async function run(tree: string, test: string, env: NodeJS.ProcessEnv): Promise<boolean> {
   const timeoutMs = Number(values.seconds) * 1000;
-  const child = spawn(process.execPath, ['--test', '--test-reporter=dot', `--test-timeout=${timeoutMs}`, test], {
-    cwd: tree,
-    env,
-    stdio: 'ignore',
-    detached: true,
-  });
+  const args = ['--test', '--test-force-exit', '--test-reporter=dot', `--test-timeout=${timeoutMs}`, test];
+  const child = spawn(process.execPath, args, { cwd: tree, env, stdio: 'ignore', detached: true });
   const ended = once(child, 'exit');
-  const kill = () => process.kill(-child.pid!, 'SIGKILL');
+  const kill = () => killGroup(child.pid!);
   const timer = setTimeout(kill, timeoutMs);
   interrupted.signal.addEventListener('abort', kill);
   if (interrupted.signal.aborted) kill();
   const [code] = await ended;
   clearTimeout(timer);
   interrupted.signal.removeEventListener('abort', kill);
+  kill();
+  if (code === 0) passing.add(test);
   return code === 0;
+}
+
+function killGroup(leader: number): void {
+  try {
+    process.kill(-leader, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
 }
 
 function report(results: readonly Result[]): void {
