@@ -22,3 +22,27 @@ test('certificate cache: prefetch loads all pages of referenced certificates', a
     await bench.close();
   }
 });
+
+test('certificate cache: referenced certificates go with a change of theirs, of the topic or of everything', async () => {
+  const bench = await openBench();
+  try {
+    const [one, other] = [makeAuthority('one').certPem, makeAuthority('other').certPem];
+    const client_certificates = [await bench.certificate(one), await bench.certificate(other)];
+    const definition = { api_id: 'a', org_id: orgId, use_mutual_tls_auth: true, client_certificates };
+    const certificates = createCertificateCache(bench.store, bench.vault);
+    const listCached = () => client_certificates.filter(id => certificates.get(orgId, id));
+    for (const [changes, left] of [
+      [[{ topic: 'keys', id: '' }], client_certificates],
+      [[{ topic: 'certificates', id: client_certificates[0]! }], client_certificates.slice(1)],
+      [[{ topic: 'certificates', id: '' }], []],
+      [undefined, []],
+    ] as const) {
+      await certificates.prefetch([classicToModel(definition as unknown as ClassicDefinition)]);
+      assert.deepEqual(listCached(), client_certificates);
+      certificates.invalidate(changes);
+      assert.deepEqual(listCached(), left, JSON.stringify(changes));
+    }
+  } finally {
+    await bench.close();
+  }
+});
