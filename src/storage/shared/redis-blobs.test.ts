@@ -17,8 +17,8 @@ async function ownRedis() {
   return server;
 }
 
-async function machine(url: string, prefix = 'test:') {
-  const made = createRedisBlobs({ url, prefix, commandTimeoutMs: 2000 });
+async function machine(url: string, prefix = 'test:', commandTimeoutMs = 2000) {
+  const made = createRedisBlobs({ url, prefix, commandTimeoutMs });
   closing.push(made.close);
   await made.waitUntilReady(10_000);
   return made.blobs;
@@ -55,6 +55,19 @@ test('a blob expires with its TTL, and one without remaining TTL is not written'
   } finally {
     client.destroy();
   }
+});
+
+test('blobs beyond the bytes in flight are dropped, later ones are written again', async () => {
+  const { url } = await ownRedis();
+  const blobs = await machine(url, 'test:', 60_000);
+  const halfOfBound = Buffer.alloc(8_388_608);
+  for (const name of ['first', 'second']) blobs.write(name, halfOfBound, 60_000);
+  blobs.write('beyond', Buffer.from('x'), 60_000);
+  await eventually(async () => assert.equal((await read(blobs, 'second'))?.length, halfOfBound.length));
+  blobs.write('later', Buffer.from('x'), 60_000);
+  await eventually(async () => assert.ok(await read(blobs, 'later')));
+  assert.equal(await read(blobs, 'beyond'), undefined);
+  assert.equal((await read(blobs, 'first'))?.length, halfOfBound.length);
 });
 
 test('during a Redis outage reads miss without waiting and permanent writes reject; afterwards blobs work again', async () => {
