@@ -1,4 +1,4 @@
-import { isIP, type Socket } from 'node:net';
+import { isIP, type OnReadOpts, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
 import { buildConnector, Client } from 'undici';
 import { type AddressPolicy, createGuardedLookup, type LookupAll, refuseHost } from '#base/address-policy.ts';
@@ -12,6 +12,8 @@ export interface ConnectOptions {
   readonly alpn: AlpnMode;
   /** DNS resolver; that of the system by default. */
   readonly resolve?: LookupAll | undefined;
+  /** Reads into a buffer of the caller, who owns the sockets. */
+  readonly onread?: OnReadOpts | undefined;
 }
 
 /** ALPN protocols offered: HTTP/1.1 only, or HTTP/2 as well. */
@@ -22,13 +24,14 @@ export type AlpnMode = 'http1' | 'both';
  * which the client controls.
  */
 export function createConnector(connection: UpstreamConnectionOptions, options: ConnectOptions): Connector {
-  const { timeoutMs, alpn } = options;
+  const { timeoutMs, alpn, onread } = options;
   const { verifyIdentity, tls, proxy, policy } = connection;
   const checksIdentity = verifyIdentity !== undefined;
   // A resumed TLS session has no certificate to verify.
   const direct = createGuardedConnector(policy, options, {
     timeout: timeoutMs,
     allowH2: alpn === 'both',
+    ...(onread ? { onread } : {}),
     ...(checksIdentity ? { maxCachedSessions: 0 } : {}),
     ...tls,
   });
@@ -89,9 +92,10 @@ function createProxyConnector(
   { tls, policy }: UpstreamConnectionOptions,
   options: ConnectOptions,
 ): Connector {
-  const { timeoutMs, alpn } = options;
+  const { timeoutMs, alpn, onread } = options;
   const connect = createGuardedConnector(policy, options, { timeout: timeoutMs });
   const ALPNProtocols = alpn === 'both' ? ['http/1.1', 'h2'] : ['http/1.1'];
+  const tlsOptions = { ...tls, ALPNProtocols, ...(onread ? { onread } : {}) };
   const headers = proxyHeaders(proxy);
   return (target, callback) => {
     const port = portOf(target);
@@ -103,8 +107,7 @@ function createProxyConnector(
           if (statusCode !== 200) {
             socket.on('error', () => undefined).destroy();
             callback(Object.assign(new Error(`the forward proxy answered ${statusCode}`), { code: 'GW_PROXY' }), null);
-          } else if (target.protocol === 'https:')
-            startTls(socket as Socket, target, { ...tls, ALPNProtocols }, timeoutMs, callback);
+          } else if (target.protocol === 'https:') startTls(socket as Socket, target, tlsOptions, timeoutMs, callback);
           else callback(null, socket as Socket);
         },
         error => callback(error as Error, null),

@@ -1,6 +1,6 @@
-import type { Socket } from 'node:net';
+import type { OnReadOpts, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { Pool } from 'undici';
+import { type buildConnector, Pool } from 'undici';
 import { type LookupAll, refuseHost } from '#base/address-policy.ts';
 import { TimeoutQueue } from '#base/timeout-queue.ts';
 import type { UpstreamAddress } from '../pipeline/upstream-address.ts';
@@ -8,6 +8,8 @@ import { Admission } from './admission.ts';
 import { createPreread } from './body-preread.ts';
 import { type AlpnMode, createConnector, createGuardedConnector, proxyHeaders } from './connect.ts';
 import type { UpstreamConnectionOptions } from './connection-options.ts';
+import { Http1Pool } from './http1/pool.ts';
+import { createHttp1SharedState } from './http1/shared-state.ts';
 import { createHttp2Client, type UpstreamDispatcher } from './http2-client.ts';
 
 export interface PoolOptions {
@@ -27,6 +29,8 @@ export interface PoolOptions {
   readonly maxPrereadBytes: number;
   /** Offers HTTP/2 by ALPN. */
   readonly http2?: boolean;
+  /** HTTP/1.1 by our own engine, or by undici. */
+  readonly http1Engine?: 'native' | 'node';
   /** DNS resolver; that of the system by default. */
   readonly resolve?: LookupAll;
 }
@@ -75,19 +79,40 @@ export function createUpstreamPools(options: PoolOptions) {
   };
 }
 
-const toUndiciOptions = ({ maxConnections, headersTimeoutMs }: PoolOptions) => ({
-  connections: maxConnections,
-  headersTimeout: headersTimeoutMs,
-  bodyTimeout: 0,
-  keepAliveTimeout: 30_000,
-  keepAliveMaxTimeout: 600_000,
-  pipelining: 1,
-});
+/** Creates HTTP/1.1 pools; `connect` is given what the sockets of the engine need. */
+type Http1PoolFactory = (
+  origin: string,
+  connect: (onread?: OnReadOpts) => buildConnector.connector,
+) => UpstreamDispatcher;
+
+function createHttp1PoolFactory({ maxConnections, headersTimeoutMs, http1Engine }: PoolOptions): Http1PoolFactory {
+  if (http1Engine === 'native') {
+    const shared = createHttp1SharedState(headersTimeoutMs);
+    return (origin, connect) =>
+      new Http1Pool(origin, {
+        connect: connect(shared.onread),
+        maxConnections,
+        // Admission control admits as many; the others are requests that were abandoned while connecting.
+        maxPending: 2 * maxConnections,
+        shared,
+      }) as UpstreamDispatcher;
+  }
+  const options = {
+    connections: maxConnections,
+    headersTimeout: headersTimeoutMs,
+    bodyTimeout: 0,
+    keepAliveTimeout: 30_000,
+    keepAliveMaxTimeout: 600_000,
+    pipelining: 1,
+  };
+  return (origin, connect) => new Pool(origin, { ...options, connect: connect() });
+}
 
 /** Opens sockets and pools to upstreams. */
 function createPoolFactory(options: PoolOptions) {
   const { connectTimeoutMs: timeoutMs, headersTimeoutMs, resolve, maxWaiting, maxSharePercent, maxStreams } = options;
   const waitTimeouts = new TimeoutQueue(options.waitTimeoutMs);
+  const createHttp1 = createHttp1PoolFactory(options);
   const createAdmission = (maxActive: number) =>
     new Admission({ maxActive, maxWaiting, maxSharePercent, waitTimeouts });
 
@@ -104,20 +129,19 @@ function createPoolFactory(options: PoolOptions) {
   function createPool(origin: string, connection: UpstreamConnectionOptions): UpstreamPool {
     const admission = createAdmission(options.maxConnections);
     const isSecure = origin.startsWith('https:');
-    const common = toUndiciOptions(options);
     if (connection.proxy && !isSecure) {
-      const connect = createGuardedConnector(connection.policy, { resolve }, { timeout: timeoutMs });
+      const connectToProxy = (onread?: OnReadOpts) =>
+        createGuardedConnector(connection.policy, { resolve }, { timeout: timeoutMs, ...(onread ? { onread } : {}) });
       const proxied = withForwardProxy(
-        new Pool(connection.proxy.origin, { ...common, connect }),
+        createHttp1(connection.proxy.origin, connectToProxy),
         connection.proxy,
         checkAddress(origin, connection),
       );
       return Object.assign(proxied, { admission, isHttp2: false });
     }
-    const pool = new Pool(origin, {
-      ...common,
-      connect: createConnector(connection, { timeoutMs, alpn: 'http1', resolve }),
-    });
+    const pool = createHttp1(origin, onread =>
+      createConnector(connection, { timeoutMs, alpn: 'http1', resolve, onread }),
+    );
     if (!options.http2 || !isSecure) return Object.assign(pool, { admission, isHttp2: false });
     const onMaxStreams = (announced: number) => admission.resize(Math.min(announced, maxStreams));
     const negotiated = createNegotiatedPool(
@@ -143,7 +167,7 @@ function createPoolFactory(options: PoolOptions) {
 
 /** ALPN negotiation: the first request probes the protocol, which is used until connecting fails. */
 function createNegotiatedPool(
-  pool: Pool,
+  pool: UpstreamDispatcher,
   open: () => Promise<Socket>,
   client: (open: () => Promise<Socket>) => UpstreamDispatcher,
 ) {
@@ -208,25 +232,27 @@ function checkAddress(origin: string, { policy }: UpstreamConnectionOptions): Er
 }
 
 /** Forward proxy for cleartext requests: absolute-form target (RFC 9112, 3.2.2). */
-function withForwardProxy(pool: Pool, proxy: URL, addressError: Error | undefined): Pool {
+function withForwardProxy(pool: UpstreamDispatcher, proxy: URL, addressError: Error | undefined): UpstreamDispatcher {
   const extra = Object.entries(proxyHeaders(proxy)).flat();
-  const dispatch: Pool['dispatch'] = (options, handler) => {
-    if (addressError) {
-      queueMicrotask(() => handler.onError?.(addressError));
-      return true;
-    }
-    return Pool.prototype.dispatch.call(
-      pool,
-      {
-        ...options,
-        origin: proxy.origin,
-        path: `${options.origin}${options.path}`,
-        headers: [...(options.headers as string[]), ...extra],
-      },
-      handler,
-    );
-  };
-  return Object.assign(pool, { dispatch });
+  return {
+    dispatch(options, handler) {
+      if (addressError) {
+        queueMicrotask(() => handler.onError?.(addressError));
+        return true;
+      }
+      return pool.dispatch(
+        {
+          ...options,
+          origin: proxy.origin,
+          path: `${options.origin}${options.path}`,
+          headers: [...(options.headers as string[]), ...extra],
+        },
+        handler,
+      );
+    },
+    close: () => pool.close(),
+    destroy: () => pool.destroy(),
+  } as UpstreamDispatcher;
 }
 
 export type UpstreamPools = ReturnType<typeof createUpstreamPools>;

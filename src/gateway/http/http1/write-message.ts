@@ -8,17 +8,17 @@ export class InvalidHeaderError extends Error {
 /** Field lines of a flat list, each with its CRLF. Throws InvalidHeaderError for what is not a header. */
 export function formatFieldLines(flat: readonly string[]): string {
   let text = '';
-  for (let i = 0; i < flat.length; i += 2) {
-    const name = flat[i]!;
-    const value = flat[i + 1]!;
-    if (!isToken(name) || !isFieldValue(value))
-      throw new InvalidHeaderError(`${name} is not a header that can be sent`);
-    text += `${name}: ${value}\r\n`;
-  }
+  for (let i = 0; i < flat.length; i += 2) text += formatFieldLine(flat[i]!, flat[i + 1]!);
   return text;
 }
 
-function isToken(name: string): boolean {
+/** Field line with its CRLF. Throws InvalidHeaderError for what is not a header. */
+export function formatFieldLine(name: string, value: string): string {
+  if (!isToken(name) || !isFieldValue(value)) throw new InvalidHeaderError(`${name} is not a header that can be sent`);
+  return `${name}: ${value}\r\n`;
+}
+
+export function isToken(name: string): boolean {
   for (let i = 0; i < name.length; i++) if (tokenBytes[name.charCodeAt(i)] !== 1) return false;
   return name.length > 0;
 }

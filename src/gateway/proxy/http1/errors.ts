@@ -1,0 +1,18 @@
+/** Error with a code. The codes are those of undici, so that both engines share the refusal codes and the retry rule. */
+function createError(code: string, message: string): NodeJS.ErrnoException {
+  return Object.assign(new Error(message), { code });
+}
+
+/** Codes of upstream errors that other modules compare with. */
+export const upstreamErrors = {
+  socket: 'UND_ERR_SOCKET',
+  headersTimeout: 'UND_ERR_HEADERS_TIMEOUT',
+  aborted: 'UND_ERR_ABORTED',
+  requestInvalid: 'UND_ERR_INVALID_ARG',
+  lengthMismatch: 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH',
+  destroyed: 'UND_ERR_DESTROYED',
+  queueFull: 'GW_UPSTREAM_QUEUE_FULL',
+} as const;
+
+export const createUpstreamError = (kind: keyof typeof upstreamErrors, message: string): NodeJS.ErrnoException =>
+  createError(upstreamErrors[kind], message);

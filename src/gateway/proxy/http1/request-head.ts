@@ -1,0 +1,80 @@
+import type { Dispatcher } from 'undici';
+import { targetBytes } from '../../http/http1/syntax.ts';
+import { formatFieldLine, isToken } from '../../http/http1/write-message.ts';
+import { createUpstreamError } from './errors.ts';
+
+/** Methods whose requests say that they have no content (RFC 9110, 8.6). */
+const contentMethods: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'QUERY', 'PROPFIND', 'PROPPATCH']);
+
+export const expectsContent = (method: string): boolean => contentMethods.has(method);
+
+/** Length of the request body: of bytes, or as declared for a stream; undefined for chunks. */
+export type RequestBodyLength = number | undefined;
+
+/**
+ * Formats a request head up to its framing: `formatFraming` completes it. `Host` comes first; a Content-Length among the
+ * headers is left out, because the number is written anew. Throws for what is not a header or target.
+ */
+export function formatRequestHead({ method, path, headers }: Dispatcher.DispatchOptions): string {
+  checkTarget(method, path);
+  const flat = headers as readonly string[];
+  let lines = '';
+  let host = '';
+  for (let i = 0; i < flat.length; i += 2) {
+    const name = flat[i]!;
+    if (isConnectionField(name)) {
+      if (name.length === 14) continue;
+      if (host !== '') throw createUpstreamError('requestInvalid', 'more than one Host header');
+      host = formatFieldLine('host', flat[i + 1]!);
+    } else lines += formatFieldLine(name, flat[i + 1]!);
+  }
+  if (host === '') throw createUpstreamError('requestInvalid', 'no Host header');
+  // After a HEAD the connection is closed: an upstream that sends a body anyway would answer the next request with it.
+  const connection = method === 'HEAD' ? 'close' : 'keep-alive';
+  return `${method} ${path} HTTP/1.1\r\n${host}connection: ${connection}\r\n${lines}`;
+}
+
+/** Framing field and the end of the head; none for a request without content. */
+export function formatFraming(length: RequestBodyLength, method: string): string {
+  if (length === undefined) return 'transfer-encoding: chunked\r\n\r\n';
+  return length === 0 && !expectsContent(method) ? '\r\n' : `content-length: ${length}\r\n\r\n`;
+}
+
+/** Declared length of a streamed body. */
+export function readBodyLength(headers: readonly string[]): RequestBodyLength {
+  let length: number | undefined;
+  for (let i = 0; i < headers.length; i += 2) {
+    if (headers[i]!.length !== 14 || headers[i]!.toLowerCase() !== 'content-length') continue;
+    const value = headers[i + 1]!;
+    if (length !== undefined || !/^\d{1,15}$/.test(value))
+      throw createUpstreamError('requestInvalid', 'a Content-Length that is not one number');
+    length = Number(value);
+  }
+  return length;
+}
+
+function checkTarget(method: string, path: string): void {
+  if (!isToken(method)) throw createUpstreamError('requestInvalid', 'the method is not one');
+  let isValid = path.charCodeAt(0) === 47 || path.startsWith('http://') || path.startsWith('https://');
+  for (let i = 0; isValid && i < path.length; i++) isValid = targetBytes[path.charCodeAt(i)] === 1;
+  if (!isValid) throw createUpstreamError('requestInvalid', 'the request target is not one');
+}
+
+/** True for Host and Content-Length; throws for other fields of the connection, which only the engine writes. */
+function isConnectionField(name: string): boolean {
+  switch (name.length) {
+    case 4:
+      return name === 'host' || name.toLowerCase() === 'host';
+    case 14:
+      return name.toLowerCase() === 'content-length';
+    case 6:
+    case 7:
+    case 10:
+    case 17:
+      if (ownFields.has(name.toLowerCase()))
+        throw createUpstreamError('requestInvalid', `${name} is not a header of a request, but of its connection`);
+  }
+  return false;
+}
+
+const ownFields: ReadonlySet<string> = new Set(['expect', 'upgrade', 'connection', 'keep-alive', 'transfer-encoding']);

@@ -1,0 +1,37 @@
+import type { OnReadOpts, Socket } from 'node:net';
+import type { UpstreamConnection } from './connection.ts';
+
+/** Bytes of one read. */
+const readBufferBytes = 65_536;
+
+const connectionOf = Symbol('connection');
+
+interface ConnectedSocket extends Socket {
+  [connectionOf]?: UpstreamConnection;
+}
+
+/**
+ * One read buffer for all sockets of the thread: a read is handled before the next one begins, so a connection needs no
+ * memory of its own. What outlives the callback is copied.
+ */
+export function createSharedReads(): { readonly onread: OnReadOpts; attach: typeof attachConnection } {
+  const buffer = Buffer.allocUnsafeSlow(readBufferBytes);
+  return {
+    onread: {
+      buffer,
+      callback(this: ConnectedSocket, byteCount: number): boolean {
+        const connection = this[connectionOf];
+        if (connection !== undefined) return connection.receive(buffer.subarray(0, byteCount), true);
+        // Bytes before the first request: no response to anything.
+        this.destroy();
+        return true;
+      },
+    } as OnReadOpts,
+    attach: attachConnection,
+  };
+}
+
+/** Routes the bytes of a socket to its connection. */
+function attachConnection(socket: Socket, connection: UpstreamConnection): void {
+  (socket as ConnectedSocket)[connectionOf] = connection;
+}

@@ -1,0 +1,74 @@
+import type { OnReadOpts, Socket } from 'node:net';
+import { TimeoutQueue } from '#base/timeout-queue.ts';
+import type { PendingRequest, UpstreamConnection } from './connection.ts';
+import { createSharedReads } from './shared-reads.ts';
+
+/** Interval in which idle connections that expired are closed; a connection is checked again when it is taken. */
+const idleSweepIntervalMs = 1000;
+
+interface ScheduledSend {
+  readonly connection: UpstreamConnection;
+  readonly request: PendingRequest;
+  readonly resend: (request: PendingRequest) => void;
+}
+
+/** Shared state of the HTTP/1.1 pools of a thread: read buffer, timeouts, scheduled sends. */
+export interface Http1SharedState {
+  readonly headersTimeouts: TimeoutQueue;
+  readonly onread: OnReadOpts;
+  attach(socket: Socket, connection: UpstreamConnection): void;
+  /** Sends on a connection from the pool; `resend` when it turns out to be closed. */
+  schedule(connection: UpstreamConnection, request: PendingRequest, resend: (request: PendingRequest) => void): void;
+  /** Closes the connections of the list when they expire. */
+  sweepIdle(idle: readonly UpstreamConnection[]): void;
+}
+
+export function createHttp1SharedState(headersTimeoutMs: number): Http1SharedState {
+  const { onread, attach } = createSharedReads();
+  let scheduled: ScheduledSend[] = [];
+  const idleLists = new Set<readonly UpstreamConnection[]>();
+  let isSweepScheduled = false;
+
+  function flush(): void {
+    const due = scheduled;
+    scheduled = [];
+    for (const { connection, request, resend } of due) {
+      if (connection.state === 'closed') resend(request);
+      else connection.trySend(request);
+    }
+  }
+
+  function sweep(): void {
+    const now = performance.now();
+    isSweepScheduled = false;
+    for (const idle of idleLists) {
+      for (const connection of idle.filter(it => it.idleExpiresAtMs <= now)) connection.close();
+      if (idle.length === 0) idleLists.delete(idle);
+    }
+    if (idleLists.size > 0) startSweep();
+  }
+
+  function startSweep(): void {
+    if (isSweepScheduled) return;
+    isSweepScheduled = true;
+    setTimeout(sweep, idleSweepIntervalMs).unref();
+  }
+
+  return {
+    headersTimeouts: new TimeoutQueue(headersTimeoutMs),
+    onread,
+    attach,
+    /**
+     * Validation of reused connections: the request is written after the reads of this turn of the event loop. Bytes or
+     * an end that are already there close the connection, and the request takes another; otherwise the next client would
+     * get a response that was never meant for it. All requests of the turn share one callback.
+     */
+    schedule(connection, request, resend) {
+      if (scheduled.push({ connection, request, resend }) === 1) setImmediate(flush);
+    },
+    sweepIdle(idle) {
+      idleLists.add(idle);
+      startSweep();
+    },
+  };
+}
