@@ -111,6 +111,17 @@ test('imports between sub-modules of the gateway point left, and no file is outs
   }
 });
 
+test('only pipeline/respond.ts runs response steps, writes response heads and records exchanges', () => {
+  const respond = join(sourceRoot, 'gateway/pipeline/respond.ts');
+  const implementations = /-writer\.ts$|pipeline\/chain\.ts$/;
+  for (const path of sources.filter(it => moduleOf(it) === 'gateway' && it !== respond && !implementations.test(it)))
+    assert.doesNotMatch(
+      read(path),
+      /\.(writeHead|switchProtocol)!?\(|\b(runResponseSteps|notifyFinished)\(/,
+      named(path),
+    );
+});
+
 test('no files import each other in a circle, types included', () => {
   // A JSON Schema keyword compiles schemas, and compiling a schema compiles its keywords.
   const allowed = (circle: readonly string[]) => circle.every(file => file.startsWith('src/languages/json-schema/'));

@@ -21,7 +21,7 @@ function admission(options: Partial<AdmissionOptions> = {}) {
   });
   function ask(name: string, clientAddress: string, keyOwner = '', orgId = '') {
     const request: Admittable = {
-      state: 'none',
+      admissionState: 'none',
       client: undefined,
       key: undefined,
       organisation: undefined,

@@ -19,7 +19,7 @@ export interface Claimant {
 
 /** Request that needs a slot at the upstream. Only `Admission` writes these fields. */
 export interface Admittable {
-  state: 'none' | 'blocked' | 'ready' | 'active';
+  admissionState: 'none' | 'blocked' | 'ready' | 'active';
   client: Holder | undefined;
   key: Holder | undefined;
   organisation: Holder | undefined;
@@ -108,7 +108,7 @@ export class Admission {
     request.organisation = organisation;
     const isBlocked = this.#blockerOf(request) !== undefined;
     if (!isBlocked && this.#active < this.#maxActive) {
-      request.state = 'active';
+      request.admissionState = 'active';
       this.#active++;
       reserve(request, 1);
       return 'active';
@@ -127,9 +127,9 @@ export class Admission {
 
   /** Releases the slot or queue position and admits the next request. Idempotent. */
   release(request: Admittable): void {
-    const { state, client, key, organisation } = request;
+    const { admissionState: state, client, key, organisation } = request;
     if (state === 'none') return;
-    request.state = 'none';
+    request.admissionState = 'none';
     if (state === 'active') {
       this.#active--;
       reserve(request, -1);
@@ -188,12 +188,12 @@ export class Admission {
     const blocker = this.#blockerOf(request);
     request.blocker = blocker;
     if (blocker) {
-      request.state = 'blocked';
+      request.admissionState = 'blocked';
       blocker.blocked ??= new Set();
       blocker.blocked.add(request);
       return;
     }
-    request.state = 'ready';
+    request.admissionState = 'ready';
     reserve(request, 1);
     const turn = request.client!;
     turn.ready ??= new Set();
@@ -224,7 +224,7 @@ export class Admission {
         turn.ready!.delete(request!);
         if (turn.ready!.size > 0) this.#turns.add(turn);
         this.#stopWaiting(request!);
-        request!.state = 'active';
+        request!.admissionState = 'active';
         this.#active++;
         request!.onAdmitted();
       }

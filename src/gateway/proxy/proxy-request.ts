@@ -1,38 +1,40 @@
 import type { Dispatcher } from 'undici';
 import type { TimeoutEntry, TimeoutQueue } from '#base/timeout-queue.ts';
-import { bodyFromBytes, problem as bodyProblem, noBody } from '../http/body.ts';
+import { bodyFromBytes, noBody } from '../http/body.ts';
 import { BodyBuffer } from '../http/body-buffer.ts';
 import { HeaderList, hopByHopHeaders, removeConnectionHeaders } from '../http/headers.ts';
 import { GatewayResponse } from '../http/response.ts';
+import { buffersResponse } from '../pipeline/chain.ts';
 import type { BodyCapture, Exchange } from '../pipeline/exchange.ts';
-import type { RefusalCode } from '../pipeline/refusals-table.ts';
+import {
+  deliverCaptures,
+  finishExchange,
+  handleUpstreamFailure,
+  type Responder,
+  runUpstreamResponsePhase,
+  writeBufferedResponse,
+  writeStreamHead,
+} from '../pipeline/respond.ts';
 import type { ResponseWriter } from '../pipeline/response-writer.ts';
 import type { Admission, Admittable, Holder } from './admission.ts';
 import type { ReleasePreread } from './body-preread.ts';
+import { isRetryable, ResponseTooLarge, toRefusalCode, UpstreamBusy, upstreamTimeoutCode } from './upstream-errors.ts';
 
-/** Callbacks of a proxied request; the engine implements them. */
-export interface ProxyEvents {
-  /** Bound of a response body. */
+/** Services and bounds of a thread for upstream responses. */
+export interface ResponseContext {
+  readonly responder: Responder;
   readonly maxResponseBytes: number;
-  /** Bound of a buffered response body. */
+  /** Bound of a response body that a step reads whole. */
   readonly maxBufferedBytes: number;
-  /** True when a step reads the whole body: `onHead` then gets a complete response. */
-  buffersResponse(call: Exchange, response: GatewayResponse): boolean;
-  /** Body captures, requested after `onHead`. */
-  bodyCaptures(call: Exchange, response: GatewayResponse): BodyCapture[] | undefined;
-  /** May change the head; a promise delays the body until it resolves. */
-  onHead(call: Exchange, response: GatewayResponse): Promise<void> | void;
-  /** The response was sent completely, or was truncated. */
-  onEnd(call: Exchange, isComplete: boolean): void;
-  /** No response from the upstream. */
-  onFailure(call: Exchange, writer: ResponseWriter, code: RefusalCode, error: Error): void;
+  /** Timeouts of buffered responses. */
+  readonly bufferingTimeouts: TimeoutQueue;
 }
-
-/** Idempotent methods (RFC 9110, 9.2.2), retried when a reused connection was closed. */
-const idempotentMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
 
 /** 1xx responses accepted; each restarts the headers timeout. */
 const maxInformationalResponses = 16;
+
+/** The first attempt and one retry. */
+const maxAttempts = 2;
 
 type Handler = Dispatcher.DispatchHandler;
 
@@ -40,26 +42,41 @@ type Handler = Dispatcher.DispatchHandler;
 export type AdmittingPool = Pick<Dispatcher, 'dispatch'> & { readonly admission?: Admission };
 
 /**
- * Proxies one request to the upstream and streams the response back with backpressure. One object per request, no
- * closures.
+ * | state          | meaning                                           | left by                                         |
+ * |----------------|---------------------------------------------------|-------------------------------------------------|
+ * | `waiting`      | for a slot at the upstream                        | `#dispatch`: `connecting`                       |
+ * | `connecting`   | dispatched, without a response head               | `#receiveHead`: `buffering` or `head-pending`;  |
+ * |                |                                                   | `onError`: `connecting` again, one retry        |
+ * | `buffering`    | collects the body for a step                      | `onComplete`: `received`                        |
+ * | `head-pending` | response steps run, the body is paused            | `#writeHead`: `streaming`; `onComplete`:        |
+ * |                |                                                   | `received`                                      |
+ * | `received`     | the response is complete, response steps run      | `#onStepsRun`, `#writeBuffered`: `done`         |
+ * | `streaming`    | the head is written                               | `#end`: `done`                                  |
+ * | `done`         | ended, or failed in any state (`onError`)         |                                                 |
+ */
+type ProxyState = 'waiting' | 'connecting' | 'buffering' | 'head-pending' | 'received' | 'streaming' | 'done';
+
+/**
+ * Proxies one request to the upstream and streams the response back with backpressure: a state machine, one object per
+ * request, no closures.
  */
 export class ProxyRequest implements Handler, TimeoutEntry, Admittable {
   expiresAtMs = 0;
-  state: Admittable['state'] = 'none';
+  admissionState: Admittable['admissionState'] = 'none';
   client: Holder | undefined = undefined;
   key: Holder | undefined = undefined;
   organisation: Holder | undefined = undefined;
   blocker: Holder | undefined = undefined;
   waitTimeout: TimeoutEntry | undefined = undefined;
+  #state: ProxyState = 'waiting';
+  #attempts = 0;
   readonly #call: Exchange;
   readonly #writer: ResponseWriter;
-  readonly #events: ProxyEvents;
+  readonly #context: ResponseContext;
   readonly #pool: AdmittingPool;
   readonly #options: Dispatcher.DispatchOptions;
-  /** Enforced timeout, where it is not the default of the pool. */
+  /** Enforced timeout, where it is not the default of the pool; that of buffering for a buffered response. */
   #timeouts: TimeoutQueue | undefined;
-  /** Timeout of a buffered response. */
-  readonly #bufferingTimeouts: TimeoutQueue;
   /** Set while preread bytes wait for a connection. */
   #releasePreread: ReleasePreread | undefined;
   /** The streamed body was partly or wholly preread. */
@@ -69,29 +86,24 @@ export class ProxyRequest implements Handler, TimeoutEntry, Admittable {
   #resume: (() => void) | undefined;
   /** Content-Length left; negative when unknown. */
   #remainingBytes = -1;
-  #isHeadSent = false;
-  #isEnded = false;
-  #isRetried = false;
-  #headPending: Promise<void> | undefined;
-  /** Response that is buffered before its head is sent. */
-  #buffered: { readonly given: GatewayResponse; readonly buffer: BodyBuffer } | undefined;
+  #buffered: { readonly response: GatewayResponse; readonly buffer: BodyBuffer } | undefined;
   #capture: { readonly captures: BodyCapture[]; readonly buffer: BodyBuffer } | undefined;
+  /** Trailers of a response that was complete before its head was written. */
+  #trailers: string[] | undefined;
 
   constructor(
     call: Exchange,
     writer: ResponseWriter,
-    events: ProxyEvents,
+    context: ResponseContext,
     pool: AdmittingPool,
     options: Dispatcher.DispatchOptions,
-    bufferingTimeouts: TimeoutQueue,
   ) {
     this.#call = call;
     this.#writer = writer;
-    this.#events = events;
+    this.#context = context;
     this.#pool = pool;
     this.#options = options;
     this.#timeouts = call.enforcedTimeout;
-    this.#bufferingTimeouts = bufferingTimeouts;
   }
 
   /** `orgId`: organisation for admission; empty where one has the gateway to itself. */
@@ -99,11 +111,10 @@ export class ProxyRequest implements Handler, TimeoutEntry, Admittable {
     this.#releasePreread = releasePreread;
     this.#wasPreread = releasePreread !== undefined;
     this.#timeouts?.start(this);
-    const { admission } = this.#pool;
     const call = this.#call;
-    const place = admission?.admit(this, call, orgId) ?? 'active';
-    if (place === 'active') this.#dispatch();
-    else if (place === 'refused') this.onError(new UpstreamBusy('too many requests wait for the upstream'));
+    const admitted = this.#pool.admission?.admit(this, call, orgId) ?? 'active';
+    if (admitted === 'active') this.#dispatch();
+    else if (admitted === 'refused') this.onError(new UpstreamBusy('too many requests wait for the upstream'));
     else call.onDisconnect = () => this.onError(new Error('the client left while its request waited for the upstream'));
   }
 
@@ -116,6 +127,8 @@ export class ProxyRequest implements Handler, TimeoutEntry, Admittable {
   }
 
   #dispatch(): void {
+    this.#state = 'connecting';
+    this.#attempts++;
     this.#call.upstreamStartedAt = performance.now();
     this.#releasePreread?.(true);
     this.#releasePreread = undefined;
@@ -130,7 +143,7 @@ export class ProxyRequest implements Handler, TimeoutEntry, Admittable {
   onConnect(abort: (error?: Error) => void): void {
     this.#abort = abort;
     const call = this.#call;
-    if (call.isClientDisconnected || this.#isEnded) {
+    if (call.isClientDisconnected || this.#state === 'done') {
       abort();
       return;
     }
@@ -142,50 +155,21 @@ export class ProxyRequest implements Handler, TimeoutEntry, Admittable {
    * while the client is slow to read.
    */
   onTimeout(): void {
-    const abort = this.#abort;
-    this.onError(Object.assign(new Error('the upstream timed out'), { code: 'GW_UPSTREAM_TIMEOUT' }));
-    abort?.();
+    this.#fail(Object.assign(new Error('the upstream timed out'), { code: upstreamTimeoutCode }));
   }
 
   onHeaders(status: number, raw: Buffer[], resume: () => void): boolean {
-    if (status < 200) {
-      if (++this.#informationalResponses > maxInformationalResponses)
-        this.#abort?.(new Error('too many informational responses'));
-      return true;
-    }
-    const call = this.#call;
-    call.upstreamMs = performance.now() - call.upstreamStartedAt;
-    this.#resume = resume;
-    const response = new GatewayResponse(status, this.#toHeaders(raw), noBody());
-    if (this.#remainingBytes > this.#events.maxResponseBytes && this.#options.method !== 'HEAD' && status !== 304) {
-      this.#abort?.(new ResponseTooLarge());
-      return true;
-    }
-    const hasBody = this.#options.method !== 'HEAD' && status !== 204 && status !== 304;
-    if (hasBody && this.#events.buffersResponse(call, response)) {
-      this.#buffered = { given: response, buffer: new BodyBuffer() };
-      if (!this.#timeouts) {
-        this.#timeouts = this.#bufferingTimeouts;
-        this.#timeouts.start(this);
-      }
-      return true;
-    }
-    this.#timeouts?.clear(this);
-    const waiting = this.#events.onHead(call, response);
-    if (waiting instanceof Promise) {
-      this.#headPending = waiting.then(
-        () => {
-          this.#sendHead(response);
-          resume();
-        },
-        error => this.onError(error as Error),
-      );
-      return false;
-    }
-    this.#sendHead(response);
+    if (status < 200) return this.#countInformational();
+    return this.#receiveHead(status, this.#toHeaders(raw), resume);
+  }
+
+  #countInformational(): boolean {
+    if (++this.#informationalResponses > maxInformationalResponses)
+      this.#abort?.(new Error('too many informational responses'));
     return true;
   }
 
+  /** Header fields of the client's response, without those of the connection. Notes the Content-Length. */
   #toHeaders(raw: Buffer[]): HeaderList {
     const headers = new HeaderList();
     let connectionValue = '';
@@ -202,19 +186,53 @@ export class ProxyRequest implements Handler, TimeoutEntry, Admittable {
     return headers;
   }
 
-  #sendHead(response: GatewayResponse): void {
-    if (this.#isEnded) return;
-    this.#isHeadSent = true;
+  /** False pauses the body until `resume` is called. */
+  #receiveHead(status: number, headers: HeaderList, resume: () => void): boolean {
+    if (this.#state === 'done') return true;
+    const call = this.#call;
+    const isHead = this.#options.method === 'HEAD';
+    call.upstreamMs = performance.now() - call.upstreamStartedAt;
+    this.#resume = resume;
+    if (this.#remainingBytes > this.#context.maxResponseBytes && !isHead && status !== 304) {
+      this.#abort?.(new ResponseTooLarge());
+      return true;
+    }
+    const response = new GatewayResponse(status, headers, noBody());
+    const hasBody = !isHead && status !== 204 && status !== 304;
+    if (hasBody && call.chain !== undefined && buffersResponse(call.chain, call, response)) {
+      this.#startBuffering(response);
+      return true;
+    }
+    this.#state = 'head-pending';
+    this.#timeouts?.clear(this);
+    const pending = runUpstreamResponsePhase(call, response);
+    if (pending instanceof Promise) {
+      pending.then(() => this.#onStepsRun(response)).catch(error => this.#fail(error as Error));
+      return false;
+    }
+    this.#writeHead(response);
+    return true;
+  }
+
+  #onStepsRun(response: GatewayResponse): void {
+    if (this.#state === 'done') return;
+    const isComplete = this.#state === 'received';
+    this.#writeHead(response);
+    if (isComplete) this.#end(undefined, this.#trailers);
+    else this.#resume!();
+  }
+
+  #writeHead(response: GatewayResponse): void {
     this.#adjustFraming(response);
-    const captures = this.#events.bodyCaptures(this.#call, response);
+    const captures = writeStreamHead(this.#call, this.#writer, response);
+    this.#state = 'streaming';
     if (captures) this.#capture = { captures, buffer: new BodyBuffer() };
     this.#writer.onDrain = this.#timeouts ? () => this.#resumeUpstream() : this.#resume;
     this.#timeouts?.start(this);
-    this.#writer.writeHead(response.status, response.headers.flat);
   }
 
   #resumeUpstream(): void {
-    if (!this.#isEnded) this.#timeouts?.start(this);
+    if (this.#state !== 'done') this.#timeouts?.start(this);
     this.#resume?.();
   }
 
@@ -225,18 +243,30 @@ export class ProxyRequest implements Handler, TimeoutEntry, Admittable {
     if (receivedMethod !== 'HEAD' && this.#options.method === 'HEAD') response.headers.set('Content-Length', '0');
   }
 
+  #startBuffering(response: GatewayResponse): void {
+    this.#state = 'buffering';
+    this.#buffered = { response, buffer: new BodyBuffer() };
+    if (this.#timeouts) return;
+    this.#timeouts = this.#context.bufferingTimeouts;
+    this.#timeouts.start(this);
+  }
+
   onData(chunk: Buffer): boolean {
     const call = this.#call;
+    const isBuffering = this.#state === 'buffering';
     call.responseBytes += chunk.length;
-    if (call.responseBytes > (this.#buffered ? this.#events.maxBufferedBytes : this.#events.maxResponseBytes)) {
+    if (call.responseBytes > (isBuffering ? this.#context.maxBufferedBytes : this.#context.maxResponseBytes)) {
       this.#abort?.(new ResponseTooLarge());
       return true;
     }
-    if (this.#buffered) {
-      this.#buffered.buffer.add(chunk);
+    if (isBuffering) {
+      this.#buffered!.buffer.add(chunk);
       return true;
     }
-    if (call.receivedMethod === 'HEAD') return true;
+    return call.receivedMethod === 'HEAD' ? true : this.#writeChunk(chunk);
+  }
+
+  #writeChunk(chunk: Buffer): boolean {
     if (this.#capture) this.#captureChunk(chunk);
     if (this.#remainingBytes >= 0) {
       this.#remainingBytes -= chunk.length;
@@ -255,29 +285,31 @@ export class ProxyRequest implements Handler, TimeoutEntry, Admittable {
   }
 
   onComplete(trailers?: readonly (string | Buffer)[] | null): void {
-    const after = toTrailers(trailers);
-    if (this.#buffered) return this.#sendBuffered(this.#buffered.given, this.#buffered.buffer.bytes());
-    if (this.#headPending && !this.#isHeadSent) this.#headPending.then(() => this.#end(undefined, after));
-    else this.#end(undefined, after);
+    if (this.#state === 'streaming') this.#end(undefined, toTrailers(trailers));
+    else if (this.#state === 'buffering') this.#completeBuffered();
+    else if (this.#state === 'head-pending') {
+      this.#state = 'received';
+      this.#trailers = toTrailers(trailers);
+    }
   }
 
-  /** Runs the response phase on the buffered response, then sends it. */
-  #sendBuffered(response: GatewayResponse, whole: Buffer): void {
-    response.body = bodyFromBytes(whole);
+  /** Runs the response phase on the buffered response, then writes it. */
+  #completeBuffered(): void {
+    const { response, buffer } = this.#buffered!;
+    this.#state = 'received';
     this.#timeouts?.clear(this);
-    const send = () => {
-      if (this.#isEnded) return;
-      const bytes = response.body.bytes!;
-      response.headers.set('Content-Length', String(bytes.length));
-      this.#remainingBytes = -1;
-      this.#call.responseBytes = bytes.length;
-      this.#sendHead(response);
-      if (this.#capture) this.#captureChunk(bytes);
-      this.#end(this.#call.receivedMethod === 'HEAD' ? undefined : bytes);
-    };
-    const waiting = this.#events.onHead(this.#call, response);
-    if (waiting instanceof Promise) this.#headPending = waiting.then(send, error => this.onError(error as Error));
-    else send();
+    response.body = bodyFromBytes(buffer.bytes());
+    const pending = runUpstreamResponsePhase(this.#call, response);
+    if (pending instanceof Promise)
+      pending.then(() => this.#writeBuffered(response)).catch(error => this.#fail(error as Error));
+    else this.#writeBuffered(response);
+  }
+
+  #writeBuffered(response: GatewayResponse): void {
+    if (this.#state === 'done') return;
+    writeBufferedResponse(this.#call, this.#writer, response);
+    this.#settle();
+    this.#finish(true);
   }
 
   #captureChunk(chunk: Buffer): void {
@@ -293,59 +325,55 @@ export class ProxyRequest implements Handler, TimeoutEntry, Admittable {
   }
 
   #end(last?: Buffer, trailers?: string[]): void {
-    if (this.#isEnded) return;
-    this.#isEnded = true;
-    this.#timeouts?.clear(this);
-    this.#call.onDisconnect = undefined;
+    // Before the end: an error of a capture aborts the response.
     if (this.#capture) this.#endCapture(this.#capture.buffer.bytes());
+    this.#settle();
     this.#writer.end(last, trailers);
-    this.#pool.admission?.release(this);
-    this.#events.onEnd(this.#call, true);
+    this.#finish(true);
   }
 
   onError(error: Error): void {
-    if (this.#isEnded) return;
+    const state = this.#state;
+    if (state === 'done') return;
+    if (state === 'connecting' && this.#canRetry(error)) return this.#dispatch();
     const call = this.#call;
-    if (!this.#isHeadSent && !this.#isRetried && this.#isRetryable(error)) {
-      this.#isRetried = true;
-      this.#dispatch();
-      return;
-    }
-    this.#isEnded = true;
-    this.#pool.admission?.release(this);
+    this.#settle();
     this.#releasePreread?.(false);
-    this.#timeouts?.clear(this);
-    call.onDisconnect = undefined;
     this.#endCapture(undefined);
-    if (!this.#isHeadSent) {
-      this.#events.onFailure(call, this.#writer, toRefusalCode(call, error), error);
-      return;
+    if (state === 'streaming') {
+      // The head is sent: only closing the connection tells the client that the body is truncated.
+      this.#writer.abort();
+      return this.#finish(false);
     }
-    // The head is sent: only closing the connection tells the client that the body is truncated.
-    this.#writer.abort();
-    this.#events.onEnd(call, false);
+    this.#pool.admission?.release(this);
+    handleUpstreamFailure(this.#context.responder, call, this.#writer, toRefusalCode(call, error), error);
   }
 
-  /**
-   * Retry only when a reused connection was closed before any response byte, for an idempotent request without a
-   * streamed body. A fresh connection that closes is an upstream failure.
-   */
-  #isRetryable(error: Error): boolean {
-    const { code, socket } = error as { code?: string; socket?: { bytesRead?: number } };
+  /** Fails on the gateway's side: aborts the upstream request too, whose body may be paused. */
+  #fail(error: Error): void {
+    const abort = this.#abort;
+    this.onError(error);
+    abort?.();
+  }
+
+  #canRetry(error: Error): boolean {
     return (
-      (code === 'UND_ERR_SOCKET' || code === 'ECONNRESET') &&
-      (socket?.bytesRead ?? 0) > 0 &&
-      this.#resume === undefined &&
-      !this.#call.isClientDisconnected &&
+      this.#attempts < maxAttempts &&
       !this.#wasPreread &&
-      this.#call.body.stream === undefined &&
-      idempotentMethods.has(this.#options.method as string)
+      isRetryable(error, this.#call, this.#options.method as string)
     );
   }
-}
 
-export function deliverCaptures(captures: readonly BodyCapture[], bytes: Buffer | undefined): void {
-  for (const { maxBytes, complete } of captures) complete(bytes && bytes.length <= maxBytes ? bytes : undefined);
+  #settle(): void {
+    this.#state = 'done';
+    this.#timeouts?.clear(this);
+    this.#call.onDisconnect = undefined;
+  }
+
+  #finish(isComplete: boolean): void {
+    this.#pool.admission?.release(this);
+    finishExchange(this.#context.responder, this.#call, isComplete);
+  }
 }
 
 /** Fields that may not be trailers (RFC 9110, 6.5.1): they would change how the message is read. */
@@ -361,28 +389,4 @@ function toTrailers(raw: readonly (string | Buffer)[] | null | undefined): strin
       trailers.push(raw[i]!.toString('latin1'), raw[i + 1]!.toString('latin1'));
   }
   return trailers;
-}
-
-class ResponseTooLarge extends Error {}
-
-class UpstreamBusy extends Error {}
-
-const timeoutErrors = new Set([
-  'GW_UPSTREAM_TIMEOUT',
-  'UND_ERR_HEADERS_TIMEOUT',
-  'UND_ERR_BODY_TIMEOUT',
-  'UND_ERR_CONNECT_TIMEOUT',
-]);
-const dnsErrors = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_NODATA', 'EAI_NONAME']);
-
-export function toRefusalCode(call: Exchange, error: Error): RefusalCode {
-  if (call.isClientDisconnected) return 'client_disconnected';
-  if (error instanceof ResponseTooLarge) return 'response_too_large';
-  if (error instanceof UpstreamBusy) return 'upstream_busy';
-  const { code = '' } = error as { code?: string };
-  if (code === bodyProblem.too_large.code) return 'body_too_large';
-  if (code === bodyProblem.too_slow.code) return 'body_too_slow';
-  if (timeoutErrors.has(code)) return 'upstream_timeout';
-  if (code === 'GW_ADDRESS_REFUSED') return 'upstream_address_refused';
-  return dnsErrors.has(code) ? 'upstream_dns_failed' : 'upstream_failed';
 }

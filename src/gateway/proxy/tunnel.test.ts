@@ -2,11 +2,14 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
+import { createLog } from '#base/log.ts';
+import { TimeoutQueue } from '#base/timeout-queue.ts';
 import { noBody } from '../http/body.ts';
 import { HeaderList } from '../http/headers.ts';
-import { Exchange } from '../pipeline/exchange.ts';
+import { type Chain, Exchange } from '../pipeline/exchange.ts';
+import { refusals } from '../pipeline/refusals.ts';
 import type { ResponseWriter } from '../pipeline/response-writer.ts';
-import type { ProxyEvents } from './proxy-request.ts';
+import type { ResponseContext } from './proxy-request.ts';
 import { Tunnel } from './tunnel.ts';
 
 const server = createServer((_request, response) => response.end('no'));
@@ -31,16 +34,8 @@ const asking = () =>
     peer: { address: '127.0.0.1', isTls: false, serverName: '', certificate: undefined },
   });
 
-/** Must not be called: the client gets no response. */
-const never = () => assert.fail('the caller was answered');
-const writer: ResponseWriter = {
-  onDrain: undefined,
-  writeHead: never,
-  write: never,
-  end: never,
-  abort: never,
-  switchProtocol: never,
-};
+/** Must not be called: the response to the client is a refusal. */
+const never = () => assert.fail('the upstream response was written');
 
 describe('upgrade tunnel: a response step throws', () => {
   let port = 0;
@@ -54,34 +49,49 @@ describe('upgrade tunnel: a response step throws', () => {
   });
 
   const fault = new Error('a step failed');
-  const moments: readonly [when: string, path: string, faulty: Partial<ProxyEvents>][] = [
+  const moments: readonly [when: string, path: string, more: Partial<Chain>][] = [
     ['the head of an agreement', '/agrees', {}],
     ['the head of an answer', '/declines', {}],
-    ['an answer that was held', '/declines', { buffersResponse: () => true }],
+    ['an answer that was held', '/declines', { buffersResponse: [() => true] }],
   ];
   for (const [when, path, more] of moments)
     test(`${when}: the error fails that request once, and no other`, async () => {
       const failures: unknown[] = [];
+      const statuses: number[] = [];
       const settled = Promise.withResolvers<void>();
-      const receiver: ProxyEvents = {
-        ...{
-          maxResponseBytes: 1000,
-          maxBufferedBytes: 1000,
-          buffersResponse: () => false,
-          bodyCaptures: () => undefined,
+      const writer: ResponseWriter = {
+        onDrain: undefined,
+        writeHead: status => void statuses.push(status),
+        write: never,
+        end: () => undefined,
+        abort: never,
+        switchProtocol: never,
+      };
+      const context: ResponseContext = {
+        maxResponseBytes: 1000,
+        maxBufferedBytes: 1000,
+        bufferingTimeouts: new TimeoutQueue(10_000),
+        responder: {
+          log: createLog({ level: 'silent', format: 'json' }),
+          overrideRefusal: () => undefined,
+          onUpstreamFailure: (_call, code, reason) => void failures.push([code, reason]),
+          record: () => settled.resolve(),
         },
-        onHead() {
-          throw fault;
-        },
-        onEnd: never,
-        onFailure(_call, _sink, code, error) {
-          failures.push([code, error]);
-          settled.resolve();
-        },
+      };
+      const call = asking();
+      call.chain = {
+        ...{ request: [], captureBody: [], onUpstreamResult: [], buffersResponse: [] },
+        response: [
+          () => {
+            throw fault;
+          },
+        ],
+        names: { request: [], response: ['faulty'] },
+        onFinish: [],
         ...more,
       };
       const open = async () => connect(port, '127.0.0.1');
-      new Tunnel(asking(), writer, receiver, {
+      new Tunnel(call, writer, context, {
         open,
         path,
         headers: ['host', 'x'],
@@ -89,6 +99,7 @@ describe('upgrade tunnel: a response step throws', () => {
         timeoutMs: 10_000,
       }).send();
       await settled.promise;
-      assert.deepEqual(failures, [['upstream_failed', fault]]);
+      assert.deepEqual(failures, [['upstream_failed', fault.message]]);
+      assert.deepEqual(statuses, [refusals.upstream_failed.status]);
     });
 });

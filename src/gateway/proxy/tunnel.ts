@@ -7,8 +7,15 @@ import { noBody } from '../http/body.ts';
 import { HeaderList, hopByHopHeaders, removeConnectionHeaders } from '../http/headers.ts';
 import { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
+import {
+  finishExchange,
+  handleUpstreamFailure,
+  runUpstreamResponsePhase,
+  switchProtocol,
+} from '../pipeline/respond.ts';
 import type { ResponseWriter } from '../pipeline/response-writer.ts';
-import { type ProxyEvents, ProxyRequest, toRefusalCode } from './proxy-request.ts';
+import { ProxyRequest, type ResponseContext } from './proxy-request.ts';
+import { toRefusalCode } from './upstream-errors.ts';
 import { relayWebSocket } from './websocket-relay.ts';
 
 export interface TunnelOptions {
@@ -29,16 +36,16 @@ export interface TunnelOptions {
 export class Tunnel {
   readonly #call: Exchange;
   readonly #writer: ResponseWriter;
-  readonly #events: ProxyEvents;
+  readonly #context: ResponseContext;
   readonly #options: TunnelOptions;
   #request: ClientRequest | undefined;
   #isSettled = false;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(call: Exchange, writer: ResponseWriter, events: ProxyEvents, options: TunnelOptions) {
+  constructor(call: Exchange, writer: ResponseWriter, context: ResponseContext, options: TunnelOptions) {
     this.#call = call;
     this.#writer = writer;
-    this.#events = events;
+    this.#context = context;
     this.#options = options;
   }
 
@@ -94,31 +101,30 @@ export class Tunnel {
     call.upstreamMs = performance.now() - call.upstreamStartedAt;
     const response = new GatewayResponse(101, toHeaders(message), noBody());
     // Response steps run on the 101 head too.
-    Promise.try(() => this.#events.onHead(call, response)).then(
+    Promise.try(() => runUpstreamResponsePhase(call, response)).then(
       () => this.#switch(response, upstream, first),
       error => {
         upstream.destroy();
-        this.#events.onFailure(call, this.#writer, 'upstream_failed', error as Error);
+        handleUpstreamFailure(this.#context.responder, call, this.#writer, 'upstream_failed', error as Error);
       },
     );
   }
 
-  #switch({ headers }: GatewayResponse, upstream: Socket, first: Buffer): void {
+  #switch(response: GatewayResponse, upstream: Socket, first: Buffer): void {
     const call = this.#call;
     call.onDisconnect = undefined;
     if (call.isClientDisconnected) {
       upstream.destroy();
-      this.#events.onEnd(call, false);
+      finishExchange(this.#context.responder, call, false);
       return;
     }
-    const responseHeaders = [...headers.flat, 'Connection', 'Upgrade', 'Upgrade', call.upgrade];
-    const client = this.#writer.switchProtocol!(responseHeaders, () => relay.goAway());
+    const client = switchProtocol(call, this.#writer, response, () => relay.goAway());
     if (first.length > 0) upstream.unshift(first);
     const relay = relayWebSocket(client, upstream, {
       closeTimeoutMs: this.#options.closeTimeoutMs,
       onEnd: () => {
         call.responseBytes = upstream.bytesRead;
-        this.#events.onEnd(call, true);
+        finishExchange(this.#context.responder, call, true);
       },
     });
   }
@@ -131,16 +137,9 @@ export class Tunnel {
     }
     this.#settle();
     const { path, timeoutMs } = this.#options;
-    const bufferingTimeouts = new TimeoutQueue(timeoutMs);
+    const context = { ...this.#context, bufferingTimeouts: new TimeoutQueue(timeoutMs) };
     const options = { path, method: 'GET' } as const;
-    new ProxyRequest(
-      this.#call,
-      this.#writer,
-      this.#events,
-      dispatcherOfResponse(message),
-      options,
-      bufferingTimeouts,
-    ).send();
+    new ProxyRequest(this.#call, this.#writer, context, dispatcherOfResponse(message), options).send();
   }
 
   #settle(): void {
@@ -153,7 +152,8 @@ export class Tunnel {
     this.#settle();
     this.#call.onDisconnect = undefined;
     this.#request?.destroy();
-    this.#events.onFailure(this.#call, this.#writer, toRefusalCode(this.#call, error), error);
+    const call = this.#call;
+    handleUpstreamFailure(this.#context.responder, call, this.#writer, toRefusalCode(call, error), error);
   }
 }
 

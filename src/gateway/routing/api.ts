@@ -9,7 +9,7 @@ import { listenPortOf, validateListenPort } from '../pipeline/listen-port.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
 import { createConnectionOptions, createDefaultConnection } from '../proxy/connection-options.ts';
 import { createLoadBalancers } from '../proxy/load-balancer.ts';
-import type { ProxiedApi } from '../proxy/send.ts';
+import type { ProxiedApi } from '../proxy/proxy.ts';
 import { ApiAnalytics } from '../recording/api-analytics.ts';
 import { buildChain } from '../steps/build-chain.ts';
 import { createOptionsAccess } from '../steps/options-access.ts';

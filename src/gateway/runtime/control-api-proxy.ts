@@ -5,6 +5,7 @@ import { createClientClaims, type IsClientClaim } from '../http/client-claims.ts
 import { framingHeaders, hopByHopHeaders } from '../http/headers.ts';
 import { isClaimHeader } from '../http/request-head.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
+import { writeUnroutedResponse } from '../pipeline/respond.ts';
 import type { RequestHandler, ResponseWriter } from '../pipeline/response-writer.ts';
 import type { StepServices } from '../steps/step-services.ts';
 
@@ -93,6 +94,6 @@ function writeResponse(call: Exchange, writer: ResponseWriter, { status, headers
   const responseHeaders: string[] = [];
   for (let at = 0; at < headers.length; at += 2)
     if (!hopByHopHeaders.has(headers[at]!)) responseHeaders.push(headers[at]!, headers[at + 1]!);
-  writer.writeHead(status, responseHeaders);
-  writer.end(call.method === 'HEAD' || body.length === 0 ? undefined : body);
+  const hasBody = call.method !== 'HEAD' && body.length > 0;
+  writeUnroutedResponse(writer, status, responseHeaders, hasBody ? body : undefined);
 }

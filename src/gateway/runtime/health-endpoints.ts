@@ -2,6 +2,7 @@ import type { Clock } from '#base/clock.ts';
 import { toHealthReport } from '#base/health.ts';
 import { plainTextHeaders } from '#base/page-guard.ts';
 import { createJsonResponse, createResponse, type GatewayResponse } from '../http/response.ts';
+import { writeUnroutedResponse } from '../pipeline/respond.ts';
 import type { RequestHandler } from '../pipeline/response-writer.ts';
 
 export interface HealthEndpointsOptions {
@@ -45,8 +46,8 @@ export function withHealthEndpoints(
       if (!response) return next.handle(call, writer);
       const { bytes } = response.body;
       response.headers.set('Content-Length', String(bytes?.length ?? 0));
-      writer.writeHead(response.status, response.headers.flat);
-      writer.end(call.method === 'HEAD' ? undefined : bytes);
+      const body = call.method === 'HEAD' ? undefined : bytes;
+      writeUnroutedResponse(writer, response.status, response.headers.flat, body);
     },
   };
 }

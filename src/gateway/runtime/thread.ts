@@ -20,7 +20,6 @@ import { createTokenServices } from '../auth/token-services.ts';
 import { createCache } from '../cache/create-cache.ts';
 import { runDebug } from '../inspect/debug/run.ts';
 import type { DebugRun, DebugTask } from '../inspect/debug/schema.ts';
-import { withExplanations } from '../inspect/explain/explain.ts';
 import { createExplanationStore } from '../inspect/explain/explanation-store.ts';
 import { createOrganisationLimitCache } from '../limits/organisation-limit-cache.ts';
 import { createTenantGrants } from '../pipeline/tenant-grants.ts';
@@ -31,7 +30,6 @@ import { createEventEmitter, type EmittedEvent } from '../recording/event-emitte
 import { createRecentStats } from '../recording/recent-stats.ts';
 import { createRecorder, type Recorder } from '../recording/recorder.ts';
 import { describeApiStatus } from '../routing/api-status.ts';
-import { createEngine } from '../routing/engine.ts';
 import { createSnapshotLoader } from '../routing/loader.ts';
 import { createSniSelector } from '../routing/sni.ts';
 import { createTlsAcceptor } from '../server/tls-acceptor.ts';
@@ -41,8 +39,8 @@ import { startUptimeChecker } from '../uptime/uptime-checker.ts';
 import { createDefinitionSecrets } from '../variables/definition-secrets.ts';
 import { createReaderWithBackup } from './config-backup/backup-reader.ts';
 import type { ConfigBackup } from './config-backup/config-backup.ts';
-import { withControlApi } from './control-api-proxy.ts';
-import { createHealthEndpoints, withHealthEndpoints } from './health-endpoints.ts';
+import { buildHandler } from './handler-order.ts';
+import { createHealthEndpoints } from './health-endpoints.ts';
 import { createListeners } from './listeners.ts';
 import { createNetworkServices } from './network-services.ts';
 import type { ThreadStart } from './preload-thread.ts';
@@ -246,10 +244,8 @@ async function runThread(data: ThreadData, port: MessagePort): Promise<void> {
     recentStats.count(call);
     recorder.record(call, complete);
   };
-  const engineOptions = { snapshot: loader.snapshot, services, pools, record };
   const explanations = createExplanationStore(systemClock);
-  const traffic = withExplanations(engineOptions, explanations, createEngine(engineOptions));
-  const handler = withHealthEndpoints(healthEndpoints, withControlApi(services, traffic));
+  const handler = buildHandler({ snapshot: loader.snapshot, services, pools, record, healthEndpoints, explanations });
   const transports = createTransports({ handler, settings, clock: systemClock, log });
   const tlsAcceptor = createTlsAcceptor({
     certificateFile: settings['gateway.tls.certificate_file'],

@@ -5,6 +5,7 @@ import { type Body, noBody } from '../http/body.ts';
 import { HeaderList } from '../http/headers.ts';
 import type { InvalidRequest } from '../http/request-head.ts';
 import { Exchange } from '../pipeline/exchange.ts';
+import { writeUnroutedResponse } from '../pipeline/respond.ts';
 import { type BodyRate, createBodyRate } from './body-rate.ts';
 import { createBadRequestResponse, createExchange } from './create-exchange.ts';
 import { Http1Connection } from './http1-connection.ts';
@@ -169,6 +170,5 @@ function createHttp1Body(
 function refuseRequest(writer: Http1Writer, connection: Http1Connection, fault: InvalidRequest): void {
   const { headers, body } = createBadRequestResponse(fault);
   connection.closeAfterResponse();
-  writer.writeHead(fault.status, headers);
-  writer.end(body);
+  writeUnroutedResponse(writer, fault.status, headers, body);
 }

@@ -1,9 +1,10 @@
 import { constants, performServerHandshake, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import { type Body, noBody } from '../http/body.ts';
-import { grpcHttpStatus, readGrpcType, toGrpcStatus, toTrailersOnly } from '../http/grpc.ts';
+import { readGrpcType, toGrpcStatus } from '../http/grpc.ts';
 import { HeaderList } from '../http/headers.ts';
 import type { InvalidRequest } from '../http/request-head.ts';
 import { Exchange, type Peer } from '../pipeline/exchange.ts';
+import { writeTrailersOnly, writeUnroutedResponse } from '../pipeline/respond.ts';
 import { type BodyRate, createBodyRate } from './body-rate.ts';
 import { createBadRequestResponse, createExchange } from './create-exchange.ts';
 import { isolateStreamErrors } from './http2-stream-errors.ts';
@@ -140,12 +141,6 @@ function refuseRequest(
 ): void {
   const { headers, body } = createBadRequestResponse(bad);
   const grpcType = head && readGrpcType(head.method, head.headers);
-  if (grpcType === undefined) {
-    writer.writeHead(bad.status, headers);
-    return writer.end(body);
-  }
-  const grpc = new HeaderList(headers);
-  toTrailersOnly(grpc, grpcType, toGrpcStatus(bad.status), body.toString());
-  writer.writeHead(grpcHttpStatus, grpc.flat);
-  writer.end();
+  if (grpcType === undefined) return writeUnroutedResponse(writer, bad.status, headers, body);
+  writeTrailersOnly(writer, new HeaderList(headers), grpcType, toGrpcStatus(bad.status), body.toString());
 }

@@ -4,7 +4,7 @@ import { Exchange } from '../../pipeline/exchange.ts';
 import type { RequestHandler } from '../../pipeline/response-writer.ts';
 import type { UpstreamPools } from '../../proxy/pools.ts';
 import { type Api, compileApi } from '../../routing/api.ts';
-import { createEngine } from '../../routing/engine.ts';
+import { createDispatcher } from '../../routing/dispatch.ts';
 import { prefetchReferences } from '../../routing/loader.ts';
 import type { Snapshot } from '../../routing/snapshot.ts';
 import type { StepServices } from '../../steps/step-services.ts';
@@ -29,7 +29,7 @@ export interface DebugContext {
   readonly snapshot: () => Snapshot;
 }
 
-/** Debug run: one request through an unpublished definition with the traffic engine, in a sandbox, with a trace. */
+/** Debug run: one request through an unpublished definition with the dispatcher of traffic, in a sandbox, with a trace. */
 export async function runDebug(task: DebugTask, { services, pools, snapshot }: DebugContext): Promise<DebugRun> {
   const model = toModel(task.definition);
   const trace = createTrace(services.clock, model.identity);
@@ -55,7 +55,7 @@ export async function runDebug(task: DebugTask, { services, pools, snapshot }: D
   }
 }
 
-/** Runs the exchange through the engine, within the debug timeout. */
+/** Runs the exchange through the dispatcher, within the debug timeout. */
 async function runExchange(
   task: DebugTask,
   services: StepServices,
@@ -82,12 +82,12 @@ async function runExchange(
     const address = `${options.origin}${options.path.split('?', 1)[0]}`;
     trace.note({ level: 'info', type: 'request', mw: 'upstream', msg: `sent ${options.method} ${address}` }, call.api);
   });
-  const engine = createEngine({ snapshot: () => snapshot, services, pools: watched, record: () => undefined });
-  const { message, text } = await collectResponse(call, engine, trace, services.settings['debug.timeout_ms']);
+  const dispatcher = createDispatcher({ snapshot: () => snapshot, services, pools: watched, record: () => undefined });
+  const { message, text } = await collectResponse(call, dispatcher, trace, services.settings['debug.timeout_ms']);
   return { built: true, message, response: joinDumps(request, text), logs: trace.text() };
 }
 
-const collectResponse = (call: Exchange, engine: RequestHandler, trace: Trace, timeoutMs: number) =>
+const collectResponse = (call: Exchange, dispatcher: RequestHandler, trace: Trace, timeoutMs: number) =>
   new Promise<{ message: string; text: string }>(resolve => {
     function end(message: string): void {
       clearTimeout(timer);
@@ -124,7 +124,7 @@ const collectResponse = (call: Exchange, engine: RequestHandler, trace: Trace, t
       trace.note({ level: 'error', type: trace.phase, msg: `${message}, waiting for ${trace.waitingFor}` }, call.api);
       abandon(message);
     }, timeoutMs);
-    engine.handle(call, answer.writer);
+    dispatcher.handle(call, answer.writer);
   });
 
 /** Upstream pools that report each dispatched request. */

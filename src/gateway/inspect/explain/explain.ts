@@ -2,12 +2,12 @@ import { createPublicId } from '#base/ids.ts';
 import type { Exchange } from '../../pipeline/exchange.ts';
 import { explainHeader } from '../../pipeline/explain-header.ts';
 import type { RequestHandler, ResponseWriter } from '../../pipeline/response-writer.ts';
-import { createEngine, type EngineOptions } from '../../routing/engine.ts';
+import { createDispatcher, type DispatcherOptions } from '../../routing/dispatch.ts';
 import { tracePools } from '../debug/run.ts';
-import { createTrace, elapsedMs } from '../debug/trace.ts';
+import { createTrace, elapsedMs, type Trace } from '../debug/trace.ts';
 import { noteUpstream } from '../debug/traced-api.ts';
 import { createExplainedSnapshot } from './explained-snapshot.ts';
-import { ExplainedWriter } from './explained-writer.ts';
+import { ExplainedWriter, type ResponseEvents } from './explained-writer.ts';
 import type { ExplanationStore } from './explanation-store.ts';
 import { noteRoute } from './route.ts';
 import { createSecretRateLimit } from './secret-rate-limit.ts';
@@ -17,70 +17,80 @@ const explanationHeader = 'X-Gw-Explanation';
 
 const rpcTimeoutMs = 2000;
 
+type ExplainServices = DispatcherOptions['services'];
+
 /** Explains requests with the explain header; all others cost one header lookup. */
 export function withExplanations(
-  options: EngineOptions,
+  options: DispatcherOptions,
   explanations: ExplanationStore,
   next: RequestHandler,
 ): RequestHandler {
-  const { services } = options;
-  const limitAttempts = createSecretRateLimit(services.clock);
-
-  /** Removes the secret, valid or not: it must reach neither the upstream nor a record. */
-  function takeSecret({ headers }: Exchange): string {
-    const secret = headers.get(explainHeader) ?? '';
-    // `set` removes other spellings of the name too.
-    headers.set(explainHeader, '');
-    headers.remove(explainHeader);
-    return secret;
-  }
-
-  async function isAllowed({ clientAddress }: Exchange, secret: string): Promise<boolean> {
-    if (secret === '') return false;
-    try {
-      return await limitAttempts(clientAddress, () => services.rpc('explains', { secret }, rpcTimeoutMs));
-    } catch (error) {
-      services.log.warn({ reason: (error as Error).message }, 'explain secret not verified, request not explained');
-      return false;
-    }
-  }
-
-  function explain(call: Exchange, writer: ResponseWriter): void {
-    const id = createPublicId();
-    const trace = createTrace(services.clock, { id: '', name: '', orgId: '' }, services.secrets.redact);
-    explanations.add(id, trace);
-    const pools = tracePools(options.pools, ({ origin, path, method }) => {
-      const msg = `sent ${method} ${origin}${path.split('?', 1)[0]}`;
-      trace.note({ level: 'info', type: 'request', mw: 'upstream', msg }, call.api);
-    });
-    const snapshot = options.snapshot();
-    noteRoute(call, snapshot, trace, services.settings['gateway.api_id_paths']);
-    const current = createExplainedSnapshot(snapshot, call, trace);
-    const events = {
-      onStart(status: number) {
-        noteUpstream(call, trace);
-        const refused = call.errorCode ? { refusal: call.errorCode } : {};
-        const took_ms = elapsedMs(call.startedAt);
-        trace.note(
-          { level: 'info', type: 'response', msg: `the caller gets ${status}`, ...refused, took_ms },
-          call.api,
-        );
-        return [explanationHeader, summarizeTrace(id, trace.text())];
-      },
-      onEnd: () => trace.note({ level: 'info', type: 'response', msg: 'done', took_ms: elapsedMs(call.startedAt) }),
-    };
-    const onUpstreamFailure = ({ api }: Exchange, refusal: string, reason: string) =>
-      trace.note({ level: 'warn', type: 'response', mw: 'upstream', msg: `failed: ${reason}`, refusal }, api);
-    const engine = createEngine({ ...options, pools, snapshot: () => current, onUpstreamFailure });
-    engine.handle(call, new ExplainedWriter(writer, events));
-  }
-
+  const isAllowed = createSecretCheck(options.services);
   return {
     handle(call, writer) {
       if (!call.headers.has(explainHeader)) return next.handle(call, writer);
       void isAllowed(call, takeSecret(call)).then(allowed =>
-        allowed ? explain(call, writer) : next.handle(call, writer),
+        allowed ? explainRequest(options, explanations, call, writer) : next.handle(call, writer),
       );
     },
+  };
+}
+
+/** Removes the secret, valid or not: it must reach neither the upstream nor a record. */
+function takeSecret({ headers }: Exchange): string {
+  const secret = headers.get(explainHeader) ?? '';
+  // `set` removes other spellings of the name too.
+  headers.set(explainHeader, '');
+  headers.remove(explainHeader);
+  return secret;
+}
+
+function createSecretCheck({ clock, rpc, log }: ExplainServices) {
+  const limitAttempts = createSecretRateLimit(clock);
+  return async ({ clientAddress }: Exchange, secret: string): Promise<boolean> => {
+    if (secret === '') return false;
+    try {
+      return await limitAttempts(clientAddress, () => rpc('explains', { secret }, rpcTimeoutMs));
+    } catch (error) {
+      log.warn({ reason: (error as Error).message }, 'explain secret not verified, request not explained');
+      return false;
+    }
+  };
+}
+
+/** Dispatches the request with a dispatcher of its own, whose APIs, pools and writer are traced. */
+function explainRequest(
+  options: DispatcherOptions,
+  explanations: ExplanationStore,
+  call: Exchange,
+  writer: ResponseWriter,
+): void {
+  const { services } = options;
+  const id = createPublicId();
+  const trace = createTrace(services.clock, { id: '', name: '', orgId: '' }, services.secrets.redact);
+  explanations.add(id, trace);
+  const pools = tracePools(options.pools, ({ origin, path, method }) => {
+    const msg = `sent ${method} ${origin}${path.split('?', 1)[0]}`;
+    trace.note({ level: 'info', type: 'request', mw: 'upstream', msg }, call.api);
+  });
+  const current = options.snapshot();
+  noteRoute(call, current, trace, services.settings['gateway.api_id_paths']);
+  const snapshot = createExplainedSnapshot(current, call, trace);
+  const onUpstreamFailure = ({ api }: Exchange, refusal: string, reason: string) =>
+    trace.note({ level: 'warn', type: 'response', mw: 'upstream', msg: `failed: ${reason}`, refusal }, api);
+  const dispatcher = createDispatcher({ ...options, pools, snapshot: () => snapshot, onUpstreamFailure });
+  dispatcher.handle(call, new ExplainedWriter(writer, traceResponse(call, id, trace)));
+}
+
+function traceResponse(call: Exchange, id: string, trace: Trace): ResponseEvents {
+  return {
+    onStart(status) {
+      noteUpstream(call, trace);
+      const refused = call.errorCode ? { refusal: call.errorCode } : {};
+      const took_ms = elapsedMs(call.startedAt);
+      trace.note({ level: 'info', type: 'response', msg: `the caller gets ${status}`, ...refused, took_ms }, call.api);
+      return [explanationHeader, summarizeTrace(id, trace.text())];
+    },
+    onEnd: () => trace.note({ level: 'info', type: 'response', msg: 'done', took_ms: elapsedMs(call.startedAt) }),
   };
 }

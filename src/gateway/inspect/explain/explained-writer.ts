@@ -7,7 +7,7 @@ export interface ResponseEvents {
   onEnd(): void;
 }
 
-/** Response writer that adds headers. A class, since the engine sets `onDrain` on it. */
+/** Response writer that adds headers. A class, since the proxy sets `onDrain` on it. */
 export class ExplainedWriter implements ResponseWriter {
   readonly #inner: ResponseWriter;
   readonly #watching: ResponseEvents;

@@ -1,0 +1,48 @@
+import { problem as bodyProblem } from '../http/body.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import type { RefusalCode } from '../pipeline/refusals-table.ts';
+
+export class ResponseTooLarge extends Error {}
+
+export class UpstreamBusy extends Error {}
+
+export const upstreamTimeoutCode = 'GW_UPSTREAM_TIMEOUT';
+
+const timeoutErrors = new Set([
+  upstreamTimeoutCode,
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+const dnsErrors = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_NODATA', 'EAI_NONAME']);
+
+/** Refusal of a request whose upstream request failed. */
+export function toRefusalCode(call: Exchange, error: Error): RefusalCode {
+  if (call.isClientDisconnected) return 'client_disconnected';
+  if (error instanceof ResponseTooLarge) return 'response_too_large';
+  if (error instanceof UpstreamBusy) return 'upstream_busy';
+  const { code = '' } = error as { code?: string };
+  if (code === bodyProblem.too_large.code) return 'body_too_large';
+  if (code === bodyProblem.too_slow.code) return 'body_too_slow';
+  if (timeoutErrors.has(code)) return 'upstream_timeout';
+  if (code === 'GW_ADDRESS_REFUSED') return 'upstream_address_refused';
+  return dnsErrors.has(code) ? 'upstream_dns_failed' : 'upstream_failed';
+}
+
+/** Idempotent methods (RFC 9110, 9.2.2), retried when a reused connection was closed. */
+const idempotentMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
+
+/**
+ * Retry only when a reused connection was closed before any response byte, for an idempotent request without a
+ * streamed body. A fresh connection that closes is an upstream failure.
+ */
+export function isRetryable(error: Error, call: Exchange, method: string): boolean {
+  const { code, socket } = error as { code?: string; socket?: { bytesRead?: number } };
+  return (
+    (code === 'UND_ERR_SOCKET' || code === 'ECONNRESET') &&
+    (socket?.bytesRead ?? 0) > 0 &&
+    !call.isClientDisconnected &&
+    call.body.stream === undefined &&
+    idempotentMethods.has(method)
+  );
+}
