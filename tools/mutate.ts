@@ -21,6 +21,7 @@ const usage = `npm run mutate -- [options]
   --base REF     mutate source files changed since REF (default: HEAD~1, when no --files are given)
   --count N      mutations to draw (default 24)
   --seed N       seed of the draw (default 1)
+  --from N       first of the drawn mutations to test (default 1): continues an interrupted run
   --tests N      test files to run for each, the nearest first (default 10)
   --seconds N    time for the tests of one mutation (default 120)`;
 
@@ -30,6 +31,7 @@ const { values } = parseArgs({
     base: { type: 'string' },
     count: { type: 'string', default: '24' },
     seed: { type: 'string', default: '1' },
+    from: { type: 'string', default: '1' },
     tests: { type: 'string', default: '10' },
     seconds: { type: 'string', default: '120' },
     help: { type: 'boolean', default: false },
@@ -82,6 +84,7 @@ async function main(): Promise<number> {
     console.log(`${drawn.length} mutations, tested in ${tree}`);
     const results: Result[] = [];
     for (const [index, mutation] of drawn.entries()) {
+      if (index + 1 < Number(values.from)) continue;
       const result = await judge(tree, mutation, env);
       if (interrupted.signal.aborted) break;
       results.push(result);
