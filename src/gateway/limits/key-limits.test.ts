@@ -61,6 +61,7 @@ test('rate limit exceeded: 429 with its message, Retry-After and an event', asyn
   const { api, clock, heard } = limitsBench();
   const session = keySession({ rate: 1, per: 10 });
   await api().call(session);
+  assert.deepEqual(heard, [], 'a request below the rate emits none');
   clock.ms += 2500;
   const response = await api().call(session);
   assert.equal(response.status, 429);
