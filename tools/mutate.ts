@@ -41,8 +41,6 @@ const { values } = parseArgs({
 const selection = createTestSelection(root);
 /** Test files that fail without any mutation: they say nothing. */
 const broken = new Set<string>();
-/** Test files that passed once in this run, so they pass here without a mutation too. */
-const passing = new Set<string>();
 
 /** Set by a signal: the running test ends first, then the services, and the copy of the tree is removed. */
 const interrupted = new AbortController();
@@ -161,10 +159,10 @@ async function judge(tree: string, mutation: Drawn, env: NodeJS.ProcessEnv): Pro
   return { ...mutation, outcome: tests.length === 0 ? 'untested' : 'survived', tests, by: '' };
 }
 
-/** Flaky tests: a failure counts when the test passes without the mutation, and fails again with it. */
+/** Flaky tests: a failure counts when the test passes right after it without the mutation, and fails again with it. */
 async function noticesMutation(tree: string, mutation: Drawn, test: string, env: NodeJS.ProcessEnv): Promise<boolean> {
   if (await runMutated(tree, mutation, test, env)) return false;
-  if (!interrupted.signal.aborted && !passing.has(test) && !(await run(tree, test, env))) {
+  if (!interrupted.signal.aborted && !(await run(tree, test, env))) {
     broken.add(test);
     console.log(`left out: ${test} does not pass without a mutation in the time given`);
   }
@@ -199,7 +197,6 @@ async function run(tree: string, test: string, env: NodeJS.ProcessEnv): Promise<
   clearTimeout(timer);
   interrupted.signal.removeEventListener('abort', kill);
   kill();
-  if (code === 0) passing.add(test);
   return code === 0;
 }
 
