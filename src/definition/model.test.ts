@@ -15,7 +15,7 @@ test('an empty classic definition becomes a model with every default and one ver
   const model = classicToModel({});
   assert.equal(model.identity.name, '');
   assert.equal(model.authentication.enabled, true);
-  assert.deepEqual(model.modes, ['token']);
+  assert.deepEqual(model.authMethods, ['token']);
   assert.equal(model.trafficLogs.enabled, true);
   assert.equal(model.customDomain.enabled, false);
   assert.equal(model.versionData.notVersioned, true);
@@ -26,7 +26,7 @@ test('an empty classic definition becomes a model with every default and one ver
 test('an absent block of the OpenAPI format is disabled', () => {
   const model = oasToModel(gateway());
   assert.equal(model.authentication.enabled, false);
-  assert.deepEqual(model.modes, []);
+  assert.deepEqual(model.authMethods, []);
   assert.equal(model.trafficLogs.enabled, false);
   assert.equal(model.listen.path, '/a/');
 });
@@ -149,7 +149,7 @@ test('the component of a scheme gives its kind and credential source', () => {
       },
     }),
   });
-  assert.deepEqual(model.modes, ['jwt', 'token']);
+  assert.deepEqual(model.authMethods, ['jwt', 'token']);
   assert.deepEqual([model.token.queryEnabled, model.token.queryName, model.token.headerEnabled], [true, 'k', false]);
   assert.deepEqual([model.jwt.source, model.jwt.headerEnabled, model.jwt.headerName], ['s', true, 'A']);
 });

@@ -19,9 +19,9 @@ export type Model = { [K in keyof typeof facets]: FieldsOf<(typeof facets)[K]> }
   /** At least one; an API without versions has one with an unused key. */
   readonly versions: readonly VersionModel[];
   /** Enabled auth methods, in the order they run; none for a keyless API. */
-  readonly modes: readonly AuthMethod[];
+  readonly authMethods: readonly AuthMethod[];
   /** Alternative security requirements, of which one must pass; empty where all enabled methods must pass. */
-  readonly alternatives: readonly SecurityRequirement[];
+  readonly securityRequirements: readonly SecurityRequirement[];
   /** Name of the OpenAPI scheme that checks scopes and exchanges tokens; empty where there is none. */
   readonly scopeScheme: string;
   /** OpenAPI part, for request validation and mock responses. */
@@ -52,13 +52,13 @@ export function classicToModel(definition: ClassicDefinition): Model {
   return {
     ...model,
     form: 'classic',
-    modes: listEnabledMethods(model),
+    authMethods: listEnabledMethods(model),
     versions: versions.map(([key, version]) => ({
       ...readAll(versionFacets, 'classic', root, { '@version': ['version_data', 'versions', key] }),
       key,
       endpoints: readClassicEndpoints(objectOrEmpty(version)),
     })),
-    alternatives: [],
+    securityRequirements: [],
     scopeScheme: '',
     document: null,
     streams: null,
@@ -69,12 +69,12 @@ export function oasToModel(document: OasDefinition): Model {
   const { 'x-gw-api-gateway': _, 'x-gw-streaming': streaming, ...openApi } = document;
   const { extension, anchors } = normalizeOas(document);
   const model = readAll(facets, 'oas', extension, anchors);
-  const alternatives = readSecurityRequirements(document, extension);
+  const securityRequirements = readSecurityRequirements(document, extension);
   return {
     ...model,
     form: isObject(streaming) ? 'streams' : 'oas',
-    modes:
-      alternatives.length > 0
+    authMethods:
+      securityRequirements.length > 0
         ? listEnabledMethods(model)
         : selectFirstRequirement(listEnabledMethods(model), document, anchors),
     versions: [
@@ -84,7 +84,7 @@ export function oasToModel(document: OasDefinition): Model {
         endpoints: readOasEndpoints(extension, document.paths),
       },
     ],
-    alternatives,
+    securityRequirements,
     scopeScheme: anchors['@oauth2']?.at(-1) ?? '',
     document: openApi,
     streams: isObject(streaming) ? objectOrEmpty(streaming.streams) : null,
@@ -144,7 +144,7 @@ const listEnabledMethods = (model: JsonObject): AuthMethod[] =>
     : [];
 
 /**
- * Without alternatives only the first requirement of a document counts; methods that OpenAPI cannot express are added.
+ * Where requirements are not OR-ed, only the first of a document counts; methods that OpenAPI cannot express are added.
  * A requirement none of whose schemes is enabled opens nothing: then all enabled methods must pass.
  */
 function selectFirstRequirement(methods: AuthMethod[], { security }: OasDefinition, anchors: Anchors): AuthMethod[] {

@@ -94,11 +94,13 @@ const readMethod = (mode: AuthMethod, extension: JsonObject, anchors: Anchors) =
 });
 
 /** Model variants: the model itself, and one with the settings of each method of each alternative. */
-export const expandRequirements = <T extends { readonly alternatives: readonly SecurityRequirement[] }>(
+export const expandRequirements = <T extends { readonly securityRequirements: readonly SecurityRequirement[] }>(
   model: T,
 ): T[] => [
   model,
-  ...model.alternatives.flatMap(({ methods }) => methods.map(({ mode, config }) => ({ ...model, [mode]: config }))),
+  ...model.securityRequirements.flatMap(({ methods }) =>
+    methods.map(({ mode, config }) => ({ ...model, [mode]: config })),
+  ),
 ];
 
 /** Enabled schemes that no requirement names, and that would never be checked. */

@@ -102,9 +102,9 @@ export function findReferences(written: DefinitionOfKind): ApiReference[] {
 const authNames: Partial<Record<AuthMethod, string>> = { token: 'authToken', jwt: 'jwt', oauth: 'oauth', basic: 'ba' };
 
 /** Auth types as list filters name them: common ones by name, others by name and as `other`. */
-function listAuthTypes({ modes, clientCertificates }: Model): string[] {
-  if (modes.length === 0 && !clientCertificates.enabled) return ['keyless'];
-  const named = modes.flatMap(mode => authNames[mode] ?? [mode, 'other']);
+function listAuthTypes({ authMethods, clientCertificates }: Model): string[] {
+  if (authMethods.length === 0 && !clientCertificates.enabled) return ['keyless'];
+  const named = authMethods.flatMap(mode => authNames[mode] ?? [mode, 'other']);
   return [...new Set(clientCertificates.enabled ? [...named, 'mutualTLS', 'other'] : named)];
 }
 

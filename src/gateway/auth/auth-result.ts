@@ -19,9 +19,9 @@ export const identityProviderNames: Readonly<Record<AuthMethod, string>> = {
 };
 
 /** True where this auth method sets the session. With several and no base provider each does, and the last one wins. */
-export function providesSession({ modes, authentication }: Model, mode: AuthMethod): boolean {
+export function providesSession({ authMethods, authentication }: Model, mode: AuthMethod): boolean {
   const wanted = authentication.baseIdentityProvider;
-  return modes.length === 1 || wanted === '' || wanted === identityProviderNames[mode];
+  return authMethods.length === 1 || wanted === '' || wanted === identityProviderNames[mode];
 }
 
 /** Sets the key and session of the request. */

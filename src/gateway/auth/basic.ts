@@ -26,7 +26,7 @@ const defaultTtlSeconds = 60;
 export const basicAuthStep: Step<AuthServices> = {
   name: 'basic',
   build(context) {
-    if (!context.model.modes.includes('basic')) return undefined;
+    if (!context.model.authMethods.includes('basic')) return undefined;
     const places = toCredentialSources(context.model.basic);
     const fromBody = context.model.basic.extractFromBody ? compileBodyReader(context.model.basic) : undefined;
     const { signIn: authenticate, challenged: addChallenge } = createAuthenticator(context);

@@ -48,8 +48,8 @@ export const bearerTokenStep: Step<AuthServices> = {
 };
 
 /** A request that matched a security requirement without the scheme has no bearer token. */
-function createSchemeFilter({ alternatives, scopeScheme }: Model): (call: Exchange) => boolean {
-  const naming = alternatives.map(({ names }) => names.includes(scopeScheme));
+function createSchemeFilter({ securityRequirements, scopeScheme }: Model): (call: Exchange) => boolean {
+  const naming = securityRequirements.map(({ names }) => names.includes(scopeScheme));
   return naming.includes(true) ? call => naming[call.matchedAlternative] ?? true : () => true;
 }
 

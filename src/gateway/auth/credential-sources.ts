@@ -30,9 +30,14 @@ export function toCredentialSources(sources: CredentialSettings): CredentialSour
 }
 
 /** All credential sources of an API. */
-export const listCredentialSources = ({ modes, alternatives, oauth2, ...model }: Model): CredentialSources[] => [
-  ...modes.map(mode => toCredentialSources(model[mode])),
-  ...alternatives.flatMap(({ methods }) =>
+export const listCredentialSources = ({
+  authMethods,
+  securityRequirements,
+  oauth2,
+  ...model
+}: Model): CredentialSources[] => [
+  ...authMethods.map(mode => toCredentialSources(model[mode])),
+  ...securityRequirements.flatMap(({ methods }) =>
     methods.map(({ config }) => toCredentialSources(config as unknown as CredentialSettings)),
   ),
   ...(oauth2.enabled ? [toCredentialSources(oauth2)] : []),

@@ -28,7 +28,7 @@ export const externalOAuthStep: Step<AuthServices> = {
   name: 'external-oauth',
   build(context): StepHooks | undefined {
     const { model } = context;
-    if (!model.modes.includes('externalOAuth')) return undefined;
+    if (!model.authMethods.includes('externalOAuth')) return undefined;
     const [provider] = model.externalOAuth.providers;
     if (!provider)
       return { request: call => (isAuthenticated(call) ? undefined : refuse(call, 'external_no_provider')) };

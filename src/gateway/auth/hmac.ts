@@ -24,7 +24,7 @@ export const hmacStep: Step<AuthServices> = {
   name: 'hmac',
   build(context) {
     const { model, services } = context;
-    if (!model.modes.includes('hmac')) return undefined;
+    if (!model.authMethods.includes('hmac')) return undefined;
     const places = toCredentialSources(model.hmac);
     const { allowedAlgorithms, allowedClockSkewMs } = model.hmac;
     const { orgId } = model.identity;

@@ -36,7 +36,7 @@ export const jwtStep: Step<AuthServices> = {
   name: 'jwt',
   build(context) {
     const { model } = context;
-    if (!model.modes.includes('jwt')) return undefined;
+    if (!model.authMethods.includes('jwt')) return undefined;
     const central = model.jwt.source.trim() !== '' || model.jwt.keySets.length > 0;
     return central ? buildSharedJwt(context) : buildKeyJwt(context);
   },

@@ -44,7 +44,7 @@ export const oidcStep: Step<AuthServices> = {
   name: 'oidc',
   build(context) {
     const { model, services } = context;
-    if (!model.modes.includes('oidc')) return undefined;
+    if (!model.authMethods.includes('oidc')) return undefined;
     const places = toCredentialSources(model.oidc);
     const providers = buildProviders(context);
     const find = ({ claims, kid, algorithm }: ParsedJwt): MaybePromise<JwtSigner | undefined> =>

@@ -16,9 +16,9 @@ const policiesByMode: { readonly [Mode in AuthMethod]?: (config: Model[Mode]) =>
 /** Policies whose absence makes the API unavailable. */
 export function listReferencedPolicies(model: Model): string[] {
   const ways =
-    model.alternatives.length > 0
-      ? model.alternatives.flatMap(it => it.methods)
-      : model.modes.map(mode => ({ mode, config: model[mode] }));
+    model.securityRequirements.length > 0
+      ? model.securityRequirements.flatMap(it => it.methods)
+      : model.authMethods.map(mode => ({ mode, config: model[mode] }));
   const policyIds = ways.flatMap(({ mode, config }) => policiesByMode[mode]?.(config as never) ?? []);
   return [...new Set(policyIds)].filter(Boolean);
 }

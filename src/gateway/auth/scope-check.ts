@@ -27,7 +27,7 @@ export const scopeCheckStep: Step<AuthServices> = {
     const { model } = context;
     const { enabled, scopeCheckEnabled } = model.oauth2;
     if (!enabled || !scopeCheckEnabled || !model.authentication.enabled) return undefined;
-    if (!verifyingModes.some(mode => model.modes.includes(mode)))
+    if (!verifyingModes.some(mode => model.authMethods.includes(mode)))
       throw new ApiCompileError(
         'scopes are looked for in tokens that are verified, and no way in of this API verifies any',
       );
@@ -61,12 +61,12 @@ function compileGlobalScopes({
   oauth2,
   document,
   scopeScheme,
-  alternatives,
+  securityRequirements,
 }: Model): (call: Exchange) => ScopeAlternatives {
   if (oauth2.scopeSource === 'operation') return () => noScopes;
   const all = readRequiredScopes(document?.security, scopeScheme);
-  if (alternatives.length === 0) return () => all;
-  const each = alternatives.map((_, at) => {
+  if (securityRequirements.length === 0) return () => all;
+  const each = securityRequirements.map((_, at) => {
     const requirement = Array.isArray(document?.security) ? document.security.slice(at, at + 1) : [];
     return readRequiredScopes(requirement, scopeScheme);
   });

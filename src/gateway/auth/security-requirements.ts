@@ -35,9 +35,11 @@ export const securityRequirementsStep: Step<AuthServices> = {
   name: 'alternatives',
   build(context) {
     const { model } = context;
-    if (model.alternatives.length === 0) return undefined;
+    if (model.securityRequirements.length === 0) return undefined;
     const events = bufferEvents(context.services);
-    const attempts = model.alternatives.map(it => compileRequirement(it, { ...context, services: events.services }));
+    const attempts = model.securityRequirements.map(it =>
+      compileRequirement(it, { ...context, services: events.services }),
+    );
 
     function attempt(call: Exchange, before: IdentityState, at: number): MaybePromise<StepResult> {
       const outcome = runHooks(attempts[at]!, call, 0);
@@ -76,14 +78,14 @@ export const securityRequirementsStep: Step<AuthServices> = {
 /** A step that runs on its own only without security requirements: they run it themselves. */
 export const unlessRequirements = (step: Step<AuthServices>): Step<AuthServices> => ({
   name: step.name,
-  build: context => (context.model.alternatives.length > 0 ? undefined : step.build(context)),
+  build: context => (context.model.securityRequirements.length > 0 ? undefined : step.build(context)),
 });
 
 /** Mutual TLS as one of the security requirements is not required of every request. */
 export const clientCertificatesUnlessRequired: Step<AuthServices> = {
   name: clientCertificatesStep.name,
   build: context =>
-    context.model.alternatives.some(({ requiresCertificate: certificate }) => certificate)
+    context.model.securityRequirements.some(({ requiresCertificate: certificate }) => certificate)
       ? undefined
       : clientCertificatesStep.build(context),
 };
@@ -93,12 +95,12 @@ function compileRequirement(
   context: StepContext<AuthServices>,
 ): RequestHook[] {
   if (missing !== '') return [call => refuse(call, 'security_scheme_unconfigured', { name: missing })];
-  const modes = asked.map(({ mode }) => mode);
+  const authMethods = asked.map(({ mode }) => mode);
   const requests = asked.map(({ mode, config }) => {
     const model = {
       ...context.model,
-      modes,
-      authentication: resolveIdentityProvider(context.model, modes),
+      authMethods,
+      authentication: resolveIdentityProvider(context.model, authMethods),
       [mode]: config,
     };
     return authSteps[mode]?.build({ ...context, model: model as Model })?.request;
@@ -107,9 +109,12 @@ function compileRequirement(
 }
 
 /** A base identity provider outside this requirement is ignored: the last method sets the session. */
-function resolveIdentityProvider({ authentication }: Model, modes: readonly AuthMethod[]): Model['authentication'] {
+function resolveIdentityProvider(
+  { authentication }: Model,
+  authMethods: readonly AuthMethod[],
+): Model['authentication'] {
   const { baseIdentityProvider } = authentication;
-  if (modes.some(mode => identityProviderNames[mode] === baseIdentityProvider)) return authentication;
+  if (authMethods.some(mode => identityProviderNames[mode] === baseIdentityProvider)) return authentication;
   return { ...authentication, baseIdentityProvider: '' };
 }
 

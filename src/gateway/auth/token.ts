@@ -15,7 +15,7 @@ export const authTokenStep: Step<AuthServices> = {
   name: 'token',
   build(context) {
     const { model, services } = context;
-    if (!model.modes.includes('token')) return undefined;
+    if (!model.authMethods.includes('token')) return undefined;
     const signature = model.token.signatureEnabled ? createSignatureCheck(model.token, services) : undefined;
     const authenticateToken = createTokenAuth(context, signature);
     if (!model.token.useCertificate)

@@ -38,7 +38,7 @@ export function createCacheKeys(model: Model, version: VersionModel) {
   // A changed definition may change responses: its keys are new.
   const scope = hashTuple([orgId, id, version.key, JSON.stringify(model)]);
   const keyHeaders = [...new Set(model.cache.cacheByHeaders.map(name => name.toLowerCase()))].sort();
-  const usesHmac = model.modes.includes('hmac');
+  const usesHmac = model.authMethods.includes('hmac');
 
   /** An HMAC signature differs in every request and only names the key, which is in the cache key already. */
   function readAuthorization({ headers }: Exchange): string | undefined {

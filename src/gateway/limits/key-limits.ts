@@ -20,7 +20,7 @@ export const keyLimitsStep: Step<LimitServices> = {
   build(context) {
     const { model, services } = context;
     const { rateLimit: noRates, quota: noQuotas } = model.skips;
-    if (model.modes.length === 0 || (noRates && noQuotas)) return undefined;
+    if (model.authMethods.length === 0 || (noRates && noQuotas)) return undefined;
     const rates = createRateCounter(services);
     const limitPlans = createLimitPlans(context, rates);
     const guard = createRateGuard(services, rates);

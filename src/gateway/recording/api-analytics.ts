@@ -68,7 +68,8 @@ function findCredentialLocations(model: ApiInfo['model']): CredentialLocations {
   return {
     headers: new Set([...credentialHeaders, ...places.map(({ header }) => header), ...listSecretHeaders(model)]),
     parameters: places.map(({ query }) => query).filter(Boolean),
-    requestBody: model.modes.includes('basic') && expandRequirements(model).some(({ basic }) => basic.extractFromBody),
+    requestBody:
+      model.authMethods.includes('basic') && expandRequirements(model).some(({ basic }) => basic.extractFromBody),
   };
 }
 

@@ -103,5 +103,5 @@ function selectIdentity(
   return findIdentity(orgId => orgId === sharers[0]!.orgId);
 }
 
-const requestsCertificate = ({ clientCertificates, token, modes }: Model) =>
-  clientCertificates.enabled || (modes.includes('token') && token.useCertificate);
+const requestsCertificate = ({ clientCertificates, token, authMethods }: Model) =>
+  clientCertificates.enabled || (authMethods.includes('token') && token.useCertificate);

@@ -7,7 +7,7 @@ import type { Step } from '../pipeline/step.ts';
 export const accessRightsStep: Step = {
   name: 'access-rights',
   build({ model }) {
-    if (model.modes.length === 0) return undefined;
+    if (model.authMethods.length === 0) return undefined;
     const { id } = model.identity;
     const versioned = hasOwnVersions(model);
     return {

@@ -15,7 +15,7 @@ const maxCachedPatterns = 5000;
 export const allowedUrlsStep: Step = {
   name: 'allowed-urls',
   build({ model, services }) {
-    if (model.modes.length === 0) return undefined;
+    if (model.authMethods.length === 0) return undefined;
     const { id } = model.identity;
     const mode = services.settings['gateway.endpoint_match'];
     const patterns = createPatternCache(mode);

@@ -7,7 +7,7 @@ import type { Step } from '../pipeline/step.ts';
 export const keyStateStep: Step = {
   name: 'key-state',
   build({ model, services }) {
-    if (model.modes.length === 0) return undefined;
+    if (model.authMethods.length === 0) return undefined;
     return {
       request(call) {
         if (call.skipsAuth) return undefined;

@@ -13,7 +13,7 @@ const path = '/gw/rate-limits';
 export const rateLimitsEndpointStep: Step = {
   name: 'rate-limits-endpoint',
   build({ model, services }) {
-    if (model.modes.length === 0) return undefined;
+    if (model.authMethods.length === 0) return undefined;
 
     function buildResponse(call: Exchange, session: Session) {
       const { quota } = session.limits;

@@ -6,7 +6,7 @@ import type { Step } from '../pipeline/step.ts';
 export const stripAuthStep: Step = {
   name: 'strip-auth',
   build({ model }) {
-    if (!model.authentication.stripAuthorizationData || model.modes.length === 0) return undefined;
+    if (!model.authentication.stripAuthorizationData || model.authMethods.length === 0) return undefined;
     const places = listCredentialSources(model);
     const unique = (names: readonly string[]) => [...new Set(names)].filter(Boolean);
     const headers = unique(places.map(({ header }) => header));

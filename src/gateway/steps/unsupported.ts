@@ -11,7 +11,7 @@ interface UnsupportedFeature {
   isUsed(model: Model, version: VersionModel): boolean;
 }
 
-const modes: Partial<Record<AuthMethod, string>> = {
+const featureByMethod: Partial<Record<AuthMethod, string>> = {
   custom: 'authentication by plugin',
 };
 
@@ -25,9 +25,9 @@ const { keys, entries } = Object;
 const anyEnabled = (list: readonly { readonly enabled: boolean }[]) => list.some(({ enabled }) => enabled);
 
 const unsupportedFeatures: readonly UnsupportedFeature[] = [
-  ...entries(modes).map(([mode, feature]) => ({
+  ...entries(featureByMethod).map(([mode, feature]) => ({
     feature,
-    isUsed: ({ modes }: Model) => modes.includes(mode as AuthMethod),
+    isUsed: ({ authMethods }: Model) => authMethods.includes(mode as AuthMethod),
   })),
   ...entries(lists).map(([name, feature]) => ({
     feature,

@@ -2,8 +2,8 @@ import type { Model } from '#definition/model.ts';
 import type { ProviderSettings } from './schema.ts';
 
 /** OAuth provider settings of a definition; undefined without OAuth. */
-export function toProviderSettings({ modes, oauth, identity }: Model): ProviderSettings | undefined {
-  if (!modes.includes('oauth')) return undefined;
+export function toProviderSettings({ authMethods, oauth, identity }: Model): ProviderSettings | undefined {
+  if (!authMethods.includes('oauth')) return undefined;
   return {
     apiId: identity.id,
     orgId: identity.orgId,

@@ -11,7 +11,7 @@ import type { CachedClient, CachedToken } from './token-cache.ts';
 export const oauthTokenStep: Step<AuthServices> = {
   name: 'oauth',
   build({ model, services }) {
-    if (!model.modes.includes('oauth')) return undefined;
+    if (!model.authMethods.includes('oauth')) return undefined;
     const { orgId, id: apiId } = model.identity;
     const places = toCredentialSources(model.oauth);
     const setsIdentity = providesSession(model, 'oauth');

@@ -1,7 +1,7 @@
 import type { Endpoints } from '#definition/endpoints/endpoint-lists.ts';
 import type { Model, VersionModel } from '#definition/model.ts';
 
-type Part = Exclude<keyof Model, 'form' | 'versions' | 'modes' | 'document' | 'streams'>;
+type Part = Exclude<keyof Model, 'form' | 'versions' | 'authMethods' | 'document' | 'streams'>;
 type VersionPart = Exclude<keyof VersionModel, 'key' | 'endpoints'>;
 
 interface Parts {
