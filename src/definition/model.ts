@@ -168,5 +168,9 @@ export function findUnversionedKey(keys: readonly string[]): string | undefined 
 }
 
 /** Versions inside one definition; where each is an API of its own, keys and times of service belong to that one. */
-export const hasOwnVersions = ({ form, versioning, versionData }: Model): boolean =>
+export const hasOwnVersions = ({
+  form,
+  versioning,
+  versionData,
+}: Pick<Model, 'form' | 'versioning' | 'versionData'>): boolean =>
   form === 'classic' && !versioning.enabled && !versionData.notVersioned;

@@ -19,7 +19,10 @@ export const identityProviderNames: Readonly<Record<AuthMethod, string>> = {
 };
 
 /** True where this auth method sets the session. With several and no base provider each does, and the last one wins. */
-export function providesSession({ authMethods, authentication }: Model, mode: AuthMethod): boolean {
+export function providesSession(
+  { authMethods, authentication }: Pick<Model, 'authMethods' | 'authentication'>,
+  mode: AuthMethod,
+): boolean {
   const wanted = authentication.baseIdentityProvider;
   return authMethods.length === 1 || wanted === '' || wanted === identityProviderNames[mode];
 }

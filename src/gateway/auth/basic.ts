@@ -5,7 +5,7 @@ import type { GatewayResponse } from '../http/response.ts';
 import type { Exchange, StepResult } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
 import type { RefusalCode } from '../pipeline/refusals-table.ts';
-import { ApiCompileError, type Step, type StepContext } from '../pipeline/step.ts';
+import { ApiCompileError, type Step, type StepContext, type StepReads } from '../pipeline/step.ts';
 import { deny, providesSession, setIdentity } from './auth-result.ts';
 import { readCredential, toCredentialSources } from './credential-sources.ts';
 import type { CachedKey } from './key-cache.ts';
@@ -22,9 +22,14 @@ const isCredentials = (given: Credentials | RefusalCode): given is Credentials =
 
 const defaultTtlSeconds = 60;
 
+type Services = Pick<AuthServices, 'clock' | 'emitEvent' | 'keyCache' | 'settings'>;
+
+const reads = { api: ['basic'], also: { api: ['authMethods', 'authentication'] } } as const satisfies StepReads;
+
 /** HTTP Basic authentication (RFC 7617). */
-export const basicAuthStep: Step<AuthServices> = {
+export const basicAuthStep: Step<Services, typeof reads> = {
   name: 'basic',
+  reads,
   build(context) {
     if (!context.model.authMethods.includes('basic')) return undefined;
     const places = toCredentialSources(context.model.basic);
@@ -97,7 +102,7 @@ function compilePattern(source: string) {
 /** One per thread: the result for a password does not depend on the API. */
 const passwordChecks = new WeakMap<object, PasswordCheck>();
 
-function getPasswordCheck({ keyCache, clock, settings }: StepContext<AuthServices>['services']): PasswordCheck {
+function getPasswordCheck({ keyCache, clock, settings }: Services): PasswordCheck {
   const known = passwordChecks.get(keyCache);
   if (known) return known;
   const made = createPasswordCheck(clock, settings['gateway.max_wrong_passwords_per_minute']);
@@ -105,7 +110,7 @@ function getPasswordCheck({ keyCache, clock, settings }: StepContext<AuthService
   return made;
 }
 
-function createAuthenticator({ model, services }: StepContext<AuthServices>) {
+function createAuthenticator({ model, services }: StepContext<Services, typeof reads>) {
   const { orgId, name } = model.identity;
   const setsIdentity = providesSession(model, 'basic');
   const { disableCaching, cacheTTL } = model.basic;

@@ -3,22 +3,27 @@ import type { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
 import type { RefusalCode } from '../pipeline/refusals-table.ts';
-import { ApiCompileError, type Step } from '../pipeline/step.ts';
+import { ApiCompileError, type Step, type StepReads } from '../pipeline/step.ts';
 import { readCredential, stripBearer, toCredentialSources } from './credential-sources.ts';
-import { buildResourceMetadata } from './protected-resource-metadata.ts';
+import { buildResourceMetadata, type ResourceMetadataParts } from './protected-resource-metadata.ts';
 import { escapeQuotedString } from './quoted-string.ts';
-import type { AuthServices } from './services.ts';
 
 /** The credential sources of the OAuth 2.0 scheme; the Authorization header by default. */
-export const getBearerSources = ({ oauth2 }: Model) =>
+export const getBearerSources = ({ oauth2 }: Pick<Model, 'oauth2'>) =>
   toCredentialSources({
     ...oauth2,
     headerEnabled: oauth2.headerEnabled || !(oauth2.queryEnabled || oauth2.cookieEnabled),
   });
 
+const reads = {
+  api: ['oauth2'],
+  also: { api: ['authentication', 'metadataDocument', 'document', 'scopeScheme', 'securityRequirements'] },
+} as const satisfies StepReads;
+
 /** Reads the bearer token for scope check and token exchange, before later steps remove it. */
-export const bearerTokenStep: Step<AuthServices> = {
+export const bearerTokenStep: Step<unknown, typeof reads> = {
   name: 'bearer',
+  reads,
   build({ model }) {
     const fault = buildResourceMetadata(model)?.fault;
     if (fault) throw new ApiCompileError(fault);
@@ -48,13 +53,18 @@ export const bearerTokenStep: Step<AuthServices> = {
 };
 
 /** A request that matched a security requirement without the scheme has no bearer token. */
-function createSchemeFilter({ securityRequirements, scopeScheme }: Model): (call: Exchange) => boolean {
+function createSchemeFilter({
+  securityRequirements,
+  scopeScheme,
+}: Pick<Model, 'securityRequirements' | 'scopeScheme'>): (call: Exchange) => boolean {
   const naming = securityRequirements.map(({ names }) => names.includes(scopeScheme));
   return naming.includes(true) ? call => naming[call.matchedAlternative] ?? true : () => true;
 }
 
 /** `WWW-Authenticate` challenge (RFC 6750, section 3) with the metadata URL of RFC 9728. */
-export function createBearerChallenge(model: Model): (parts?: Readonly<Record<string, string>>) => string {
+export function createBearerChallenge(
+  model: ResourceMetadataParts & Pick<Model, 'identity'>,
+): (parts?: Readonly<Record<string, string>>) => string {
   const metadata = buildResourceMetadata(model);
   const base = metadata && /^https?:$/.test(URL.parse(metadata.resource)?.protocol ?? '') ? metadata.resource : '';
   const always: Record<string, string> = base

@@ -7,11 +7,15 @@ import { parsePeerCertificate, type StoredCertificate } from './certificate-cach
 import type { CachedKey } from './key-cache.ts';
 import type { AuthServices } from './services.ts';
 
+type CertificateAuthServices = Pick<AuthServices, 'certificates' | 'clock' | 'emitEvent' | 'keyCache'>;
+
 /** Certificate as key: the key id is the organisation and the fingerprint. */
 export function createCertificateAuth({
   model,
   services,
-}: StepContext<AuthServices>): (call: Exchange) => MaybePromise<StepResult> {
+}: StepContext<CertificateAuthServices, { also: { api: ['authMethods', 'authentication'] } }>): (
+  call: Exchange,
+) => MaybePromise<StepResult> {
   const { orgId } = model.identity;
   const setsIdentity = providesSession(model, 'token');
 

@@ -1,11 +1,16 @@
 import { refuse } from '../pipeline/refusals.ts';
-import { ApiCompileError, type Step } from '../pipeline/step.ts';
+import { ApiCompileError, type Step, type StepReads } from '../pipeline/step.ts';
 import { isIssuedBy, type PeerCertificate, parsePeerCertificate } from './certificate-cache.ts';
 import type { AuthServices } from './services.ts';
 
+type Services = Pick<AuthServices, 'certificates' | 'clock'>;
+
+const reads = { api: ['clientCertificates'] } as const satisfies StepReads;
+
 /** Mutual TLS: the client certificate is in the allowlist, or issued by a CA in it. */
-export const clientCertificatesStep: Step<AuthServices> = {
+export const clientCertificatesStep: Step<Services, typeof reads> = {
   name: 'client-certificates',
+  reads,
   build({ model, services }) {
     const { enabled, allowlist } = model.clientCertificates;
     if (!enabled) return undefined;

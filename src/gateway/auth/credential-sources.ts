@@ -1,4 +1,4 @@
-import type { Model } from '#definition/model.ts';
+import type { AuthMethod, Model } from '#definition/model.ts';
 import { readCookie } from '../http/cookies.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 
@@ -35,7 +35,7 @@ export const listCredentialSources = ({
   securityRequirements,
   oauth2,
   ...model
-}: Model): CredentialSources[] => [
+}: Pick<Model, AuthMethod | 'authMethods' | 'securityRequirements' | 'oauth2'>): CredentialSources[] => [
   ...authMethods.map(mode => toCredentialSources(model[mode])),
   ...securityRequirements.flatMap(({ methods }) =>
     methods.map(({ config }) => toCredentialSources(config as unknown as CredentialSettings)),

@@ -2,7 +2,7 @@ import type { Key } from '#access/keys/schema.ts';
 import type { MaybePromise } from '#base/maybe-promise.ts';
 import type { Exchange, StepHooks, StepResult } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
-import type { Step, StepContext } from '../pipeline/step.ts';
+import type { Step, StepContext, StepReads } from '../pipeline/step.ts';
 import { isAuthenticated, setIdentity } from './auth-result.ts';
 import { readCredential, stripBearer, toCredentialSources } from './credential-sources.ts';
 import { applyKeyPolicies, isRefused, keyIdOfIdentity } from './derived-session.ts';
@@ -23,9 +23,17 @@ import {
 import type { CachedKey } from './key-cache.ts';
 import type { AuthServices } from './services.ts';
 
+type Services = Pick<AuthServices, 'clock' | 'jwks' | 'keyCache' | 'log' | 'outbound' | 'settings'>;
+
+const reads = {
+  api: ['externalOAuth'],
+  also: { api: ['authMethods', 'oauth2', 'versions'] },
+} as const satisfies StepReads;
+
 /** External OAuth: access tokens of another authorization server, as JWT or by introspection (RFC 7662). */
-export const externalOAuthStep: Step<AuthServices> = {
+export const externalOAuthStep: Step<Services, typeof reads> = {
   name: 'external-oauth',
+  reads,
   build(context): StepHooks | undefined {
     const { model } = context;
     if (!model.authMethods.includes('externalOAuth')) return undefined;
@@ -38,10 +46,10 @@ export const externalOAuthStep: Step<AuthServices> = {
   },
 };
 
-type Provider = StepContext<AuthServices>['model']['externalOAuth']['providers'][number];
+type Provider = StepContext<Services, typeof reads>['model']['externalOAuth']['providers'][number];
 type VerifyToken = (call: Exchange, text: string) => MaybePromise<StepResult>;
 
-function createStep({ model }: StepContext<AuthServices>, verify: VerifyToken): StepHooks {
+function createStep({ model }: StepContext<Services, typeof reads>, verify: VerifyToken): StepHooks {
   const places = toCredentialSources(model.externalOAuth);
   return {
     request(call) {
@@ -62,7 +70,7 @@ const reasons: Readonly<Record<TokenFault | TimeFault, string>> = {
   not_yet: 'token is not valid yet',
 };
 
-function createSignedTokenVerifier(context: StepContext<AuthServices>, provider: Provider): VerifyToken {
+function createSignedTokenVerifier(context: StepContext<Services, typeof reads>, provider: Provider): VerifyToken {
   const { services, model } = context;
   const { accepted, find } = createSharedSigners(provider, services);
   const tokens = createJwtVerifier<JwtSigner>(accepted, find, error =>
@@ -89,7 +97,7 @@ function createSignedTokenVerifier(context: StepContext<AuthServices>, provider:
   };
 }
 
-function createIntrospectionVerifier(context: StepContext<AuthServices>, provider: Provider): VerifyToken {
+function createIntrospectionVerifier(context: StepContext<Services, typeof reads>, provider: Provider): VerifyToken {
   const introspect = createIntrospector(provider, context.model.identity.id, context.services);
   const authenticate = createAuthenticator(context, provider.introspectionIdentityField);
 
@@ -111,7 +119,7 @@ function createIntrospectionVerifier(context: StepContext<AuthServices>, provide
 }
 
 /** Sets the session of the token's identity: its stored key, else a default key for this API alone. */
-function createAuthenticator({ model, services }: StepContext<AuthServices>, identityField: string) {
+function createAuthenticator({ model, services }: StepContext<Services, typeof reads>, identityField: string) {
   const { identity: api } = model;
   const field = identityField || 'sub';
   const sessions = new WeakMap<JwtMembers, { readonly edition: number; readonly known: CachedKey }>();

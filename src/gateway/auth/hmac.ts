@@ -3,7 +3,7 @@ import type { MaybePromise } from '#base/maybe-promise.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import type { Exchange, StepResult } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
-import type { Step, StepContext } from '../pipeline/step.ts';
+import type { Step, StepContext, StepReads } from '../pipeline/step.ts';
 import { deny, providesSession, setIdentity } from './auth-result.ts';
 import type { StoredCertificate } from './certificate-cache.ts';
 import { readCredential, toCredentialSources } from './credential-sources.ts';
@@ -19,9 +19,14 @@ const hashes: Readonly<Record<string, string>> = {
 };
 const rsaAlgorithm = 'rsa-sha256';
 
+type Services = Pick<AuthServices, 'certificates' | 'clock' | 'emitEvent' | 'keyCache'>;
+
+const reads = { api: ['hmac'], also: { api: ['authMethods', 'authentication'] } } as const satisfies StepReads;
+
 /** HTTP signatures: HMAC or RSA over request headers (draft-cavage-http-signatures). */
-export const hmacStep: Step<AuthServices> = {
+export const hmacStep: Step<Services, typeof reads> = {
   name: 'hmac',
+  reads,
   build(context) {
     const { model, services } = context;
     if (!model.authMethods.includes('hmac')) return undefined;
@@ -60,7 +65,7 @@ export const hmacStep: Step<AuthServices> = {
 
 const isDateHeader = (name: string) => name === 'date' || name === 'x-aux-date';
 
-function createSignatureVerifier({ model, services }: StepContext<AuthServices>) {
+function createSignatureVerifier({ model, services }: StepContext<Services, typeof reads>) {
   const { orgId } = model.identity;
   const setsIdentity = providesSession(model, 'hmac');
 

@@ -32,7 +32,7 @@ export function requireFamily(signingMethod: string): KeyFamily {
 /** One key source for all clients: a static key or key sets. */
 export function createSharedSigners(
   { signingMethod, source, keySets = [] }: KeySourceSettings,
-  services: AuthServices,
+  services: Pick<AuthServices, 'jwks'>,
 ): JwtSigners {
   const family = requireFamily(signingMethod);
   const accepted = listAlgorithms([family]);

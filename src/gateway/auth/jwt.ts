@@ -2,7 +2,7 @@ import type { MaybePromise } from '#base/maybe-promise.ts';
 import type { Exchange, StepResult } from '../pipeline/exchange.ts';
 import { refusals, refuse } from '../pipeline/refusals.ts';
 import type { RefusalCode } from '../pipeline/refusals-table.ts';
-import type { Step, StepContext } from '../pipeline/step.ts';
+import type { Step, StepContext, StepReads } from '../pipeline/step.ts';
 import { deny, isAuthenticated, providesSession, setIdentity } from './auth-result.ts';
 import { readCredential, stripBearer, toCredentialSources } from './credential-sources.ts';
 import { createDerivedSession, isRefused, keyIdOfIdentity } from './derived-session.ts';
@@ -31,9 +31,14 @@ import {
 import type { CachedKey } from './key-cache.ts';
 import type { AuthServices } from './services.ts';
 
+type Services = Pick<AuthServices, 'clock' | 'emitEvent' | 'jwks' | 'keyCache' | 'log' | 'oauthTokens' | 'settings'>;
+
+const reads = { api: ['jwt'], also: { api: ['authMethods', 'authentication', 'oauth2'] } } as const satisfies StepReads;
+
 /** JWT authentication (RFC 7519). */
-export const jwtStep: Step<AuthServices> = {
+export const jwtStep: Step<Services, typeof reads> = {
   name: 'jwt',
+  reads,
   build(context) {
     const { model } = context;
     if (!model.authMethods.includes('jwt')) return undefined;
@@ -61,7 +66,7 @@ interface Reason {
 
 /** Shared part of both modes: reads, verifies and validates the token. */
 function createTokenStep<S extends JwtSigner>(
-  { model, services }: StepContext<AuthServices>,
+  { model, services }: StepContext<Services, typeof reads>,
   signers: Parameters<typeof createJwtVerifier<S>>[1],
   accepted: ReadonlySet<string>,
   authenticate: (call: Exchange, checked: VerifiedJwt<S>) => MaybePromise<StepResult>,
@@ -99,11 +104,7 @@ function createTokenStep<S extends JwtSigner>(
   };
 }
 
-function rejectWith(
-  services: StepContext<AuthServices>['services'],
-  call: Exchange,
-  { code, key = '', claim = '' }: Reason,
-) {
+function rejectWith(services: Services, call: Exchange, { code, key = '', claim = '' }: Reason) {
   return refusals[code].event
     ? deny(services, call, code, key, 'Auth Failure', { claim })
     : refuse(call, code, { claim });
@@ -120,7 +121,7 @@ function setClaimVariables(
 }
 
 /** Per-key JWT: the key that the token names verifies it and is the session. */
-function buildKeyJwt(context: StepContext<AuthServices>) {
+function buildKeyJwt(context: StepContext<Services, typeof reads>) {
   const { model, services } = context;
   const { skipKid, subjectClaims, signingMethod } = model.jwt;
   const readKeyName = ({ kid, claims }: ParsedJwt): string => {
@@ -136,7 +137,7 @@ function buildKeyJwt(context: StepContext<AuthServices>) {
 }
 
 /** Shared key source: identity and policies come from the claims. */
-function buildSharedJwt(context: StepContext<AuthServices>) {
+function buildSharedJwt(context: StepContext<Services, typeof reads>) {
   const { model, services } = context;
   const setsIdentity = providesSession(model, 'jwt');
   const { accepted, find } = createSharedSigners(model.jwt, services);
@@ -161,7 +162,7 @@ function buildSharedJwt(context: StepContext<AuthServices>) {
   });
 }
 
-function createSessionBuilder({ model, services }: StepContext<AuthServices>) {
+function createSessionBuilder({ model, services }: StepContext<Services, typeof reads>) {
   const { jwt, identity: api } = model;
   const paths = getScopePaths(jwt);
 

@@ -2,7 +2,7 @@ import type { MaybePromise } from '#base/maybe-promise.ts';
 import type { Exchange, StepResult } from '../pipeline/exchange.ts';
 import { refusals, refuse } from '../pipeline/refusals.ts';
 import type { RefusalCode } from '../pipeline/refusals-table.ts';
-import type { Step, StepContext } from '../pipeline/step.ts';
+import type { Step, StepContext, StepReads } from '../pipeline/step.ts';
 import { deny, isAuthenticated, providesSession, setIdentity } from './auth-result.ts';
 import { readCredential, toCredentialSources } from './credential-sources.ts';
 import { createDerivedSession, isRefused, keyIdOfIdentity } from './derived-session.ts';
@@ -39,9 +39,17 @@ interface Caller {
 
 const bearerPattern = /^Bearer +(\S+)$/i;
 
+type Services = Pick<AuthServices, 'clock' | 'emitEvent' | 'jwks' | 'keyCache' | 'log' | 'settings'>;
+
+const reads = {
+  api: ['oidc'],
+  also: { api: ['authMethods', 'authentication', 'oauth2'] },
+} as const satisfies StepReads;
+
 /** OpenID Connect: ID tokens of configured providers. */
-export const oidcStep: Step<AuthServices> = {
+export const oidcStep: Step<Services, typeof reads> = {
   name: 'oidc',
+  reads,
   build(context) {
     const { model, services } = context;
     if (!model.authMethods.includes('oidc')) return undefined;
@@ -79,7 +87,7 @@ export const oidcStep: Step<AuthServices> = {
   },
 };
 
-function buildProviders({ model, services }: StepContext<AuthServices>): ReadonlyMap<string, OidcProvider> {
+function buildProviders({ model, services }: StepContext<Services, typeof reads>): ReadonlyMap<string, OidcProvider> {
   return new Map(
     model.oidc.providers.map(({ issuer, clientToPolicy }) => [
       issuer,
@@ -89,7 +97,7 @@ function buildProviders({ model, services }: StepContext<AuthServices>): Readonl
 }
 
 function createAuthenticator(
-  { model, services }: StepContext<AuthServices>,
+  { model, services }: StepContext<Services, typeof reads>,
   providers: ReadonlyMap<string, OidcProvider>,
 ) {
   const { oidc: settings, identity: api } = model;

@@ -17,13 +17,15 @@ export interface ResourceMetadata {
   readonly fault: string;
 }
 
+export type ResourceMetadataParts = Pick<Model, 'oauth2' | 'metadataDocument' | 'document' | 'scopeScheme'>;
+
 /** OAuth 2.0 protected resource metadata (RFC 9728): of the scheme, else of the API. */
 export function buildResourceMetadata({
   oauth2,
   metadataDocument,
   document,
   scopeScheme,
-}: Model): ResourceMetadata | undefined {
+}: ResourceMetadataParts): ResourceMetadata | undefined {
   const isOwn = oauth2.enabled && oauth2.metadataEnabled;
   if (!isOwn && !metadataDocument.enabled) return undefined;
   const { wellKnownPath, resource, authorizationServers } = isOwn ? oauth2 : metadataDocument;

@@ -1,7 +1,6 @@
 import type { AuthMethod, Model } from '#definition/model.ts';
 import { ApiCompileError, type Step } from '../pipeline/step.ts';
 import type { KeyCache } from './key-cache.ts';
-import type { AuthServices } from './services.ts';
 
 /** Policies that a definition assigns, by auth method. Those that tokens and clients name are not listed. */
 const policiesByMode: { readonly [Mode in AuthMethod]?: (config: Model[Mode]) => readonly string[] } = {
@@ -47,7 +46,7 @@ export async function prefetchPolicies(
 }
 
 /** Required policies: without them sessions would have other rights than the definition assigns. */
-export const requiredPoliciesStep: Step<AuthServices> = {
+export const requiredPoliciesStep: Step = {
   name: 'named-policies',
   build({ model }) {
     const id = missing.get(model.identity);

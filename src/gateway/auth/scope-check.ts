@@ -1,11 +1,10 @@
-import type { Model } from '#definition/model.ts';
 import { bodyFromBytes } from '../http/body.ts';
 import { stripMatrixParameters } from '../http/path.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import { createEndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
-import { ApiCompileError, type Step, type StepContext } from '../pipeline/step.ts';
+import { ApiCompileError, type Step, type StepContext, type StepReads } from '../pipeline/step.ts';
 import { deny } from './auth-result.ts';
 import { createBearerChallenge } from './bearer-token.ts';
 import {
@@ -20,9 +19,22 @@ import type { AuthServices } from './services.ts';
 const verifyingModes = ['jwt', 'externalOAuth', 'oidc'] as const;
 const description = 'The token does not have the scopes that are asked for here';
 
+type Services = Pick<AuthServices, 'emitEvent' | 'settings'>;
+
+const reads = {
+  api: ['oauth2'],
+  endpoints: ['scopeCheck'],
+  also: {
+    api: ['authMethods', 'authentication', 'document', 'metadataDocument', 'scopeScheme', 'securityRequirements'],
+  },
+} as const satisfies StepReads;
+
+type Context = StepContext<Services, typeof reads>;
+
 /** Scope check: the token has the scopes that the OpenAPI document requires for the operation, the API, or both. */
-export const scopeCheckStep: Step<AuthServices> = {
+export const scopeCheckStep: Step<Services, typeof reads> = {
   name: 'scope-check',
+  reads,
   build(context) {
     const { model } = context;
     const { enabled, scopeCheckEnabled } = model.oauth2;
@@ -62,7 +74,7 @@ function compileGlobalScopes({
   document,
   scopeScheme,
   securityRequirements,
-}: Model): (call: Exchange) => ScopeAlternatives {
+}: Context['model']): (call: Exchange) => ScopeAlternatives {
   if (oauth2.scopeSource === 'operation') return () => noScopes;
   const all = readRequiredScopes(document?.security, scopeScheme);
   if (securityRequirements.length === 0) return () => all;
@@ -76,11 +88,7 @@ function compileGlobalScopes({
 type OperationMatch = OperationScopes | undefined | 'unclear';
 
 /** An ambiguous path must select the same operation in both forms. */
-function createOperationFinder({
-  model,
-  version,
-  services,
-}: StepContext<AuthServices>): (call: Exchange) => OperationMatch {
+function createOperationFinder({ model, version, services }: Context): (call: Exchange) => OperationMatch {
   const operations = listOperationScopes(model, version);
   const enforced = model.oauth2.scopeSource === 'global' ? operations.map(it => ({ ...it, required: [] })) : operations;
   const matcher = createEndpointMatcher(enforced, { model, version, settings: services.settings });
@@ -93,7 +101,7 @@ function createOperationFinder({
 function createRejection({
   model,
   services,
-}: StepContext<AuthServices>): (call: Exchange, unmet: readonly ScopeAlternatives[]) => GatewayResponse {
+}: Context): (call: Exchange, unmet: readonly ScopeAlternatives[]) => GatewayResponse {
   const challenge = createBearerChallenge(model);
   return (call, unmet) => {
     const scope = [...new Set(unmet.flatMap(lists => lists[0]!))].join(' ');

@@ -26,7 +26,10 @@ export const readRequiredScopes = (requirements: unknown, scheme: string): Scope
     .map(requirement => arrayOrEmpty(requirement[scheme]).filter(isText));
 
 /** All operations of the document. HEAD requires the scopes of GET where the document has no HEAD operation. */
-export function listOperationScopes({ document, scopeScheme }: Model, { endpoints }: VersionModel): OperationScopes[] {
+export function listOperationScopes(
+  { document, scopeScheme }: Pick<Model, 'document' | 'scopeScheme'>,
+  { endpoints }: { readonly endpoints: Pick<VersionModel['endpoints'], 'scopeCheck'> },
+): OperationScopes[] {
   const paths = objectOrEmpty(document?.paths);
   const off = new Set(endpoints.scopeCheck.filter(({ enabled }) => !enabled).map(({ operationId }) => operationId));
   const operations = listOperations(paths);

@@ -1,9 +1,10 @@
 import type { MaybePromise } from '#base/maybe-promise.ts';
+import { authMethods } from '#definition/auth-methods.ts';
 import type { AuthMethod, Model } from '#definition/model.ts';
 import type { SecurityRequirement } from '#definition/security-requirements.ts';
 import type { Exchange, StepHooks, StepResult } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
-import type { Step, StepContext } from '../pipeline/step.ts';
+import type { ChainStep, Step, StepContext, StepReads } from '../pipeline/step.ts';
 import { identityProviderNames, isAuthenticated } from './auth-result.ts';
 import { basicAuthStep } from './basic.ts';
 import { clientCertificatesStep } from './client-certificates.ts';
@@ -15,7 +16,33 @@ import { oidcStep } from './oidc.ts';
 import type { AuthServices } from './services.ts';
 import { authTokenStep } from './token.ts';
 
-const authSteps: Partial<Record<AuthMethod, Step>> = {
+/** The services of all auth steps. */
+type Services = Pick<
+  AuthServices,
+  | 'certificates'
+  | 'clock'
+  | 'emitEvent'
+  | 'isContextName'
+  | 'jwks'
+  | 'keyCache'
+  | 'log'
+  | 'oauthTokens'
+  | 'outbound'
+  | 'secrets'
+  | 'settings'
+>;
+
+const reads = {
+  api: ['authentication'],
+  also: {
+    api: ['securityRequirements', 'clientCertificates', 'oauth2', 'versions', 'authMethods', ...authMethods],
+  },
+} as const satisfies StepReads;
+
+type Context = StepContext<Services, typeof reads>;
+
+/** A security requirement runs the steps of its methods. */
+const authSteps: Partial<Record<AuthMethod, Pick<Step<Services, typeof reads>, 'build'>>> = {
   oauth: oauthTokenStep,
   externalOAuth: externalOAuthStep,
   basic: basicAuthStep,
@@ -31,8 +58,9 @@ type RequestHook = NonNullable<StepHooks['request']>;
  * OpenAPI security requirements, OR-ed. Each is tried in isolation; on failure its changes to the exchange and its events
  * are discarded. If all fail, the last error is returned.
  */
-export const securityRequirementsStep: Step<AuthServices> = {
+export const securityRequirementsStep: Step<Services, typeof reads> = {
   name: 'alternatives',
+  reads,
   build(context) {
     const { model } = context;
     if (model.securityRequirements.length === 0) return undefined;
@@ -76,14 +104,14 @@ export const securityRequirementsStep: Step<AuthServices> = {
 };
 
 /** A step that runs on its own only without security requirements: they run it themselves. */
-export const unlessRequirements = (step: Step<AuthServices>): Step<AuthServices> => ({
-  name: step.name,
+export const unlessRequirements = <S>(step: ChainStep<S>): ChainStep<S> => ({
+  ...step,
   build: context => (context.model.securityRequirements.length > 0 ? undefined : step.build(context)),
 });
 
 /** Mutual TLS as one of the security requirements is not required of every request. */
-export const clientCertificatesUnlessRequired: Step<AuthServices> = {
-  name: clientCertificatesStep.name,
+export const clientCertificatesUnlessRequired: ChainStep<Services> = {
+  ...clientCertificatesStep,
   build: context =>
     context.model.securityRequirements.some(({ requiresCertificate: certificate }) => certificate)
       ? undefined
@@ -92,7 +120,7 @@ export const clientCertificatesUnlessRequired: Step<AuthServices> = {
 
 function compileRequirement(
   { methods: asked, missingScheme: missing, requiresCertificate: certificate }: SecurityRequirement,
-  context: StepContext<AuthServices>,
+  context: Context,
 ): RequestHook[] {
   if (missing !== '') return [call => refuse(call, 'security_scheme_unconfigured', { name: missing })];
   const authMethods = asked.map(({ mode }) => mode);
@@ -103,14 +131,14 @@ function compileRequirement(
       authentication: resolveIdentityProvider(context.model, authMethods),
       [mode]: config,
     };
-    return authSteps[mode]?.build({ ...context, model: model as Model })?.request;
+    return authSteps[mode]?.build({ ...context, model: model as Context['model'] })?.request;
   });
   return [certificate ? clientCertificatesStep.build(context)?.request : undefined, ...requests].filter(it => !!it);
 }
 
 /** A base identity provider outside this requirement is ignored: the last method sets the session. */
 function resolveIdentityProvider(
-  { authentication }: Model,
+  { authentication }: Pick<Model, 'authentication'>,
   authMethods: readonly AuthMethod[],
 ): Model['authentication'] {
   const { baseIdentityProvider } = authentication;
@@ -144,15 +172,15 @@ function restoreState(call: Exchange, before: IdentityState): void {
 }
 
 /** Services that buffer events until the outcome of all attempts is known. */
-function bufferEvents(services: AuthServices) {
-  const buffered = new WeakMap<object, Parameters<AuthServices['emitEvent']>[]>();
-  const emitEvent: AuthServices['emitEvent'] = (...event) => {
+function bufferEvents(services: Services) {
+  const buffered = new WeakMap<object, Parameters<Services['emitEvent']>[]>();
+  const emitEvent: Services['emitEvent'] = (...event) => {
     const list = buffered.get(event[1]);
     if (list) list.push(event);
     else buffered.set(event[1], [event]);
   };
   return {
-    services: { ...services, emitEvent } satisfies AuthServices,
+    services: { ...services, emitEvent },
     discard: (call: Exchange) => void buffered.delete(call),
     flush(call: Exchange) {
       for (const event of buffered.get(call) ?? []) services.emitEvent(...event);

@@ -4,7 +4,7 @@ import { createUuid } from '#base/ids.ts';
 import type { Model } from '#definition/model.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { ApiCompileError, type StepContext } from '../pipeline/step.ts';
-import { compileVariables, escapeUrlValue } from '../variables/variables.ts';
+import { compileVariables, escapeUrlValue, type VariableTools } from '../variables/variables.ts';
 import type { AuthServices } from './services.ts';
 
 export type ExchangeProvider = Model['oauth2']['providers'][number];
@@ -36,7 +36,7 @@ const buildAssertionForm = (subject: string) =>
   ] as const;
 
 /** Builds the request to the token endpoint. Variables in its URL are escaped. */
-export function createRequestBuilder(provider: ExchangeProvider, services: StepContext<AuthServices>['services']) {
+export function createRequestBuilder(provider: ExchangeProvider, services: VariableTools) {
   const { tokenEndpoint, grantType, customParams } = provider;
   const url = compileVariables(tokenEndpoint, services, escapeUrlValue);
   const custom = Object.entries(customParams).map(([name, text]) => [name, compileVariables(text, services)] as const);
@@ -58,11 +58,13 @@ export interface ClientAuthentication {
   readonly form: readonly (readonly [name: string, value: string])[];
 }
 
+export type ClientAuthServices = Pick<AuthServices, 'certificates' | 'clock'>;
+
 export type AuthenticateClient = (url: string) => ClientAuthentication | Promise<ClientAuthentication>;
 
 export function createClientAuthentication(
   provider: ExchangeProvider,
-  context: StepContext<AuthServices>,
+  context: StepContext<ClientAuthServices>,
 ): AuthenticateClient {
   const { clientMethod, clientId, clientSecret } = provider;
   if (clientMethod === 'private_key_jwt') return createPrivateKeyJwt(provider, context);
@@ -81,7 +83,7 @@ const assertionTtlSeconds = 60;
 /** private_key_jwt client authentication (RFC 7523), signed with the key of a certificate. */
 function createPrivateKeyJwt(
   { clientId, certificateId, name }: ExchangeProvider,
-  { model, services }: StepContext<AuthServices>,
+  { model, services }: StepContext<ClientAuthServices>,
 ): AuthenticateClient {
   const certificate = services.certificates.get(model.identity.orgId, certificateId);
   if (!certificate?.privateKey || !certificate.x509)

@@ -4,22 +4,31 @@ import { issuerRegexPrefix, validateOauth2 } from '#definition/oauth2-validation
 import { removeCookie } from '../http/cookies.ts';
 import { createEndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange, StepResult } from '../pipeline/exchange.ts';
-import { ApiCompileError, type Step, type StepContext } from '../pipeline/step.ts';
+import { ApiCompileError, type Step, type StepContext, type StepReads } from '../pipeline/step.ts';
 import { deny } from './auth-result.ts';
 import { getBearerSources } from './bearer-token.ts';
 import { removeQueryParameter } from './credential-sources.ts';
 import type { AuthServices } from './services.ts';
 import type { ExchangeProvider, ExchangeTarget } from './token-exchange-request.ts';
-import { createTokenExchanger, type ExchangeResult } from './token-exchanger.ts';
+import { createTokenExchanger, type ExchangeResult, type ExchangeServices } from './token-exchanger.ts';
 
 interface ProviderExchanger {
   readonly provider: ExchangeProvider;
   exchange(call: Exchange, target: ExchangeTarget): ReturnType<ReturnType<typeof createTokenExchanger>>;
 }
 
+type Services = Pick<AuthServices, 'emitEvent' | 'settings'> & ExchangeServices;
+
+const reads = {
+  api: ['oauth2'],
+  endpoints: ['exchange'],
+  also: { api: ['authentication'] },
+} as const satisfies StepReads;
+
 /** Token exchange: replaces the client's token by one for the upstream. */
-export const tokenExchangeStep: Step<AuthServices> = {
+export const tokenExchangeStep: Step<Services, typeof reads> = {
   name: 'token-exchange',
+  reads,
   build(context) {
     const { model, version, services } = context;
     const { enabled, exchangeEnabled } = model.oauth2;
@@ -60,7 +69,9 @@ export const tokenExchangeStep: Step<AuthServices> = {
 };
 
 /** Selects a provider by issuer: exact match, then pattern, then the provider without issuers. */
-function createProviderSelector(context: StepContext<AuthServices>): (issuer: string) => ProviderExchanger | undefined {
+function createProviderSelector(
+  context: StepContext<Services, typeof reads>,
+): (issuer: string) => ProviderExchanger | undefined {
   const all = context.model.oauth2.providers.map(provider => ({
     provider,
     exchange: createTokenExchanger(provider, context),
@@ -95,7 +106,7 @@ function decodeUnverified(text: string): Readonly<Record<string, unknown>> {
 }
 
 /** Removes the client's token from all its sources. */
-function createTokenReplacer({ model }: StepContext<AuthServices>): (call: Exchange, token: string) => void {
+function createTokenReplacer({ model }: StepContext<Services, typeof reads>): (call: Exchange, token: string) => void {
   const { header, query, cookie } = getBearerSources(model);
   return (call, token) => {
     if (header !== '') call.headers.remove(header);

@@ -4,8 +4,10 @@ import type { MaybePromise } from '#base/maybe-promise.ts';
 import { Problem } from '#base/problems.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { StepContext } from '../pipeline/step.ts';
+import type { VariableTools } from '../variables/variables.ts';
 import type { AuthServices } from './services.ts';
 import {
+  type ClientAuthServices,
   createClientAuthentication,
   createRequestBuilder,
   type ExchangeProvider,
@@ -44,10 +46,12 @@ interface CachedResult {
   readonly untilMs: number;
 }
 
+export type ExchangeServices = Pick<AuthServices, 'log' | 'outbound'> & ClientAuthServices & VariableTools;
+
 /** Token exchange with one provider: cached, and coalesced for concurrent requests. */
 export function createTokenExchanger(
   provider: ExchangeProvider,
-  context: StepContext<AuthServices>,
+  context: StepContext<ExchangeServices>,
 ): (call: Exchange, target: ExchangeTarget) => MaybePromise<ExchangeResult> {
   const { clock, log } = context.services;
   const apiId = context.model.identity.id;
@@ -104,7 +108,7 @@ function computeCacheMs(provider: ExchangeProvider, lastsMs: number | undefined)
 
 function createTokenClient(
   provider: ExchangeProvider,
-  context: StepContext<AuthServices>,
+  context: StepContext<ExchangeServices>,
 ): (question: ExchangeRequest) => Promise<TokenResponse> {
   const { outbound } = context.services;
   const authenticateClient = createClientAuthentication(provider, context);

@@ -1,7 +1,7 @@
 import type { GatewayResponse } from '../http/response.ts';
 import type { Exchange, StepResult } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
-import type { Step, StepContext } from '../pipeline/step.ts';
+import type { Step, StepContext, StepReads } from '../pipeline/step.ts';
 import { deny, isAuthenticated, providesSession, setIdentity } from './auth-result.ts';
 import { parsePeerCertificate } from './certificate-cache.ts';
 import { createCertificateAuth } from './certificate-token.ts';
@@ -10,9 +10,20 @@ import type { CachedKey } from './key-cache.ts';
 import type { AuthServices } from './services.ts';
 import { createSignatureCheck, type SignatureCheck } from './token-signature.ts';
 
+type Services = Pick<
+  AuthServices,
+  'certificates' | 'clock' | 'emitEvent' | 'isContextName' | 'keyCache' | 'secrets' | 'settings'
+>;
+
+const reads = {
+  api: ['token'],
+  also: { api: ['authMethods', 'authentication', 'clientCertificates'] },
+} as const satisfies StepReads;
+
 /** Auth token: the client sends a key. */
-export const authTokenStep: Step<AuthServices> = {
+export const authTokenStep: Step<Services, typeof reads> = {
   name: 'token',
+  reads,
   build(context) {
     const { model, services } = context;
     if (!model.authMethods.includes('token')) return undefined;
@@ -34,7 +45,10 @@ export const authTokenStep: Step<AuthServices> = {
   },
 };
 
-function createTokenAuth({ model, services }: StepContext<AuthServices>, signature: SignatureCheck | undefined) {
+function createTokenAuth(
+  { model, services }: StepContext<Services, typeof reads>,
+  signature: SignatureCheck | undefined,
+) {
   const { orgId } = model.identity;
   const places = toCredentialSources(model.token);
   const setsIdentity = providesSession(model, 'token');

@@ -1,7 +1,7 @@
 import type { Settings } from '#base/settings.ts';
 import type { Model, VersionModel } from '#definition/model.ts';
 import { type BoundedRegex, compileBoundedRegex } from '../pipeline/bounded-regex.ts';
-import { createEndpointMatcher } from '../pipeline/endpoint-match.ts';
+import { createEndpointMatcher, type MatcherContext } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 
 /** Which responses to a request are stored, and for how long. */
@@ -26,7 +26,11 @@ const defaultTtlHeader = 'x-gw-cache-action-set-ttl';
 const maxBodyPatternInstructions = 500;
 
 /** Undefined where the definition caches nothing. */
-export function createCachePolicy(model: Model, version: VersionModel, settings: Settings): CachePolicy | undefined {
+export function createCachePolicy(
+  model: MatcherContext['model'] & Pick<Model, 'cache'>,
+  version: MatcherContext['version'] & { readonly endpoints: Pick<VersionModel['endpoints'], 'cache'> },
+  settings: Settings,
+): CachePolicy | undefined {
   const { cache } = model;
   if (!cache.enabled) return undefined;
   const usesUpstreamTtl = cache.enableUpstreamCacheControl;
@@ -63,7 +67,10 @@ export function createCachePolicy(model: Model, version: VersionModel, settings:
 }
 
 /** True where requests may loop to another API instead of an upstream. */
-export const hasLoopTarget = ({ upstream, loadBalancing }: Model, { version }: VersionModel): boolean =>
+export const hasLoopTarget = (
+  { upstream, loadBalancing }: Pick<Model, 'upstream' | 'loadBalancing'>,
+  { version }: Pick<VersionModel, 'version'>,
+): boolean =>
   [upstream.url, version.overrideTarget, ...loadBalancing.targets.map(({ url }) => url)].some(it => /^gw:/i.test(it));
 
 const toStatusSet = (codes: readonly number[]) => (codes.length > 0 ? new Set(codes) : undefined);

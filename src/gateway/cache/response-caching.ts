@@ -5,7 +5,7 @@ import type { GatewayResponse } from '../http/response.ts';
 import { createRateLimitHeaders } from '../limits/rate-limit-headers.ts';
 import type { BodyCapture, Exchange, StepResult } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
-import type { StepContext } from '../pipeline/step.ts';
+import type { ChainContext } from '../pipeline/step.ts';
 import type { CacheEntry } from './cache-entry.ts';
 import { createCacheKeys, isSameVariant } from './cache-key.ts';
 import { type CacheLocation, locateEntry, selectBodyPart, toCoalescingKey } from './cache-location.ts';
@@ -31,8 +31,10 @@ interface PendingMiss {
   readonly headers: HeaderList;
 }
 
+type CachingServices = Pick<CacheServices, 'clock' | 'responseCache' | 'settings'>;
+
 /** Response caching of one API version: lookup, coalescing of misses, storage, invalidation by unsafe requests. */
-export function createResponseCaching({ model, version, services }: StepContext<CacheServices>) {
+export function createResponseCaching({ model, version, services }: ChainContext<CachingServices>) {
   const { responseCache, settings, clock } = services;
   const apiId = model.identity.id;
   const keys = createCacheKeys(model, version);
@@ -133,7 +135,7 @@ export function createResponseCaching({ model, version, services }: StepContext<
 }
 
 /** Rate-limit headers are of this request, not of the one whose response is stored. */
-function createHitBuilder({ settings, clock }: StepContext<CacheServices>['services']) {
+function createHitBuilder({ settings, clock }: CachingServices) {
   const { addToResponse: addLimitHeaders } = createRateLimitHeaders(settings);
   return (call: Exchange, entry: CacheEntry): GatewayResponse => {
     const response = buildStoredResponse(entry, call, clock.now());

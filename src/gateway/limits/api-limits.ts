@@ -2,14 +2,19 @@ import type { CounterResult, Window } from '#storage/shared/shared.ts';
 import { createEndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange, StepResult } from '../pipeline/exchange.ts';
 import { skipsLimits } from '../pipeline/loops.ts';
-import type { Step, StepContext } from '../pipeline/step.ts';
+import type { Step, StepContext, StepReads } from '../pipeline/step.ts';
 import { createRateCounter, type RateCounter, toLimitState } from './rate-counter.ts';
 import { createTooManyRequests } from './rate-limit-headers.ts';
 import type { LimitServices } from './services.ts';
 
+type Services = Pick<LimitServices, 'clock' | 'counters' | 'emitEvent' | 'settings'>;
+
+const reads = { api: ['rateLimit'], endpoints: ['rateLimit'], also: { api: ['skips'] } } as const satisfies StepReads;
+
 /** Rate limit of an API or one of its endpoints, over all clients. */
-export const apiLimitsStep: Step<LimitServices> = {
+export const apiLimitsStep: Step<Services, typeof reads> = {
   name: 'api-limits',
+  reads,
   build(context) {
     const { model, services } = context;
     const rates = createRateCounter(services);
@@ -50,7 +55,7 @@ interface Limit {
 const isSet = ({ rate, perSeconds }: { rate: number; perSeconds: number }) => rate > 0 && perSeconds > 0;
 
 function compileApiLimit(
-  { model: { identity, rateLimit } }: StepContext<LimitServices>,
+  { model: { identity, rateLimit } }: StepContext<Services, typeof reads>,
   rates: RateCounter,
 ): Limit | undefined {
   if (!rateLimit.enabled || !isSet(rateLimit)) return undefined;
@@ -58,7 +63,7 @@ function compileApiLimit(
 }
 
 function compileEndpointLimits(
-  { model, version, services: { settings } }: StepContext<LimitServices>,
+  { model, version, services: { settings } }: StepContext<Services, typeof reads>,
   rates: RateCounter,
 ) {
   const entries = version.endpoints.rateLimit.filter(isSet).map(({ path, method, rate, perSeconds }) => ({

@@ -5,7 +5,7 @@ import type { CounterResult, Window } from '#storage/shared/shared.ts';
 import type { Exchange, StepResult } from '../pipeline/exchange.ts';
 import { skipsLimits } from '../pipeline/loops.ts';
 import { refuse } from '../pipeline/refusals.ts';
-import type { Step, StepContext } from '../pipeline/step.ts';
+import type { Step, StepContext, StepReads } from '../pipeline/step.ts';
 import { resolveCounterOwner } from './counter-owner.ts';
 import { createLimitPlans, type LimitPlan } from './limit-plan.ts';
 import { createQuotaMonitor } from './quota-monitor.ts';
@@ -14,9 +14,14 @@ import { createRateGuard } from './rate-guard.ts';
 import { toResetUnixSeconds } from './rate-limit-headers.ts';
 import type { LimitServices } from './services.ts';
 
+type Services = Pick<LimitServices, 'clock' | 'counters' | 'emitEvent' | 'log' | 'settings'>;
+
+const reads = { api: ['skips'], also: { api: ['authMethods'] } } as const satisfies StepReads;
+
 /** Rate limit and quota of a key. A request above the rate does not count against the quota. */
-export const keyLimitsStep: Step<LimitServices> = {
+export const keyLimitsStep: Step<Services, typeof reads> = {
   name: 'key-limits',
+  reads,
   build(context) {
     const { model, services } = context;
     const { rateLimit: noRates, quota: noQuotas } = model.skips;
@@ -48,7 +53,7 @@ export const keyLimitsStep: Step<LimitServices> = {
   },
 };
 
-function createQuotaCheck({ services }: StepContext<LimitServices>) {
+function createQuotaCheck({ services }: StepContext<Services, typeof reads>) {
   const { counters, clock, emitEvent, settings } = services;
   const monitor = settings['limits.monitor_keys'] ? createQuotaMonitor(services) : undefined;
 

@@ -52,7 +52,10 @@ export function compileRatePlan(
   };
 }
 
-export function createLimitPlans({ model, version, services }: StepContext<LimitServices>, rates: RateCounter) {
+export function createLimitPlans(
+  { model, version, services }: StepContext<Pick<LimitServices, 'log' | 'settings'>>,
+  rates: RateCounter,
+) {
   const plans = new WeakMap<Right, LimitPlan>();
   const context = { model, version, settings: services.settings };
   const apiId = model.identity.id;

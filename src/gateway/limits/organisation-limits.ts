@@ -12,11 +12,13 @@ import { createQuotaMonitor, type MonitoredQuota } from './quota-monitor.ts';
 import { createRateCounter } from './rate-counter.ts';
 import type { LimitServices } from './services.ts';
 
+type Services = Pick<LimitServices, 'clock' | 'counters' | 'emitEvent' | 'grants' | 'organisationLimits' | 'settings'>;
+
 /**
  * Organisation rate limit and quota, over all requests to its APIs. The rate of its grants is the operator's and applies
  * always; the limits of its key apply as well where `limits.organisations` is on, so the tighter one decides.
  */
-export const organisationLimitsStep: Step<LimitServices> = {
+export const organisationLimitsStep: Step<Services> = {
   name: 'organisation-limits',
   build({ model, services }) {
     const { orgId } = model.identity;
@@ -36,7 +38,7 @@ export const organisationLimitsStep: Step<LimitServices> = {
 
 type LimitCheck = (call: Exchange) => MaybePromise<StepResult>;
 
-function createKeyCheck(services: LimitServices, orgId: string): LimitCheck {
+function createKeyCheck(services: Services, orgId: string): LimitCheck {
   const check = createSessionCheck(services, orgId);
   return call => {
     if (skipsLimits(call)) return undefined;
@@ -49,7 +51,7 @@ function createKeyCheck(services: LimitServices, orgId: string): LimitCheck {
 /** Counter scope of the grants' rate: a request refused by one limit must not change the state of the other. */
 const grantScope = 'grant';
 
-function createGrantCheck(services: LimitServices, orgId: string): LimitCheck | undefined {
+function createGrantCheck(services: Services, orgId: string): LimitCheck | undefined {
   const { rate, per } = services.grants.of(orgId);
   if (rate === null) return undefined;
   const { clock } = services;
@@ -68,7 +70,7 @@ function createGrantCheck(services: LimitServices, orgId: string): LimitCheck | 
 const rateMessage = 'Organisation rate limit has been exceeded';
 
 function rejectOrganisation(
-  { emitEvent }: LimitServices,
+  { emitEvent }: Pick<Services, 'emitEvent'>,
   orgId: string,
   call: Exchange,
   code: RefusalCode,
@@ -84,7 +86,7 @@ interface OrganisationLimitPlan {
   readonly monitored: MonitoredQuota;
 }
 
-function createSessionCheck(services: LimitServices, orgId: string) {
+function createSessionCheck(services: Services, orgId: string) {
   const { counters, clock, settings } = services;
   const rates = createRateCounter(services);
   const owner = organisationOwner(orgId);

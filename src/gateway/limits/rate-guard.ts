@@ -22,8 +22,10 @@ function getQueue({ settings }: Pick<LimitServices, 'settings'>): ThrottleQueue 
   return queue;
 }
 
+type RateGuardServices = Pick<LimitServices, 'clock' | 'counters' | 'emitEvent' | 'settings'>;
+
 /** Rate limit of a key. Above the rate a request is throttled where the key says so, else refused. */
-export function createRateGuard(services: LimitServices, rates: RateCounter) {
+export function createRateGuard(services: RateGuardServices, rates: RateCounter) {
   const { clock, settings, emitEvent } = services;
   const rejectTooManyRequests = createTooManyRequests(services);
   const { allowance } = createSmoothing(services, rates);

@@ -79,7 +79,9 @@ export function createTooManyRequests({ settings, clock }: Pick<LimitServices, '
   };
 }
 
-export const rateLimitHeadersStep: Step<LimitServices> = {
+type Services = Pick<LimitServices, 'settings'>;
+
+export const rateLimitHeadersStep: Step<Services> = {
   name: 'limit-headers',
   isDefinitionIndependent: true,
   build({ services: { settings } }) {

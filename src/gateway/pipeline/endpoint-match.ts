@@ -1,8 +1,8 @@
 import type { Settings } from '#base/settings.ts';
-import type { Model, VersionModel } from '#definition/model.ts';
 import { isPathCharacter, normalizeForMatch } from '../http/path.ts';
 import { compileBoundedRegex } from './bounded-regex.ts';
 import type { Exchange } from './exchange.ts';
+import type { StepContext } from './step.ts';
 
 /** Matches requests against a list of endpoints. The first matching entry wins. */
 export interface EndpointMatcher<T> {
@@ -38,10 +38,15 @@ const emptyIndex = <T>(): Index<T> => ({ exact: new Map(), byFirstSegment: new M
 const isEmpty = <T>({ exact, byFirstSegment, unindexed }: Index<T>) =>
   exact.size === 0 && byFirstSegment.size === 0 && unindexed.length === 0;
 
+/** Parts of a definition and settings that decide how endpoints match. */
+export interface MatcherContext extends Pick<StepContext, 'model' | 'version'> {
+  readonly settings: Settings;
+}
+
 /** Undefined for an empty list. */
 export function createEndpointMatcher<T extends Endpoint>(
   entries: readonly T[],
-  { model, version, settings }: { model: Model; version: VersionModel; settings: Settings },
+  { model, version, settings }: MatcherContext,
 ): EndpointMatcher<T> | undefined {
   if (entries.length === 0) return undefined;
   const mode = settings['gateway.endpoint_match'];
@@ -225,7 +230,7 @@ const maxQuotedLength = 100;
 const truncate = (text: string) => (text.length > maxQuotedLength ? `${text.slice(0, maxQuotedLength)}…` : text);
 
 /** Removes the version segment: endpoints are written without it also where it stays in the path. */
-function createVersionRemover(model: Model): (call: Exchange) => string {
+function createVersionRemover(model: MatcherContext['model']): (call: Exchange) => string {
   const { location, stripVersioningData, enabled } = model.versioning;
   const inPath = location === 'url' && !stripVersioningData && (enabled || !model.versionData.notVersioned);
   if (!inPath) return call => call.innerPath;

@@ -1,11 +1,14 @@
 import { findRight } from '#access/keys/session.ts';
 import { hasOwnVersions } from '#definition/model.ts';
 import { refuse } from '../pipeline/refusals.ts';
-import type { Step } from '../pipeline/step.ts';
+import type { Step, StepReads } from '../pipeline/step.ts';
+
+const reads = { also: { api: ['authMethods'] } } as const satisfies StepReads;
 
 /** Access rights: the key has a right on this API and this version. */
-export const accessRightsStep: Step = {
+export const accessRightsStep: Step<unknown, typeof reads> = {
   name: 'access-rights',
+  reads,
   build({ model }) {
     if (model.authMethods.length === 0) return undefined;
     const { id } = model.identity;

@@ -4,16 +4,22 @@ import { stripMatrixParameters } from '../http/path.ts';
 import { compilePathPattern, type MatchMode } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
-import { ApiCompileError, type Step } from '../pipeline/step.ts';
+import type { PipelineServices } from '../pipeline/services.ts';
+import { ApiCompileError, type Step, type StepReads } from '../pipeline/step.ts';
 
 type PathTest = (path: string) => boolean;
 
 /** Compiled patterns cached: many keys share a few policies, and so a few patterns. */
 const maxCachedPatterns = 5000;
 
+type Services = Pick<PipelineServices, 'settings'>;
+
+const reads = { also: { api: ['authMethods'] } } as const satisfies StepReads;
+
 /** Restricts keys to the endpoints of their access rights. */
-export const allowedUrlsStep: Step = {
+export const allowedUrlsStep: Step<Services, typeof reads> = {
   name: 'allowed-urls',
+  reads,
   build({ model, services }) {
     if (model.authMethods.length === 0) return undefined;
     const { id } = model.identity;

@@ -1,6 +1,6 @@
 import type { Settings } from '#base/settings.ts';
 import type { Chain, StepHooks } from '../pipeline/exchange.ts';
-import type { Step, StepContext } from '../pipeline/step.ts';
+import type { ChainContext, ChainStep } from '../pipeline/step.ts';
 import { order } from './order.ts';
 import type { StepServices } from './step-services.ts';
 
@@ -10,7 +10,7 @@ const noHooks: readonly never[] = [];
 /** Of definitions that ask nothing of their own: those share one chain. */
 const sharedChains = new WeakMap<Settings, Chain>();
 
-export function buildChain(context: StepContext<StepServices>): Chain {
+export function buildChain(context: ChainContext<StepServices>): Chain {
   const { settings } = context.services;
   const steps = order.flatMap(({ step }) => {
     const hooks = step.build(context);
@@ -22,7 +22,7 @@ export function buildChain(context: StepContext<StepServices>): Chain {
   return chain;
 }
 
-function assembleChain(steps: readonly { readonly step: Step<StepServices>; readonly hooks: StepHooks }[]): Chain {
+function assembleChain(steps: readonly { readonly step: ChainStep<StepServices>; readonly hooks: StepHooks }[]): Chain {
   function collectHooks<Hook extends keyof StepHooks>(hook: Hook): readonly NonNullable<StepHooks[Hook]>[] {
     const list = steps.flatMap(({ hooks }) => hooks[hook] ?? []);
     return list.length === 0 ? noHooks : list;

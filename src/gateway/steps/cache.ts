@@ -4,11 +4,16 @@ import { isCacheableRequest } from '../cache/request-cache-control.ts';
 import { createResponseCaching } from '../cache/response-caching.ts';
 import type { CacheServices } from '../cache/services.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import type { Step } from '../pipeline/step.ts';
+import type { Step, StepReads } from '../pipeline/step.ts';
+
+type Services = Pick<CacheServices, 'clock' | 'responseCache' | 'settings'>;
+
+const reads = { api: ['cache'], endpoints: ['cache'], also: 'whole definition' } as const satisfies StepReads;
 
 /** Response caching (RFC 9111). */
-export const cacheStep: Step<CacheServices> = {
+export const cacheStep: Step<Services, typeof reads> = {
   name: 'cache',
+  reads,
   build(context) {
     const { model, version, services } = context;
     const policy = createCachePolicy(model, version, services.settings);

@@ -1,16 +1,24 @@
 import { createEndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange, UpstreamResult } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
-import type { Step, StepContext } from '../pipeline/step.ts';
+import type { Step, StepContext, StepReads } from '../pipeline/step.ts';
 import { type CircuitBreaker, createCircuitBreaker } from '../proxy/circuit-breaker.ts';
 import { createDiscoveredHosts } from '../proxy/load-balancer.ts';
 import type { ProxyServices } from '../proxy/services.ts';
 
-type Entry = StepContext<ProxyServices>['version']['endpoints']['circuitBreaker'][number];
+type Entry = StepContext<Services, typeof reads>['version']['endpoints']['circuitBreaker'][number];
+
+type Services = Pick<ProxyServices, 'clock' | 'emitEvent' | 'processCounters' | 'serviceDiscovery' | 'settings'>;
+
+const reads = {
+  endpoints: ['circuitBreaker'],
+  also: { api: ['listen', 'serviceDiscovery'] },
+} as const satisfies StepReads;
 
 /** Circuit breaker per endpoint: rejects requests while the upstream keeps failing. */
-export const circuitBreakerStep: Step<ProxyServices> = {
+export const circuitBreakerStep: Step<Services, typeof reads> = {
   name: 'circuit-breaker',
+  reads,
   build(context) {
     const { model, version, services } = context;
     const entries = version.endpoints.circuitBreaker.map(entry => ({
@@ -41,7 +49,7 @@ function recordResult(breaker: CircuitBreaker, call: Exchange, { status, failure
   else if (failure === '' || upstreamFailures.has(failure)) breaker.recordFailure(call);
 }
 
-function buildBreaker(entry: Entry, { model, version, services }: StepContext<ProxyServices>): CircuitBreaker {
+function buildBreaker(entry: Entry, { model, version, services }: StepContext<Services, typeof reads>): CircuitBreaker {
   const { path, method, threshold, sampleSize, coolDownPeriod, halfOpenStateEnabled } = entry;
   const registry = model.serviceDiscovery.enabled ? createDiscoveredHosts(model, services.serviceDiscovery) : undefined;
   let api: Exchange['api'];

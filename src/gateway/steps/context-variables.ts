@@ -1,6 +1,7 @@
 import { createUuid } from '#base/ids.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import type { Step } from '../pipeline/step.ts';
+import type { PipelineServices } from '../pipeline/services.ts';
+import type { Step, StepReads } from '../pipeline/step.ts';
 import { decodeHeaderText, toHeaderNames } from '../variables/header-name.ts';
 
 /** Query and form parameters that become variables. */
@@ -8,12 +9,17 @@ const maxParameters = 1000;
 const formType = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
 const formMethods = new Set(['POST', 'PUT', 'PATCH']);
 
+type Services = Pick<PipelineServices, 'settings'>;
+
+const reads = { api: ['contextVariables'] } as const satisfies StepReads;
+
 /**
  * Context variables: facts of the request as received, for headers, rewrites and templates. Later changes of the
  * request do not change them.
  */
-export const contextVariablesStep: Step = {
+export const contextVariablesStep: Step<Services, typeof reads> = {
   name: 'context-variables',
+  reads,
   build({ model, services: { settings } }) {
     if (!model.contextVariables.enabled) return undefined;
     const maxBytes = settings['gateway.max_buffered_body_bytes'];

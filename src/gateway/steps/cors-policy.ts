@@ -31,7 +31,7 @@ export const createCorsPolicy = ({
   model,
   services,
 }: {
-  model: Model;
+  model: Pick<Model, 'cors' | 'identity'>;
   services: Pick<StepServices, 'log'>;
 }): CorsPolicy | undefined =>
   model.cors.enabled

@@ -1,9 +1,13 @@
-import type { Step } from '../pipeline/step.ts';
+import type { PipelineServices } from '../pipeline/services.ts';
+import type { Step, StepReads } from '../pipeline/step.ts';
 import { createCorsPolicy } from './cors-policy.ts';
 
+const reads = { api: ['cors'] } as const satisfies StepReads;
+
 /** CORS headers on every response, also on errors. */
-export const corsHeadersStep: Step = {
+export const corsHeadersStep: Step<Pick<PipelineServices, 'log'>, typeof reads> = {
   name: 'cors-headers',
+  reads,
   build(context) {
     const cors = createCorsPolicy(context);
     if (!cors) return undefined;
@@ -18,8 +22,9 @@ export const corsHeadersStep: Step = {
 };
 
 /** CORS preflight. */
-export const corsStep: Step = {
+export const corsStep: Step<Pick<PipelineServices, 'log'>, typeof reads> = {
   name: 'cors',
+  reads,
   build(context) {
     const rules = createCorsPolicy(context);
     if (!rules) return undefined;

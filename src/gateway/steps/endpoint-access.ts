@@ -1,12 +1,21 @@
 import { createEndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refuseAccess } from '../pipeline/refusals.ts';
-import type { Step } from '../pipeline/step.ts';
+import type { PipelineServices } from '../pipeline/services.ts';
+import type { Step, StepReads } from '../pipeline/step.ts';
 import { createClassicMocks } from './mock-response.ts';
 
+type Services = Pick<PipelineServices, 'emitEvent' | 'settings'>;
+
+const reads = {
+  endpoints: ['ignoreAuthentication', 'block', 'allow', 'internal'],
+  also: { api: ['cors', 'document'], endpoints: ['mockResponse'] },
+} as const satisfies StepReads;
+
 /** Endpoint lists: ignore authentication, block, allow, internal. */
-export const endpointAccessStep: Step = {
+export const endpointAccessStep: Step<Services, typeof reads> = {
   name: 'endpoint-access',
+  reads,
   build(stepContext) {
     const { model, version, services } = stepContext;
     const { ignoreAuthentication, block, allow, internal } = version.endpoints;

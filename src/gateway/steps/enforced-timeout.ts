@@ -1,10 +1,16 @@
 import { TimeoutQueue } from '#base/timeout-queue.ts';
 import { createEndpointMatcher } from '../pipeline/endpoint-match.ts';
-import type { Step } from '../pipeline/step.ts';
+import type { PipelineServices } from '../pipeline/services.ts';
+import type { Step, StepReads } from '../pipeline/step.ts';
+
+type Services = Pick<PipelineServices, 'settings'>;
+
+const reads = { version: ['timeout'], endpoints: ['enforceTimeout'] } as const satisfies StepReads;
 
 /** Upstream timeout: of the endpoint, else of the API, else of the gateway. */
-export const enforcedTimeoutStep: Step = {
+export const enforcedTimeoutStep: Step<Services, typeof reads> = {
   name: 'enforced-timeout',
+  reads,
   build({ model, version, services: { settings } }) {
     const { timeout, endpoints } = version;
     const apiTimeouts = timeout.enabled && timeout.ms > 0 ? new TimeoutQueue(timeout.ms) : undefined;

@@ -1,11 +1,15 @@
-import type { Step } from '../pipeline/step.ts';
+import type { PipelineServices } from '../pipeline/services.ts';
+import type { Step, StepReads } from '../pipeline/step.ts';
 import { createErrorOverrides } from './error-overrides/overrides.ts';
 
 const firstError = 400;
 
+const reads = { api: ['errorOverrides'] } as const satisfies StepReads;
+
 /** Error overrides for upstream errors. Gateway errors are overridden where they are written. */
-export const errorOverridesStep: Step = {
+export const errorOverridesStep: Step<Pick<PipelineServices, 'log' | 'settings'>, typeof reads> = {
   name: 'error-overrides',
+  reads,
   build({ model, services }) {
     const overrides = createErrorOverrides(model.errorOverrides, services);
     if (!overrides) return undefined;

@@ -1,11 +1,13 @@
-import type { Model, VersionModel } from '#definition/model.ts';
 import { hasOwnVersions } from '#definition/model.ts';
 import { refuseAccess } from '../pipeline/refusals.ts';
 import type { RefusalCode } from '../pipeline/refusals-table.ts';
-import type { Step } from '../pipeline/step.ts';
+import type { PipelineServices } from '../pipeline/services.ts';
+import type { Step, StepContext } from '../pipeline/step.ts';
+
+type Services = Pick<PipelineServices, 'clock' | 'emitEvent'>;
 
 /** Expiry of an API or version; the time is in a response header. */
-export const expiryStep: Step = {
+export const expiryStep: Step<Services> = {
   name: 'expiry',
   build({ model, version, services }) {
     const { text, code } = selectExpiry(model, version);
@@ -26,7 +28,10 @@ export const expiryStep: Step = {
   },
 };
 
-function selectExpiry(model: Model, { version }: VersionModel): { text: string; code: RefusalCode } {
+function selectExpiry(
+  model: StepContext['model'],
+  { version }: StepContext['version'],
+): { text: string; code: RefusalCode } {
   return hasOwnVersions(model)
     ? { text: version.expires, code: 'version_expired' }
     : { text: model.identity.expiration, code: 'api_expired' };

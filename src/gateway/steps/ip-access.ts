@@ -1,11 +1,15 @@
 import type { BlockList } from 'node:net';
 import { deny } from '../auth/auth-result.ts';
 import { includesAddress, parseCidrList } from '../pipeline/client-address.ts';
-import { ApiCompileError, type Step } from '../pipeline/step.ts';
+import type { PipelineServices } from '../pipeline/services.ts';
+import { ApiCompileError, type Step, type StepReads } from '../pipeline/step.ts';
+
+const reads = { api: ['ipAccess'] } as const satisfies StepReads;
 
 /** IP allow and block lists. */
-export const ipAccessStep: Step = {
+export const ipAccessStep: Step<Pick<PipelineServices, 'emitEvent'>, typeof reads> = {
   name: 'ip-access',
+  reads,
   build({ model, services }) {
     const { enabled, allow, block } = model.ipAccess;
     if (!enabled || allow.length + block.length === 0) return undefined;

@@ -1,11 +1,17 @@
 import { isExpired } from '#access/keys/session.ts';
 import { deny } from '../auth/auth-result.ts';
 import { refuse } from '../pipeline/refusals.ts';
-import type { Step } from '../pipeline/step.ts';
+import type { PipelineServices } from '../pipeline/services.ts';
+import type { Step, StepReads } from '../pipeline/step.ts';
+
+type Services = Pick<PipelineServices, 'clock' | 'emitEvent'>;
+
+const reads = { also: { api: ['authMethods'] } } as const satisfies StepReads;
 
 /** Key state: the request has a session whose key is active and not expired. */
-export const keyStateStep: Step = {
+export const keyStateStep: Step<Services, typeof reads> = {
   name: 'key-state',
+  reads,
   build({ model, services }) {
     if (model.authMethods.length === 0) return undefined;
     return {

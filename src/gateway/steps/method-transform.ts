@@ -1,12 +1,18 @@
 import { createEndpointMatcher } from '../pipeline/endpoint-match.ts';
 import { refuse } from '../pipeline/refusals.ts';
-import type { Step } from '../pipeline/step.ts';
+import type { PipelineServices } from '../pipeline/services.ts';
+import type { Step, StepReads } from '../pipeline/step.ts';
 
 const methods = new Set(['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH']);
 
+type Services = Pick<PipelineServices, 'settings'>;
+
+const reads = { endpoints: ['transformRequestMethod'] } as const satisfies StepReads;
+
 /** Changes the method of the upstream request. */
-export const methodTransformStep: Step = {
+export const methodTransformStep: Step<Services, typeof reads> = {
   name: 'method-transform',
+  reads,
   build(context) {
     const { version, services } = context;
     const entries = version.endpoints.transformRequestMethod.map(({ path, method, toMethod }) => ({

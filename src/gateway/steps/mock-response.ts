@@ -5,7 +5,8 @@ import { createResponse, GatewayResponse } from '../http/response.ts';
 import { createEndpointMatcher, type EndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
-import { ApiCompileError, type Step, type StepContext } from '../pipeline/step.ts';
+import type { PipelineServices } from '../pipeline/services.ts';
+import { ApiCompileError, type Step, type StepContext, type StepReads } from '../pipeline/step.ts';
 import { negotiateMediaType } from '../validation/media-types.ts';
 import {
   buildMockResponses,
@@ -16,12 +17,19 @@ import {
 import { compileOpenApiDocument, rejectUnreadable } from '../validation/openapi-document.ts';
 import { createOperationMatcher, type FindOperation } from '../validation/operation-matcher.ts';
 
-type Entry = StepContext['version']['endpoints']['mockResponse'][number];
+type Entry = Context['version']['endpoints']['mockResponse'][number];
 type MockHandler = (call: Exchange) => GatewayResponse;
 
+type Services = Pick<PipelineServices, 'settings'>;
+
+const reads = { endpoints: ['mockResponse'], also: { api: ['document'] } } as const satisfies StepReads;
+
+type Context = StepContext<Services, typeof reads>;
+
 /** Mock responses: configured ones, or examples of the OpenAPI document. */
-export const mockResponseStep: Step = {
+export const mockResponseStep: Step<Services, typeof reads> = {
   name: 'mock-response',
+  reads,
   build(context) {
     const find = context.model.document ? findInDocument(context) : findInList(context);
     if (!find) return undefined;
@@ -30,11 +38,7 @@ export const mockResponseStep: Step = {
 };
 
 /** Mocks of classic definitions, matched by path alone. */
-export function createClassicMocks({
-  model,
-  version,
-  services,
-}: StepContext): EndpointMatcher<MockedEndpoint> | undefined {
+export function createClassicMocks({ model, version, services }: Context): EndpointMatcher<MockedEndpoint> | undefined {
   if (model.document) return undefined;
   const entries = version.endpoints.mockResponse.map(entry => ({
     path: entry.path,
@@ -52,12 +56,12 @@ export interface MockedEndpoint {
   readonly respond: MockHandler;
 }
 
-function findInList(context: StepContext): ((call: Exchange) => MockHandler | undefined) | undefined {
+function findInList(context: Context): ((call: Exchange) => MockHandler | undefined) | undefined {
   const matcher = createClassicMocks(context);
   return matcher && (call => matcher.find(call)?.respond);
 }
 
-function findInDocument(context: StepContext): ((call: Exchange) => MockHandler | undefined) | undefined {
+function findInDocument(context: Context): ((call: Exchange) => MockHandler | undefined) | undefined {
   const { model, version } = context;
   if (version.endpoints.mockResponse.length === 0) return undefined;
   const find: FindOperation<MockHandler> | undefined = rejectUnreadable(() => {

@@ -18,7 +18,7 @@ import { apiLimitsStep } from '../limits/api-limits.ts';
 import { keyLimitsStep } from '../limits/key-limits.ts';
 import { organisationLimitsStep } from '../limits/organisation-limits.ts';
 import { rateLimitHeadersStep } from '../limits/rate-limit-headers.ts';
-import type { Step } from '../pipeline/step.ts';
+import type { ChainStep } from '../pipeline/step.ts';
 import { accessRightsStep } from './access-rights.ts';
 import { allowedUrlsStep } from './allowed-urls.ts';
 import { cacheStep } from './cache.ts';
@@ -41,6 +41,7 @@ import { responseHeadersStep } from './response-headers.ts';
 import { responseProcessorsStep } from './response-processors.ts';
 import { serviceDiscoveryStep } from './service-discovery.ts';
 import { sizeLimitStep } from './size-limit.ts';
+import type { StepServices } from './step-services.ts';
 import { stripAuthStep } from './strip-auth.ts';
 import { tracingStep } from './tracing.ts';
 import { trackingStep } from './tracking.ts';
@@ -58,7 +59,7 @@ import { validateRequestStep } from './validate-request.ts';
  * its chain.
  */
 export interface StepPlacement {
-  readonly step: Step;
+  readonly step: ChainStep<StepServices>;
   readonly why: string;
 }
 

@@ -1,13 +1,16 @@
 import { stripMatrixParameters } from '../http/path.ts';
 import { createEndpointMatcher, type Endpoint } from '../pipeline/endpoint-match.ts';
 import { refuse } from '../pipeline/refusals.ts';
+import type { PipelineServices } from '../pipeline/services.ts';
 import type { Step } from '../pipeline/step.ts';
+
+type Services = Pick<PipelineServices, 'settings'>;
 
 /**
  * Ambiguous paths: `/admin;x` is `/admin` to upstreams that strip matrix parameters. Such a request continues when
  * every endpoint list matches both readings alike, and is refused otherwise.
  */
-export const pathParametersStep: Step = {
+export const pathParametersStep: Step<Services> = {
   name: 'path-parameters',
   build({ model, version, services: { settings } }) {
     if (settings['gateway.path_parameters'] !== 'check') return undefined;

@@ -5,13 +5,19 @@ import { createJsonResponse } from '../http/response.ts';
 import { resolveCounterOwner } from '../limits/counter-owner.ts';
 import { toResetUnixSeconds } from '../limits/rate-limit-headers.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import type { Step } from '../pipeline/step.ts';
+import type { PipelineServices } from '../pipeline/services.ts';
+import type { Step, StepReads } from '../pipeline/step.ts';
 
 const path = '/gw/rate-limits';
 
+type Services = Pick<PipelineServices, 'clock' | 'counters'>;
+
+const reads = { also: { api: ['authMethods'] } } as const satisfies StepReads;
+
 /** `GET {listen_path}/gw/rate-limits/` returns the limits of the key without counting. */
-export const rateLimitsEndpointStep: Step = {
+export const rateLimitsEndpointStep: Step<Services, typeof reads> = {
   name: 'rate-limits-endpoint',
+  reads,
   build({ model, services }) {
     if (model.authMethods.length === 0) return undefined;
 

@@ -1,7 +1,8 @@
 import { isAuthority } from '../http/request-head.ts';
 import { createEndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import type { Step, StepContext } from '../pipeline/step.ts';
+import type { PipelineServices } from '../pipeline/services.ts';
+import type { Step, StepReads } from '../pipeline/step.ts';
 import {
   applyHeaderChange,
   type CompiledHeaderChange,
@@ -9,9 +10,14 @@ import {
   type HeaderChangeConfig,
 } from './header-changes.ts';
 
+type Services = Pick<PipelineServices, 'isContextName' | 'secrets' | 'settings'>;
+
+const reads = { version: ['requestHeaders'], endpoints: ['transformRequestHeaders'] } as const satisfies StepReads;
+
 /** Request header transforms: of the version, then of the endpoint. */
-export const requestHeadersStep: Step = {
+export const requestHeadersStep: Step<Services, typeof reads> = {
   name: 'request-headers',
+  reads,
   build(context) {
     const { version, services } = context;
     const versionChange = version.requestHeaders.enabled
@@ -44,10 +50,7 @@ interface RequestHeaderChange extends CompiledHeaderChange {
 /** Forwarding headers, sent to upstreams unless a definition removes them. */
 const forwardingHeaders = ['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip'];
 
-function compileRequestChange(
-  config: HeaderChangeConfig,
-  services: StepContext['services'],
-): RequestHeaderChange | undefined {
+function compileRequestChange(config: HeaderChangeConfig, services: Services): RequestHeaderChange | undefined {
   const change = compileHeaderChange(config, services);
   if (!change) return undefined;
   const removed = new Set(config.remove.map(name => name.toLowerCase()));

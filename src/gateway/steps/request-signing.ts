@@ -3,14 +3,19 @@ import { tokenPattern } from '#base/http-syntax.ts';
 import type { AuthServices } from '../auth/services.ts';
 import { refuse } from '../pipeline/refusals.ts';
 import type { RefusalCode } from '../pipeline/refusals-table.ts';
-import { ApiCompileError, type Step, type StepContext } from '../pipeline/step.ts';
+import { ApiCompileError, type Step, type StepContext, type StepReads } from '../pipeline/step.ts';
 import { certificateAlgorithm, createSigner, sharedSecretHashes } from '../proxy/signer.ts';
 
 const defaultSignatureHeader = 'Authorization';
 
+type Services = Pick<AuthServices, 'certificates' | 'clock'>;
+
+const reads = { api: ['requestSigning'], also: { api: ['hmac'] } } as const satisfies StepReads;
+
 /** Signs upstream requests; the signer runs when the request is final. */
-export const requestSigningStep: Step<AuthServices> = {
+export const requestSigningStep: Step<Services, typeof reads> = {
   name: 'request-signing',
+  reads,
   build(context) {
     const { enabled, keyId, headers, signatureHeader } = context.model.requestSigning;
     if (!enabled) return undefined;
@@ -38,9 +43,9 @@ export const requestSigningStep: Step<AuthServices> = {
   },
 };
 
-const getAlgorithm = ({ model }: StepContext<AuthServices>) => model.requestSigning.algorithm.toLowerCase();
+const getAlgorithm = ({ model }: StepContext<Services, typeof reads>) => model.requestSigning.algorithm.toLowerCase();
 
-function findConfigError(context: StepContext<AuthServices>): RefusalCode | undefined {
+function findConfigError(context: StepContext<Services, typeof reads>): RefusalCode | undefined {
   const { keyId, secret, certificateId } = context.model.requestSigning;
   const algorithm = getAlgorithm(context);
   const { allowedAlgorithms } = context.model.hmac;
@@ -51,7 +56,7 @@ function findConfigError(context: StepContext<AuthServices>): RefusalCode | unde
   return (algorithm === certificateAlgorithm ? certificateId : secret) === '' ? 'signing_fields_missing' : undefined;
 }
 
-function loadSigningKey(context: StepContext<AuthServices>): string | KeyObject {
+function loadSigningKey(context: StepContext<Services, typeof reads>): string | KeyObject {
   const { model, services } = context;
   const { secret, certificateId } = model.requestSigning;
   if (getAlgorithm(context) !== certificateAlgorithm) return secret;

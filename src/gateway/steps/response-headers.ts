@@ -1,11 +1,21 @@
 import { createEndpointMatcher } from '../pipeline/endpoint-match.ts';
-import type { Step, StepContext } from '../pipeline/step.ts';
+import type { PipelineServices } from '../pipeline/services.ts';
+import type { Step, StepContext, StepReads } from '../pipeline/step.ts';
 import { applyHeaderChange, compileHeaderChange, type HeaderChangeConfig } from './header-changes.ts';
 import { headerInjections } from './response-processors.ts';
 
+type Services = Pick<PipelineServices, 'isContextName' | 'secrets' | 'settings'>;
+
+const reads = {
+  version: ['responseHeaders'],
+  endpoints: ['transformResponseHeaders'],
+  also: { api: ['responseProcessors'] },
+} as const satisfies StepReads;
+
 /** Response header transforms: of the endpoint, the version, then response processors. */
-export const responseHeadersStep: Step = {
+export const responseHeadersStep: Step<Services, typeof reads> = {
   name: 'response-headers',
+  reads,
   build(context) {
     const { version, services } = context;
     const entries = version.endpoints.transformResponseHeaders.flatMap(entry => {
@@ -25,7 +35,7 @@ export const responseHeadersStep: Step = {
   },
 };
 
-function versionConfigs({ model, version }: StepContext): HeaderChangeConfig[] {
+function versionConfigs({ model, version }: StepContext<Services, typeof reads>): HeaderChangeConfig[] {
   const own = version.responseHeaders.enabled ? [version.responseHeaders] : [];
   return [...own, ...headerInjections(model, version)];
 }

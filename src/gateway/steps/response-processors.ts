@@ -2,17 +2,26 @@ import { z } from 'zod';
 import { trimTrailingSlashes } from '#base/trim-slashes.ts';
 import type { Model, VersionModel } from '#definition/model.ts';
 import type { HeaderList } from '../http/headers.ts';
-import { ApiCompileError, type Step, type StepContext } from '../pipeline/step.ts';
+import type { PipelineServices } from '../pipeline/services.ts';
+import { ApiCompileError, type Step, type StepContext, type StepReads } from '../pipeline/step.ts';
 import type { UpstreamAddress } from '../pipeline/upstream-address.ts';
 import { parseUpstreamAddress } from '../proxy/load-balancer.ts';
 import type { HeaderChangeConfig } from './header-changes.ts';
+
+type Services = Pick<PipelineServices, 'log' | 'settings'>;
+
+const reads = {
+  api: ['responseProcessors'],
+  also: { api: ['listen', 'upstream', 'loadBalancing'] },
+} as const satisfies StepReads;
 
 /**
  * Response processors of classic definitions. `header_injector` is part of the header transforms; this step rewrites
  * upstream URLs in headers to those of the gateway.
  */
-export const responseProcessorsStep: Step = {
+export const responseProcessorsStep: Step<Services, typeof reads> = {
   name: 'response-processors',
+  reads,
   build(context) {
     const cleanups = context.model.responseProcessors.list.flatMap(({ name, options }) => {
       const create = processors[name];
@@ -39,7 +48,9 @@ const rejectPluginHook = (): never => {
   throw new ApiCompileError('the gateway does not offer plugins');
 };
 
-const processors: Readonly<Record<string, (context: StepContext, options: unknown) => HeaderCleanup | undefined>> = {
+const processors: Readonly<
+  Record<string, (context: StepContext<Services, typeof reads>, options: unknown) => HeaderCleanup | undefined>
+> = {
   __proto__: null as never,
   header_injector: createNothing,
   header_transform: createHeaderTransform,
@@ -67,7 +78,10 @@ function parseProcessorOptions<T>(rule: z.ZodType<T>, name: string, options: unk
 }
 
 /** Headers of `header_injector`, unless the version disables global response headers. */
-export function headerInjections({ responseProcessors }: Model, { version }: VersionModel): HeaderChangeConfig[] {
+export function headerInjections(
+  { responseProcessors }: Pick<Model, 'responseProcessors'>,
+  { version }: Pick<VersionModel, 'version'>,
+): HeaderChangeConfig[] {
   if (version.responseHeadersKept) return [];
   return responseProcessors.list
     .filter(({ name }) => name === 'header_injector')
@@ -78,7 +92,10 @@ export function headerInjections({ responseProcessors }: Model, { version }: Ver
 }
 
 /** Rewrites `Location` and similar headers: clients know the gateway only. */
-function createHeaderTransform({ model, version }: StepContext, options: unknown): HeaderCleanup | undefined {
+function createHeaderTransform(
+  { model, version }: StepContext<Services, typeof reads>,
+  options: unknown,
+): HeaderCleanup | undefined {
   const { rev_proxy_header_cleanup: cleanup } = parseProcessorOptions(transformOptions, 'header_transform', options);
   const names = new Set((cleanup?.headers ?? []).map(name => name.toLowerCase()));
   if (names.size === 0) return undefined;
@@ -100,7 +117,10 @@ function parseGatewayOrigin(text: string): string {
   return `${url.protocol}//${url.host}`;
 }
 
-function listUpstreams({ upstream, loadBalancing }: Model, { version }: VersionModel): UpstreamAddress[] {
+function listUpstreams(
+  { upstream, loadBalancing }: Pick<Model, 'upstream' | 'loadBalancing'>,
+  { version }: Pick<VersionModel, 'version'>,
+): UpstreamAddress[] {
   const listed = loadBalancing.enabled ? loadBalancing.targets.map(({ url }) => url) : [];
   const addresses = [upstream.url, version.overrideTarget, ...listed].filter(Boolean);
   return addresses.map(address => parseUpstreamAddress(address)).filter(({ loop }) => loop === '');

@@ -2,15 +2,21 @@ import { limitStream } from '../pipeline/body-limit.ts';
 import { createEndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
-import type { Step } from '../pipeline/step.ts';
+import type { PipelineServices } from '../pipeline/services.ts';
+import type { Step, StepReads } from '../pipeline/step.ts';
 
 /** Methods without body semantics. */
 const exemptMethods = new Set(['GET', 'DELETE', 'TRACE', 'OPTIONS', 'HEAD']);
 const unlimited = Number.POSITIVE_INFINITY;
 
+type Services = Pick<PipelineServices, 'settings'>;
+
+const reads = { version: ['requestSizeLimit'], endpoints: ['requestSizeLimit'] } as const satisfies StepReads;
+
 /** Request size limits of the version and the endpoint; the smaller one applies. */
-export const sizeLimitStep: Step = {
+export const sizeLimitStep: Step<Services, typeof reads> = {
   name: 'size-limit',
+  reads,
   build({ model, version, services }) {
     const { enabled, bytes } = version.requestSizeLimit;
     const versionMaxBytes = enabled && bytes > 0 ? bytes : unlimited;

@@ -24,7 +24,7 @@ export interface NetworkServices {
   readonly serviceDiscovery: ProxyServices['serviceDiscovery'];
 }
 
-/** All services of a traffic thread. A step names those it uses: `Step<Pick<StepServices, 'clock'>>`. */
+/** All services of a traffic thread. A step names those it uses: `Step<Pick<PipelineServices, 'clock'>>`. */
 export interface StepServices extends LimitServices, CacheServices, AuthServices, ProxyServices {
   readonly rpc: RpcCall<MainThreadRpc>;
   networkFor(policy: AddressPolicy): NetworkServices;

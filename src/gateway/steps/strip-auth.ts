@@ -1,10 +1,17 @@
+import { authMethods } from '#definition/auth-methods.ts';
 import { listCredentialSources, removeQueryParameter } from '../auth/credential-sources.ts';
 import { removeCookie } from '../http/cookies.ts';
-import type { Step } from '../pipeline/step.ts';
+import type { Step, StepReads } from '../pipeline/step.ts';
+
+const reads = {
+  api: ['authentication'],
+  also: { api: ['authMethods', 'securityRequirements', 'oauth2', ...authMethods] },
+} as const satisfies StepReads;
 
 /** Removes credentials before forwarding, on open endpoints too. */
-export const stripAuthStep: Step = {
+export const stripAuthStep: Step<unknown, typeof reads> = {
   name: 'strip-auth',
+  reads,
   build({ model }) {
     if (!model.authentication.stripAuthorizationData || model.authMethods.length === 0) return undefined;
     const places = listCredentialSources(model);

@@ -1,13 +1,16 @@
 import { createPublicId } from '#base/ids.ts';
-import type { Step } from '../pipeline/step.ts';
+import type { Step, StepReads } from '../pipeline/step.ts';
 
 const header = 'traceparent';
 const wellFormed = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-([0-9a-f]{2})(?:-|$)/;
 const sampled = '01';
 
+const reads = { api: ['detail'] } as const satisfies StepReads;
+
 /** W3C Trace Context: continues the trace of `traceparent` or starts one, and forwards it. */
-export const tracingStep: Step = {
+export const tracingStep: Step<unknown, typeof reads> = {
   name: 'tracing',
+  reads,
   build({ model }) {
     if (!model.detail.tracing) return undefined;
     return {

@@ -3,7 +3,8 @@ import { noBytes } from '../http/body.ts';
 import type { EndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange, StepHooks, StepResult } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
-import type { Step, StepContext } from '../pipeline/step.ts';
+import type { PipelineServices } from '../pipeline/services.ts';
+import type { Step, StepContext, StepReads } from '../pipeline/step.ts';
 import { InvalidBody, parseBodyData } from '../transform/body-data.ts';
 import {
   type BodyTransform,
@@ -13,26 +14,37 @@ import {
   type TransformError,
 } from '../transform/body-transform.ts';
 import { ContentCodingError, decodeContent, decompressionBounds, isEncoded } from '../transform/content-coding.ts';
-import { parseVariables, resolveVariable } from '../variables/variables.ts';
+import { parseVariables, resolveVariable, type VariableTools } from '../variables/variables.ts';
+
+/** Services of request and response transforms. */
+export type TransformServices = Pick<PipelineServices, 'log' | 'settings'>;
+
+const reads = {
+  endpoints: ['transformRequestBody'],
+  also: { api: ['contextVariables'] },
+} as const satisfies StepReads;
 
 /** Request body transform by template. */
-export const transformRequestBodyStep = createRequestTransformStep('transform-request-body', context => {
+export const transformRequestBodyStep: Step<TransformServices & VariableTools, typeof reads> = {
+  name: 'transform-request-body',
+  reads,
+  build: context => buildRequestTransform(compileTransforms(context), context.services),
+};
+
+function compileTransforms(context: StepContext<TransformServices & VariableTools, typeof reads>) {
   const { version, services } = context;
   const texts = (text: string) =>
     parseVariables(text, services).map(part =>
       typeof part === 'string' ? part : (about: unknown) => escapeValue(resolveVariable(part, about as Exchange)),
     );
   return createBodyTransforms(version.endpoints.transformRequestBody, context, parseBodyData, texts);
-});
-
-type Transforms = (context: StepContext) => EndpointMatcher<BodyTransform> | undefined;
-
-/** Creates a request transform step. A failure refuses the request unless `transforms.on_failure` is `pass`. */
-export function createRequestTransformStep(name: string, transforms: Transforms): Step {
-  return { name, build: context => buildRequestTransform(transforms(context), context) };
 }
 
-function buildRequestTransform(matcher: ReturnType<Transforms>, { services }: StepContext): StepHooks | undefined {
+/** Hooks of a request transform. A failure refuses the request unless `transforms.on_failure` is `pass`. */
+export function buildRequestTransform(
+  matcher: EndpointMatcher<BodyTransform> | undefined,
+  services: TransformServices,
+): StepHooks | undefined {
   if (!matcher) return undefined;
   const { settings } = services;
   const bounds = decompressionBounds(settings);

@@ -4,7 +4,7 @@ import type { EndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange, StepHooks } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
 import type { RefusalCode } from '../pipeline/refusals-table.ts';
-import type { Step, StepContext } from '../pipeline/step.ts';
+import type { Step, StepReads } from '../pipeline/step.ts';
 import { type BodyData, type BodyFormat, InvalidBody, parseBodyData } from '../transform/body-data.ts';
 import {
   type BodyTransform,
@@ -20,30 +20,35 @@ import {
   isEncoded,
   supportedCodings,
 } from '../transform/content-coding.ts';
+import type { TransformServices } from './transform-request-body.ts';
+
+const reads = {
+  endpoints: ['transformResponseBody'],
+  also: { api: ['contextVariables'] },
+} as const satisfies StepReads;
 
 /** Response body transform by template. */
-export const transformResponseBodyStep = createResponseTransformStep('transform-response-body', context =>
-  createBodyTransforms(
-    context.version.endpoints.transformResponseBody,
-    context,
-    passesFailures(context) ? parseLeniently : parseBodyData,
-  ),
-);
+export const transformResponseBodyStep: Step<TransformServices, typeof reads> = {
+  name: 'transform-response-body',
+  reads,
+  build(context) {
+    const parse = passesFailures(context.services) ? parseLeniently : parseBodyData;
+    const transforms = createBodyTransforms(context.version.endpoints.transformResponseBody, context, parse);
+    return buildResponseTransform(transforms, context.services);
+  },
+};
 
-const passesFailures = ({ services }: StepContext) => services.settings['transforms.on_failure'] === 'pass';
+const passesFailures = ({ settings }: TransformServices) => settings['transforms.on_failure'] === 'pass';
 
-type Transforms = (context: StepContext) => EndpointMatcher<BodyTransform> | undefined;
-
-/** Creates a response transform step. A failure becomes an error unless `transforms.on_failure` is `pass`. */
-export function createResponseTransformStep(name: string, transforms: Transforms): Step {
-  return { name, build: context => buildResponseTransform(transforms(context), context) };
-}
-
-function buildResponseTransform(matcher: ReturnType<Transforms>, context: StepContext): StepHooks | undefined {
+/** Hooks of a response transform. A failure becomes an error unless `transforms.on_failure` is `pass`. */
+export function buildResponseTransform(
+  matcher: EndpointMatcher<BodyTransform> | undefined,
+  services: TransformServices,
+): StepHooks | undefined {
   if (!matcher) return undefined;
-  const { log, settings } = context.services;
+  const { log, settings } = services;
   const bounds = decompressionBounds(settings);
-  const isLenient = passesFailures(context);
+  const isLenient = passesFailures(services);
 
   const fail = (
     call: Exchange,

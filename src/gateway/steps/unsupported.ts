@@ -1,6 +1,24 @@
-import type { Endpoints } from '#definition/endpoints/endpoint-lists.ts';
-import type { AuthMethod, Model, VersionModel } from '#definition/model.ts';
-import { ApiCompileError, type Step } from '../pipeline/step.ts';
+import type { AuthMethod } from '#definition/model.ts';
+import { ApiCompileError, type Step, type StepContext, type StepReads } from '../pipeline/step.ts';
+
+const reads = {
+  also: {
+    api: [
+      'authMethods',
+      'plugins',
+      'pluginConfig',
+      'trafficLogs',
+      'authProvider',
+      'sessionProvider',
+      'graphql',
+      'streams',
+    ],
+    endpoints: ['persistGraphql', 'virtualEndpoint', 'endpointPlugin'],
+  },
+} as const satisfies StepReads;
+
+type Context = StepContext<unknown, typeof reads>;
+type UnsupportedList = (typeof reads.also.endpoints)[number];
 
 /**
  * Unsupported features. Serving the API without one could admit clients it excludes or reveal what it hides, so the API
@@ -8,14 +26,14 @@ import { ApiCompileError, type Step } from '../pipeline/step.ts';
  */
 interface UnsupportedFeature {
   readonly feature: string;
-  isUsed(model: Model, version: VersionModel): boolean;
+  isUsed(model: Context['model'], version: Context['version']): boolean;
 }
 
 const featureByMethod: Partial<Record<AuthMethod, string>> = {
   custom: 'authentication by plugin',
 };
 
-const lists: Partial<Record<keyof Endpoints, string>> = {
+const lists: Record<UnsupportedList, string> = {
   persistGraphql: 'persisted GraphQL operations',
   virtualEndpoint: 'virtual endpoints',
   endpointPlugin: 'plugins of endpoints',
@@ -27,11 +45,12 @@ const anyEnabled = (list: readonly { readonly enabled: boolean }[]) => list.some
 const unsupportedFeatures: readonly UnsupportedFeature[] = [
   ...entries(featureByMethod).map(([mode, feature]) => ({
     feature,
-    isUsed: ({ authMethods }: Model) => authMethods.includes(mode as AuthMethod),
+    isUsed: ({ authMethods }: Context['model']) => authMethods.includes(mode as AuthMethod),
   })),
   ...entries(lists).map(([name, feature]) => ({
     feature,
-    isUsed: (_model: Model, { endpoints }: VersionModel) => anyEnabled(endpoints[name as keyof Endpoints]),
+    isUsed: (_model: Context['model'], { endpoints }: Context['version']) =>
+      anyEnabled(endpoints[name as UnsupportedList]),
   })),
   { feature: 'plugins', isUsed: ({ plugins: it }) => [it.pre, it.postAuth, it.post, it.response].some(anyEnabled) },
   { feature: 'plugins for analytics records', isUsed: it => it.trafficLogs.pluginEnabled },
@@ -46,8 +65,9 @@ const unsupportedFeatures: readonly UnsupportedFeature[] = [
   { feature: 'streams', isUsed: it => it.form === 'streams' && keys(it.streams ?? {}).length > 0 },
 ];
 
-export const unsupportedStep: Step = {
+export const unsupportedStep: Step<unknown, typeof reads> = {
   name: 'unsupported',
+  reads,
   build({ model, version }) {
     const first = unsupportedFeatures.find(({ isUsed }) => isUsed(model, version));
     if (first) throw new ApiCompileError(`the gateway does not offer ${first.feature}`);

@@ -2,14 +2,20 @@ import { tokenPattern } from '#base/http-syntax.ts';
 import type { Model } from '#definition/model.ts';
 import type { Exchange, StepHooks, StepResult } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
-import { ApiCompileError, type Step, type StepContext } from '../pipeline/step.ts';
+import type { PipelineServices } from '../pipeline/services.ts';
+import { ApiCompileError, type Step, type StepContext, type StepReads } from '../pipeline/step.ts';
 import { createUpstreamTokens, type UpstreamToken } from '../proxy/upstream-tokens.ts';
 
 const defaultAuthHeader = 'Authorization';
 
+type Services = Pick<PipelineServices, 'clock' | 'emitEvent' | 'log' | 'outbound'>;
+
+const reads = { api: ['upstreamAuth', 'upstreamClientCredentials', 'upstreamPassword'] } as const satisfies StepReads;
+
 /** Upstream authentication with credentials of the gateway, in place of those of the client. */
-export const upstreamAuthStep: Step = {
+export const upstreamAuthStep: Step<Services, typeof reads> = {
   name: 'upstream-auth',
+  reads,
   build(context) {
     const { enabled, basicEnabled, oauthEnabled } = context.model.upstreamAuth;
     if (!enabled) return undefined;
@@ -37,7 +43,7 @@ function buildBasicAuth(config: Model['upstreamAuth']): StepHooks {
   };
 }
 
-function buildTokenAuth({ model, services }: StepContext): StepHooks {
+function buildTokenAuth({ model, services }: StepContext<Services, typeof reads>): StepHooks {
   const { client, type } = selectGrant(model);
   const header = selectHeader(client.headerEnabled, client.headerName);
   const tokens = createUpstreamTokens(client, type, services, model.identity.id);
@@ -70,12 +76,14 @@ function addTokenMetadata(call: Exchange, names: readonly string[], { members }:
   for (const name of names) if (Object.hasOwn(members, name)) call.context[name] = members[name];
 }
 
+type Parts = StepContext<Services, typeof reads>['model'];
+
 const grants = {
-  clientCredentials: { type: 'client_credentials', clientOf: (model: Model) => model.upstreamClientCredentials },
-  password: { type: 'password', clientOf: (model: Model) => model.upstreamPassword },
+  clientCredentials: { type: 'client_credentials', clientOf: (model: Parts) => model.upstreamClientCredentials },
+  password: { type: 'password', clientOf: (model: Parts) => model.upstreamPassword },
 } as const;
 
-function selectGrant(model: Model) {
+function selectGrant(model: Parts) {
   const name = model.upstreamAuth.allowedAuthorizeTypes.find(it => Object.hasOwn(grants, it));
   if (!name) throw new ApiCompileError('its upstream sign-in names no grant that is known');
   const { type, clientOf } = grants[name as keyof typeof grants];

@@ -1,7 +1,8 @@
 import { createEndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange, StepResult } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
-import type { Step, StepContext } from '../pipeline/step.ts';
+import type { PipelineServices } from '../pipeline/services.ts';
+import type { Step, StepContext, StepReads } from '../pipeline/step.ts';
 import { matchUrl } from '../transform/match-url.ts';
 import { compileRewritePattern } from '../transform/rewrite-pattern.ts';
 import { compileRewriteTarget } from '../transform/rewrite-target.ts';
@@ -11,12 +12,17 @@ import type { Captures } from '../transform/url-template.ts';
 /** Bytes of a body that triggers search. */
 const maxSearchedBodyBytes = 65_536;
 
+type Services = Pick<PipelineServices, 'isContextName' | 'secrets' | 'settings'>;
+
+const reads = { endpoints: ['urlRewrite'], also: { api: ['listen'] } } as const satisfies StepReads;
+
 /**
  * URL rewrite to another path, host or API. Decided here, applied after all steps: endpoint lists match the original
  * path.
  */
-export const urlRewriteStep: Step = {
+export const urlRewriteStep: Step<Services, typeof reads> = {
   name: 'url-rewrite',
+  reads,
   build(context) {
     const { version, services } = context;
     const entries = version.endpoints.urlRewrite.map(entry => compileRewrite(entry, context));
@@ -39,9 +45,12 @@ export const urlRewriteStep: Step = {
 };
 
 type Rewrite = ReturnType<typeof compileRewrite>;
-type Entry = StepContext['version']['endpoints']['urlRewrite'][number];
+type Entry = StepContext<Services, typeof reads>['version']['endpoints']['urlRewrite'][number];
 
-function compileRewrite({ path, method, pattern: source, rewriteTo, triggers }: Entry, context: StepContext) {
+function compileRewrite(
+  { path, method, pattern: source, rewriteTo, triggers }: Entry,
+  context: StepContext<Services, typeof reads>,
+) {
   const pattern = compileRewritePattern(source, 'a rewrite');
   return {
     path,

@@ -10,11 +10,17 @@ import type { GatewayResponse } from '../http/response.ts';
 import { createEndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
-import { ApiCompileError, type Step } from '../pipeline/step.ts';
+import type { PipelineServices } from '../pipeline/services.ts';
+import { ApiCompileError, type Step, type StepReads } from '../pipeline/step.ts';
+
+type Services = Pick<PipelineServices, 'settings'>;
+
+const reads = { endpoints: ['validateJson'] } as const satisfies StepReads;
 
 /** JSON Schema validation of request bodies (classic `validate_json`), whatever their content type. */
-export const validateJsonStep: Step = {
+export const validateJsonStep: Step<Services, typeof reads> = {
   name: 'validate-json',
+  reads,
   build({ model, version, services }) {
     const entries = version.endpoints.validateJson.map(({ path, method, schema, schemaBase64, errorResponseCode }) => ({
       path,

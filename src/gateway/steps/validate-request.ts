@@ -4,7 +4,8 @@ import { noBytes } from '../http/body.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
-import type { Step } from '../pipeline/step.ts';
+import type { PipelineServices } from '../pipeline/services.ts';
+import type { Step, StepReads } from '../pipeline/step.ts';
 import { type BodyValidator, compileBodyValidator } from '../validation/body-validator.ts';
 import { compileOpenApiDocument, rejectUnreadable } from '../validation/openapi-document.ts';
 import { type Candidate, createOperationMatcher } from '../validation/operation-matcher.ts';
@@ -22,9 +23,14 @@ interface RequestValidators {
   readonly body: BodyValidator | undefined;
 }
 
+type Services = Pick<PipelineServices, 'settings'>;
+
+const reads = { endpoints: ['validateRequest'], also: { api: ['document'] } } as const satisfies StepReads;
+
 /** Request validation against the operation of the OpenAPI document. */
-export const validateRequestStep: Step = {
+export const validateRequestStep: Step<Services, typeof reads> = {
   name: 'validate-request',
+  reads,
   build(context) {
     const { model, version, services } = context;
     if (!model.document || version.endpoints.validateRequest.length === 0) return undefined;

@@ -38,10 +38,13 @@ export const isTransformError = (error: unknown): error is TransformError =>
 /** Parses a body to template data. */
 type ParseBody = (bytes: Buffer, format: BodyFormat, maxValues: number) => BodyData;
 
+/** What transforms of bodies are compiled from. */
+export type TransformContext = StepContext<Pick<PipelineServices, 'settings'>, { also: { api: ['contextVariables'] } }>;
+
 /** Undefined without transforms. */
 export function createBodyTransforms(
   configs: readonly TemplateConfig[],
-  { model, version, services }: StepContext,
+  { model, version, services }: TransformContext,
   parse: ParseBody,
   texts?: TemplateOptions['parseText'],
 ): EndpointMatcher<BodyTransform> | undefined {
@@ -64,7 +67,7 @@ function createRenderer(
   template: Template,
   showsSession: boolean,
   showsContext: boolean,
-  { settings }: PipelineServices,
+  { settings }: Pick<PipelineServices, 'settings'>,
 ) {
   const bounds = { maxSteps: settings['templates.max_steps'], maxBytes: settings['gateway.max_buffered_body_bytes'] };
   // The requests of a key share its session: a template that changes maps gets a copy.
@@ -81,7 +84,7 @@ function createRenderer(
 
 function compileBodyTemplate(
   { path, mode, source }: TemplateConfig,
-  { settings }: PipelineServices,
+  { settings }: Pick<PipelineServices, 'settings'>,
   texts: TemplateOptions['parseText'],
 ) {
   if (source === '') throw new ApiCompileError(`the body transform of ${path} has no template`);

@@ -3,10 +3,10 @@ import { compileJq, type Jq, type JqBounds, JqError, stringifyJqResult } from '#
 import { framingHeaders, type HeaderList } from '../http/headers.ts';
 import { createEndpointMatcher, type EndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import { ApiCompileError, type StepContext } from '../pipeline/step.ts';
+import { ApiCompileError } from '../pipeline/step.ts';
 import { escapeHeaderValue } from '../variables/variables.ts';
 import { InvalidBody, parseExactJsonBody } from './body-data.ts';
-import type { BodyTransform } from './body-transform.ts';
+import type { BodyTransform, TransformContext } from './body-transform.ts';
 
 /** Configuration of a jq transform, request or response. */
 interface FilterConfig {
@@ -27,7 +27,7 @@ const maxDepth = 200;
 export function createJqTransforms(
   configs: readonly FilterConfig[],
   direction: Direction,
-  { model, version, services }: StepContext,
+  { model, version, services }: TransformContext,
 ): EndpointMatcher<BodyTransform> | undefined {
   const { settings } = services;
   const bounds = {

@@ -8,13 +8,12 @@ import type { ClassicDefinition } from '#definition/wire-types.ts';
 import type { InvalidPath } from '../http/path.ts';
 import type { Exchange, RewrittenTarget } from '../pipeline/exchange.ts';
 import type { PipelineServices } from '../pipeline/services.ts';
-import type { StepContext } from '../pipeline/step.ts';
 import { buildUpstreamPath } from '../proxy/load-balancer.ts';
-import { compileRewriteTarget } from './rewrite-target.ts';
+import { compileRewriteTarget, type RewriteContext } from './rewrite-target.ts';
 
 const model = classicToModel({ proxy: { listen_path: '/shop/', strip_listen_path: true } } as ClassicDefinition);
 const services = { settings: readSettings({}), isContextName: (_name: string) => true } as PipelineServices;
-const context: StepContext = { model, version: model.versions[0]!, services };
+const context: RewriteContext = { model, version: model.versions[0]!, services };
 
 interface Given {
   captures?: string[];

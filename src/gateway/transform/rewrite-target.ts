@@ -7,7 +7,7 @@ import { parseLoopControls } from '../pipeline/loops.ts';
 import { ApiCompileError, type StepContext } from '../pipeline/step.ts';
 import type { LoopControls, UpstreamAddress } from '../pipeline/upstream-address.ts';
 import { parseUpstreamAddress } from '../proxy/load-balancer.ts';
-import { escapeUrlValue, resolveVariable } from '../variables/variables.ts';
+import { escapeUrlValue, resolveVariable, type VariableTools } from '../variables/variables.ts';
 import { type Captures, parseUrlTemplate, splitQueryPairs, splitSections, type TemplatePart } from './url-template.ts';
 
 /**
@@ -19,7 +19,10 @@ export type RewriteTarget = (call: Exchange, captured: Captures) => RewrittenTar
 /** Addresses cached per target whose host depends on the request. */
 const maxCachedAddresses = 200;
 
-export function compileRewriteTarget(text: string, groups: number, context: StepContext): RewriteTarget {
+/** What targets of rewrites are compiled from. */
+export type RewriteContext = StepContext<VariableTools, { also: { api: ['listen'] } }>;
+
+export function compileRewriteTarget(text: string, groups: number, context: RewriteContext): RewriteTarget {
   const parts = parseUrlTemplate(text, groups, context.services);
   const { scheme, authority, path, query } = splitSections(parts);
   const build = createPathBuilder(path, query);
@@ -88,7 +91,7 @@ function fillQuery(parts: readonly TemplatePart[], call: Exchange, captured: Cap
 /** The text ends inside a parameter value. */
 const endsInParameterValue = /=[^&=]*$/;
 
-function createRelativeTarget(build: BuildPathAndQuery, { model }: StepContext): RewriteTarget {
+function createRelativeTarget(build: BuildPathAndQuery, { model }: RewriteContext): RewriteTarget {
   const { strip } = model.listen;
   return (call, captured) => {
     const found = build(call, captured);
@@ -155,7 +158,7 @@ const absoluteUrl = /^(https?):\/\/([^/?#]*)(.*)$/is;
 function createVariableTarget(
   first: TemplatePart,
   parts: readonly TemplatePart[],
-  context: StepContext,
+  context: RewriteContext,
 ): RewriteTarget {
   const rest = splitSections(parts.slice(1));
   const buildRest = createPathBuilder(rest.path, rest.query);

@@ -1,10 +1,9 @@
 import type { Trigger } from '#definition/endpoints/triggers.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import type { StepContext } from '../pipeline/step.ts';
 import { formatValue } from '../variables/format-value.ts';
 import { decodeHeaderText, toHeaderNames } from '../variables/header-name.ts';
 import { compileRewritePattern, type PatternMatch, type RewritePattern } from './rewrite-pattern.ts';
-import { compileRewriteTarget, type RewriteTarget } from './rewrite-target.ts';
+import { compileRewriteTarget, type RewriteContext, type RewriteTarget } from './rewrite-target.ts';
 
 /** Rewrite triggers, in order. */
 export interface Triggers {
@@ -54,7 +53,7 @@ const sources: Readonly<Record<Rule['in'], Source>> = {
   requestBody: { texts: (_call, _name, body) => [body], isNumbered: false, requiresValue: false },
 };
 
-export function compileTriggers(triggers: readonly Trigger[], groups: number, context: StepContext): Triggers {
+export function compileTriggers(triggers: readonly Trigger[], groups: number, context: RewriteContext): Triggers {
   const compiled = triggers.map((trigger, index) => ({
     matches: compileCondition(trigger, index),
     target: compileRewriteTarget(trigger.rewriteTo, groups, context),

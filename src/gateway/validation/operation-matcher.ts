@@ -4,6 +4,7 @@ import { BudgetExceeded, ValidationRun } from '#languages/json-schema/run.ts';
 import { HeaderList } from '../http/headers.ts';
 import { createEndpointMatcher, type Endpoint } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
+import type { PipelineServices } from '../pipeline/services.ts';
 import type { StepContext } from '../pipeline/step.ts';
 import type { OpenApiDocument } from './openapi-document.ts';
 import {
@@ -48,7 +49,7 @@ export type FindOperation<T> = (call: Exchange) => Candidate<T> | 'unfit' | unde
 export function createOperationMatcher<E extends OperationEntry, T>(
   entries: readonly E[],
   document: OpenApiDocument,
-  { model, version, services }: StepContext,
+  { model, version, services }: StepContext<Pick<PipelineServices, 'settings'>>,
   make: (entry: E, declared: DeclaredOperation) => T,
 ): FindOperation<T> | undefined {
   if (entries.length === 0) return undefined;

@@ -1,15 +1,20 @@
 import type { MaybePromise } from '#base/maybe-promise.ts';
 import type { Exchange, StepResult } from '../../pipeline/exchange.ts';
 import { refuse } from '../../pipeline/refusals.ts';
-import type { Step } from '../../pipeline/step.ts';
+import type { Step, StepReads } from '../../pipeline/step.ts';
 import { deny, isAuthenticated, providesSession, setIdentity } from '../auth-result.ts';
 import { readCredential, toCredentialSources } from '../credential-sources.ts';
 import type { AuthServices } from '../services.ts';
 import type { CachedClient, CachedToken } from './token-cache.ts';
 
+type Services = Pick<AuthServices, 'emitEvent' | 'keyCache' | 'oauthTokens'>;
+
+const reads = { api: ['oauth'], also: { api: ['authMethods', 'authentication'] } } as const satisfies StepReads;
+
 /** OAuth: access tokens that this gateway issued. */
-export const oauthTokenStep: Step<AuthServices> = {
+export const oauthTokenStep: Step<Services, typeof reads> = {
   name: 'oauth',
+  reads,
   build({ model, services }) {
     if (!model.authMethods.includes('oauth')) return undefined;
     const { orgId, id: apiId } = model.identity;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { classicToModel } from '#definition/model.ts';
 import type { ClassicDefinition } from '#definition/wire-types.ts';
 import { order } from '../../steps/order.ts';
-import { describeStepSettings, settingsByStep } from './step-settings.ts';
+import { describeStepSettings } from './step-settings.ts';
 
 const told = (step: string, definition: object) => {
   const model = classicToModel({ api_id: 'one', ...definition } as unknown as ClassicDefinition);
@@ -50,10 +50,21 @@ test('long settings are truncated', () => {
   assert.ok(typeof settings === 'string' && settings.length <= 1501);
 });
 
-test('every step in the settings table exists', () => {
-  const names = new Set(order.map(({ step }) => step.name));
-  assert.deepEqual(
-    Object.keys(settingsByStep).filter(name => !names.has(name)),
-    [],
-  );
+test('every part that a step declares exists in a model', () => {
+  const model = classicToModel({ api_id: 'one' } as unknown as ClassicDefinition);
+  const [version] = model.versions;
+  for (const { step } of order) {
+    const { also = {}, ...own } = step.reads ?? {};
+    for (const { api = [], version: parts = [], endpoints = [] } of also === 'whole definition' ? [own] : [own, also]) {
+      assert.deepEqual(
+        [
+          ...api.filter(name => !Object.hasOwn(model, name)),
+          ...parts.filter(name => !Object.hasOwn(version!, name)),
+          ...endpoints.filter(name => !Object.hasOwn(version!.endpoints, name)),
+        ],
+        [],
+        step.name,
+      );
+    }
+  }
 });
