@@ -78,10 +78,11 @@ export function checkDefinition<K extends ApiKind>(
     ...finding,
     path: joinPaths(prefix, finding.path),
   });
+  const model = toModel(written);
   return {
     ...written,
-    missing: findMissingParts(toModel(written)).map(below),
-    references: findReferences(written).map(below),
+    missing: findMissingParts(model).map(below),
+    references: findReferences(written, model).map(below),
     addresses: findOutboundAddresses(kind === 'classic' ? 'classic' : 'oas', definition).map(below),
   };
 }

@@ -90,9 +90,9 @@ export function checkLengths({ kind, definition }: DefinitionOfKind): Validation
 }
 
 /** References to other APIs: `gw://` addresses and versions. */
-export function findReferences(written: DefinitionOfKind): ApiReference[] {
+export function findReferences(written: DefinitionOfKind, { versioning }: Pick<Model, 'versioning'>): ApiReference[] {
   const path = written.kind === 'classic' ? 'definition.versions' : 'x-gw-api-gateway.info.versioning.versions';
-  const versions = Object.entries(toModel(written).versioning.versions);
+  const versions = Object.entries(versioning.versions);
   return [
     ...findLoopReferences(written.definition),
     ...versions.map(([version, name]) => ({ path: `${path}.${version}`, name, isOpen: false, isVersion: true })),
