@@ -27,7 +27,7 @@ type Declared<Reads, Kind extends string, All> = Reads extends { readonly also: 
   ? All
   : Extract<NamesIn<Reads, Kind> | (Reads extends { readonly also: infer Also } ? NamesIn<Also, Kind> : never), All>;
 
-/** What a step is built from: the parts that it declares in `Reads`, and the services that it uses. */
+/** Context that a step is built from: the parts that it declares in `Reads`, and the services that it uses. */
 export interface StepContext<Services = unknown, Reads extends StepReads = Record<never, never>> {
   readonly model: Pick<Model, IdentityPart | Declared<Reads, 'api', keyof Model>>;
   readonly version: Pick<VersionModel, VersionIdentityPart | Declared<Reads, 'version', keyof VersionModel>> & {

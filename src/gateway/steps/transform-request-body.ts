@@ -16,6 +16,8 @@ import {
 import { ContentCodingError, decodeContent, decompressionBounds, isEncoded } from '../transform/content-coding.ts';
 import { parseVariables, resolveVariable, type VariableTools } from '../variables/variables.ts';
 
+/** Transforms by endpoint; undefined without any. */
+export type Transforms = EndpointMatcher<BodyTransform> | undefined;
 /** Services of request and response transforms. */
 export type TransformServices = Pick<PipelineServices, 'log' | 'settings'>;
 
@@ -41,10 +43,7 @@ function compileTransforms(context: StepContext<TransformServices & VariableTool
 }
 
 /** Hooks of a request transform. A failure refuses the request unless `transforms.on_failure` is `pass`. */
-export function buildRequestTransform(
-  matcher: EndpointMatcher<BodyTransform> | undefined,
-  services: TransformServices,
-): StepHooks | undefined {
+export function buildRequestTransform(matcher: Transforms, services: TransformServices): StepHooks | undefined {
   if (!matcher) return undefined;
   const { settings } = services;
   const bounds = decompressionBounds(settings);

@@ -1,6 +1,5 @@
 import { noBytes, problem } from '../http/body.ts';
 import { type GatewayResponse, isStreaming } from '../http/response.ts';
-import type { EndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange, StepHooks } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
 import type { RefusalCode } from '../pipeline/refusals-table.ts';
@@ -20,7 +19,7 @@ import {
   isEncoded,
   supportedCodings,
 } from '../transform/content-coding.ts';
-import type { TransformServices } from './transform-request-body.ts';
+import type { TransformServices, Transforms } from './transform-request-body.ts';
 
 const reads = {
   endpoints: ['transformResponseBody'],
@@ -41,10 +40,7 @@ export const transformResponseBodyStep: Step<TransformServices, typeof reads> = 
 const passesFailures = ({ settings }: TransformServices) => settings['transforms.on_failure'] === 'pass';
 
 /** Hooks of a response transform. A failure becomes an error unless `transforms.on_failure` is `pass`. */
-export function buildResponseTransform(
-  matcher: EndpointMatcher<BodyTransform> | undefined,
-  services: TransformServices,
-): StepHooks | undefined {
+export function buildResponseTransform(matcher: Transforms, services: TransformServices): StepHooks | undefined {
   if (!matcher) return undefined;
   const { log, settings } = services;
   const bounds = decompressionBounds(settings);

@@ -38,7 +38,7 @@ export const isTransformError = (error: unknown): error is TransformError =>
 /** Parses a body to template data. */
 type ParseBody = (bytes: Buffer, format: BodyFormat, maxValues: number) => BodyData;
 
-/** What transforms of bodies are compiled from. */
+/** Context that transforms of bodies are compiled from. */
 export type TransformContext = StepContext<Pick<PipelineServices, 'settings'>, { also: { api: ['contextVariables'] } }>;
 
 /** Undefined without transforms. */

@@ -19,7 +19,7 @@ export type RewriteTarget = (call: Exchange, captured: Captures) => RewrittenTar
 /** Addresses cached per target whose host depends on the request. */
 const maxCachedAddresses = 200;
 
-/** What targets of rewrites are compiled from. */
+/** Context that targets of rewrites are compiled from. */
 export type RewriteContext = StepContext<VariableTools, { also: { api: ['listen'] } }>;
 
 export function compileRewriteTarget(text: string, groups: number, context: RewriteContext): RewriteTarget {
