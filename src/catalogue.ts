@@ -14,6 +14,9 @@ import { classicOperations } from '#apis/classic/operations.ts';
 import { gwApiOperations } from '#apis/gw/operations.ts';
 import { apiImportOperations } from '#apis/import/operations.ts';
 import { apiListOperations } from '#apis/lists/operations.ts';
+import { oasDetailOperations } from '#apis/oas/detail-operations.ts';
+import { oasFileOperations } from '#apis/oas/file-operations.ts';
+import { oasOperations } from '#apis/oas/operations.ts';
 import { apiOwnerOperations } from '#apis/owners/operations.ts';
 import { apiRebaseOperations } from '#apis/rebase/operations.ts';
 import { streamsOperations } from '#apis/streams/operations.ts';
@@ -47,6 +50,9 @@ export const catalogue = [
   ...classicOperations,
   ...apiListOperations,
   ...apiOwnerOperations,
+  ...oasOperations,
+  ...oasFileOperations,
+  ...oasDetailOperations,
   ...apiRebaseOperations,
   ...streamsOperations,
   ...apiImportOperations,

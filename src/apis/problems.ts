@@ -37,11 +37,24 @@ export const problem = problems('apis', {
   base_name_missing: { status: 400, message: 'base_api_version_name: is required for the first version of an API' },
   no_base: { status: 400, message: 'The first API is not a base: it has no versions' },
   not_its_version: { status: 400, message: 'The second API is not a version of the first' },
+  not_a_base: { status: 422, message: 'The API has no versions: it is classic, not versioned, or itself a version' },
+  is_streams: { status: 400, message: 'This is a streams API: send its document to /api/apis/streams/{id}' },
+  document_missing: { status: 400, message: 'oas: is required, unless gw_oas is sent' },
+  document_unavailable: { status: 400, message: 'url: it was answered with status {status}, not with a document' },
   version_exists: { status: 409, message: 'new_version_name: the API already has a version {name}' },
 });
 
 /** Problems with APIs that the actor does not own, of every dashboard operation that writes APIs. */
 export const ownershipProblems = [problem.reference_not_owned, problem.reference_open, problem.name_taken];
+
+/** Problems with version parameters, of every dashboard operation that creates APIs. */
+export const versionProblems = [
+  problem.version_name_missing,
+  problem.base_name_missing,
+  problem.base_not_found,
+  problem.base_of_other_form,
+  problem.version_exists,
+];
 
 /** Problems with routes, of every operation that writes APIs. */
 export const routeProblems = [

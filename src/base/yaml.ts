@@ -1,4 +1,4 @@
-import { isScalar, Lexer, parseDocument, visit, type YAMLMap } from 'yaml';
+import { isScalar, Lexer, parseDocument, stringify, visit, type YAMLMap } from 'yaml';
 import { createDuplicateMemberProblem, type Json, parseJson, problem } from './json.ts';
 
 /** Bounds alias expansion (the "billion laughs" attack). */
@@ -21,6 +21,9 @@ export function parseYaml(text: string, maxValues?: number): Json {
     throw cause;
   }
 }
+
+/** Formats a JSON value as YAML, without anchors and folded lines. */
+export const formatYaml = (value: unknown): string => stringify(value, { aliasDuplicateObjects: false, lineWidth: 0 });
 
 function toJsonText(text: string): string {
   let tokens = 0;

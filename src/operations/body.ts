@@ -1,6 +1,6 @@
 import type { Json } from '#base/json.ts';
 import { createDuplicateMemberProblem, problem as jsonProblem, parseUniqueJson, rejectNul } from '#base/json.ts';
-import { parseMediaType } from '#base/media-type.ts';
+import { isYamlType, parseMediaType } from '#base/media-type.ts';
 import { Problem } from '#base/problems.ts';
 import { parseYaml } from '#base/yaml.ts';
 import type { BodyKind } from './operation.ts';
@@ -44,7 +44,7 @@ export async function readBody(
 
 /** Parses by media type; where that is neither JSON nor YAML, the first character decides. */
 function parseDocument(text: string, type: string, maxValues: number): unknown {
-  if (isYaml(type)) return parseYaml(text, maxValues);
+  if (isYamlType(type)) return parseYaml(text, maxValues);
   if (!isJson(type)) return parseEither(text, maxValues);
   try {
     return parseUniqueJson(text, maxValues);
@@ -68,9 +68,6 @@ function parseUploadedDocument(file: Upload | undefined, maxValues: number): unk
   if (!file) throw problem.invalid({ detail: { faults: 'Request body malformed: the form holds no file' } });
   return parseEither(decodeText(file.bytes), maxValues);
 }
-
-/** YAML media types, the unregistered ones included (RFC 9512 section 2.1). */
-const isYaml = (type: string) => /^(application|text)\/([\w.-]+\+)?(x-)?yaml$/.test(type);
 
 function decodeText(bytes: Buffer): string {
   try {

@@ -1,8 +1,10 @@
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { rejectNul } from '#base/json.ts';
 import type { Log } from '#base/log.ts';
+import { isYamlType, parseMediaType } from '#base/media-type.ts';
 import { closedPagePolicy } from '#base/page-guard.ts';
 import type { Settings } from '#base/settings.ts';
+import { formatYaml } from '#base/yaml.ts';
 import { collectUnreadableRows, type UnreadableRows } from '#storage/unreadable-rows.ts';
 import { type Actor, type Authenticate, hasPermission } from './actor.ts';
 import type { WriteAudit } from './audit.ts';
@@ -130,6 +132,7 @@ function addOperation(
       const callContext = {
         audit: (object: string, orgId = '') => void Object.assign(auditTarget, { object, orgId }),
         header: (name: string, value: string) => void Object.assign(headers, { [name]: value }),
+        requestHeader: (name: string) => readDeclaredHeader(it, request, name),
       };
       try {
         const body = await runOperation(it, options, request, actors.get(request)!, callContext);
@@ -138,6 +141,7 @@ function addOperation(
           .code(it.status ?? 200)
           .headers(headers)
           .type(it.produces ?? surface.contentType);
+        if (it.offersYaml && acceptsYaml(request.headers.accept)) return reply.type(yamlType).send(formatYaml(body));
         return it.produces ? body : JSON.stringify(body);
       } catch (error) {
         return sendProblem(request, reply, error, auditTarget);
@@ -152,7 +156,7 @@ async function runOperation(
   options: ManagementListenerOptions,
   request: FastifyRequest,
   actor: Actor,
-  { audit, header }: Pick<AnyCall, 'audit' | 'header'>,
+  { audit, header, requestHeader }: Pick<AnyCall, 'audit' | 'header' | 'requestHeader'>,
 ) {
   const params = it.params && validate(it.params, copyRejectingNul(request.params));
   const rawQuery = copyRejectingNul(request.query);
@@ -168,7 +172,7 @@ async function runOperation(
         options.unknownMembers,
       )
     : { body: undefined, warnings: [] };
-  const call = { params, query, body, actor, address: request.ip, audit, header };
+  const call = { params, query, body, actor, address: request.ip, audit, header, requestHeader };
   const handle = (): Promise<unknown> => it.handle(call as never, options.tools as never);
   const unreadable: UnreadableRows = new Map();
   const value = isMutation(it) ? await handle() : await collectUnreadableRows(unreadable, handle);
@@ -177,6 +181,19 @@ async function runOperation(
     [...ignored, ...warnings, ...reportUnreadable(unreadable, options.log)],
     header,
   );
+}
+
+const yamlType = 'application/yaml';
+
+/** True where `Accept` names a YAML media type, the unregistered ones included. */
+const acceptsYaml = (accept: string | undefined) =>
+  (accept ?? '').split(',').some(range => isYamlType(parseMediaType(range)));
+
+function readDeclaredHeader(it: AnyOperation, request: FastifyRequest, name: string): string | undefined {
+  if (!it.headers || !Object.hasOwn(it.headers, name))
+    throw new Error(`${it.name} does not declare the header ${name}`);
+  const value = request.headers[name];
+  return typeof value === 'string' ? value : undefined;
 }
 
 /** Audits writes of authenticated callers, successful or not. */

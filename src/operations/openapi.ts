@@ -31,14 +31,16 @@ export function buildOpenApi(
 function toOperationObject(it: AnyOperation): JsonObject {
   const success = {
     description: 'Success',
-    content: { [it.produces ?? 'application/json']: { schema: toJsonSchema(it.returns, 'output') } },
+    content: Object.fromEntries(
+      listResponseTypes(it).map(type => [type, { schema: toJsonSchema(it.returns, 'output') }]),
+    ),
   };
   return {
     operationId: it.name,
     tags: [it.noun],
     summary: it.about,
     security: [{ [it.surface]: [] }],
-    parameters: [...toParameters(it.params, 'path'), ...toParameters(it.query, 'query')],
+    parameters: [...toParameters(it.params, 'path'), ...toParameters(it.query, 'query'), ...toHeaderParameters(it)],
     ...(it.body
       ? { requestBody: { required: true, content: toBodyContent(it.accepts ?? 'json', toBodySchema(it)) } }
       : {}),
@@ -61,6 +63,15 @@ function toBodyContent(kind: BodyKind, schema: JsonObject): JsonObject {
   const plain = Object.fromEntries(types.map(type => [type, { schema }]));
   return kind === 'document' ? { ...plain, ...fileForm } : plain;
 }
+
+const listResponseTypes = ({ produces = 'application/json', offersYaml }: AnyOperation): string[] =>
+  offersYaml ? [produces, 'application/yaml'] : [produces];
+
+/** OpenAPI ignores header parameters named Accept, Content-Type and Authorization (3.1, Parameter Object). */
+const toHeaderParameters = ({ headers = {} }: AnyOperation): JsonObject[] =>
+  Object.entries(headers)
+    .filter(([name]) => name !== 'content-type')
+    .map(([name, description]) => ({ name, in: 'header', required: false, description, schema: { type: 'string' } }));
 
 function toParameters(shape: z.ZodType | undefined, place: 'path' | 'query'): JsonObject[] {
   if (!shape) return [];

@@ -37,6 +37,8 @@ export interface OperationCall<P, Q, B> {
   audit(object: string, orgId?: string): void;
   /** Sets a header of the success response. */
   header(name: string, value: string): void;
+  /** Value of a request header that the operation declares; undefined where it is absent. */
+  requestHeader(name: string): string | undefined;
 }
 
 export interface Operation<
@@ -57,6 +59,8 @@ export interface Operation<
   readonly permission: Permission;
   readonly params?: P;
   readonly query?: Q;
+  /** Request headers that the handler reads, lower case, each with its meaning. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly body?: B;
   readonly envelope?: BodyEnvelope;
   readonly accepts?: BodyKind;
@@ -65,6 +69,8 @@ export interface Operation<
   readonly status?: number;
   /** Response media type, with the handler's text as the body; default JSON. */
   readonly produces?: string;
+  /** Content negotiation: the response is YAML where `Accept` names a YAML media type (RFC 9110, 12.5.1). */
+  readonly offersYaml?: true;
   readonly problems?: readonly ProblemFactory[];
   handle(call: OperationCall<Out<P>, Out<Q>, Out<B>>, tools: Tools): Promise<z.input<R>>;
 }

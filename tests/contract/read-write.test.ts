@@ -151,6 +151,10 @@ const resources: Record<string, Resource> = {
     },
     asked: streams,
   },
+  '/api/apis/oas/{apiId}': { make: async () => `/api/apis/oas/${(await ok('POST', '/api/apis/oas', document())).ID}` },
+  '/api/apis/oas/{apiId}/categories': {
+    make: async () => `/api/apis/oas/${(await ok('POST', '/api/apis/oas', document())).ID}/categories`,
+  },
   '/gw/apis/{apiId}': { make: async () => `/gw/apis/${await newApi()}` },
   '/gw/apis/oas/{apiId}': { make: async () => `/gw/apis/oas/${(await ok('POST', '/gw/apis/oas', document())).key}` },
   '/api/portal/policies/{policyId}': {

@@ -20,6 +20,7 @@ export type ApiStore = ReturnType<typeof createApiStore>;
 export interface ApiFilter {
   readonly name?: string;
   readonly categories?: readonly string[];
+  readonly kind?: StoredApi['kind'];
   /** Public ids of APIs the caller must not see. */
   readonly hidden?: readonly string[];
   /** Condition that no column can answer. */
@@ -307,8 +308,9 @@ const toColumns = ({ id, org_id, api_id, kind, summary, created_at, updated_at }
   updated_at: Date.parse(updated_at),
 });
 
-function buildFilter(orgId: string, { name, categories, hidden }: ApiFilter) {
+function buildFilter(orgId: string, { name, categories, kind, hidden }: ApiFilter) {
   const conditions: Expression<SqlBool>[] = [];
+  if (kind) conditions.push(sql<SqlBool>`kind = ${kind}`);
   if (name) conditions.push(columnContains('name_fold', name.toLowerCase()));
   if (categories && categories.length > 0) {
     const apiIds = sql`select api from api_categories where org_id = ${orgId} and category in (${sql.join(categories)})`;

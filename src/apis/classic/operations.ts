@@ -9,7 +9,7 @@ import { ApiView, ClassicWrite, mergeWrapper, type StoredApi } from '../api/sche
 import { maskSecretsFor } from '../api/secrets.ts';
 import type { ApiStore } from '../api/store.ts';
 import { versionQuery } from '../api/versions.ts';
-import { ownershipProblems, problem, routeProblems } from '../problems.ts';
+import { ownershipProblems, problem, routeProblems, versionProblems } from '../problems.ts';
 
 const params = z.object({ apiId: z.string().describe('The public id or the database id') });
 const declared = { surface: 'dashboard', noun: 'apis' } as const;
@@ -25,16 +25,7 @@ export const createApi = operation({
   query: versionQuery,
   body: ClassicWrite,
   returns: createdResponse,
-  problems: [
-    problem.id_exists,
-    ...routeProblems,
-    ...ownershipProblems,
-    problem.version_name_missing,
-    problem.base_name_missing,
-    problem.base_not_found,
-    problem.base_of_other_form,
-    problem.version_exists,
-  ],
+  problems: [problem.id_exists, ...routeProblems, ...ownershipProblems, ...versionProblems],
   async handle({ actor, query, body, audit }, services: ApiServices) {
     const written = checkDefinition('classic', body.api_definition, services, place);
     const api = await addApi(services, {

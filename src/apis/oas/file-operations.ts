@@ -1,0 +1,147 @@
+import { z } from 'zod';
+import { isYamlType, parseMediaType } from '#base/media-type.ts';
+import { freeForm } from '#base/members.ts';
+import type { Settings } from '#base/settings.ts';
+import { formatYaml } from '#base/yaml.ts';
+import { exportFileName } from '#definition/oas-export.ts';
+import { importOas } from '#definition/oas-import.ts';
+import { type OperationCall, operation } from '#operations/operation.ts';
+import { createdResponse, toCreated, toWarningsMember } from '#operations/shapes.ts';
+import { addApi } from '../api/changes.ts';
+import { maskSecretsFor } from '../api/secrets.ts';
+import type { ApiStore } from '../api/store.ts';
+import { versionQuery } from '../api/versions.ts';
+import {
+  configurationQuery,
+  type DocumentApi,
+  isPublic,
+  modeQuery,
+  toDocumentView,
+  toImportOptions,
+} from '../gw/documents.ts';
+import { problem as gwProblem } from '../gw/problems.ts';
+import type { Ownership } from '../owners/store.ts';
+import { ownershipProblems, problem, routeProblems, versionProblems } from '../problems.ts';
+import { checkBuiltOas, rejectExtension, requireOwnDocument } from './documents.ts';
+import type { ImportServices } from './operations.ts';
+import { fetchProblems, readPlainDocument } from './plain-document.ts';
+import { checkVersionOptions, previewDocument } from './preview.ts';
+
+const params = z.object({ apiId: z.string().describe('The public id or the database id') });
+const declared = { surface: 'dashboard', noun: 'oas' } as const;
+
+export const importDocument = operation({
+  ...declared,
+  name: 'importDocument',
+  method: 'POST',
+  path: '/api/apis/oas/import',
+  about:
+    'Creates an API from a plain OpenAPI document, given as JSON, YAML, a file or {"url": …}, configured as the parameters ask.',
+  permission: 'apis:write',
+  query: z.object({
+    ...configurationQuery.shape,
+    apiID: z.string().max(64).optional().describe('The public id of the new API; generated when empty'),
+    ...versionQuery.shape,
+  }),
+  body: freeForm(z.looseObject({})),
+  accepts: 'document',
+  returns: createdResponse,
+  problems: [
+    gwProblem.extension_present,
+    problem.id_exists,
+    ...routeProblems,
+    ...ownershipProblems,
+    ...versionProblems,
+    ...fetchProblems,
+  ],
+  async handle({ actor, query, body, audit }, services: ImportServices) {
+    const plain = await readPlainDocument(body, actor.orgId, services);
+    rejectExtension(plain);
+    const options = { ...toImportOptions(query), apiID: query.apiID || undefined };
+    const written = checkBuiltOas(importOas(plain, options), services);
+    const api = await addApi(services, { actor, orgId: actor.orgId, written, version: query });
+    audit(api.api_id);
+    return { ...toCreated('API created', api.id, api.api_id), ...toWarningsMember(written) };
+  },
+});
+
+export const dryRunDocument = operation({
+  ...declared,
+  name: 'dryRunDocument',
+  method: 'POST',
+  path: '/api/apis/oas/dry-run',
+  about:
+    'Returns the document that an import or a patch would store, and stores nothing: oas is a plain document, gw_oas an existing one to update.',
+  permission: 'apis:write',
+  query: z.object({ ...configurationQuery.shape, ...versionQuery.shape }),
+  body: z.object({
+    oas: freeForm(z.looseObject({})).optional().describe('Plain OpenAPI document'),
+    gw_oas: freeForm(z.looseObject({})).optional().describe('Document with x-gw-api-gateway'),
+  }),
+  returns: z.looseObject({ 'x-gw-api-gateway': z.looseObject({}) }),
+  problems: [gwProblem.extension_missing, gwProblem.extension_present, problem.document_missing, ...versionProblems],
+  async handle({ actor, query, body }, { apis, settings }: { apis: ApiStore; settings: Settings }) {
+    await checkVersionOptions(apis, actor.orgId, query);
+    return previewDocument(body, toImportOptions(query), { settings }).definition;
+  },
+});
+
+const file = {
+  ...declared,
+  method: 'GET',
+  permission: 'apis:read',
+  produces: 'application/octet-stream',
+  query: modeQuery,
+  headers: { 'content-type': 'application/x-yaml asks for YAML instead of JSON' },
+  returns: z.string(),
+} as const;
+
+type FileCall = Pick<OperationCall<unknown, z.output<typeof modeQuery>, unknown>, 'query' | 'header' | 'requestHeader'>;
+
+/** Formats a file as JSON, or as YAML where the request has its content type. */
+function formatFile({ query, header, requestHeader }: FileCall, apiId: string, value: unknown): string {
+  const isYaml = isYamlType(parseMediaType(requestHeader('content-type')));
+  const name = exportFileName(apiId, isPublic(query)).replace(/json$/, isYaml ? 'yaml' : 'json');
+  header('content-disposition', `attachment;filename="${name}"`);
+  return isYaml ? formatYaml(value) : `${JSON.stringify(value, null, 2)}\n`;
+}
+
+export const exportDocument = operation({
+  ...file,
+  name: 'exportDocument',
+  path: '/api/apis/oas/{apiId}/export',
+  about: 'Returns the document of an API as a file.',
+  params,
+  problems: [problem.detail_not_found, gwProblem.is_classic],
+  async handle(call, { apis, settings }: { apis: ApiStore; settings: Settings }) {
+    const api = maskSecretsFor(call.actor, await requireOwnDocument(apis, call)) as DocumentApi;
+    return formatFile(call, api.api_id, toDocumentView(api, isPublic(call.query), settings));
+  },
+});
+
+interface ExportServices {
+  apis: ApiStore;
+  settings: Settings;
+  ownership: Ownership;
+}
+
+export const exportDocuments = operation({
+  ...file,
+  name: 'exportDocuments',
+  path: '/api/apis/oas/export',
+  about:
+    'Returns the documents of all APIs of the caller’s organisation that are written in the OpenAPI form as one file.',
+  async handle(call, { apis, settings, ownership }: ExportServices) {
+    const { actor, query } = call;
+    const { apiIds: hidden } = await ownership.findHidden(actor);
+    const { items } = await apis.page(actor.orgId, { kind: 'oas', hidden }, 'created_at', { page: 0, size: 1 });
+    const masked = items.map(api => maskSecretsFor(actor, api) as DocumentApi);
+    return formatFile(
+      call,
+      '',
+      masked.map(api => toDocumentView(api, isPublic(query), settings)),
+    );
+  },
+});
+
+export const oasFileOperations = [importDocument, dryRunDocument, exportDocument, exportDocuments];

@@ -1,0 +1,217 @@
+import { z } from 'zod';
+import type { OutboundClient } from '#base/http-client/client.ts';
+import { freeForm } from '#base/members.ts';
+import type { Settings } from '#base/settings.ts';
+import { oasSchema } from '#definition/oas.ts';
+import { patchOas } from '#definition/oas-patch.ts';
+import { operation } from '#operations/operation.ts';
+import {
+  createdResponse,
+  pageNumber,
+  statusResponse,
+  toCreated,
+  toPageRequest,
+  toStatus,
+  toWarningsMember,
+} from '#operations/shapes.ts';
+import { type ApiServices, addApi, changeApi } from '../api/changes.ts';
+import { readApiId } from '../api/rules.ts';
+import { type StoredApi, toDocumentedSchema } from '../api/schema.ts';
+import { maskSecretsFor } from '../api/secrets.ts';
+import type { ApiStore } from '../api/store.ts';
+import { versionQuery } from '../api/versions.ts';
+import { addBaseHeader } from '../gw/changes.ts';
+import { configurationQuery, toImportOptions } from '../gw/documents.ts';
+import { problem as gwProblem } from '../gw/problems.ts';
+import type { Ownership } from '../owners/store.ts';
+import { ownershipProblems, problem, routeProblems, versionProblems } from '../problems.ts';
+import {
+  checkBuiltOas,
+  checkOasDocument,
+  ensureOas,
+  type OasApi,
+  rejectExtension,
+  requireOwnDocument,
+} from './documents.ts';
+import { fetchProblems, readPlainDocument } from './plain-document.ts';
+import { removeWithVersions } from './purge.ts';
+
+const params = z.object({ apiId: z.string().describe('The public id or the database id') });
+const declared = { surface: 'dashboard', noun: 'oas' } as const;
+const body = toDocumentedSchema(oasSchema);
+const idPath = 'x-gw-api-gateway.info.id';
+
+interface ListServices {
+  apis: ApiStore;
+  settings: Settings;
+  ownership: Ownership;
+}
+
+export const listDocuments = operation({
+  ...declared,
+  name: 'listDocuments',
+  method: 'GET',
+  path: '/api/apis/oas',
+  about:
+    'Lists the documents of the APIs of the caller’s organisation that are written in the OpenAPI form, newest first.',
+  permission: 'apis:read',
+  query: z.object({ p: pageNumber, q: z.string().max(500).optional().describe('Part of the name, in any case') }),
+  returns: z.object({ apis: z.array(z.looseObject({})), pages: z.int() }),
+  async handle({ actor, query: { p, q } }, { apis, settings, ownership }: ListServices) {
+    const { apiIds: hidden } = await ownership.findHidden(actor);
+    const page = toPageRequest(p, settings['management.page_size']);
+    const filter = { kind: 'oas', hidden, ...(q && { name: q }) } as const;
+    const { items, pages } = await apis.page(actor.orgId, filter, '-created_at', page);
+    return { apis: items.map(api => (maskSecretsFor(actor, api) as OasApi).definition), pages };
+  },
+});
+
+export const createDocument = operation({
+  ...declared,
+  name: 'createDocument',
+  method: 'POST',
+  path: '/api/apis/oas',
+  about: 'Creates an API from an OpenAPI document with x-gw-api-gateway, by itself or as a version of another one.',
+  permission: 'apis:write',
+  query: versionQuery,
+  body,
+  accepts: 'document',
+  returns: createdResponse,
+  problems: [
+    gwProblem.extension_missing,
+    problem.id_exists,
+    ...routeProblems,
+    ...ownershipProblems,
+    ...versionProblems,
+  ],
+  async handle({ actor, query, body: document, audit }, services: ApiServices) {
+    const written = checkOasDocument(document, services);
+    const api = await addApi(services, { actor, orgId: actor.orgId, written, version: query });
+    audit(api.api_id);
+    return { ...toCreated('API created', api.id, api.api_id), ...toWarningsMember(written) };
+  },
+});
+
+export const getDocument = operation({
+  ...declared,
+  name: 'getDocument',
+  method: 'GET',
+  path: '/api/apis/oas/{apiId}',
+  about:
+    'Reads the document of an API, as YAML where Accept asks for it. The header x-gw-base-api-id names the API it is a version of.',
+  permission: 'apis:read',
+  params,
+  offersYaml: true,
+  returns: z.looseObject({ 'x-gw-api-gateway': z.looseObject({}) }),
+  problems: [problem.detail_not_found, gwProblem.is_classic],
+  async handle(call, { apis }: { apis: ApiStore }) {
+    const api = await requireOwnDocument(apis, call);
+    await addBaseHeader(call.header, apis, api);
+    return (maskSecretsFor(call.actor, api) as OasApi).definition;
+  },
+});
+
+/** Id of the document, where it has one, must be that of the API. */
+function ensureSameId(written: Parameters<typeof readApiId>[0], { api_id }: StoredApi): void {
+  const given = readApiId(written);
+  if (given !== '' && given !== api_id) throw problem.other_id({ detail: { path: idPath, given, wanted: api_id } });
+}
+
+const changeProblems = [
+  problem.definition_not_found,
+  gwProblem.is_classic,
+  problem.is_streams,
+  ...routeProblems,
+  ...ownershipProblems,
+];
+
+export const updateDocument = operation({
+  ...declared,
+  name: 'updateDocument',
+  method: 'PUT',
+  path: '/api/apis/oas/{apiId}',
+  about: 'Replaces the document of an API completely; its owners and categories stay.',
+  permission: 'apis:write',
+  params,
+  body,
+  accepts: 'document',
+  returns: statusResponse,
+  problems: [gwProblem.extension_missing, problem.other_id, ...changeProblems],
+  async handle({ actor, params: { apiId }, body: document, audit }, services: ApiServices) {
+    audit(apiId);
+    const written = checkOasDocument(document, services);
+    const api = await changeApi(services, { actor, orgId: actor.orgId, ref: apiId }, before => {
+      ensureOas(before);
+      ensureSameId(written, before);
+      return { ...written, wrapper: before.wrapper };
+    });
+    audit(api.api_id);
+    return { ...toStatus('API updated'), ...toWarningsMember(written) };
+  },
+});
+
+export interface ImportServices extends ApiServices {
+  outbound: OutboundClient;
+}
+
+export const patchDocument = operation({
+  ...declared,
+  name: 'patchDocument',
+  method: 'PATCH',
+  path: '/api/apis/oas/{apiId}',
+  about:
+    'Replaces the OpenAPI part of a document, given as JSON, YAML, a file or {"url": …}, and keeps what the gateway knows of the API, changed as the parameters ask.',
+  permission: 'apis:write',
+  params,
+  query: configurationQuery,
+  body: freeForm(z.looseObject({})),
+  accepts: 'document',
+  returns: statusResponse,
+  problems: [gwProblem.extension_present, ...changeProblems, ...fetchProblems],
+  async handle({ actor, params: { apiId }, query, body: given, audit }, services: ImportServices) {
+    audit(apiId);
+    const plain = await readPlainDocument(given, actor.orgId, services);
+    rejectExtension(plain);
+    const options = toImportOptions(query);
+    let warned: ReturnType<typeof toWarningsMember> = {};
+    const api = await changeApi(services, { actor, orgId: actor.orgId, ref: apiId }, before => {
+      ensureOas(before);
+      const written = checkBuiltOas(patchOas(before.definition, plain, options), services);
+      warned = toWarningsMember(written);
+      return { ...written, wrapper: before.wrapper };
+    });
+    audit(api.api_id);
+    return { ...toStatus('API updated'), ...warned };
+  },
+});
+
+export const deleteDocument = operation({
+  ...declared,
+  name: 'deleteDocument',
+  method: 'DELETE',
+  path: '/api/apis/oas/{apiId}',
+  about:
+    'Removes an API written in the OpenAPI form, also from policies. Its versions stay as APIs of their own; purge=true removes them too.',
+  permission: 'apis:write',
+  params,
+  query: z.object({
+    purge: z.enum(['true', 'false', '']).default('false').describe('true also removes the versions of a base'),
+  }),
+  returns: statusResponse,
+  problems: [problem.api_not_found, problem.api_not_owned],
+  async handle({ actor, params: { apiId }, query, audit }, services: ApiServices) {
+    audit(apiId);
+    const api = await removeWithVersions(services, { actor, ref: apiId, purge: query.purge === 'true' });
+    audit(api.api_id);
+    return toStatus('API deleted');
+  },
+});
+
+export const oasOperations = [
+  listDocuments,
+  createDocument,
+  getDocument,
+  updateDocument,
+  patchDocument,
+  deleteDocument,
+];
