@@ -10,6 +10,7 @@ import { policyOperations } from '#access/policies/operations.ts';
 import { logOperations } from '#analytics/log-operations.ts';
 import { uptimeOperations } from '#analytics/uptime/operations.ts';
 import { usageOperations } from '#analytics/usage-operations.ts';
+import { assetOperations } from '#apis/assets/operations.ts';
 import { classicOperations } from '#apis/classic/operations.ts';
 import { gwApiOperations } from '#apis/gw/operations.ts';
 import { apiImportOperations } from '#apis/import/operations.ts';
@@ -54,6 +55,7 @@ export const catalogue = [
   ...oasFileOperations,
   ...oasDetailOperations,
   ...apiRebaseOperations,
+  ...assetOperations,
   ...streamsOperations,
   ...apiImportOperations,
   ...gwApiOperations,

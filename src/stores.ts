@@ -10,6 +10,7 @@ import { createUptimeStore } from '#analytics/uptime/store.ts';
 import { createUsageStore } from '#analytics/usage-store.ts';
 import { createApiLookup } from '#apis/api/api-lookup.ts';
 import { createApiStore } from '#apis/api/store.ts';
+import { createAssetStore } from '#apis/assets/store.ts';
 import { createOwnership } from '#apis/owners/store.ts';
 import { createAddressPolicies } from '#base/address-policies.ts';
 import type { Clock } from '#base/clock.ts';
@@ -49,6 +50,7 @@ export function openStores(
   const grants = createGrantStore(records, meta, settings);
   const users = createUserStore(records, vault);
   const apis = createApiStore(records, vault);
+  const assets = createAssetStore(records, vault);
   const ownership = createOwnership(records, settings);
   const apiLookup = createApiLookup(apis);
   const checkObjectLimit =
@@ -79,6 +81,7 @@ export function openStores(
     ...openEvents({ records, vault, hooks, settings, ...environment }),
     certificates,
     apis,
+    assets,
     ownership,
     ...apiLookup,
     policies,
@@ -106,6 +109,7 @@ export function openStores(
       if ((await policies.count(orgId)) > 0) return 'policies';
       if ((await keys.count(orgId)) > 0) return 'keys';
       if ((await certificates.count(orgId)) > 0) return 'certificates';
+      if ((await assets.count(orgId)) > 0) return 'templates';
       return (await hooks.count(orgId)) > 0 ? 'webhooks' : undefined;
     },
     managementPorts,

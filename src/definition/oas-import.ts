@@ -7,19 +7,19 @@ import type { ImportOptions } from './import-options.ts';
 import { configureOperations, withOperationIds } from './oas-import-operations.ts';
 import { configureAuthentication } from './oas-import-security.ts';
 import { isAbsoluteUrl, upstreamFromServers } from './oas-import-servers.ts';
+import { mergeObjects, mergeTemplate } from './oas-template.ts';
 
-/** Builds an API from a plain OpenAPI document. */
-export function importOas(source: unknown, options: ImportOptions): CheckResult<unknown> {
+/** Builds an API from a plain OpenAPI document, over a template where there is one. */
+export function importOas(source: unknown, options: ImportOptions, template: JsonObject = {}): CheckResult<unknown> {
   if (!isObject(source)) return { ok: false, errors: [{ path: '', message: 'must be an object' }] };
-  const document = withOperationIds(source);
-  const extension: JsonObject = {
-    info: { name: objectOrEmpty(document.info).title ?? '', state: { active: true, internal: false } },
-    upstream: { url: '' },
-    server: { listenPath: { value: '/', strip: true } },
-    middleware: { global: { contextVariables: { enabled: true }, trafficLogs: { enabled: true } } },
-  };
+  const { [extensionName]: configured = {}, ...merged } = objectOrEmpty(mergeTemplate(template, source));
+  if (!isObject(configured)) return { ok: false, errors: [{ path: extensionName, message: 'must be an object' }] };
+  const document = withOperationIds(merged);
+  const extension = mergeObjects(structuredClone(newExtension), configured);
+  setAt(extension, ['info', 'name'], objectOrEmpty(document.info).title ?? '');
   if (options.apiID) setAt(extension, ['info', 'id'], options.apiID);
-  const upstream = options.upstreamURL ? undefined : upstreamFromServers(document.servers);
+  const hasUpstream = Boolean(options.upstreamURL || getAt(extension, ['upstream', 'url']));
+  const upstream = hasUpstream ? undefined : upstreamFromServers(document.servers);
   if (upstream && 'url' in upstream) setAt(extension, ['upstream', 'url'], upstream.url);
   const errors = [...checkTitle(document), ...applyImportOptions(extension, document, options)];
   if (upstream && 'error' in upstream) errors.unshift(upstream.error);
@@ -27,6 +27,13 @@ export function importOas(source: unknown, options: ImportOptions): CheckResult<
     ? { ok: false, errors }
     : { ok: true, definition: { ...document, [extensionName]: extension } };
 }
+
+const newExtension: JsonObject = {
+  info: { state: { active: true, internal: false } },
+  upstream: { url: '' },
+  server: { listenPath: { value: '/', strip: true } },
+  middleware: { global: { contextVariables: { enabled: true }, trafficLogs: { enabled: true } } },
+};
 
 /** The API takes the title of the document. The schema reports a title that is no text. */
 const checkTitle = ({ info }: JsonObject): ValidationError[] =>

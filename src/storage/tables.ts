@@ -42,6 +42,8 @@ export interface Tables extends PortalTables, AnalyticsTables, EventTables {
   };
   api_categories: { org_id: string; category: string; api: string };
   api_owners: { org_id: string; api: string; kind: string; owner: string };
+  /** Templates; `asset_id` is the chosen id. */
+  assets: Record & { asset_id: string; kind: string };
   policies: Record & {
     policy_id: string;
     name: string;

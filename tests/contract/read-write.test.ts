@@ -155,6 +155,12 @@ const resources: Record<string, Resource> = {
   '/api/apis/oas/{apiId}/categories': {
     make: async () => `/api/apis/oas/${(await ok('POST', '/api/apis/oas', document())).ID}/categories`,
   },
+  '/api/assets/{assetId}': {
+    async make() {
+      const asset = { name: 'Template', data: { tags: [{ name: 't' }], 'x-gw-api-gateway': { upstream: {} } } };
+      return `/api/assets/${(await ok('POST', '/api/assets', asset)).Meta}`;
+    },
+  },
   '/gw/apis/{apiId}': { make: async () => `/gw/apis/${await newApi()}` },
   '/gw/apis/oas/{apiId}': { make: async () => `/gw/apis/oas/${(await ok('POST', '/gw/apis/oas', document())).key}` },
   '/api/portal/policies/{policyId}': {

@@ -11,6 +11,8 @@ import { addApi } from '../api/changes.ts';
 import { maskSecretsFor } from '../api/secrets.ts';
 import type { ApiStore } from '../api/store.ts';
 import { versionQuery } from '../api/versions.ts';
+import type { AssetStore } from '../assets/store.ts';
+import { findTemplate, templateProblems, templateQuery } from '../assets/templates.ts';
 import {
   configurationQuery,
   type DocumentApi,
@@ -42,6 +44,7 @@ export const importDocument = operation({
     ...configurationQuery.shape,
     apiID: z.string().max(64).optional().describe('The public id of the new API; generated when empty'),
     ...versionQuery.shape,
+    ...templateQuery.shape,
   }),
   body: freeForm(z.looseObject({})),
   accepts: 'document',
@@ -53,17 +56,25 @@ export const importDocument = operation({
     ...ownershipProblems,
     ...versionProblems,
     ...fetchProblems,
+    ...templateProblems,
   ],
-  async handle({ actor, query, body, audit }, services: ImportServices) {
+  async handle({ actor, query, body, audit }, services: ImportServices & { assets: AssetStore }) {
+    const template = await findTemplate(services.assets, actor, query);
     const plain = await readPlainDocument(body, actor.orgId, services);
     rejectExtension(plain);
     const options = { ...toImportOptions(query), apiID: query.apiID || undefined };
-    const written = checkBuiltOas(importOas(plain, options), services);
+    const written = checkBuiltOas(importOas(plain, options, template), services);
     const api = await addApi(services, { actor, orgId: actor.orgId, written, version: query });
     audit(api.api_id);
     return { ...toCreated('API created', api.id, api.api_id), ...toWarningsMember(written) };
   },
 });
+
+interface DryRunServices {
+  apis: ApiStore;
+  assets: AssetStore;
+  settings: Settings;
+}
 
 export const dryRunDocument = operation({
   ...declared,
@@ -73,16 +84,23 @@ export const dryRunDocument = operation({
   about:
     'Returns the document that an import or a patch would store, and stores nothing: oas is a plain document, gw_oas an existing one to update.',
   permission: 'apis:write',
-  query: z.object({ ...configurationQuery.shape, ...versionQuery.shape }),
+  query: z.object({ ...configurationQuery.shape, ...versionQuery.shape, ...templateQuery.shape }),
   body: z.object({
     oas: freeForm(z.looseObject({})).optional().describe('Plain OpenAPI document'),
     gw_oas: freeForm(z.looseObject({})).optional().describe('Document with x-gw-api-gateway'),
   }),
   returns: z.looseObject({ 'x-gw-api-gateway': z.looseObject({}) }),
-  problems: [gwProblem.extension_missing, gwProblem.extension_present, problem.document_missing, ...versionProblems],
-  async handle({ actor, query, body }, { apis, settings }: { apis: ApiStore; settings: Settings }) {
+  problems: [
+    gwProblem.extension_missing,
+    gwProblem.extension_present,
+    problem.document_missing,
+    ...versionProblems,
+    ...templateProblems,
+  ],
+  async handle({ actor, query, body }, { apis, assets, settings }: DryRunServices) {
     await checkVersionOptions(apis, actor.orgId, query);
-    return previewDocument(body, toImportOptions(query), { settings }).definition;
+    const template = await findTemplate(assets, actor, query);
+    return previewDocument({ ...body, template }, toImportOptions(query), { settings }).definition;
   },
 });
 

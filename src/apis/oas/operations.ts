@@ -4,6 +4,7 @@ import { freeForm } from '#base/members.ts';
 import type { Settings } from '#base/settings.ts';
 import { oasSchema } from '#definition/oas.ts';
 import { patchOas } from '#definition/oas-patch.ts';
+import { mergeTemplate } from '#definition/oas-template.ts';
 import { operation } from '#operations/operation.ts';
 import {
   createdResponse,
@@ -20,6 +21,8 @@ import { type StoredApi, toDocumentedSchema } from '../api/schema.ts';
 import { maskSecretsFor } from '../api/secrets.ts';
 import type { ApiStore } from '../api/store.ts';
 import { versionQuery } from '../api/versions.ts';
+import type { AssetStore } from '../assets/store.ts';
+import { findTemplate, templateProblems, templateQuery } from '../assets/templates.ts';
 import { addBaseHeader } from '../gw/changes.ts';
 import { configurationQuery, toImportOptions } from '../gw/documents.ts';
 import { problem as gwProblem } from '../gw/problems.ts';
@@ -40,6 +43,10 @@ const params = z.object({ apiId: z.string().describe('The public id or the datab
 const declared = { surface: 'dashboard', noun: 'oas' } as const;
 const body = toDocumentedSchema(oasSchema);
 const idPath = 'x-gw-api-gateway.info.id';
+
+interface TemplateServices extends ApiServices {
+  assets: AssetStore;
+}
 
 interface ListServices {
   apis: ApiStore;
@@ -71,9 +78,10 @@ export const createDocument = operation({
   name: 'createDocument',
   method: 'POST',
   path: '/api/apis/oas',
-  about: 'Creates an API from an OpenAPI document with x-gw-api-gateway, by itself or as a version of another one.',
+  about:
+    'Creates an API from an OpenAPI document with x-gw-api-gateway, by itself, over a template, or as a version of another one.',
   permission: 'apis:write',
-  query: versionQuery,
+  query: z.object({ ...versionQuery.shape, ...templateQuery.shape }),
   body,
   accepts: 'document',
   returns: createdResponse,
@@ -83,9 +91,11 @@ export const createDocument = operation({
     ...routeProblems,
     ...ownershipProblems,
     ...versionProblems,
+    ...templateProblems,
   ],
-  async handle({ actor, query, body: document, audit }, services: ApiServices) {
-    const written = checkOasDocument(document, services);
+  async handle({ actor, query, body: document, audit }, services: TemplateServices) {
+    const template = await findTemplate(services.assets, actor, query);
+    const written = checkOasDocument(template ? mergeTemplate(template, document) : document, services);
     const api = await addApi(services, { actor, orgId: actor.orgId, written, version: query });
     audit(api.api_id);
     return { ...toCreated('API created', api.id, api.api_id), ...toWarningsMember(written) };

@@ -10,6 +10,7 @@ import { uptimeTables } from './0008-uptime.ts';
 import { tenants } from './0009-tenants.ts';
 import { apiOwners } from './0011-api-owners.ts';
 import { sealedDefinitions } from './0012-sealed-definitions.ts';
+import { assets } from './0013-assets.ts';
 
 /** In order: a migration's number is its position here, from 1. */
 export const migrations: readonly Migration[] = [
@@ -24,4 +25,5 @@ export const migrations: readonly Migration[] = [
   tenants,
   apiOwners,
   sealedDefinitions,
+  assets,
 ];
