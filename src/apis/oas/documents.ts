@@ -10,7 +10,7 @@ import { checkDocument, type DocumentApi, isDocumentApi } from '../gw/documents.
 import { problem as gwProblem } from '../gw/problems.ts';
 import { problem } from '../problems.ts';
 
-/** What the dashboard operations on OpenAPI documents share. */
+/** Lookup and checks of the dashboard operations on OpenAPI documents. */
 
 export type OasApi = Extract<StoredApi, { kind: 'oas' }>;
 type Call = Pick<OperationCall<{ apiId: string }, unknown, unknown>, 'actor' | 'params'>;
