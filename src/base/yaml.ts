@@ -23,7 +23,7 @@ export function parseYaml(text: string, maxValues?: number): Json {
 }
 
 /** Formats a JSON value as YAML, without anchors and folded lines. */
-export const formatYaml = (value: unknown): string => stringify(value, { aliasDuplicateObjects: false, lineWidth: 0 });
+export const toYamlText = (value: unknown): string => stringify(value, { aliasDuplicateObjects: false, lineWidth: 0 });
 
 function toJsonText(text: string): string {
   let tokens = 0;

@@ -4,7 +4,7 @@ import type { Log } from '#base/log.ts';
 import { isYamlType, parseMediaType } from '#base/media-type.ts';
 import { closedPagePolicy } from '#base/page-guard.ts';
 import type { Settings } from '#base/settings.ts';
-import { formatYaml } from '#base/yaml.ts';
+import { toYamlText } from '#base/yaml.ts';
 import { collectUnreadableRows, type UnreadableRows } from '#storage/unreadable-rows.ts';
 import { type Actor, type Authenticate, hasPermission } from './actor.ts';
 import type { WriteAudit } from './audit.ts';
@@ -141,7 +141,7 @@ function addOperation(
           .code(it.status ?? 200)
           .headers(headers)
           .type(it.produces ?? surface.contentType);
-        if (it.offersYaml && acceptsYaml(request.headers.accept)) return reply.type(yamlType).send(formatYaml(body));
+        if (it.offersYaml && acceptsYaml(request.headers.accept)) return reply.type(yamlType).send(toYamlText(body));
         return it.produces ? body : JSON.stringify(body);
       } catch (error) {
         return sendProblem(request, reply, error, auditTarget);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isYamlType, parseMediaType } from '#base/media-type.ts';
 import { freeForm } from '#base/members.ts';
 import type { Settings } from '#base/settings.ts';
-import { formatYaml } from '#base/yaml.ts';
+import { toYamlText } from '#base/yaml.ts';
 import { exportFileName } from '#definition/oas-export.ts';
 import { importOas } from '#definition/oas-import.ts';
 import { type OperationCall, operation } from '#operations/operation.ts';
@@ -25,7 +25,7 @@ import { problem as gwProblem } from '../gw/problems.ts';
 import type { Ownership } from '../owners/store.ts';
 import { ownershipProblems, problem, routeProblems, versionProblems } from '../problems.ts';
 import { checkBuiltOas, rejectExtension, requireOwnDocument } from './documents.ts';
-import type { ImportServices } from './operations.ts';
+import type { PlainImportServices } from './operations.ts';
 import { fetchProblems, readPlainDocument } from './plain-document.ts';
 import { checkVersionOptions, previewDocument } from './preview.ts';
 
@@ -58,7 +58,7 @@ export const importDocument = operation({
     ...fetchProblems,
     ...templateProblems,
   ],
-  async handle({ actor, query, body, audit }, services: ImportServices & { assets: AssetStore }) {
+  async handle({ actor, query, body, audit }, services: PlainImportServices & { assets: AssetStore }) {
     const template = await findTemplate(services.assets, actor, query);
     const plain = await readPlainDocument(body, actor.orgId, services);
     rejectExtension(plain);
@@ -121,7 +121,7 @@ function formatFile({ query, header, requestHeader }: FileCall, apiId: string, v
   const isYaml = isYamlType(parseMediaType(requestHeader('content-type')));
   const name = exportFileName(apiId, isPublic(query)).replace(/json$/, isYaml ? 'yaml' : 'json');
   header('content-disposition', `attachment;filename="${name}"`);
-  return isYaml ? formatYaml(value) : `${JSON.stringify(value, null, 2)}\n`;
+  return isYaml ? toYamlText(value) : `${JSON.stringify(value, null, 2)}\n`;
 }
 
 export const exportDocument = operation({

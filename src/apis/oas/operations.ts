@@ -160,7 +160,7 @@ export const updateDocument = operation({
   },
 });
 
-export interface ImportServices extends ApiServices {
+export interface PlainImportServices extends ApiServices {
   outbound: OutboundClient;
 }
 
@@ -178,7 +178,7 @@ export const patchDocument = operation({
   accepts: 'document',
   returns: statusResponse,
   problems: [gwProblem.extension_present, ...changeProblems, ...fetchProblems],
-  async handle({ actor, params: { apiId }, query, body: given, audit }, services: ImportServices) {
+  async handle({ actor, params: { apiId }, query, body: given, audit }, services: PlainImportServices) {
     audit(apiId);
     const plain = await readPlainDocument(given, actor.orgId, services);
     rejectExtension(plain);
