@@ -297,7 +297,7 @@ function createHealth(
   isReady: () => boolean,
 ): Health {
   const database = createDatabaseHealthCheck(records, clock);
-  const redis = () => (shared.state() === 'ok' ? '' : 'Redis does not answer: limits are counted here alone');
+  const redis = () => (shared.state() === 'ok' ? '' : 'Redis unavailable: limits are counted in this process only');
   return {
     version,
     clock,

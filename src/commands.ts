@@ -27,8 +27,7 @@ import { version } from './version.ts';
 const problem = problems('command', {
   unknown_flag: {
     status: 400,
-    message:
-      'gw {command} does not know --{flag}: it knows {known} and every setting (gw config lists them all){guess}',
+    message: 'gw {command} has no option --{flag}: it has {known} and every setting (gw config lists them all){guess}',
   },
   switch_value: { status: 400, message: '--{flag} takes no value' },
 });
@@ -37,14 +36,14 @@ const help = `gw: the Gatewright API management platform
 
 Usage
   gw start [--role all|gateway|dashboard|portal] [--SETTING VALUE …]
-  gw config                        the settings in force, secrets masked
-  gw migrate                       brings the database up to date and ends
-  gw credentials                   where the credentials of this installation are
-  gw credentials --rotate          new credentials for everything the settings do not fix
-  gw credentials --rotate-master   a new key for the secrets at rest
+  gw config                        shows the effective settings, secrets masked
+  gw migrate                       migrates the database and exits
+  gw credentials                   shows where the credentials of this installation are
+  gw credentials --rotate          creates new credentials, except those that the settings define
+  gw credentials --rotate-master   creates a new master key for the secrets at rest
   gw apis|keys|policies|certs ls|get|apply|rm
-                                   what a running gateway keeps; gw keys --help says more
-  gw apis import -f FILE           an API of a plain OpenAPI document
+                                   manages the objects of a running gateway; see gw keys --help
+  gw apis import -f FILE           creates or updates an API from a plain OpenAPI document
   gw --version
 
 Settings come from gw.yaml (or the file named by --config), from GW_… in the environment, and from flags;
@@ -149,7 +148,7 @@ async function start({ settings }: CommandInput): Promise<void> {
   markDisplayed(installation.directory);
 }
 
-const offlineNotice = 'without its database: traffic is served as it was last known.';
+const offlineNotice = 'without its database: traffic is served from the config backup.';
 
 /** Paths of each listener. */
 const listenerPaths: Readonly<Record<string, string>> = {
@@ -165,15 +164,15 @@ function describeCredentials({ directory }: Installation, created: InstallationC
   if (created && isTerminal()) return displayCredentials(created, path);
   if (created) return `First start. The credentials are in ${path}\n`;
   if (directory.read(credentialsFile) !== undefined) return `Credentials: ${path}\n`;
-  const where = 'they were written where this installation was first started';
-  return `Credentials: no credentials.json here, ${where}; gw credentials --rotate makes new ones\n`;
+  const where = 'they were written to the data directory of the first start';
+  return `Credentials: no credentials.json here, ${where}; gw credentials --rotate creates new ones\n`;
 }
 
 function displayCredentials(created: InstallationCredentials, path: string): string {
   const names = Object.keys(credentialUses) as (keyof InstallationCredentials)[];
   const width = Math.max(...names.map(name => created[name].length));
   const lines = names.map(name => `  ${name.padEnd(18)} ${created[name].padEnd(width)}  ${credentialUses[name]}`);
-  return `First start. These credentials are shown once and kept in ${path}:\n\n${lines.join('\n')}\n`;
+  return `First start. These credentials are shown once and stored in ${path}:\n\n${lines.join('\n')}\n`;
 }
 
 async function config({ settings }: CommandInput): Promise<void> {
@@ -197,7 +196,7 @@ async function credentials({ settings, flags }: CommandInput): Promise<void> {
   try {
     if (flags.has('rotate-master')) return await rotateMaster(settings, installation);
     const created = await writeCredentials(installation, () => rotateCredentials(tools));
-    if (!created) return print('There is nothing to rotate yet: start gw once.\n');
+    if (!created) return print('There are no credentials to rotate yet: start gw once.\n');
     print(`New credentials are in ${directory.pathOf(credentialsFile)}; the old ones no longer work.\n`);
   } finally {
     await installation.close();
@@ -210,8 +209,8 @@ function locateCredentials(settings: Settings): string {
   const path = directory.pathOf(credentialsFile);
   if (directory.read(credentialsFile) !== undefined) return `${path}\n`;
   return settings['database.url']
-    ? `There is no ${path}: the credentials were written where this installation was first started; --rotate makes new ones\n`
-    : `There are none yet: gw start makes them in ${path}\n`;
+    ? `There is no ${path}: the credentials were written to the data directory of the first start; --rotate creates new ones\n`
+    : `There are no credentials yet: gw start creates them in ${path}\n`;
 }
 
 /** New master key for installations that set it in the settings, where the output is no terminal. */
@@ -231,16 +230,14 @@ async function rotateMaster(settings: Settings, { directory, records }: Installa
     else {
       directory.write(rotatedMasterKeyFile, `${next}\n`);
       print(
-        `The new master key is in ${directory.pathOf(rotatedMasterKeyFile)}: remove the file when you have taken it.\n`,
+        `The new master key is in ${directory.pathOf(rotatedMasterKeyFile)}: delete the file after copying the key.\n`,
       );
     }
     await rewrap();
-    return print(
-      'It is in force: set it as GW_MASTER_KEY before the next start. The old one opens nothing any more.\n',
-    );
+    return print('It is in use: set it as GW_MASTER_KEY before the next start. The old master key no longer works.\n');
   }
   await replaceMasterKey(directory, next, rewrap);
-  print(`The master key in ${directory.pathOf('master.key')} is new; the old one opens nothing any more.\n`);
+  print(`The master key in ${directory.pathOf('master.key')} is new; the old master key no longer works.\n`);
 }
 
 try {

@@ -174,7 +174,7 @@ onEveryEngine(
       await change('DELETE', `/api/certs/${id}`);
       assert.deepEqual(await everywhere(url), { status: 503, body: refusal('This API is not available') });
       const { body } = await app().ask('GET', `/api/apis/${api.api_id}/status`);
-      assert.equal(body.reason, `the client certificate ${id} is not in the store`);
+      assert.equal(body.reason, `the client certificate ${id} is not in the certificate store`);
     });
 
     test('an API reached by gw:// requires its own credentials, also from an endpoint without authentication', async () => {

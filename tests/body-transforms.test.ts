@@ -378,13 +378,10 @@ describe('Body transforms: bodies and limits', () => {
 
   test('an API with an invalid template is not served, and its status names the reason', async () => {
     for (const [wish, why] of [
-      [{ template: '{{.a' }, 'the body template of /x cannot be read: line 1: unclosed action'],
-      [{ template: '{{nope}}' }, 'the body template of /x cannot be read: line 1: function "nope" not defined'],
-      [
-        { file: 'missing.tmpl' },
-        'the body template of /x cannot be read: the file missing.tmpl cannot be read: ENOENT',
-      ],
-      [{ file: '../../etc/passwd' }, 'the body template of /x cannot be read: the file ../../etc/passwd'],
+      [{ template: '{{.a' }, 'the body template of /x is invalid: line 1: unclosed action'],
+      [{ template: '{{nope}}' }, 'the body template of /x is invalid: line 1: function "nope" not defined'],
+      [{ file: 'missing.tmpl' }, 'the body template of /x is invalid: the file missing.tmpl cannot be read: ENOENT'],
+      [{ file: '../../etc/passwd' }, 'the body template of /x is invalid: the file ../../etc/passwd'],
       [{ template: '$secret_env.NOPE' }, 'the secret $secret_env.NOPE is missing'],
     ] as const)
       for (const { url } of await transforming(app, upstream, { request: wish })) {

@@ -438,7 +438,7 @@ inPlace('callers have a say', { settings: { 'cache.honour_request_cache_control'
     const id = createPublicId();
     const heard = await sent(`${url}/a?case=${id}`, { headers: { 'cache-control': 'only-if-cached' } });
     assert.equal(heard.status, 504);
-    assert.equal(String(heard.body), '{\n    "error": "No kept answer"\n}');
+    assert.equal(String(heard.body), '{\n    "error": "No cached response"\n}');
     assert.equal(origin.count(id), 0);
   });
 });

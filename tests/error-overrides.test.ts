@@ -177,10 +177,13 @@ describe('Error overrides', () => {
   });
 
   const broken: [what: string, rules: Record<string, unknown[]>][] = [
-    ['is neither a status nor a class of them', { '4x': [] }],
+    ['is neither a status nor a status class such as 4xx', { '4x': [] }],
     ['has a pattern that is not a regular expression', { '401': [{ match: { messagePattern: '(' }, response: {} }] }],
-    ['has a template that cannot be read', { '401': [{ response: { body: '{{.Message' } }] }],
-    ['names the template ../x, which is not in templates.directory', { '401': [{ response: { template: '../x' } }] }],
+    ['has an invalid template', { '401': [{ response: { body: '{{.Message' } }] }],
+    [
+      'references the template ../x, which is not in templates.directory',
+      { '401': [{ response: { template: '../x' } }] },
+    ],
     ['holds no rules', { '401': [{ response: { statusCode: 99 } }] }],
   ];
   for (const [what, rules] of broken) {

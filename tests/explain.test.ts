@@ -103,19 +103,19 @@ describe('Request explanation', () => {
       const ip = lines.find(({ mw }) => mw === 'ip-access')!;
       assert.deepEqual(ip.settings?.ipAccess?.block, ['192.0.2.1']);
       assert.equal(lines.find(({ mw }) => mw === 'upstream')!.msg, `sent GET ${upstream.url}/x`);
-      assert.ok(lines.some(({ msg }) => msg === 'the caller gets 200'));
+      assert.ok(lines.some(({ msg }) => msg === 'the client gets status 200'));
       assert.ok(!JSON.stringify(lines).includes(key), 'a key in an explanation');
       assert.ok(!JSON.stringify(lines).includes(canary), 'a secret of the definition in an explanation');
     }
   });
 
-  test('a path that no API listens at is explained with the listen path nearby, and only to holders of the secret', async () => {
+  test('a path that no API has a listen path for is explained with the listen path nearby, and only to holders of the secret', async () => {
     const definition = openApi(upstream, { proxy: { listen_path: '/Shop-of-tests/' } });
     await publish(app, definition);
     for (const [path, said] of [
-      ['/Shop-of-tests', 'no API listens at /Shop-of-tests; there is one at /Shop-of-tests/'],
-      ['/shop-of-tests/x', 'no API listens at /shop-of-tests/x; there is one at /Shop-of-tests/'],
-      ['/nowhere/x', 'no API listens at /nowhere/x'],
+      ['/Shop-of-tests', 'no API has a listen path for /Shop-of-tests; there is one at /Shop-of-tests/'],
+      ['/shop-of-tests/x', 'no API has a listen path for /shop-of-tests/x; there is one at /Shop-of-tests/'],
+      ['/nowhere/x', 'no API has a listen path for /nowhere/x'],
     ] as const) {
       const { reply, told, text } = await explained(app.url.gateway + path);
       assert.deepEqual([reply.status, text], [404, 'Not Found']);
@@ -127,13 +127,13 @@ describe('Request explanation', () => {
     }
   });
 
-  test('a path that begins with the id of an API is explained as one that no API listens at', async () => {
+  test('a path that begins with the id of an API is explained as one that no API has a listen path for', async () => {
     const definition = openApi(upstream);
     await publish(app, definition);
     const { told } = await explained(`${app.url.gateway}/${definition.api_id}`);
     assert.deepEqual(
       told.steps.map(({ step, said }) => [step, said]),
-      [['route', `no API listens at /${definition.api_id}`]],
+      [['route', `no API has a listen path for /${definition.api_id}`]],
     );
   });
 
@@ -226,7 +226,7 @@ describe('Request explanation', () => {
     assert.deepEqual([plain.status, await plain.json()], [503, { error: 'This API is not available' }]);
     const { reply, told, text } = await explained(url);
     assert.deepEqual([reply.status, JSON.parse(text)], [503, { error: 'This API is not available' }]);
-    const reason = `the client certificate ${needs} is not in the store`;
+    const reason = `the client certificate ${needs} is not in the certificate store`;
     assert.equal(told.steps[0]!.said, `The API is not served: ${reason}`);
     const logged = lines.map(line => JSON.parse(line)).filter(({ api }) => api === definition.api_id);
     assert.deepEqual([logged[0].msg, logged[0].reason], ['API not served', reason]);

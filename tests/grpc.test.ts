@@ -171,7 +171,11 @@ describe('gRPC', () => {
       'Access to this API has been disallowed',
     );
     assertTrailersOnly(await ask(`${app.url.gateway}/nowhere/S/Unary`), '12', 'Not Found');
-    assertTrailersOnly(await ask(`${app.url.gateway}/a/%zz`), '3', 'Bad Request: the path holds a broken escape');
+    assertTrailersOnly(
+      await ask(`${app.url.gateway}/a/%zz`),
+      '3',
+      'Bad Request: the path contains an invalid percent-encoding',
+    );
     const limited = await publish(app, definitionOf(targets[0]!, { global_rate_limit: { rate: 1, per: 60 } }));
     assert.equal((await ask(`${limited}/S/Unary`)).trailers?.['grpc-status'], '0');
     const refused = await ask(`${limited}/S/Unary`);

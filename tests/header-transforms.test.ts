@@ -177,14 +177,14 @@ describe('Header transforms', () => {
 
   test('an API with an invalid header is not served, and its status names the reason', async () => {
     const refused: [Shaping['request'], string][] = [
-      [{ add: { 'X Y': '1' } }, '"X Y" is not the name of a header'],
-      [{ remove: ['a:b'] }, '"a:b" is not the name of a header'],
+      [{ add: { 'X Y': '1' } }, '"X Y" is not a header name'],
+      [{ remove: ['a:b'] }, '"a:b" is not a header name'],
       [{ add: { 'X-A': 'a\r\nX-B: 1' } }, 'the value of the header X-A holds a control character'],
       [{ add: { 'Content-Length': '0' } }, 'the header Content-Length cannot be set: the gateway sends it'],
       [{ add: { 'transfer-encoding': 'chunked' } }, 'the header transfer-encoding cannot be set: the gateway sends it'],
       [{ add: { Connection: 'X-A' } }, 'the header Connection cannot be set: the gateway sends it'],
       [{ add: { 'X-A': '$secret_conf.other' } }, 'the secret $secret_conf.other is missing'],
-      [{ add: { 'X-A': '$secret_vault.a.b' } }, 'the gateway keeps no secrets in "vault"'],
+      [{ add: { 'X-A': '$secret_vault.a.b' } }, 'there is no secret source "vault"'],
     ];
     for (const [change, reason] of refused)
       for (const wish of [

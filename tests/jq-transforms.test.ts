@@ -172,12 +172,12 @@ describe('jq transforms', () => {
 
   test('an API with an invalid filter is not served, and its status names the reason', async () => {
     for (const [filter, reason] of [
-      ['.body |', 'the jq filter of /x cannot be read: character 8: the filter ends too early'],
-      ['nope', 'the jq filter of /x cannot be read: character 1: nope/0 is not defined'],
+      ['.body |', 'the jq filter of /x is invalid: character 8: the filter ends too early'],
+      ['nope', 'the jq filter of /x is invalid: character 1: nope/0 is not defined'],
       ['', 'the jq transform of /x has no filter'],
       [
         'env.HOME',
-        'the jq filter of /x cannot be read: character 1: env is not offered: a filter sees what it is given and nothing else',
+        'the jq filter of /x is invalid: character 1: env is not offered: a filter sees what it is given and nothing else',
       ],
     ]) {
       const definition = filtering(upstream, { response: filter! });

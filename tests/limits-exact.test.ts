@@ -163,7 +163,7 @@ test('while Redis is down requests are served and counted locally, /hello warns,
     assert.equal(status, 'warn');
     assert.equal(details.redis?.status, 'fail');
     assert.equal(details.redis?.componentType, 'datastore');
-    assert.match(details.redis?.output ?? '', /limits are counted here alone/);
+    assert.match(details.redis?.output ?? '', /limits are counted in this process only/);
     assert.equal(details.database?.status, 'pass');
   });
   assert.equal((await called(one, key)).remaining, 7);

@@ -13,7 +13,7 @@ const secured = (id: string, ...scopes: string[]) => ({
   security: [{ scopes }],
   responses: { 200: { description: 'ok' } },
 });
-const description = 'The token does not have the scopes that are asked for here';
+const description = 'The token lacks a required scope';
 
 onEveryEngine('OAuth 2.0 scopes and protected resource metadata', app => {
   let upstream: Upstream;
@@ -122,7 +122,7 @@ onEveryEngine('OAuth 2.0 scopes and protected resource metadata', app => {
       scheme: { scopeCheck: { enabled: true } },
       schemes: { jwt: { enabled: false }, key: { enabled: true } },
     });
-    assert.match(await unservedReason(app(), `${url}/x`), /scopes are looked for in tokens that are verified/);
+    assert.match(await unservedReason(app(), `${url}/x`), /scope checks need an auth method that verifies tokens/);
   });
 
   test('protected resource metadata is served, and refusals carry its URL in WWW-Authenticate', async () => {

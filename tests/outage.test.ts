@@ -136,7 +136,7 @@ test('a start without the database serves the last snapshot, refuses management,
   for (const path of ['/api/apis', '/admin/organisations', '/gw/apis', '/portal-api/products']) {
     const answer = await managed(process, path);
     assert.equal(answer.status, 503, `${path}: ${answer.text}`);
-    assert.match(answer.text, /The database does not answer: it has not been reached since the start/);
+    assert.match(answer.text, /The database is unavailable: no connection since the start/);
   }
   for (const base of [urls.gateway, urls.dashboard, urls.portal]) assert.equal(await databasePart(base), 'fail');
   assert.deepEqual([await readiness(urls.gateway), await readiness(urls.dashboard)], [200, 503]);
@@ -217,9 +217,9 @@ describe('Traffic snapshot file', () => {
     url.pathname = '/another';
     const away = { code: 'database.unavailable' };
     await assert.rejects(at.start('one', { 'database.url': url.href }), away);
-    assert.equal(at.logged('it is of another database').length, 1);
+    assert.equal(at.logged('it belongs to another database').length, 1);
     await assert.rejects(at.start('one', { master_key: createSecretText() }), away);
-    assert.equal(at.logged('the master key does not open it').length, 1);
+    assert.equal(at.logged('the master key cannot decrypt it').length, 1);
     await assert.rejects(at.start('one', { 'database.config_backup': 'false' }), away);
     await assert.rejects(at.start('one', { role: 'dashboard' }), away);
     const process = await at.start();
@@ -257,7 +257,7 @@ test('a database that was replaced is not written to, and the snapshot is still 
 
   const process = await start();
   await relay.mend();
-  await eventually(() => assert.equal(logged('not the one whose traffic is served').length, 1));
+  await eventually(() => assert.equal(logged('not the one that the config backup was made of').length, 1));
   assert.equal(await status(process, open), 200);
   assert.equal((await managed(process, '/api/apis')).status, 503);
   await process.stop();
@@ -273,7 +273,7 @@ test('the database decides which master key is valid, and a rotation deletes the
   writeFileSync(next, createSecretText());
   const environment = { GW_DATABASE_URL: relay.url };
   const child = await startChild({ directory, environment });
-  assert.match(child.out(), /ready, without its database: traffic is served as it was last known/);
+  assert.match(child.out(), /ready, without its database: traffic is served from the config backup/);
   assert.equal((await fetch(child.urls.gateway + open.proxy.listen_path)).status, 200);
   assert.deepEqual((await child.stop()).code, 0);
   assert.ok(existsSync(next) && existsSync(file));

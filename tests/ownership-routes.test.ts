@@ -95,7 +95,7 @@ onEveryEngine('ownership of routes', app => {
       ]) {
         assert.equal(status, 409, route);
         assert.doesNotMatch(body.Message, /payroll|own /i);
-        assert.match(body.Message, /^The route .* is taken: choose another listen path$/);
+        assert.match(body.Message, /^The route .* overlaps the route of another API: choose another listen path$/);
       }
     }
     const { status } = await writer(app(), other).add(classic(`/${first}/elsewhere/`));
@@ -225,7 +225,7 @@ onEveryEngine('ownership of references', app => {
     for (const [path, more] of Object.entries(classicPlaces)) {
       const { status, body, text } = await writer(app(), other).add(classic(`/${createPublicId()}/`, more(target)));
       assert.equal(status, 403, `${path}: ${text}`);
-      assert.ok(body.Message.startsWith(`api_definition.${path}: names an API that you do not own`), text);
+      assert.ok(body.Message.startsWith(`api_definition.${path}: references an API that you do not own`), text);
       const allowed = await writer(app(), other).add(classic(`/${createPublicId()}/`, more(`gw://${openId}/x`)));
       assert.equal(allowed.status, 200, `${path}: ${allowed.text}`);
       const { ID: api_id } = allowed.body;
@@ -237,7 +237,7 @@ onEveryEngine('ownership of references', app => {
         streams(`/${createPublicId()}/`, more(target)),
       );
       assert.equal(status, 403, `${path}: ${text}`);
-      assert.ok(body.Message.startsWith(`${path}: names an API that you do not own`), text);
+      assert.ok(body.Message.startsWith(`${path}: references an API that you do not own`), text);
       const allowed = await writer(app(), other).addStreams(streams(`/${createPublicId()}/`, more(`gw://${openId}/x`)));
       assert.equal(allowed.status, 200, `${path}: ${allowed.text}`);
       const changed = await writer(app(), other).changeStreams(

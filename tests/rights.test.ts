@@ -163,12 +163,12 @@ onEveryEngine(
     const jwt = { enable_jwt: true, jwt_signing_method: 'rsa' };
     for (const [what, definition, reason] of [
       ['a plugin', { custom_plugin_auth_enabled: true }, 'the gateway does not offer authentication by plugin'],
-      ['a key that is none', { ...jwt, jwt_source: 'bm90IGEga2V5' }, 'the source of its token keys holds no rsa key'],
+      ['a key that is none', { ...jwt, jwt_source: 'bm90IGEga2V5' }, 'the JWT key source contains no rsa key'],
       ['a secret', { ...jwt, jwt_source: 'env://GW_NOT_THERE' }, 'the secret env://GW_NOT_THERE is missing'],
       [
         'a certificate',
         { use_mutual_tls_auth: true, client_certificates: ['not-there'] },
-        'the client certificate not-there is not in the store',
+        'the client certificate not-there is not in the certificate store',
       ],
       [
         'a policy',

@@ -79,7 +79,7 @@ onEveryEngine('Encryption of secrets in definitions at rest', app => {
       records.markChanged('apis', '');
     });
     await settled(app());
-    assert.match(await unservedReason(app(), url), /^A stored secret \(api secrets\/\w+\) cannot be opened/);
+    assert.match(await unservedReason(app(), url), /^A stored secret \(api secrets\/\w+\) cannot be decrypted/);
     assert.equal((await fetch(whole)).status, 200);
     assert.equal((await app().ask('GET', `/api/apis/${damaged.api_id}`)).status, 500);
   });

@@ -301,7 +301,7 @@ withSettings(
       for (const path of ['/api/keys/somebody?username=true', '/gw/keys/somebody?username=true']) {
         const { status, text } = await app().ask('GET', path);
         assert.equal(status, 400, path);
-        assert.match(text, /naming keys by their users is switched off/);
+        assert.match(text, /references to keys by user name are disabled/);
       }
     });
 
@@ -318,7 +318,7 @@ withSettings(
       const me = (await app().ask('GET', '/api/users/me')).body.id;
       const renewed = await app().ask('PUT', `/api/users/${other}/actions/key/reset`);
       assert.equal(renewed.status, 403);
-      assert.match(renewed.text, /everybody renews their own access key/);
+      assert.match(renewed.text, /users can only reset their own access key/);
       assert.equal((await app().ask('GET', `/api/users/${other}`)).body.access_key, '');
       assert.equal((await app().ask('PUT', `/api/users/${me}/actions/key/reset`)).status, 200);
     });

@@ -221,7 +221,7 @@ describe('TCP proxying', () => {
     const forbidden = service(ports[4]!, 'tcp', `tcp://127.0.0.1:${echo.port}`);
     const nowhere = service(ports[3]!, 'tls', 'http://127.0.0.1:80', { domain: 'nowhere.example' });
     for (const [definition, reason] of [
-      [forbidden, /its port \d+ is not among the gateway\.extra_ports/],
+      [forbidden, /its port \d+ is not in gateway\.extra_ports/],
       [nowhere, /is not tcp:\/\/ or tls:\/\/ with a port/],
     ] as const) {
       await publish(definition);

@@ -93,9 +93,9 @@ onEveryEngine(
       await settled(app());
       assert.equal(await answerer('/inside/charge'), 'a');
       assert.equal(await answerer('/inside/other'), 'a');
-      assert.match((await warnings(older)).join(), /overlapped by a newer one of another organisation/);
+      assert.match((await warnings(older)).join(), /overlaps a newer route of another organisation/);
       const told = (await warnings(newer)).join();
-      assert.match(told, /overlaps an older one of another organisation/);
+      assert.match(told, /overlaps an older route of another organisation/);
       assert.ok(!told.includes(a.orgId) && !told.includes('/inside'));
       await app().ask('DELETE', `/gw/apis/${older}`);
       await settled(app());

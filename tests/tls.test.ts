@@ -254,6 +254,6 @@ for (const engine of engines)
 test('a gateway with a certificate file but no key file does not start', async () => {
   await assert.rejects(
     startApp('sqlite', { settings: { 'gateway.tls.enabled': 'true', 'gateway.tls.certificate_file': '/nowhere.pem' } }),
-    /go together/,
+    /must both be set/,
   );
 });

@@ -123,7 +123,10 @@ onEveryEngine(
       const clientAuth = { method: 'private_key_jwt', clientId: 'me', certId: 'nothing' };
       const { url } = await published([provider({ clientAuth })]);
       const reason = await unservedReason(app(), `${url}/x`);
-      assert.match(reason, /the certificate nothing of the provider \w+ is not in the store with its key/);
+      assert.match(
+        reason,
+        /the certificate nothing of the provider \w+ is not in the certificate store with its private key/,
+      );
     });
 
     test('exchanged tokens are cached per client and target, and concurrent requests exchange once', async () => {

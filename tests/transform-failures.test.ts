@@ -198,7 +198,7 @@ withSettings('Body transform failures', small, (app, upstream) => {
   test('the refusal of a request names the fault of the body and reveals nothing of the transform', async () => {
     for (const [body, template, error] of [
       ['{"a":', '{{.a}}', 'Request body cannot be read: the body is not JSON'],
-      [many, '{{.a}}', 'Request body is too large: the body holds more than 120 values'],
+      [many, '{{.a}}', 'Request body is too large: the body has more than 120 values'],
       ['{"a":1}', '{{fail "hidden"}}', 'Request body transform failed'],
     ] as const)
       for (const { url } of await publishTemplate(app(), upstream(), 'request', template, 'json'))

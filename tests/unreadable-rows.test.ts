@@ -142,7 +142,10 @@ onEveryEngine(
         assert.ok(logged?.includes(unreadable.id), logged ?? 'no such line');
         const alone = await app().ask('GET', unreadable.path);
         assert.equal(alone.status, 500);
-        assert.match(alone.text, /A stored secret \(.*\) cannot be opened: it was changed, or sealed with another key/);
+        assert.match(
+          alone.text,
+          /A stored secret \(.*\) cannot be decrypted: it was changed, or encrypted with another key/,
+        );
       });
     }
 

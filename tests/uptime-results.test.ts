@@ -90,7 +90,7 @@ onEveryEngine(
       for (const { apiId } of await publishBoth(app(), upstream, said)) {
         const { last, latency, uptime } = await hostOf(apiId, false);
         assert.deepEqual([last.response_code, latency], [0, 0]);
-        assert.match(last.error, /^The call to 127\.0\.0\.1:\d+ failed|ECONNREFUSED/);
+        assert.match(last.error, /^The request to 127\.0\.0\.1:\d+ failed|ECONNREFUSED/);
         // One failed test is not enough for a host to be down.
         assert.ok(uptime < 1);
       }

@@ -156,7 +156,7 @@ describe('Expiry, ports and version errors', () => {
   test('an API with a port that is not allowed is not served, and its status names the reason', async () => {
     const definition = openApi(upstream, { listen_port: ports[2] });
     const reason = await unservedReason(app, await publish(app, definition));
-    assert.match(reason, new RegExp(`its port ${ports[2]} is not among the gateway.extra_ports`));
+    assert.match(reason, new RegExp(`its port ${ports[2]} is not in gateway.extra_ports`));
     await assert.rejects(fetch(at(ports[2]!, definition.proxy.listen_path)));
   });
 });

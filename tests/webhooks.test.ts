@@ -241,7 +241,7 @@ onEveryEngine(
         const again = await app.ask('POST', `/api/deliveries/${letters[0].id}/retry`);
         assert.deepEqual(
           [again.status, again.body.Message],
-          [409, 'Only a delivery that was given up can be retried; this one is delivered'],
+          [409, 'Only a dead letter can be retried; this delivery is delivered'],
         );
       });
       assert.deepEqual((await done(app, 'POST', `/api/hooks/${hookId}/retry`)).Meta, { retried: 1 });
@@ -309,7 +309,7 @@ onEveryEngine(
         assert.equal(found.length, 1);
         return found;
       });
-      assert.equal(letter!.error, `nothing could be sent: there is no webhook ${hookId}`);
+      assert.equal(letter!.error, `the payload could not be built: the webhook ${hookId} does not exist`);
       assert.equal(receiver.at(path).length, 1);
     });
 

@@ -77,7 +77,7 @@ export function createLogStore(records: Records) {
       const counted = await buildFilter(logQuery).select(sql<number>`count(*)`.as('total')).executeTakeFirstOrThrow();
       const total = Number(counted.total);
       const everything = page < 1;
-      if (everything && total > maxListedCalls) throw problem.too_many({ detail: { most: maxListedCalls } });
+      if (everything && total > maxListedCalls) throw problem.too_many({ detail: { maxItems: maxListedCalls } });
       const query = everything
         ? buildListing(logQuery)
         : buildListing(logQuery)

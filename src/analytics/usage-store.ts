@@ -199,7 +199,7 @@ export function createUsageStore(records: Records) {
     async page(usageQuery: UsageQuery, { page, size }: PageRequest): Promise<Page<UsageSum>> {
       const total = await countGroups(usageQuery);
       const everything = page < 1;
-      if (everything && total > maxGroups) throw problem.too_many({ detail: { most: maxGroups } });
+      if (everything && total > maxGroups) throw problem.too_many({ detail: { maxItems: maxGroups } });
       const query = everything
         ? buildSums(usageQuery)
         : buildSums(usageQuery)

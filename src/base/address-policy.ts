@@ -81,7 +81,7 @@ function parseRefusedAddress(text: string): { value: bigint; shift: bigint; port
     (bits !== undefined && !(/^\d{1,3}$/.test(bits) && Number(bits) <= maxBits)) ||
     Number(port) > 65_535
   )
-    throw new SettingError(`${JSON.stringify(text)} is not an address or a network, with or without a port`);
+    throw new SettingError(`${JSON.stringify(text)} is not an IP address or network, with or without a port`);
   return { ...parseCidr(`${address}/${bits ?? maxBits}`), port: Number(port) };
 }
 

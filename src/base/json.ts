@@ -11,9 +11,9 @@ export const problem = problems('json', {
   empty: { status: 400, message: 'Request body is empty' },
   malformed: { status: 400, message: 'Request body malformed: {reason}' },
   too_deep: { status: 400, message: `Request body malformed: nested deeper than ${maxJsonDepth} levels` },
-  too_many: { status: 400, message: 'Request body malformed: it holds more than {most} values' },
-  forbidden_name: { status: 400, message: 'Request body malformed: a member may not be called {name}' },
-  forbidden_text: { status: 400, message: 'Request body malformed: text may not hold a NUL character' },
+  too_many: { status: 400, message: 'Request body malformed: it has more than {maxValues} values' },
+  forbidden_name: { status: 400, message: 'Request body malformed: the member name {name} is not allowed' },
+  forbidden_text: { status: 400, message: 'Request body malformed: strings must not contain a NUL character' },
   duplicate_member: { status: 400, message: 'Request body malformed: duplicate member {path}' },
   forbidden_number: { status: 400, message: 'Request body malformed: a number is too large' },
 });
@@ -27,7 +27,7 @@ export function parseJson(text: string, maxValues = Number.POSITIVE_INFINITY): J
   if (canExceedValues(text, maxValues)) {
     const excess = findJsonExcess(text, { maxValues, maxDepth: maxJsonDepth });
     if (excess === 'depth') throw problem.too_deep();
-    if (excess === 'values') throw problem.too_many({ detail: { most: maxValues } });
+    if (excess === 'values') throw problem.too_many({ detail: { maxValues } });
   }
   let value: Json;
   try {
@@ -62,7 +62,7 @@ export function parseUniqueJson(text: string, maxValues?: number): Json {
 
 /** Position of a syntax error. V8's message quotes the text, which may hold a secret. */
 function describeSyntaxError({ message }: Error): string {
-  if (message.startsWith('Unexpected end')) return 'it ends too early';
+  if (message.startsWith('Unexpected end')) return 'unexpected end of JSON';
   const place = /^[^"]* at position (\d+)/.exec(message)?.[1];
   return place === undefined ? 'it is not JSON' : `it is not JSON at character ${place}`;
 }

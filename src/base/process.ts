@@ -25,7 +25,7 @@ export function onShutdownSignal(stop: (signal: string) => Promise<void>, graceM
     stopping = true;
     setTimeout(() => process.exit(1), graceMs).unref();
     stop(signal).catch(error => {
-      printError(`could not stop cleanly: ${(error as Error).message}`);
+      printError(`shutdown failed: ${(error as Error).message}`);
       process.exit(1);
     });
   };

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compileRegex, findRegexError } from './regex.ts';
 
-const unreadable = 'is not a regular expression the gateway can run (RE2 syntax)';
-const slow = 'would take too long: it repeats too much';
+const unreadable = 'is not a valid regular expression (RE2 syntax)';
+const slow = 'is too complex: it has too many repetitions';
 const long = 'is longer than 5000 characters: use several';
 
 const refused: readonly (readonly [pattern: string, why: string])[] = [
@@ -31,5 +31,5 @@ test('escapes of other dialects mean the character, and case counts unless said 
 });
 
 test('maxInstructions lowers the bound on a pattern', () => {
-  assert.throws(() => compileRegex('a{100}', { maxInstructions: 50 }), /repeats too much/);
+  assert.throws(() => compileRegex('a{100}', { maxInstructions: 50 }), /too many repetitions/);
 });

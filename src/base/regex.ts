@@ -25,7 +25,7 @@ export function compileRegex(
   if (source.length > maxPatternCharacters)
     throw new InvalidRegex(`is longer than ${maxPatternCharacters} characters: use several`);
   const compiled = compileRe2(source.replaceAll(/\\u([0-9a-fA-F]{4})/g, '\\x{$1}'), ignoreCase);
-  if (compiled.programSize() > most) throw new InvalidRegex('would take too long: it repeats too much');
+  if (compiled.programSize() > most) throw new InvalidRegex('is too complex: it has too many repetitions');
   return compiled;
 }
 
@@ -33,7 +33,7 @@ function compileRe2(source: string, ignoreCase: boolean): RE2JS {
   try {
     return RE2JS.compile(source, ignoreCase ? RE2JS.CASE_INSENSITIVE : 0);
   } catch (cause) {
-    throw new InvalidRegex('is not a regular expression the gateway can run (RE2 syntax)', { cause });
+    throw new InvalidRegex('is not a valid regular expression (RE2 syntax)', { cause });
   }
 }
 

@@ -17,7 +17,7 @@ export interface Vault {
 export const vaultProblem = problems('vault', {
   wrong_master_key: {
     status: 500,
-    message: 'The master key does not open the data key: it is not the one this database was created with',
+    message: 'The master key cannot decrypt the data key: it is not the master key of this database',
   },
   weak_master_key: {
     status: 500,
@@ -25,7 +25,7 @@ export const vaultProblem = problems('vault', {
   },
   cannot_open: {
     status: 500,
-    message: 'A stored secret ({purpose}) cannot be opened: it was changed, or sealed with another key',
+    message: 'A stored secret ({purpose}) cannot be decrypted: it was changed, or encrypted with another key',
   },
 });
 

@@ -35,7 +35,7 @@ test('alias expansion is bounded', () => {
             .join(', ');
     return `${name}: &${name} [${part}]`;
   });
-  assert.throws(() => parseYaml(lines.join('\n')), /repeats parts of itself too often/);
+  assert.throws(() => parseYaml(lines.join('\n')), /has too many aliases/);
   assert.throws(() => parseYaml('a: &a [*a]'), /malformed/);
   assert.throws(() => parseYaml('['.repeat(5000)), /malformed/);
   assert.throws(() => parseYaml('['.repeat(5_000_000)), /too long for YAML/);
@@ -44,7 +44,7 @@ test('alias expansion is bounded', () => {
 
 test('YAML has the bounds of JSON', () => {
   assert.throws(() => parseYaml('a: .inf'), /a number is too large/);
-  assert.throws(() => parseYaml('__proto__: { a: 1 }'), /may not be called __proto__/);
+  assert.throws(() => parseYaml('__proto__: { a: 1 }'), /the member name __proto__ is not allowed/);
   assert.throws(() => parseYaml('a: "\\0"'), /NUL/);
   assert.throws(() => parseYaml('[1, 2, 3]', 2), /more than 2 values/);
 });

@@ -17,7 +17,7 @@ export function parseYaml(text: string, maxValues?: number): Json {
   } catch (cause) {
     if (cause instanceof RangeError || cause instanceof TypeError) throw problem.too_deep({ cause });
     if (cause instanceof ReferenceError)
-      throw problem.malformed({ detail: { reason: 'it repeats parts of itself too often' }, cause });
+      throw problem.malformed({ detail: { reason: 'it has too many aliases' }, cause });
     throw cause;
   }
 }

@@ -124,7 +124,7 @@ describe('gw client commands', () => {
     const hint = /document 1: no usable server URL: use gw apis import with --upstream URL \(/;
     for (const servers of [undefined, [{ url: '/v1' }], [{ url: 'https://{host}/' }]])
       await refused(`apis apply -f ${file(plain('Pets', { servers }))}`, hint);
-    await refused(`apis apply -f ${file(plain('…'))}`, /no title to make a listen path of: give --listen-path/);
+    await refused(`apis apply -f ${file(plain('…'))}`, /no title to derive a listen path from: set --listen-path/);
     await refused(`apis apply -f ${file({ swagger: '2.0', info: { title: 'Old', version: '1' }, paths: {} })}`, /2\.0/);
     await refused(
       `apis apply -f ${file({ proxy: { target_url: 'http://127.0.0.1:9' } })}`,
@@ -228,7 +228,7 @@ describe('gw client commands', () => {
     assert.match(await gw('certs ls'), new RegExp(`^${id} +a\\.example +a\\.example +2049-12-31T23:59:59Z +yes$`, 'm'));
     assert.equal((await gwJson(`certs get ${id}`)).fingerprint, fingerprint);
     await refused(`certs apply -f ${path}`, /already exists$/);
-    await refused(`certs apply -f ${file('{}')}`, /holds no certificate/);
+    await refused(`certs apply -f ${file('{}')}`, /contains no certificate/);
     assert.equal(await gw(`certs rm ${id}`), `certificate ${id} deleted\n`);
     assert.equal(await gw('certs ls'), 'There are no certs.\n');
   });
@@ -237,21 +237,21 @@ describe('gw client commands', () => {
     const id = createPublicId();
     const good = file({ id });
     await refused(`policies apply -f ${good} -f ${join(folder, 'none')}`, /none cannot be read \(ENOENT\)$/);
-    await refused(`policies apply -f ${good} -f ${file('a: b: secret')}`, /cannot be read as JSON or YAML \(line 1\)$/);
+    await refused(`policies apply -f ${good} -f ${file('a: b: secret')}`, /invalid JSON or YAML \(line 1\)$/);
     await refused(`policies apply -f ${good} -f ${file('--- 7')}`, /document 1 is not an object$/);
-    await refused(`policies apply -f ${good} -f ${file('')}`, /holds nothing to apply$/);
+    await refused(`policies apply -f ${good} -f ${file('')}`, /contains no documents$/);
     await refused(`policies get ${id}`, /^Policy not found$/);
   });
 
   test('wrong usage, an unreachable gateway and a wrong secret each fail with one sentence', async () => {
     const { GW_URL, GW_SECRET } = surroundings();
-    await refused('keys lists', /^gw keys does not know lists: it knows ls, get, apply, rm$/);
-    await refused('keys constructor', /does not know constructor/);
+    await refused('keys lists', /^gw keys has no action lists: it has ls, get, apply, rm$/);
+    await refused('keys constructor', /has no action constructor/);
     await refused('keys get', /^get takes one id/);
     await refused('keys rm', /^rm needs at least one id/);
     await refused('keys apply', /^apply needs -f FILE/);
     await refused('apis exprot', /it knows ls, get, apply, rm, import$/);
-    await refused('keys import -f x', /^gw keys does not know import/);
+    await refused('keys import -f x', /^gw keys has no action import/);
     await refused('apis import', /^import needs -f FILE/);
     await refused('apis ls --filter x', /^ls takes no --filter/);
     await refused('keys apply -f x --upstream http://a.example', /^apply takes no --upstream/);
@@ -259,14 +259,14 @@ describe('gw client commands', () => {
     await refused('keys ls -o xml', /^-o takes json/);
     await refused('keys ls --colour', /^Unknown option '--colour'/);
     await refused('keys ls', /^The gateway secret is missing/, { GW_URL, GW_DATA_DIR: folder });
-    await refused('keys ls', /refuses the secret/, { GW_URL, GW_SECRET: 'wrong' });
-    await refused('keys ls --url ftp://x', /^ftp:\/\/x is not the address of a gateway/);
+    await refused('keys ls', /rejects the secret/, { GW_URL, GW_SECRET: 'wrong' });
+    await refused('keys ls --url ftp://x', /^ftp:\/\/x is not a gateway URL/);
     const server = createServer((_request, response) => response.end('<html>'));
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     await refused(`keys ls --url ${url}`, /is not the control interface of a gateway/);
     await new Promise(resolve => server.close(resolve));
-    await refused(`keys ls --url ${url}`, /does not answer \(ECONNREFUSED\)/);
+    await refused(`keys ls --url ${url}`, /is unreachable \(ECONNREFUSED\)/);
     await refused(`keys ls --url ${app.url.gateway}`, /is not the control interface of a gateway/, { GW_SECRET });
     assert.equal(await gw(`policies ls --url ${GW_URL}/ --secret ${GW_SECRET}`, {}), 'There are no policies.\n');
   });
@@ -276,14 +276,14 @@ describe('gw client commands', () => {
     assert.equal(await gw('policies ls', { GW_DATA_DIR }), 'There are no policies.\n');
     assert.equal(await gw(`policies ls --data-dir ${app.directory}`, {}), 'There are no policies.\n');
     assert.equal(await gw('policies ls', { GW_DATA_DIR, GW_URL: `${app.url.dashboard}/` }), 'There are no policies.\n');
-    await refused('policies ls', /refuses the secret/, { GW_DATA_DIR, GW_SECRET: 'wrong' });
+    await refused('policies ls', /rejects the secret/, { GW_DATA_DIR, GW_SECRET: 'wrong' });
     // Another machine's address never gets the secret of this one.
     await refused('policies ls', /^The gateway secret is missing/, { GW_DATA_DIR, GW_URL: 'http://192.0.2.1:3000' });
     await refused('policies ls', /no such setting/, { GW_DATA_DRI: folder });
     const broken = join(folder, 'broken');
     mkdirSync(broken);
     writeFileSync(join(broken, 'credentials.json'), '{"gateway_secret": canary');
-    await refused('policies ls', /credentials\.json: cannot be read as JSON or YAML$/, { GW_DATA_DIR: broken });
+    await refused('policies ls', /credentials\.json: invalid JSON or YAML$/, { GW_DATA_DIR: broken });
   });
 
   test('control characters in names do not reach the terminal', async () => {

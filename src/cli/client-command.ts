@@ -38,7 +38,10 @@ const options = {
   help: { type: 'boolean', short: 'h' },
 } as const;
 
-const formatHelp = (name: string, { noun }: Resource) => `gw ${name}: through the control interface of a running gateway
+const formatHelp = (
+  name: string,
+  { noun }: Resource,
+) => `gw ${name}: manages ${name} through the control interface of a running gateway
 
 Usage
   gw ${name} ls                    lists them${name === 'keys' ? '; --filter TEXT and --api ID narrow the list' : ''}
@@ -47,31 +50,31 @@ Usage
   gw ${name} rm ID …               removes them
 ${name === 'apis' ? importHelp : ''}
 Options
-  --url URL        the control interface; else GW_URL, the gw that runs on the data directory, or ${defaultUrl}
-  --secret TEXT    the gateway secret; else GW_SECRET, or credentials.json of the data directory. A process list
-                   shows --secret
-  --data-dir PATH  the data directory; else GW_DATA_DIR, or gw.yaml
+  --url URL        the control interface; default: GW_URL, the gw that runs on the data directory, or ${defaultUrl}
+  --secret TEXT    the gateway secret; default: GW_SECRET, or credentials.json of the data directory. Process
+                   lists show --secret
+  --data-dir PATH  the data directory; default: GW_DATA_DIR, or gw.yaml
   -o json          output for scripts
   -f -             reads standard input
 `;
 
-const importHelp = `  gw apis import -f FILE        makes an API of a plain OpenAPI document, or brings it a newer one
+const importHelp = `  gw apis import -f FILE        creates an API from a plain OpenAPI document, or updates it
 
 Options of import
-  --upstream URL       the service behind the API; else the first server of the document
-  --listen-path PATH   where the gateway answers for it; else made of the title
-  --domain HOST        the host it has for itself
-  --id ID              its id; else made of domain and listen path
-  --authentication     asks callers for what the document asks for
-  --allow-list         allows the operations of the document and nothing else
-  --validate           checks calls against the document
-  --mock               answers from the examples of the document
+  --upstream URL       the upstream service; default: the first server of the document
+  --listen-path PATH   the listen path of the API; default: from the title
+  --domain HOST        the custom domain of the API
+  --id ID              the id of the API; default: from domain and listen path
+  --authentication     enables the authentication that the document requires
+  --allow-list         allows only the operations of the document
+  --validate           validates requests against the document
+  --mock               responds with the examples of the document
 `;
 
 const formatApplyHelp = (name: string, noun: string) =>
   name === 'certs'
-    ? 'adds what a PEM file holds'
-    : `makes or replaces each ${noun} of a JSON or YAML file, one or several documents`;
+    ? 'adds the certificates of a PEM file'
+    : `creates or replaces each ${noun} of a JSON or YAML file (one or more documents)`;
 
 type Flags = ReturnType<typeof parseFlags>['values'];
 

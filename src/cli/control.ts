@@ -61,7 +61,7 @@ function toProblem(error: unknown, url: string): unknown {
 
 function describeReason(error: unknown): string {
   const { name, cause } = error as { name: string; cause?: { code?: string; message?: string } };
-  if (name === 'TimeoutError') return `not within ${requestTimeoutMs / 1000} seconds`;
+  if (name === 'TimeoutError') return `no response within ${requestTimeoutMs / 1000} seconds`;
   return cause?.code ?? cause?.message ?? (error as Error).message;
 }
 

@@ -37,7 +37,7 @@ test('a host is lower-cased, its patterns are not', () => {
   assert.equal(normalizeHost('{T:\\D+}.Shop.TEST.'), '{T:\\D+}.shop.test');
 });
 
-const unreadable = 'is not a regular expression the gateway can run (RE2 syntax)';
+const unreadable = 'is not a valid regular expression (RE2 syntax)';
 
 test('a path or host template that does not compile is rejected in both formats, with its path', () => {
   for (const segment of ['{x:(}', '{x:a)(b}', '{x:(?=a)}', '{x:(a)\\1}', '{x:(a{1000}){1000}}']) {

@@ -115,7 +115,9 @@ function toInlineTarget(
 function checkTarget({ isStored, url }: ResolvedTarget, { id }: EventHandler): void {
   if (isStored || webhookUrl.safeParse(url).success) return;
   throw new Error(
-    id !== '' && url === '' ? `there is no webhook ${id}` : 'the address is not an absolute http or https URL',
+    id !== '' && url === ''
+      ? `the webhook ${id} does not exist`
+      : 'the webhook URL is not an absolute http or https URL',
   );
 }
 
@@ -123,7 +125,7 @@ function tryRender(work: () => RenderedBody): { body?: RenderedBody; fault: stri
   try {
     return { body: work(), fault: '' };
   } catch (error) {
-    return { fault: `nothing could be sent: ${(error as Error).message}` };
+    return { fault: `the payload could not be built: ${(error as Error).message}` };
   }
 }
 

@@ -26,5 +26,5 @@ export const webhookHeaderName = z.string().max(256).regex(tokenPattern, 'is not
 export const webhookHeaderValue = z
   .string()
   .max(8192)
-  .regex(fieldValuePattern, 'holds characters a header cannot carry');
+  .regex(fieldValuePattern, 'contains characters that are not allowed in a header');
 export const maxWebhookHeaders = 100;

@@ -1,7 +1,10 @@
 import { problems } from '#base/problems.ts';
 
 const problem = problems('start', {
-  port_taken: { status: 500, message: 'Port {port} on {host} is taken: stop what listens there, or set {setting}' },
+  port_taken: {
+    status: 500,
+    message: 'Port {port} on {host} is in use: stop the process that listens there, or set {setting}',
+  },
   cannot_listen: { status: 500, message: 'Cannot listen on {host}:{port}: {reason}' },
 });
 

@@ -5,7 +5,7 @@ export const problem = problems('operation', {
   not_authorised: { status: 401, message: 'Not authorised' },
   not_permitted: { status: 403, message: 'access denied: you need {permission}; ask your administrator for it' },
   invalid: { status: 400, message: '{faults}' },
-  too_large: { status: 413, message: 'The request body is larger than {most} bytes' },
+  too_large: { status: 413, message: 'The request body is larger than {maxBytes} bytes' },
   wrong_type: { status: 415, message: 'Content-Type must be {accepted}' },
   unknown_route: { status: 404, message: 'There is no operation {method} {path}' },
   malformed_path: { status: 400, message: 'The path is not a well-formed URL' },
@@ -14,5 +14,5 @@ export const problem = problems('operation', {
     status: 429,
     message: 'Too many wrong credentials from your address; try again in {seconds} seconds',
   },
-  unexpected: { status: 500, message: 'Something went wrong on our side; quote {reference} when you report it' },
+  unexpected: { status: 500, message: 'Internal error; quote {reference} when you report it' },
 });

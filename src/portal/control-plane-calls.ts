@@ -49,7 +49,7 @@ export function createDashboardClient({ Name: name, MetaData, Secret }: StoredPr
       throw (isUnavailable ? unavailable : refuse)(`${status} ${messageOf(text)}`);
     }
     const result = shape.safeParse(tryParseJson(text));
-    if (!result.success) throw unavailable('its answer is not what a dashboard says');
+    if (!result.success) throw unavailable('its response is not that of a dashboard');
     return result.data;
   }
 

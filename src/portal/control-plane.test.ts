@@ -203,7 +203,7 @@ describe('remote control plane', () => {
     const { ID } = await made(portal, 'POST', '/portal-api/providers', body);
     const answer = await ask('PUT', `/providers/${ID}/synchronize`);
     assert.equal(answer.status, 422);
-    assert.equal(answer.body.errors[0], 'Failed to sync provider Odd: its answer is not what a dashboard says');
+    assert.equal(answer.body.errors[0], 'Failed to sync provider Odd: its response is not that of a dashboard');
     assert.equal((await ask('DELETE', `/providers/${ID}?force=true`)).status, 200);
   });
 

@@ -18,11 +18,11 @@ export const problem = problems('portal', {
   },
   provider_url_missing: {
     status: 422,
-    message: 'Configuration.MetaData.URL: is needed: create another provider for this installation',
+    message: 'Configuration.MetaData.URL: is required: create another provider for this installation',
   },
   provider_organisation_fixed: {
     status: 422,
-    message: 'Configuration.MetaData.OrgID: does not change: create another provider for another organisation',
+    message: 'Configuration.MetaData.OrgID: cannot change: create another provider for another organisation',
   },
   plan_in_use: {
     status: 409,
@@ -31,7 +31,7 @@ export const problem = problems('portal', {
   },
   quota_exceeded: { status: 422, message: 'Plan access quota exceeded' },
   not_pending: { status: 422, message: 'The access request is {status}: only a pending one can be decided' },
-  rotated_already: { status: 422, message: 'The credential was changed by somebody else meanwhile' },
+  rotated_already: { status: 422, message: 'The credential was changed by another request meanwhile' },
   approval_in_progress: { status: 422, message: 'The access request is being approved at the moment' },
 });
 

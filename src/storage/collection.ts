@@ -110,7 +110,7 @@ export function createCollection<T extends RecordTable, Doc>(
       const rows = await buildListQuery(listing)
         .limit(maxListItems + 1)
         .execute();
-      if (rows.length > maxListItems) throw problem.too_many({ detail: { most: maxListItems } });
+      if (rows.length > maxListItems) throw problem.too_many({ detail: { maxItems: maxListItems } });
       return openRows(rows, parse, readId);
     },
 

@@ -2,12 +2,12 @@ import { Problem, type ProblemFactory, problems } from '#base/problems.ts';
 
 export const problem = problems('database', {
   conflict: { status: 409, message: 'An object with the same identity already exists' },
-  too_many: { status: 400, message: 'More than {most} items: ask for them page by page' },
-  busy: { status: 503, message: 'Others are changing the same objects: nothing was changed, try again' },
+  too_many: { status: 400, message: 'More than {maxItems} items: request them in pages' },
+  busy: { status: 503, message: 'Another request is changing the same objects: nothing was changed, try again' },
   full: { status: 507, message: 'The disk is full: nothing was changed' },
-  read_only: { status: 500, message: 'The database cannot be written: {reason}' },
-  damaged: { status: 500, message: 'The database is damaged ({reason}): put back a copy that is whole' },
-  unavailable: { status: 503, message: 'The database does not answer: {reason}' },
+  read_only: { status: 500, message: 'The database is read-only: {reason}' },
+  damaged: { status: 500, message: 'The database is damaged ({reason}): restore a backup' },
+  unavailable: { status: 503, message: 'The database is unavailable: {reason}' },
 });
 
 /** Maps a driver error of either engine to a problem; undefined for a bug of ours. */
@@ -24,7 +24,7 @@ export const toUnreachableProblem = (error: unknown): Problem =>
 
 /** Query before the first connection. The message reaches any client, so it names no address. */
 export const createNotConnectedProblem = (): Problem =>
-  problem.unavailable({ detail: { reason: 'it has not been reached since the start' } });
+  problem.unavailable({ detail: { reason: 'no connection since the start' } });
 
 /** An AggregateError (a name with several addresses) has an empty message of its own. */
 function reasonOf(error: unknown): string {

@@ -9,7 +9,7 @@ import { openRecords, type Records } from './records.ts';
 describe('database health', () => {
   const directory = mkdtempSync(join(tmpdir(), 'gw-health-'));
   const clock = { ms: 1_000_000, now: () => clock.ms };
-  const away = 'the database does not answer';
+  const away = 'database unavailable';
   let records: Records;
   before(async () => {
     records = await openRecords({ file: join(directory, 'gw.db') });

@@ -20,7 +20,7 @@ export function createDatabaseHealthCheck(records: Records, clock: Clock): () =>
 }
 
 async function probe(records: Records): Promise<string> {
-  const unavailable = 'the database does not answer';
+  const unavailable = 'database unavailable';
   const timeout = Promise.withResolvers<string>();
   const timer = setTimeout(timeout.resolve, probeTimeoutMs, unavailable);
   const reply = records.revision().then(

@@ -57,7 +57,7 @@ withRecords('vault keys', given => {
     const sealed = (await openVault(createMetaStore(records), setting(key))).seal('secret', 'test');
     await assert.rejects(openVault(createMetaStore(records), setting(createSecretText())), {
       code: 'vault.wrong_master_key',
-      message: /^The master key does not open the data key/,
+      message: /^The master key cannot decrypt the data key/,
     });
     await assert.rejects(openVault(createMetaStore(records), setting('too short')), { code: 'vault.weak_master_key' });
     assert.equal((await openVault(createMetaStore(records), setting(key))).open(sealed, 'test'), 'secret');

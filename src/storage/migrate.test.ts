@@ -94,7 +94,7 @@ onBothEngines('migrations', (fresh, engine) => {
       code: 'storage.newer_schema',
       message:
         'The database has schema version 999, ' +
-        `but this program knows only up to ${migrations.length}. Start a newer release on it.`,
+        `but this program knows only up to ${migrations.length}. Start the release that created it, or a newer one.`,
     });
   });
 });

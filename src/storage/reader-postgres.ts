@@ -33,7 +33,7 @@ export function createPostgresReader(url: string, connections: number, onLost: (
         numberedStatements.set(sql, text);
       }
       if (pool.waitingCount >= maxWaitingQueries)
-        throw problem.unavailable({ detail: { reason: 'too many wait for it' } });
+        throw problem.unavailable({ detail: { reason: 'too many requests wait for a connection' } });
       const client = await pool.connect().catch(error => {
         throw toUnreachableProblem(error);
       });

@@ -101,7 +101,7 @@ describe('PostgreSQL reader', () => {
     const waiting = Array.from({ length: 1001 }, () => reader.rows('select pg_advisory_xact_lock_shared(8)', []));
     await assert.rejects(async () => reader.rows('select 1', []), {
       code: 'database.unavailable',
-      message: /too many wait/,
+      message: /too many requests wait for a connection/,
     });
     await admin.query('select pg_advisory_unlock(8)');
     assert.equal((await Promise.all(waiting)).length, 1001);

@@ -195,7 +195,7 @@ test('a PostgreSQL connection lost inside a write fails that write only, as unav
   await assert.rejects(broken, {
     code: 'database.unavailable',
     status: 503,
-    message: /^The database does not answer: /,
+    message: /^The database is unavailable: /,
   });
   await end(await pidOf()).execute(other.db);
   await lost.promise;
@@ -218,7 +218,7 @@ test('an unreachable database is reported as unavailable, whatever the reason', 
     ['postgres://[canary', /./],
   ] as const) {
     await assert.rejects(openRecords({ url: address }), (error: Error) => {
-      assert.match(error.message, /^The database does not answer: .+/, address);
+      assert.match(error.message, /^The database is unavailable: .+/, address);
       assert.match(error.message, reason, address);
       assert.doesNotMatch(error.message, /canary/);
       return true;

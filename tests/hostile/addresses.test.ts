@@ -168,7 +168,7 @@ describe('Networks of organisations', () => {
       assert.equal(body.deliveries[0]?.state, 'dead');
       return body.deliveries[0];
     });
-    assert.match(error, /localhost cannot be found, or may not be called/);
+    assert.match(error, /localhost cannot be resolved, or requests to it are not allowed/);
     assert.ok(!upstream.requests.some(({ url: path }) => path === '/told'));
   });
 });

@@ -15,7 +15,7 @@ describe('Definitions that could crash a traffic thread', () => {
     const balanced = { enable_load_balancing: true, target_list: ['gw:///x'] };
     for (const proxy of [{ target_url: 'gw:///x' }, { target_url: 'gw://' }, { target_url: '', ...balanced }]) {
       const url = await publish(app, openApi({ url: '' }, { proxy }));
-      assert.match(await unservedReason(app, url), /names no API/);
+      assert.match(await unservedReason(app, url), /references no API/);
     }
     assert.deepEqual(crashes, []);
   });

@@ -45,7 +45,7 @@ withSettings(
         ] as const) {
           const reply = await send(url, body, coding);
           assert.equal(reply.status, 413);
-          assert.match(await reply.text(), /holds more than 200000 values/);
+          assert.match(await reply.text(), /has more than 200000 values/);
         }
         assert.equal(upstream().requests.length, before);
       });

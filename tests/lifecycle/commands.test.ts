@@ -38,10 +38,10 @@ test('an unknown command, flag or setting is refused with a one-line error and a
   assert.equal(await said('start', '--gateway-prot', '1'), guess);
   assert.equal(await said('start', '--rotate'), 'rotate (flag --rotate): no such setting (gw config lists them all)');
   const known = 'it knows --rotate, --rotate-master, --config and every setting (gw config lists them all)';
-  assert.equal(await said('credentials', '--show'), `gw credentials does not know --show: ${known}`);
+  assert.equal(await said('credentials', '--show'), `gw credentials has no option --show: ${known}`);
   assert.equal(
     await said('credentials', '--rotat'),
-    `gw credentials does not know --rotat: ${known}; did you mean --rotate?`,
+    `gw credentials has no option --rotat: ${known}; did you mean --rotate?`,
   );
   assert.equal(await said('credentials', '--rotate=false'), '--rotate takes no value');
   assert.equal(await said('start', '--data-dir'), '--data-dir needs a value');
@@ -100,9 +100,9 @@ test('gw credentials prints the path of the credentials before the first start, 
   const path = join(directory, 'credentials.json');
   const before = await runChild(['credentials'], { directory });
   assert.equal(existsSync(directory), false);
-  assert.deepEqual([before.code, before.out], [0, `There are none yet: gw start makes them in ${path}\n`]);
+  assert.deepEqual([before.code, before.out], [0, `There are no credentials yet: gw start creates them in ${path}\n`]);
   const rotated = await runChild(['credentials', '--rotate'], { directory });
-  assert.deepEqual([rotated.code, rotated.out], [0, 'There is nothing to rotate yet: start gw once.\n']);
+  assert.deepEqual([rotated.code, rotated.out], [0, 'There are no credentials to rotate yet: start gw once.\n']);
   const child = await startChild({ directory });
   const running = await runChild(['credentials'], { directory });
   assert.deepEqual([running.code, running.out, running.err], [0, `${path}\n`, '']);
@@ -171,7 +171,7 @@ test('credentials --rotate-master keeps stored secrets readable, and the old mas
   await child.stop();
   const refused = await runChild(['start'], { directory, environment: { GW_MASTER_KEY: old } });
   assert.equal(refused.code, 1);
-  assert.match(refused.err, /^The master key does not open the data key: [^\n]*\n$/);
+  assert.match(refused.err, /^The master key cannot decrypt the data key: [^\n]*\n$/);
 });
 
 test('--rotate-master writes the new key to a file when the old one is a setting and stdout is no terminal', async () => {
@@ -186,7 +186,7 @@ test('--rotate-master writes the new key to a file when the old one is a setting
   assert.ok(out.includes(file) && !out.includes(next.GW_MASTER_KEY));
   rememberSecrets({ old: old.GW_MASTER_KEY, next: next.GW_MASTER_KEY });
   const refused = await runChild(['start'], { directory, environment: old });
-  assert.deepEqual([refused.code, refused.err.startsWith('The master key does not open')], [1, true]);
+  assert.deepEqual([refused.code, refused.err.startsWith('The master key cannot decrypt')], [1, true]);
   const child = await startChild({ directory, environment: next });
   assert.equal((await child.ask('GET', '/api/users/me')).status, 200);
   await child.stop();

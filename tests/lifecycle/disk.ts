@@ -53,7 +53,7 @@ function limitedFiles(path: string, kilobytes: number): SmallDisk {
     path,
     // SIGXFSZ is ignored, so that the write fails with an error.
     prefix: ['sh', '-c', `trap '' XFSZ; ulimit -S -f ${kilobytes * 2}; exec "$@"`, 'sh'],
-    refusal: { statuses: [500, 507], message: /^The (disk is full|database cannot be written): .+$/ },
+    refusal: { statuses: [500, 507], message: /^The (disk is full|database is read-only): .+$/ },
     fill: child => limit(child, String(statSync(join(path, 'gw.db-wal')).size)),
     free: child => limit(child, 'unlimited'),
     remove: () => undefined,

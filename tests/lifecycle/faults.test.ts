@@ -41,7 +41,7 @@ test('a port in use fails the start with an error that names the port and its se
     const setting = `GW_${name}_PORT`;
     assert.equal(
       await refusal({ directory: fresh(), environment: { [setting]: String(port) } }),
-      `Port ${port} on 127.0.0.1 is taken: stop what listens there, or set ${setting}`,
+      `Port ${port} on 127.0.0.1 is in use: stop the process that listens there, or set ${setting}`,
     );
   }
   other.close();
@@ -82,7 +82,7 @@ test('a file that is no database, or a corrupt one, fails the start and is not m
 test('an unreachable PostgreSQL fails the start with an error that omits the password', async () => {
   const url = `postgres://gw:canary-password@127.0.0.1:${await freePort()}/gw`;
   const sentence = await refusal({ directory: fresh(), environment: { GW_DATABASE_URL: url } });
-  assert.match(sentence, /^The database does not answer: connect ECONNREFUSED 127\.0\.0\.1:\d+$/);
+  assert.match(sentence, /^The database is unavailable: connect ECONNREFUSED 127\.0\.0\.1:\d+$/);
 });
 
 test('an invalid redis.url fails the start', async () => {
@@ -111,7 +111,7 @@ test('while PostgreSQL is down writes return 503 and /ready fails, and both reco
     await postgres.kill();
     const refused = await make('Lost');
     assert.equal(refused.status, 503, refused.text);
-    assert.match(refused.body.Message, /^The database does not answer: /);
+    assert.match(refused.body.Message, /^The database is unavailable: /);
     const part = async () => (await child.ask('GET', '/hello')).body.details.database.status;
     await eventually(async () => (await part()) === 'fail', '/hello reports the database as unavailable');
     assert.equal((await child.ask('GET', '/ready')).status, 503);

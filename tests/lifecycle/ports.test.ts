@@ -20,7 +20,7 @@ describe('SO_REUSEPORT listeners', () => {
       assert.match(
         second.err,
         new RegExp(
-          `Port ${environment.GW_GATEWAY_PORT} on ${host} is taken: stop what listens there, or set GW_GATEWAY_PORT`,
+          `Port ${environment.GW_GATEWAY_PORT} on ${host} is in use: stop the process that listens there, or set GW_GATEWAY_PORT`,
         ),
       );
       assert.equal((await first.stop()).code, 0);

@@ -36,7 +36,7 @@ test('/hello reports Redis; while Redis is down the process keeps serving, and i
     await redisIs(child, 'fail');
     const degraded = await hello(child);
     assert.equal(degraded.status, 'warn');
-    assert.match(degraded.details.redis!.output!, /^Redis does not answer/);
+    assert.match(degraded.details.redis!.output!, /^Redis unavailable/);
     assert.match(child.err(), /"level":"warn".*Redis unavailable, limits are counted in this process/);
     assert.equal((await child.ask('POST', '/admin/organisations', { body: { owner_name: 'Works on' } })).status, 200);
     assert.equal((await child.ask('GET', '/ready')).status, 200, 'Redis is bridged');

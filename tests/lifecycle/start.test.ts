@@ -52,7 +52,7 @@ test('without a terminal, start prints three URLs and the path of the credential
 
   rmSync(path);
   const third = await startChild({ directory });
-  assert.match(third.out(), /^Credentials: no credentials\.json here, .*gw credentials --rotate makes new ones$/m);
+  assert.match(third.out(), /^Credentials: no credentials\.json here, .*gw credentials --rotate creates new ones$/m);
   await third.stop();
 });
 

@@ -92,10 +92,10 @@ function parseElements(bytes: Buffer): Element[] {
     const tag = bytes.readUInt8(at);
     const short = bytes.readUInt8(at + 1);
     const lengthBytes = short < 0x80 ? 0 : short - 0x80;
-    if ((tag & 0x1f) === 0x1f || lengthBytes > 4) throw new RangeError('not the DER of a certificate');
+    if ((tag & 0x1f) === 0x1f || lengthBytes > 4) throw new RangeError('not a DER certificate');
     const length = lengthBytes === 0 ? short : bytes.readUIntBE(at + 2, lengthBytes);
     const start = at + 2 + lengthBytes;
-    if (start + length > bytes.length) throw new RangeError('DER element longer than its surroundings');
+    if (start + length > bytes.length) throw new RangeError('DER element exceeds its parent');
     parsed.push({ tag, content: bytes.subarray(start, start + length) });
     at = start + length;
   }

@@ -20,7 +20,7 @@ export const problem = problems('certificates', {
     status: 400,
     message: 'The private key belongs to certificate {place} of the chain: that certificate must come first',
   },
-  unknown_block: { status: 400, message: 'A PEM block of type "{label}" cannot be used here' },
+  unknown_block: { status: 400, message: 'PEM blocks of type "{label}" are not supported' },
   too_large: { status: 413, message: 'A certificate upload may have at most {maxBytes} bytes' },
   too_many: { status: 400, message: 'A certificate upload may have at most {maxCertificates} certificates' },
 });

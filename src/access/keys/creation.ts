@@ -32,7 +32,7 @@ export interface NewKeyContext extends KeyContext {
 }
 
 const faults = {
-  policy_takes_no_keys: 'policy takes no new keys',
+  policy_takes_no_keys: 'policy allows no new keys',
   certificate_removed: 'Key cannot be used without a certificate',
 };
 export type KeyFault = PolicyFault | keyof typeof faults;

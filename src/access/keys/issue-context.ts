@@ -61,7 +61,9 @@ export function refuseInactivePolicies(key: Key, { byId }: ResolvedPolicies, pre
   const faults = policyIdsOf(key).flatMap((id, index) => {
     const { state } = byId.get(id)!;
     if (state === 'active' || before.has(id)) return [];
-    return [{ path: policyPath(key, index), message: `policy ${id} is in state ${state} and takes no new keys` }];
+    return [
+      { path: policyPath(key, index), message: `the policy ${id} is in state ${state}, which allows no new keys` },
+    ];
   });
   if (faults.length > 0) throw createInvalidProblem(faults);
 }

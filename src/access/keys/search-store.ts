@@ -84,7 +84,7 @@ const toLimitOffset = ({ page, size }: PageRequest) =>
   page < 1 ? { limit: maxListedKeys + 1, offset: 0 } : { limit: size, offset: (page - 1) * size };
 
 function refuseTooMany(count: number): void {
-  if (count > maxListedKeys) throw storageProblem.too_many({ detail: { most: maxListedKeys } });
+  if (count > maxListedKeys) throw storageProblem.too_many({ detail: { maxItems: maxListedKeys } });
 }
 
 export async function listKeys(records: Records, orgId: string, query: KeyPageQuery): Promise<KeyRowPage> {

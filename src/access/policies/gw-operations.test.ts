@@ -89,7 +89,7 @@ onEveryEngine('policies of the gateway API', app => {
     await ask('POST', '/gw/policies', { id, org_id: one.orgId });
     assert.equal((await ask('GET', path)).body.org_id, one.orgId);
     await ask('POST', '/gw/policies', { id, org_id: two.orgId });
-    const several = 'Several organisations have a policy with this id: name one in org_id';
+    const several = 'Several organisations have a policy with this id: set org_id';
     refused(await ask('GET', path), 409, several);
     refused(await ask('DELETE', path), 409, several);
     assert.equal((await ask('GET', `${path}?org_id=${two.orgId}`)).body.org_id, two.orgId);

@@ -161,7 +161,7 @@ export const updatePolicy = operation({
     const changed = await policies.change(actor.orgId, policyId, ({ _id, id, org_id, date_created }) => {
       for (const [member, kept] of Object.entries({ _id, id })) {
         const sent = next[member];
-        if (sent && sent !== _id && sent !== id) throw problem.id_changed({ detail: { member, kept } });
+        if (sent && sent !== _id && sent !== id) throw problem.id_changed({ detail: { member, current: kept } });
       }
       return { ...next, _id, id, org_id, date_created, last_updated: String(toUnixSeconds(clock.now())) };
     });

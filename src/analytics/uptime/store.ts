@@ -177,7 +177,7 @@ export function createUptimeStore(records: Records) {
         .executeTakeFirstOrThrow();
       const total = Number(counted.total);
       const everything = page < 1;
-      if (everything && total > maxListedHosts) throw problem.too_many({ detail: { most: maxListedHosts } });
+      if (everything && total > maxListedHosts) throw problem.too_many({ detail: { maxItems: maxListedHosts } });
       const [limit, offset] = everything ? [maxListedHosts, 0] : [size, (page - 1) * size];
       const rows = await buildListing(uptimeQuery).limit(limit).offset(offset).execute();
       const hosts = selectHosts(uptimeQuery).orderBy('api_id').orderBy('host').limit(limit).offset(offset);

@@ -186,7 +186,7 @@ onEveryEngine('unknown members of definitions', app => {
     const definition = { enabled: true, name: 'v1', versions: { v2: later.api_id } };
     assert.equal((await post('/gw/apis', { ...base, definition })).status, 200);
     const warnings = async () => (await app().ask('GET', `/gw/apis/${base.api_id}/status`)).body.warnings;
-    assert.deepEqual(await warnings(), [`the version v2 names the API ${later.api_id}, which does not exist`]);
+    assert.deepEqual(await warnings(), [`the version v2 references the API ${later.api_id}, which does not exist`]);
     assert.equal((await post('/gw/apis', later)).status, 200);
     assert.equal(await warnings(), undefined);
   });

@@ -66,6 +66,6 @@ onEveryEngine('secrets inside definitions', app => {
     const fresh = { ...definition(), jwt_source: '********' };
     const refused = await app().ask('POST', '/api/apis', { body: { api_definition: fresh } });
     assert.equal(refused.status, 400);
-    assert.match(refused.text, /jwt_source: \*{8} stands for a secret that is not stored/);
+    assert.match(refused.text, /jwt_source: \*{8} is a masked secret, and no secret is stored here/);
   });
 });

@@ -35,7 +35,8 @@ export function restoreSecrets<T extends WithSecrets>(written: T, before?: Store
   const restored = mapApiSecrets(written, (value, path) => {
     if (value !== redactedText) return value;
     const secret = stored.get(path);
-    if (secret === undefined) errors.push({ path, message: `${redactedText} stands for a secret that is not stored` });
+    if (secret === undefined)
+      errors.push({ path, message: `${redactedText} is a masked secret, and no secret is stored here` });
     return secret ?? value;
   });
   if (errors.length > 0) throw createInvalidProblem(errors);

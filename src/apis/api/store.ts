@@ -155,7 +155,7 @@ const createRouteChecks = (records: Records, apis: Apis) => ({
   async foreignRoutes(orgId: string, search: RouteSearch): Promise<{ routes: ClaimedRoute[]; byId: ClaimedRoute[] }> {
     const read = async (query: RouteQuery): Promise<ClaimedRoute[]> => {
       const rows = await query.limit(maxRoutesCompared + 1).execute();
-      if (rows.length > maxRoutesCompared) throw problem.too_many_routes({ detail: { most: maxRoutesCompared } });
+      if (rows.length > maxRoutesCompared) throw problem.too_many_routes({ detail: { maxRoutes: maxRoutesCompared } });
       return rows;
     };
     const { routes, byId } = foreignRouteQueries(records, orgId, search);

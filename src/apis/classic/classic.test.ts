@@ -142,10 +142,10 @@ onEveryEngine('classic APIs', app => {
     for (const path of ['/place/{id}/', '/place/{id}', 'place/{id}', '//place/{other}//']) {
       const clash = await ask('POST', '/api/apis', at(path));
       assert.equal(clash.status, 409, path);
-      assert.match(clash.body.Message, /^Another API already answers at \/place\/\{\}/);
+      assert.match(clash.body.Message, /^Another API already has the listen path \/place\/\{\}/);
       const foreign = await ask('POST', '/api/apis', at(path), accessKey);
       assert.equal(foreign.status, 409, path);
-      assert.match(foreign.body.Message, /^The route \/place\/\{\} lies inside/);
+      assert.match(foreign.body.Message, /^The route \/place\/\{\} overlaps the route of another API/);
     }
     const own = { domain: 'Place.Example.' };
     assert.equal((await ask('POST', '/api/apis', at('/place/{id}', own))).status, 200);

@@ -89,7 +89,7 @@ onEveryEngine('gateway API: classic APIs', app => {
     const { key } = (await ask('POST', '/gw/apis/oas', document)).body;
     assert.deepEqual(await told('POST', '/gw/apis', classic(key)), [
       409,
-      refusal('An API written in the other form has this ID: remove it first'),
+      refusal('An API in the other format has this ID: delete it first'),
     ]);
   });
 
@@ -105,7 +105,7 @@ onEveryEngine('gateway API: classic APIs', app => {
       assert.deepEqual(await told('POST', '/gw/apis', body), [400, refusal(message)]);
     const id = await made();
     const clash = classic('clash', { proxy: { listen_path: `/${id}`, target_url: 'http://127.0.0.1:9/' } });
-    const message = `Another API already answers at /${id}: choose another listen path`;
+    const message = `Another API already has the listen path /${id}: choose another listen path`;
     assert.deepEqual(await told('POST', '/gw/apis', clash), [409, refusal(message)]);
   });
 

@@ -85,9 +85,9 @@ export const getApiHealth = operation({
 const cache = { ...declared, noun: 'cache', method: 'DELETE', returns: messageResponse } as const;
 const cacheInvalidated = toOkMessage('cache invalidated');
 
-export const forgetApiResponses = operation({
+export const purgeApiCache = operation({
   ...cache,
-  name: 'forgetApiResponses',
+  name: 'purgeApiCache',
   path: '/gw/cache/{apiId}',
   about: 'Purges the cached responses of an API.',
   params,
@@ -99,9 +99,9 @@ export const forgetApiResponses = operation({
   },
 });
 
-export const forgetKeySets = operation({
+export const clearJwksCache = operation({
   ...cache,
-  name: 'forgetKeySets',
+  name: 'clearJwksCache',
   path: '/gw/cache/jwks',
   about: 'Clears the cached JWKS of all token issuers.',
   async handle(_call, { traffic }: Pick<NodeServices, 'traffic'>) {
@@ -110,9 +110,9 @@ export const forgetKeySets = operation({
   },
 });
 
-export const forgetApiKeySets = operation({
+export const clearApiJwksCache = operation({
   ...cache,
-  name: 'forgetApiKeySets',
+  name: 'clearApiJwksCache',
   path: '/gw/cache/jwks/{apiId}',
   about: 'Clears the cached JWKS that an API references.',
   params,
@@ -128,7 +128,7 @@ export const gwNodeOperations = [
   reloadGateway,
   reloadGatewayGroup,
   getApiHealth,
-  forgetApiResponses,
-  forgetKeySets,
-  forgetApiKeySets,
+  purgeApiCache,
+  clearJwksCache,
+  clearApiJwksCache,
 ];

@@ -60,17 +60,17 @@ onEveryEngine(
       const served = [200, { api_id, served: true, reason: '' }];
       assert.deepEqual(await status(definition), served);
       const needing = { ...definition, use_keyless: false, enable_jwt: true, jwt_source: '***' };
-      const reason = 'the source of its token keys is neither an address nor base64';
+      const reason = 'the JWT key source is neither a URL nor base64';
       assert.deepEqual(await status(needing), unserved(reason));
       assert.equal(await call(app().url.gateway + definition.proxy.listen_path), 503);
-      assert.deepEqual(await status({ ...definition, active: false }), unserved('it is not active'));
+      assert.deepEqual(await status({ ...definition, active: false }), unserved('the API is inactive'));
       const pathless = { ...definition, proxy: { target_url: upstream.url } };
       // Older installations stored what a write refuses today: it is loaded and reported.
       const { tools: services } = app().application.installation;
       const orgId = app().credentials.organisation_id;
       const target = { actor: operatorActor, orgId, ref: api_id };
       await changeApi(services, target, ({ wrapper }) => ({ kind: 'classic', definition: pathless, wrapper }));
-      assert.deepEqual(await told('GET', `/gw/apis/${api_id}/status`), unserved('it has no listen path'));
+      assert.deepEqual(await told('GET', `/gw/apis/${api_id}/status`), unserved('the API has no listen path'));
       assert.deepEqual(await status({ ...pathless, internal: true }), served);
       const { accessKey } = await app().stranger();
       const foreign = await app().ask('GET', `/api/apis/${api_id}/status`, { credential: accessKey });
@@ -156,7 +156,7 @@ test('a process without a data plane returns an error, and reloads nothing', asy
     const { body } = await app.ask('POST', '/gw/apis', {
       body: { name: 'unserved', proxy: { listen_path: '/unserved/', target_url: 'http://127.0.0.1:9/' } },
     });
-    const message = 'This process serves no API traffic; ask one that runs with --role gateway or all';
+    const message = 'This process serves no API traffic; send the request to one that runs with --role gateway or all';
     for (const [method, path] of [
       ['GET', `/gw/apis/${body.key}/status`],
       ['GET', `/gw/health?api_id=${body.key}`],

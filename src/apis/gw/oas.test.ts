@@ -109,7 +109,7 @@ onEveryEngine('gateway API: OpenAPI documents', app => {
     assert.deepEqual(await told('POST', '/gw/apis/oas', again), [200, answered(id, 'modified')]);
     assert.equal((await read(id)).info.title, 'Again');
     const other = await classic();
-    const message = 'An API written in the other form has this ID: remove it first';
+    const message = 'An API in the other format has this ID: delete it first';
     assert.deepEqual(await told('POST', '/gw/apis/oas', document(other)), [409, refusal(message)]);
   });
 
@@ -232,7 +232,7 @@ onEveryEngine('gateway API: OpenAPI documents', app => {
     const mixed = `?base_api_id=${other}&base_api_version_name=v1&new_version_name=v2`;
     assert.match(
       (await ask('POST', `/gw/apis/oas${mixed}`, document('mixed'))).body.message,
-      /written in the same form/,
+      /must have the same format/,
     );
   });
 

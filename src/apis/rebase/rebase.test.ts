@@ -54,7 +54,7 @@ onEveryEngine('rebase of API versions', app => {
     const second = await versionOf(base, 'v2');
     const { accessKey } = await app().stranger();
     for (const [from, to, expected, message] of [
-      [other, second, 400, 'The first API is not a base: it has no versions'],
+      [other, second, 400, 'The first API is not a base API: it has no versions'],
       [base, other, 400, 'The second API is not a version of the first'],
       [base, base, 400, 'The second API is not a version of the first'],
       [base, 'nobodys', 404, 'API not found'],

@@ -49,7 +49,7 @@ async function listMissingVersions({ org_id, summary }: StoredApi, apis: ApiStor
   return versions
     .filter(([, id]) => !known.has(id))
     .slice(0, maxVersionWarnings)
-    .map(([name, id]) => `the version ${name} names the API ${id}, which does not exist`);
+    .map(([name, id]) => `the version ${name} references the API ${id}, which does not exist`);
 }
 
 export const getApiStatus = operation({

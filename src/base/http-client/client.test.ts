@@ -100,7 +100,7 @@ test('metadata and link-local addresses are refused to every audience, whatever 
   ];
   for (const audience of ['operator', 'visitor'] as const)
     for (const host of hosts)
-      await assert.rejects(client.fetch({ url: `http://${host}/`, audience }), /not allowed|may not be called/, host);
+      await assert.rejects(client.fetch({ url: `http://${host}/`, audience }), /not allowed/, host);
 });
 
 test('rules can open local networks to visitors, close them to operators, or open one origin alone', async t => {
@@ -139,7 +139,7 @@ test('an unknown name is reported to an operator, and looks like a refused one t
   for (const host of ['nowhere.example', 'inside.example'])
     await assert.rejects(client.fetch({ url: `http://${host}/`, ...visitor }), {
       code: 'outbound.refused',
-      message: `The host ${host} cannot be found, or may not be called from here`,
+      message: `The host ${host} cannot be resolved, or requests to it are not allowed`,
     });
 });
 

@@ -173,9 +173,9 @@ function buildRedirectHop(hop: Hop, answer: OutboundResponse, { host }: Outbound
   const { location } = answer.headers;
   if (!redirectStatuses.has(answer.status) || typeof location !== 'string') return undefined;
   const refuseRedirect = (reason: string) => outboundProblem.refused_redirect({ detail: { host, reason } });
-  if (!URL.canParse(location, hop.url.href)) throw refuseRedirect('its location is not a URL');
+  if (!URL.canParse(location, hop.url.href)) throw refuseRedirect('the Location header is not a URL');
   const url = parseTargetUrl(new URL(location, hop.url.href).href);
-  if (hop.url.protocol === 'https:' && url.protocol === 'http:') throw refuseRedirect('it leaves https');
+  if (hop.url.protocol === 'https:' && url.protocol === 'http:') throw refuseRedirect('it leads from https to http');
   const becomesGet = answer.status === 303 || (answer.status < 303 && hop.method === 'POST');
   const method = becomesGet && hop.method !== 'HEAD' ? 'GET' : hop.method;
   const body = becomesGet ? undefined : hop.body;

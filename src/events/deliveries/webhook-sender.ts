@@ -177,7 +177,7 @@ async function sendAttempt(
   const sinceStart = () => ({ atMs, ms: clock.now() - atMs });
   try {
     const target = await findTarget(options, delivery);
-    if (!target) return { ...sinceStart(), status: 0, error: 'the webhook was removed', isFinal: true };
+    if (!target) return { ...sinceStart(), status: 0, error: 'the webhook was deleted', isFinal: true };
     const body = methodsWithoutBody.has(target.method) ? '' : delivery.payload;
     const secrets = await options.hookSecrets.readSigningSecrets(delivery.orgId, target.secret, atMs);
     const { status } = await outbound.fetch({

@@ -198,6 +198,9 @@ describe('Basic authentication from the body', () => {
   }
 
   test('the API is unavailable without both expressions', async () => {
-    assert.match((await reading({ body_user_regexp: '' })).unavailableReason, /needs an expression for both/);
+    assert.match(
+      (await reading({ body_user_regexp: '' })).unavailableReason,
+      /needs a regular expression for user name and password/,
+    );
   });
 });

@@ -68,7 +68,9 @@ const maxPatternInstructions = 200;
 
 function compileBodyReader({ userRegexp, passwordRegexp }: Model['basic']) {
   if (userRegexp === '' || passwordRegexp === '')
-    throw new ApiCompileError('basic authentication from the body needs an expression for both user and password');
+    throw new ApiCompileError(
+      'basic authentication from the body needs a regular expression for user name and password',
+    );
   const user = compileGroupReader(userRegexp, 'body_user_missing', 'body_user_group_missing');
   const password = compileGroupReader(passwordRegexp, 'body_password_missing', 'body_password_group_missing');
   return async (call: Exchange): Promise<Credentials | RefusalCode> => {
@@ -95,7 +97,7 @@ function compilePattern(source: string) {
     return compileRegex(source, { maxInstructions: maxPatternInstructions });
   } catch (error) {
     if (!(error instanceof InvalidRegex)) throw error;
-    throw new ApiCompileError(`an expression of basic authentication cannot be used: it ${error.message}`);
+    throw new ApiCompileError(`a regular expression of basic authentication ${error.message}`);
   }
 }
 

@@ -76,6 +76,6 @@ describe('mutual TLS', () => {
       use_mutual_tls_auth: true,
       client_certificates: [missing],
     });
-    assert.equal(unserved, `the client certificate ${missing} is not in the store`);
+    assert.equal(unserved, `the client certificate ${missing} is not in the certificate store`);
   });
 });

@@ -17,7 +17,7 @@ export const clientCertificatesStep: Step<Services, typeof reads> = {
     const { orgId } = model.identity;
     const allowed = allowlist.map(id => {
       const certificate = services.certificates.get(orgId, id);
-      if (!certificate) throw new ApiCompileError(`the client certificate ${id} is not in the store`);
+      if (!certificate) throw new ApiCompileError(`the client certificate ${id} is not in the certificate store`);
       return certificate;
     });
     const fingerprints = new Set(allowed.map(({ fingerprint }) => fingerprint));

@@ -63,7 +63,7 @@ export function createIntrospector(
       log.warn({ api: apiId, status }, 'token introspection response unusable');
     } catch (error) {
       // The message of a JSON error quotes the response.
-      const reason = error instanceof SyntaxError ? 'the answer is not JSON' : (error as Error).message;
+      const reason = error instanceof SyntaxError ? 'the response is not JSON' : (error as Error).message;
       log.warn({ api: apiId, reason }, 'token introspection failed');
     }
     return 'failed';

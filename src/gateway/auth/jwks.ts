@@ -165,15 +165,15 @@ const toDiscoveryUrl = (issuer: string) => `${trimTrailingSlashes(issuer)}/.well
 /** OpenID Connect Discovery 1.0, section 4.3: the issuer must match, else one provider could speak for another. */
 function parseDiscovery(issuer: string, text: string): string {
   const { issuer: said, jwks_uri: url } = JSON.parse(text) as { issuer?: unknown; jwks_uri?: unknown };
-  if (said !== issuer) throw new Error(`the discovery document of ${issuer} speaks for another issuer`);
-  if (typeof url !== 'string') throw new Error(`the discovery document of ${issuer} names no key set`);
+  if (said !== issuer) throw new Error(`the discovery document of ${issuer} has another issuer`);
+  if (typeof url !== 'string') throw new Error(`the discovery document of ${issuer} has no jwks_uri`);
   return url;
 }
 
 /** Reuses unchanged key objects: verified tokens are cached by them. */
 function parseKeySet(text: string, before: readonly VerificationKey[]): VerificationKey[] {
   const { keys } = JSON.parse(text) as { keys?: unknown };
-  if (!Array.isArray(keys)) throw new Error('it is not a key set');
+  if (!Array.isArray(keys)) throw new Error('the response is not a JWKS');
   const read = keys.slice(0, maxKeysPerSet).flatMap(written => {
     const key = typeof written === 'object' && written !== null ? parseJwk(written) : undefined;
     return key ?? [];

@@ -85,7 +85,7 @@ export function compileClaimRules(
     allowedIssuers.length + allowedAudiences.length + allowedSubjects.length + custom.length > 0 || jtiRequired;
   if (!hasRules) return undefined;
   const unknownRule = custom.find(([, { type }]) => !ruleTypes.has(type));
-  if (unknownRule) throw new ApiCompileError(`the gateway does not know the claim rule ${unknownRule[1].type}`);
+  if (unknownRule) throw new ApiCompileError(`the claim validation type ${unknownRule[1].type} is unknown`);
   const isListed = (list: readonly string[], values: readonly unknown[]) =>
     list.length === 0 || values.some(value => typeof value === 'string' && list.includes(value));
   return (claims, note) =>

@@ -25,7 +25,7 @@ export interface KeySourceSettings {
 
 export function requireFamily(signingMethod: string): KeyFamily {
   const family = parseFamily(signingMethod);
-  if (!family) throw new ApiCompileError(`the gateway does not know the signing method ${signingMethod}`);
+  if (!family) throw new ApiCompileError(`the signing method ${signingMethod} is unknown`);
   return family;
 }
 
@@ -41,13 +41,13 @@ export function createSharedSigners(
     return { accepted, find: token => findFirst(sets, token, family, 0) };
   }
   const read = parseKeySource(source);
-  if (!read) throw new ApiCompileError('the source of its token keys is neither an address nor base64');
+  if (!read) throw new ApiCompileError('the JWT key source is neither a URL nor base64');
   if ('url' in read) {
     const set = services.jwks.forUrl(read.url);
     return { accepted, find: token => findFirst([set], token, family, 0) };
   }
   const key = parseKey(family, read.bytes);
-  if (!key) throw new ApiCompileError(`the source of its token keys holds no ${family} key`);
+  if (!key) throw new ApiCompileError(`the JWT key source contains no ${family} key`);
   const signer: JwtSigner = { key };
   return { accepted, find: () => signer };
 }

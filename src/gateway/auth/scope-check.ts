@@ -17,7 +17,7 @@ import {
 import type { AuthServices } from './services.ts';
 
 const verifyingModes = ['jwt', 'externalOAuth', 'oidc'] as const;
-const description = 'The token does not have the scopes that are asked for here';
+const description = 'The token lacks a required scope';
 
 type Services = Pick<AuthServices, 'emitEvent' | 'settings'>;
 
@@ -41,7 +41,7 @@ export const scopeCheckStep: Step<Services, typeof reads> = {
     if (!enabled || !scopeCheckEnabled || !model.authentication.enabled) return undefined;
     if (!verifyingModes.some(mode => model.authMethods.includes(mode)))
       throw new ApiCompileError(
-        'scopes are looked for in tokens that are verified, and no way in of this API verifies any',
+        'scope checks need an auth method that verifies tokens, and the API has none',
       );
     const readScopes = createScopeReader(model.oauth2);
     const getGlobalScopes = compileGlobalScopes(model);

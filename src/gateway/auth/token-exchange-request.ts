@@ -88,7 +88,7 @@ function createPrivateKeyJwt(
   const certificate = services.certificates.get(model.identity.orgId, certificateId);
   if (!certificate?.privateKey || !certificate.x509)
     throw new ApiCompileError(
-      `the certificate ${certificateId} of the provider ${name} is not in the store with its key`,
+      `the certificate ${certificateId} of the provider ${name} is not in the certificate store with its private key`,
     );
   const key = createPrivateKey(certificate.privateKey());
   const alg = chooseAlgorithm(key);

@@ -130,7 +130,7 @@ function createTokenClient(
     const members = parseJsonObject(body.toString());
     if (status === 200) return parseTokenResponse(members);
     const isAboutToken = typeof members.error === 'string' && tokenErrors.has(members.error);
-    throw new ExchangeFailed(isAboutToken ? 'refused' : 'failed', `the provider answers ${status}`);
+    throw new ExchangeFailed(isAboutToken ? 'refused' : 'failed', `the provider responded with status ${status}`);
   };
 }
 
@@ -141,9 +141,9 @@ function parseTokenResponse({
   expires_in: expires,
 }: Record<string, unknown>): TokenResponse {
   if (typeof token !== 'string' || !/^[!-~]+$/.test(token))
-    throw new ExchangeFailed('failed', 'the reply has no token');
+    throw new ExchangeFailed('failed', 'the response has no token');
   if (type !== undefined && !/^(?:bearer|n_a)$/i.test(String(type)))
-    throw new ExchangeFailed('failed', 'the reply has a token that is not sent as a bearer token');
+    throw new ExchangeFailed('failed', 'the response has a token that is not a bearer token');
   const seconds = Number(expires);
   // RFC 6749, section 5.1: a lifetime in seconds. One of 0 or less has passed, so that token serves this call alone.
   const isGiven = expires !== undefined && expires !== null && !Number.isNaN(seconds);

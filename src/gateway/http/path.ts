@@ -38,7 +38,7 @@ export function canonicalizePath(path: string, rules: PathRules): string | Inval
   const decoded = decodeUnreserved(path, rules);
   if (typeof decoded !== 'string') return decoded;
   // Some upstreams cut the parameters of a segment before they resolve dots, or decode slashes first.
-  if (hiddenDots.test(decoded)) return { fault: 'the path hides dotted segments' };
+  if (hiddenDots.test(decoded)) return { fault: 'the path contains encoded dot segments' };
   return removeDotSegments(decoded);
 }
 
@@ -77,8 +77,9 @@ function decodeUnreserved(path: string, { keepEncodedSlashes, keepDoubleEncoding
   for (let i = 0; i < path.length; i++) {
     const character = path[i]!;
     if (character !== '%') {
-      if (character === '\\') return { fault: 'the path holds a backslash' };
-      if (character < '!' || character === '\u007f') return { fault: 'the path holds a control character or a space' };
+      if (character === '\\') return { fault: 'the path contains a backslash' };
+      if (character < '!' || character === '\u007f')
+        return { fault: 'the path contains a control character or a space' };
       const code = character.charCodeAt(0);
       if (code > 0xff) return { fault: 'the path is not UTF-8' };
       // A raw byte above ASCII keeps its value.
@@ -86,12 +87,13 @@ function decodeUnreserved(path: string, { keepEncodedSlashes, keepDoubleEncoding
       continue;
     }
     const hex = path.slice(i + 1, i + 3);
-    if (!/^[0-9A-Fa-f]{2}$/.test(hex)) return { fault: 'the path holds a broken escape' };
+    if (!/^[0-9A-Fa-f]{2}$/.test(hex)) return { fault: 'the path contains an invalid percent-encoding' };
     const code = Number.parseInt(hex, 16);
-    if (code < 0x20 || code === 0x7f) return { fault: 'the path holds an escaped control character' };
-    if ((code === 0x2f || code === 0x5c) && !keepEncodedSlashes) return { fault: 'the path holds an escaped slash' };
+    if (code < 0x20 || code === 0x7f) return { fault: 'the path contains a percent-encoded control character' };
+    if ((code === 0x2f || code === 0x5c) && !keepEncodedSlashes)
+      return { fault: 'the path contains a percent-encoded slash' };
     if (code === 0x25 && !keepDoubleEncoding && /^[0-9A-Fa-f]{2}/.test(path.slice(i + 3, i + 5)))
-      return { fault: 'the path is encoded twice' };
+      return { fault: 'the path is percent-encoded twice' };
     const decoded = String.fromCharCode(code);
     text += code < 0x80 && unreserved.test(decoded) ? decoded : `%${hex.toUpperCase()}`;
     i += 2;
@@ -133,16 +135,16 @@ export function splitTarget(target: string): { path: string; query: string; host
   let host: string | undefined;
   if (!target.startsWith('/')) {
     const absolute = /^https?:\/\/([^/?#@\s]+)([/?].*)?$/i.exec(target);
-    if (!absolute) return { fault: 'the request target is neither a path nor an address' };
+    if (!absolute) return { fault: 'the request target is neither a path nor an absolute URL' };
     host = absolute[1];
     rest = absolute[2] ?? '';
     if (!rest.startsWith('/')) rest = `/${rest}`;
   }
-  if (rest.includes('#')) return { fault: 'the request target holds a fragment' };
+  if (rest.includes('#')) return { fault: 'the request target contains a fragment' };
   const mark = rest.indexOf('?');
   const path = mark < 0 ? rest : rest.slice(0, mark);
   const query = mark < 0 ? '' : rest.slice(mark + 1);
-  if (invalidQueryCharacters.test(query)) return { fault: 'the query holds a control character or a space' };
+  if (invalidQueryCharacters.test(query)) return { fault: 'the query contains a control character or a space' };
   return host === undefined ? { path, query } : { path, query, host };
 }
 

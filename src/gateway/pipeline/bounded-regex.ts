@@ -12,6 +12,6 @@ export function compileBoundedRegex(what: string, source: string, options: Regex
     return compileRegex(source, options);
   } catch (error) {
     if (!(error instanceof InvalidRegex)) throw error;
-    throw new ApiCompileError(`${what} cannot be read: it ${error.message}`);
+    throw new ApiCompileError(`${what} is invalid: it ${error.message}`);
   }
 }

@@ -12,7 +12,7 @@ export const listenPortOf = ({ listen }: Model, settings: Settings): number => e
 
 export function validateListenPort({ listen }: Model, settings: Settings): void {
   if (listen.port !== 0 && listen.port !== settings['gateway.port'] && !isExtraPort(settings, listen.port))
-    throw new ApiCompileError(`its port ${listen.port} is not among the gateway.extra_ports`);
+    throw new ApiCompileError(`its port ${listen.port} is not in gateway.extra_ports`);
 }
 
 const tlsProtocols: ReadonlySet<string> = new Set(['https', 'http2', 'wss', 'tls']);

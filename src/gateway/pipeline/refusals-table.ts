@@ -541,7 +541,7 @@ export const refusalsTable = {
   },
   cache_entry_missing: {
     status: 504,
-    message: 'No kept answer',
+    message: 'No cached response',
     about: 'The caller wants a kept answer only, and none is kept. See `cache.honour_request_cache_control`.',
   },
   loop_unknown: {

@@ -21,7 +21,7 @@ export interface ResponseWriter {
 
 /** Rejects interim statuses: after one the client takes the next response on its connection for this one. */
 export function assertFinalStatus(status: number): void {
-  if (status < 200) throw new RangeError(`${status} is not the status of an answer`);
+  if (status < 200) throw new RangeError(`${status} is not a response status`);
 }
 
 /** Handles requests of every transport. Never throws or rejects. */

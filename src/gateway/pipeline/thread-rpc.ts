@@ -41,11 +41,11 @@ export type RpcBroadcast<Table> = <Name extends keyof Table & string>(
 export const problem = problems('thread_rpc', {
   no_threads: {
     status: 503,
-    message: 'This process serves no API traffic; ask one that runs with --role gateway or all',
+    message: 'This process serves no API traffic; send the request to one that runs with --role gateway or all',
   },
-  too_many: { status: 503, message: 'The gateway is answering as many such requests as it can; try again' },
-  timed_out: { status: 503, message: 'No thread answered within {withinMs} ms; try again' },
-  ended: { status: 503, message: 'The thread that was asked ended before it answered; try again' },
+  too_many: { status: 503, message: 'Too many requests of this kind are in progress; try again' },
+  timed_out: { status: 503, message: 'No traffic thread responded within {timeoutMs} ms; try again' },
+  ended: { status: 503, message: 'The traffic thread ended before it responded; try again' },
 });
 
 /** Requests to one thread that may be pending at once. */
@@ -72,10 +72,7 @@ export function createRpcClient<Table>(post: (request: RpcRequest) => void, maxP
     new Promise<unknown>((resolve, reject) => {
       if (pending.size >= maxPending) throw problem.too_many();
       const id = ++lastId;
-      const timer = setTimeout(
-        () => takePending(id)?.reject(problem.timed_out({ detail: { withinMs: timeoutMs } })),
-        timeoutMs,
-      );
+      const timer = setTimeout(() => takePending(id)?.reject(problem.timed_out({ detail: { timeoutMs } })), timeoutMs);
       pending.set(id, { timer, resolve, reject });
       post({ kind: 'rpc-request', id, name, argument });
     });

@@ -29,6 +29,6 @@ export function toOpenSslCiphers(suites: readonly string[]): string {
   const available = new Set(getCiphers().map(name => name.toUpperCase()));
   const requested = suites.map(name => names[name.trim().toUpperCase()] ?? name.trim().toUpperCase());
   const supported = requested.filter(name => available.has(name.toUpperCase()));
-  if (supported.length === 0) throw new ApiCompileError('none of its cipher suites is known');
+  if (supported.length === 0) throw new ApiCompileError('none of the configured cipher suites is supported');
   return supported.join(':');
 }

@@ -106,7 +106,7 @@ function createProxyConnector(
         ({ socket, statusCode }) => {
           if (statusCode !== 200) {
             socket.on('error', () => undefined).destroy();
-            callback(Object.assign(new Error(`the forward proxy answered ${statusCode}`), { code: 'GW_PROXY' }), null);
+            callback(Object.assign(new Error(`the forward proxy responded with status ${statusCode}`), { code: 'GW_PROXY' }), null);
           } else if (target.protocol === 'https:') startTls(socket as Socket, target, tlsOptions, timeoutMs, callback);
           else callback(null, socket as Socket);
         },
@@ -127,7 +127,7 @@ function startTls(
     socket,
     ...(target.servername ? { servername: target.servername } : {}),
   });
-  const timeoutError = new Error('the upstream took too long to agree on TLS');
+  const timeoutError = new Error('the TLS handshake with the upstream timed out');
   const timer = setTimeout(
     () => tlsSocket.destroy(Object.assign(timeoutError, { code: 'UND_ERR_CONNECT_TIMEOUT' })),
     timeoutMs,

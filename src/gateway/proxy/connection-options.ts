@@ -118,7 +118,7 @@ const versions: Readonly<Record<string, SecureVersion>> = {
 function transportOptions({ transport }: Model): Pick<UpstreamConnectionOptions, 'tls' | 'proxy'> | undefined {
   const { insecureSkipVerify, ciphers, minVersion, maxVersion, proxyUrl } = transport;
   if (minVersion && maxVersion && minVersion > maxVersion)
-    throw new ApiCompileError(`its oldest TLS version, ${minVersion}, is newer than its newest, ${maxVersion}`);
+    throw new ApiCompileError(`the minimum TLS version ${minVersion} is above the maximum ${maxVersion}`);
   const tls: UpstreamTlsOptions = {
     ...(insecureSkipVerify ? { rejectUnauthorized: false } : {}),
     ...(minVersion ? { minVersion: versions[minVersion]! } : {}),
@@ -133,9 +133,9 @@ function transportOptions({ transport }: Model): Pick<UpstreamConnectionOptions,
 
 function parseProxyUrl(text: string): URL {
   const url = URL.parse(text);
-  if (!url) throw new ApiCompileError(`the forward proxy ${JSON.stringify(text)} is not an address`);
+  if (!url) throw new ApiCompileError(`the forward proxy ${JSON.stringify(text)} is not a URL`);
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
-    throw new ApiCompileError(`the forward proxy speaks ${url.protocol.slice(0, -1)}, which is not available`);
+    throw new ApiCompileError(`the forward proxy scheme ${url.protocol.slice(0, -1)} is not supported`);
   return url;
 }
 
@@ -148,7 +148,7 @@ function loadClientCertificates({ mutualTls, identity }: Model, certificates: Pi
   const entries = Object.entries(mutualTls.certificates).map(([pattern, id]) => {
     const certificate = certificates.get(identity.orgId, id);
     if (!certificate?.privateKey)
-      throw new ApiCompileError(`the upstream certificate ${id} is not in the store with its key`);
+      throw new ApiCompileError(`the upstream certificate ${id} is not in the certificate store with its private key`);
     return [pattern, certificate] as const;
   });
   return normalizeHostPatterns<StoredCertificate>(Object.fromEntries(entries));
@@ -159,7 +159,7 @@ function loadPinnedKeys({ certificatePinning, identity }: Model, certificates: P
   const entries = Object.entries(certificatePinning.publicKeys).map(([pattern, ids]) => {
     const keys = ids.map(id => {
       const certificate = certificates.get(identity.orgId, id);
-      if (!certificate) throw new ApiCompileError(`the pinned public key ${id} is not in the store`);
+      if (!certificate) throw new ApiCompileError(`the pinned public key ${id} is not in the certificate store`);
       return certificate.publicKeyHash();
     });
     return [pattern, new Set(keys)] as const;
@@ -185,7 +185,7 @@ const createPinVerifier = (pinned: ReadonlySet<string>) => (socket: TLSSocket) =
     if (!certificate.checkIssued(issuer) || !certificate.verify(issuer.publicKey)) break;
     certificate = issuer;
   }
-  return createIdentityError('the upstream shows none of the pinned public keys');
+  return createIdentityError('the upstream certificate has none of the pinned public keys');
 };
 
 function verifyCommonName(socket: TLSSocket, host: string): Error | undefined {
@@ -193,7 +193,7 @@ function verifyCommonName(socket: TLSSocket, host: string): Error | undefined {
   const name = String(subject?.CN ?? '').toLowerCase();
   return name === host.toLowerCase()
     ? undefined
-    : createIdentityError('the common name of the upstream is not its host name');
+    : createIdentityError('the common name of the upstream certificate is not the host name');
 }
 
 /** SHA-256 of the SPKI, hexadecimal. */

@@ -34,13 +34,13 @@ function selectItems(
 const toList = (value: unknown): unknown[] => (Array.isArray(value) ? value : [value]);
 
 function expectArray(value: unknown): unknown[] {
-  if (!Array.isArray(value)) throw new InvalidDiscoveryResponse('a list is missing');
+  if (!Array.isArray(value)) throw new InvalidDiscoveryResponse('no list at the configured path');
   return value;
 }
 
 function expectText(from: unknown, path: string): string {
   const value = memberAt(from, path);
-  if (typeof value !== 'string') throw new InvalidDiscoveryResponse('a string is missing');
+  if (typeof value !== 'string') throw new InvalidDiscoveryResponse('no string at the configured path');
   return value;
 }
 
@@ -48,7 +48,7 @@ function parseDiscoveryJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new InvalidDiscoveryResponse('it is not JSON');
+    throw new InvalidDiscoveryResponse('the response is not JSON');
   }
 }
 

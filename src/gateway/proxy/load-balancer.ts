@@ -46,9 +46,9 @@ export function parseUpstreamAddress(address: string, fallbackScheme = 'http'): 
 
 function parseAddress(text: string, address: string): UpstreamAddress {
   const url = URL.parse(text);
-  if (!url) throw new ApiCompileError(`the upstream address ${JSON.stringify(address)} cannot be read`);
+  if (!url) throw new ApiCompileError(`the upstream URL ${JSON.stringify(address)} is invalid`);
   if (url.protocol === 'gw:') {
-    if (url.host === '') throw new ApiCompileError(`the upstream address ${JSON.stringify(address)} names no API`);
+    if (url.host === '') throw new ApiCompileError(`the upstream URL ${JSON.stringify(address)} references no API`);
     return {
       origin: '',
       host: '',
@@ -60,7 +60,7 @@ function parseAddress(text: string, address: string): UpstreamAddress {
   }
   const scheme = schemes[url.protocol];
   if (!scheme || url.hostname === '')
-    throw new ApiCompileError(`the upstream address ${JSON.stringify(address)} is not one a call can go to`);
+    throw new ApiCompileError(`the upstream URL ${JSON.stringify(address)} has an unsupported scheme`);
   const host = url.host.toLowerCase();
   return {
     origin: `${scheme}//${host}`,

@@ -179,7 +179,7 @@ function createNegotiatedPool(
     if ((socket as TLSSocket).alpnProtocol === 'h2') return socket;
     socket.destroy();
     chosen = undefined;
-    throw new Error('the upstream no longer speaks HTTP/2');
+    throw new Error('the upstream no longer supports HTTP/2');
   });
   let negotiation: Promise<UpstreamDispatcher> | undefined;
   async function probeAlpn(): Promise<UpstreamDispatcher> {

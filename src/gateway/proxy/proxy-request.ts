@@ -114,8 +114,8 @@ export class ProxyRequest implements Handler, TimeoutEntry, Admittable {
     const call = this.#call;
     const admitted = this.#pool.admission?.admit(this, call, orgId) ?? 'active';
     if (admitted === 'active') this.#dispatch();
-    else if (admitted === 'refused') this.onError(new UpstreamBusy('too many requests wait for the upstream'));
-    else call.onDisconnect = () => this.onError(new Error('the client left while its request waited for the upstream'));
+    else if (admitted === 'refused') this.onError(new UpstreamBusy('too many requests wait for an upstream connection'));
+    else call.onDisconnect = () => this.onError(new Error('the client disconnected while its request waited for an upstream connection'));
   }
 
   onAdmitted(): void {
@@ -123,7 +123,7 @@ export class ProxyRequest implements Handler, TimeoutEntry, Admittable {
   }
 
   onWaitTimeout(): void {
-    this.onError(new UpstreamBusy('no connection to the upstream was free in time'));
+    this.onError(new UpstreamBusy('no upstream connection was available in time'));
   }
 
   #dispatch(): void {

@@ -109,7 +109,7 @@ async function fetchList(
     });
     if (status !== 200) throw new InvalidDiscoveryResponse(`status ${status}`);
     const list = read(parseHosts(body.toString(), rules));
-    if (list.length === 0) throw new InvalidDiscoveryResponse('no usable host');
+    if (list.length === 0) throw new InvalidDiscoveryResponse('the response has no usable host');
     state.list = list;
     state.loadedAtMs = clock.now();
   } catch (error) {
@@ -121,5 +121,5 @@ async function fetchList(
 function validateEndpoint(text: string): void {
   const url = URL.parse(text);
   if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:') || url.username !== '')
-    throw new ApiCompileError('the address of its registry is not one that can be asked');
+    throw new ApiCompileError('the service registry URL is invalid');
 }

@@ -92,7 +92,7 @@ export class Tunnel {
     upstream.on('error', () => upstream.destroy());
     if (this.#isSettled || message.headers.upgrade?.toLowerCase() !== this.#call.upgrade) {
       upstream.destroy();
-      this.#fail(new Error('the upstream agreed to another protocol'));
+      this.#fail(new Error('the upstream switched to another protocol'));
       return;
     }
     this.#settle();

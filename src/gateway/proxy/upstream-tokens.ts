@@ -53,7 +53,7 @@ export function createUpstreamTokens(
         timeoutMs: requestTimeoutMs,
         maxBytes: maxResponseBytes,
       });
-      if (status !== 200) throw new TokenUnavailable(`the authorisation server answers ${status}`);
+      if (status !== 200) throw new TokenUnavailable(`the authorisation server responded with status ${status}`);
       cached = parseToken(body.toString(), clock.now());
     } catch (error) {
       if (!(error instanceof TokenUnavailable || error instanceof Problem)) throw error;
@@ -107,7 +107,7 @@ function buildTokenRequest(
 function parseToken(text: string, nowMs: number): UpstreamToken {
   const members = parseObject(text);
   const { access_token: token, expires_in: expires } = members;
-  if (typeof token !== 'string' || !/^[!-~]+$/.test(token)) throw new TokenUnavailable('the reply has no token');
+  if (typeof token !== 'string' || !/^[!-~]+$/.test(token)) throw new TokenUnavailable('the response has no token');
   const seconds = Number(expires);
   const ttlMs = expires !== undefined && seconds > 0 ? seconds * 1000 : defaultTtlMs;
   const untilMs = nowMs + Math.max(ttlMs - expiryLeewayMs, ttlMs / 2);
@@ -119,7 +119,7 @@ function parseObject(text: string): Record<string, unknown> {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
   } catch {
-    throw new TokenUnavailable('the reply is not JSON');
+    throw new TokenUnavailable('the response is not JSON');
   }
-  throw new TokenUnavailable('the reply is not an object');
+  throw new TokenUnavailable('the response is not an object');
 }

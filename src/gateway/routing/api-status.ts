@@ -21,18 +21,20 @@ export function describeApiStatus(
 
 function listHandlerWarnings({ enabled, trigger, type, functionName, name }: EventHandler): string[] {
   if (!enabled) return [];
-  if (!(eventNames as readonly string[]).includes(trigger)) return [`no event is called ${trigger}`];
+  if (!(eventNames as readonly string[]).includes(trigger)) return [`the event ${trigger} does not exist`];
   if (type === 'webhook' || type === 'log') return [];
-  return [`the event handler ${functionName || name} of ${trigger} does not run: handlers of type ${type} cannot yet`];
+  return [
+    `the event handler ${functionName || name} of ${trigger} does not run: handlers of type ${type} are not supported`,
+  ];
 }
 
 function findUnavailableReason(api: ReturnType<Snapshot['apis']['get']>): string {
-  if (!api) return 'the gateway could not load it; its log says why';
+  if (!api) return 'the gateway could not load the API; the log has the reason';
   const { active, internal } = api.model.identity;
-  if (!active) return 'it is not active';
+  if (!active) return 'the API is inactive';
   if (api.unavailableReason) return api.unavailableReason;
   if (internal || api.isRouted || api.tcpService) return '';
-  return api.model.listen.path.trim() === '' ? 'it has no listen path' : 'it is not reachable on this gateway';
+  return api.model.listen.path.trim() === '' ? 'the API has no listen path' : 'the API has no route on this gateway';
 }
 
 /** Route overlap between organisations, stored before it was rejected. The other organisation is not named. */
@@ -43,9 +45,7 @@ function listOverlapWarnings(api: Api, apis: readonly Api[], reservedHosts: Rese
   const older = others.some(other => isOlder(other, api));
   const newer = others.some(other => isOlder(api, other));
   return [
-    ...(older ? ['its route overlaps an older one of another organisation, which answers where both fit'] : []),
-    ...(newer
-      ? ['its route is overlapped by a newer one of another organisation; where both fit this one answers']
-      : []),
+    ...(older ? ['the route overlaps an older route of another organisation, which takes precedence'] : []),
+    ...(newer ? ['the route overlaps a newer route of another organisation; this one takes precedence'] : []),
   ];
 }

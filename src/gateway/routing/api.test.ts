@@ -12,7 +12,10 @@ describe('APIs stored before a validation rule existed', () => {
   test('an API with an invalid address reports the reason and is not routed', async () => {
     for (const address of [{ proxy: { listen_path: '/a/{x:(}' } }, { domain: '{x:(a)\\1}.test' }]) {
       const api = await bench.compile({ use_keyless: true, active: true, ...address });
-      assert.match(api.unavailableReason, /^its address cannot be read: \{x:.* is not a regular expression/);
+      assert.match(
+        api.unavailableReason,
+        /^its domain or listen path is invalid: \{x:.* is not a valid regular expression/,
+      );
       assert.equal(api.isRouted, false);
     }
   });
@@ -25,7 +28,7 @@ describe('APIs stored before a validation rule existed', () => {
     });
     assert.equal(
       api.unavailableReason,
-      'the pattern of versions in URLs cannot be read: it would take too long: it repeats too much',
+      'the pattern of versions in URLs is invalid: it is too complex: it has too many repetitions',
     );
   });
 });

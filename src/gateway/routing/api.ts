@@ -115,7 +115,7 @@ export function compileApi(
   try {
     if (secretsError !== '') throw new ApiCompileError(secretsError);
     if (missingReferences !== '') throw new ApiCompileError(missingReferences);
-    if (addressError !== undefined) throw new ApiCompileError(`its address cannot be read: ${addressError}`);
+    if (addressError !== undefined) throw new ApiCompileError(`its domain or listen path is invalid: ${addressError}`);
     const passage = compileTcpService(model, services);
     validateListenPort(model, services.settings);
     const served = passage ? [] : buildVersionRuntimes(model, services);

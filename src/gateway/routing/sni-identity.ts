@@ -17,7 +17,9 @@ export function createSniIdentity(
   const certificatesOfDomain = customDomain.certificates.map(id => {
     const certificate = certificates.get(identity.orgId, id);
     if (!certificate?.x509 || !certificate.privateKey)
-      throw new ApiCompileError(`the certificate ${id} of its domain is not in the store with its key`);
+      throw new ApiCompileError(
+        `the certificate ${id} of its domain is not in the certificate store with its private key`,
+      );
     return certificate as StoredCertificate & Required<Pick<StoredCertificate, 'privateKey'>>;
   });
   const fitting = certificatesOfDomain.filter(({ x509 }) => x509!.checkHost(customDomain.name) !== undefined);

@@ -102,7 +102,7 @@ function openSocket(
           servername: /[a-z]/i.test(host) && !host.includes(':') ? host : '',
         })
       : connect({ host, port, lookup, noDelay: true });
-    const timer = setTimeout(() => socket.destroy(new Error('the upstream took too long to connect')), timeoutMs);
+    const timer = setTimeout(() => socket.destroy(new Error('connecting to the upstream timed out')), timeoutMs);
     socket.once('error', error => {
       clearTimeout(timer);
       reject(error);

@@ -30,7 +30,7 @@ export function compileTcpService(
   if (!isTcpApi(model)) return undefined;
   const { listen, loadBalancing, upstream, serviceDiscovery } = model;
   if (listen.port === settings['gateway.port'] || !isExtraPort(settings, listen.port))
-    throw new ApiCompileError(`its port ${listen.port} is not among the gateway.extra_ports`);
+    throw new ApiCompileError(`its port ${listen.port} is not in gateway.extra_ports`);
   let index = 0;
   const choose = (list: readonly TcpTarget[]): TcpTarget | undefined => {
     index = loadBalancing.enabled ? (index + 1) % Math.max(1, list.length) : 0;
@@ -63,7 +63,7 @@ function parseRegisteredTarget(address: string): TcpTarget[] {
 function requireTarget(address: string): TcpTarget {
   const target = parseTarget(address);
   if (!target)
-    throw new ApiCompileError(`the upstream address ${JSON.stringify(address)} is not tcp:// or tls:// with a port`);
+    throw new ApiCompileError(`the upstream URL ${JSON.stringify(address)} is not tcp:// or tls:// with a port`);
   return target;
 }
 

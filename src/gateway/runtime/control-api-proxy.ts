@@ -55,7 +55,7 @@ export function withControlApi(
       return await rpc('control', await toForwardedRequest(call), responseTimeoutMs);
     } catch (error) {
       if (!call.isClientDisconnected) log.warn({ reason: (error as Error).message }, 'control API request failed');
-      return createUnavailableResponse('The control interface gave no answer; try again');
+      return createUnavailableResponse('The control interface did not respond; try again');
     } finally {
       activeCalls--;
     }

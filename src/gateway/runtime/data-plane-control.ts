@@ -39,10 +39,10 @@ export function createDataPlaneControl({
   };
 }
 
-async function withTimeout<T>(work: Promise<T>, withinMs: number): Promise<T> {
+async function withTimeout<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(problem.timed_out({ detail: { withinMs } })), withinMs);
+    timer = setTimeout(() => reject(problem.timed_out({ detail: { timeoutMs } })), timeoutMs);
   });
   try {
     return await Promise.race([work, late]);

@@ -99,8 +99,8 @@ export interface TrafficThreadRpc {
 const maxPendingRpcCalls = 200;
 const pollIntervalMs = 1000;
 /** Health messages for outsiders; the reason goes to the log. */
-const databaseUnavailable = 'the database does not answer: what is known is served on';
-const redisUnavailable = 'Redis does not answer: limits are counted here alone';
+const databaseUnavailable = 'database unavailable: serving the configuration and keys loaded so far';
+const redisUnavailable = 'Redis unavailable: limits are counted in this process only';
 
 async function runThread(data: ThreadData, port: MessagePort): Promise<void> {
   const { settings } = data;

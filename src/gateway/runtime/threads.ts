@@ -19,13 +19,13 @@ import { validateTrafficSettings } from './validate-settings.ts';
 export const problem = problems('data_plane', {
   port_taken: {
     status: 500,
-    message: 'Port {port} on {host} is taken: stop what listens there, or set GW_GATEWAY_PORT',
+    message: 'Port {port} on {host} is in use: stop the process that listens there, or set GW_GATEWAY_PORT',
   },
   cannot_listen: { status: 500, message: 'Cannot listen on {host}:{port}: {reason}' },
   config_not_loaded: {
     status: 503,
     message:
-      'Traffic is served as it was, without the newest changes: {reason}. They are read as soon as that works again',
+      'The newest configuration changes are not loaded yet: {reason}. Traffic uses the previous configuration until a retry succeeds',
   },
 });
 
@@ -236,7 +236,11 @@ function refreshThread({ worker, pendingRefreshes }: TrafficThread, refreshId: n
       if (reason === undefined) resolve();
       else reject(problem.config_not_loaded({ detail: { reason } }));
     };
-    const timer = setTimeout(settle, refreshTimeoutMs, `a thread has not answered for ${refreshTimeoutMs} ms`);
+    const timer = setTimeout(
+      settle,
+      refreshTimeoutMs,
+      `a traffic thread did not respond within ${refreshTimeoutMs} ms`,
+    );
     pendingRefreshes.set(refreshId, settle);
     worker.postMessage({ kind: 'config-changed', refreshId } satisfies MessageToThread);
   });

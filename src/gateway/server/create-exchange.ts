@@ -32,17 +32,17 @@ const methodPattern = /^[A-Z][A-Z-]{0,30}$/;
 /** Validates a request head and creates its exchange; shared by all protocols. */
 export function createExchange(raw: RawRequest, options: CreateExchangeOptions): Exchange | InvalidRequest {
   const { headers, peer } = raw;
-  if (!methodPattern.test(raw.method)) return toInvalidRequest('the method is not one', 400);
-  if (refusedMethods.has(raw.method)) return toInvalidRequest('the method is not available', 405);
+  if (!methodPattern.test(raw.method)) return toInvalidRequest('the method is not a token', 400);
+  if (refusedMethods.has(raw.method)) return toInvalidRequest('the method is not supported', 405);
   const fault = validateHead(headers, peer.isTrusted === true, options.limits.maxHeaders, options.isClientClaim);
   if (fault) return fault;
   const target = splitTarget(raw.target);
   if (isInvalidPath(target)) return toInvalidRequest(target.fault);
   const hostHeader = headers.get('host');
   if (hostHeader === undefined ? !raw.mayOmitHost : !isAuthority(hostHeader))
-    return toInvalidRequest('no Host, or none that is a name');
+    return toInvalidRequest('the Host header is missing or invalid');
   if (target.host !== undefined && (!isAuthority(target.host) || !equalsIgnoringCase(target.host, hostHeader)))
-    return toInvalidRequest('the Host and the request target disagree');
+    return toInvalidRequest('the Host header differs from the request target');
   if (target.path.length > maxPathLength)
     return toInvalidRequest(`the path is longer than ${maxPathLength} bytes`, 414);
   const path = canonicalizePath(target.path, options.paths);

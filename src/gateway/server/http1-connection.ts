@@ -106,7 +106,7 @@ export class Http1Connection {
     }
     this.#hasParseError = true;
     if (isInBody && this.#last!.call) notifyDisconnect(this.#last!.call);
-    const [status, fault] = parseErrorResponses[error.code ?? ''] ?? [400, 'not HTTP as it should be'];
+    const [status, fault] = parseErrorResponses[error.code ?? ''] ?? [400, 'malformed HTTP request'];
     const { headers, body } = createBadRequestResponse({ status, fault });
     socket.end(
       `HTTP/1.1 ${status} ${parseErrorReasons[status]}\r\n${formatHeaderLines(headers)}Connection: close\r\n\r\n${body}`,
@@ -123,10 +123,10 @@ function notifyDisconnect(call: Exchange): void {
 }
 
 const parseErrorResponses: Readonly<Record<string, readonly [status: number, fault: string]>> = {
-  HPE_HEADER_OVERFLOW: [431, 'the head is too large'],
+  HPE_HEADER_OVERFLOW: [431, 'the request head is too large'],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, 'the chunk extensions are too large'],
-  HPE_INVALID_VERSION: [505, 'only HTTP/1.1, HTTP/1.0 and HTTP/2'],
-  ERR_HTTP_REQUEST_TIMEOUT: [408, 'the call did not arrive in time'],
+  HPE_INVALID_VERSION: [505, 'only HTTP/1.0, HTTP/1.1 and HTTP/2 are supported'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'the request did not arrive in time'],
 };
 
 const parseErrorReasons: Readonly<Record<number, string>> = {

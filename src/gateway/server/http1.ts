@@ -58,8 +58,9 @@ export function createHttp1Transport(options: TransportOptions): Transport {
     intent: RequestIntent | undefined,
     response: ServerResponse,
   ) {
-    if (intent?.expectation) return { status: 417, fault: 'the expectation is not one that can be met' };
-    if (request.httpVersionMajor !== 1) return { status: 505, fault: 'only HTTP/1.1, HTTP/1.0 and HTTP/2' };
+    if (intent?.expectation) return { status: 417, fault: 'the Expect header is not supported' };
+    if (request.httpVersionMajor !== 1)
+      return { status: 505, fault: 'only HTTP/1.0, HTTP/1.1 and HTTP/2 are supported' };
     if (request.httpVersion === '1.0' && request.headers['transfer-encoding'] !== undefined)
       return { status: 400, fault: 'a Transfer-Encoding in HTTP/1.0' };
     return createExchange(

@@ -124,7 +124,7 @@ function buildHead(status: number, headers: readonly string[]): { flat: string[]
     const value = headers[at + 1]!;
     // HTTP/2 framing carries any bytes: a downstream HTTP/1.1 conversion would be open to header injection.
     if (!tokenPattern.test(name) || !fieldValuePattern.test(value))
-      throw new Error(`${name} is not a header that can be sent`);
+      throw new Error(`${name} is not a valid response header`);
     flat.push(name, value);
   }
   return { flat, hasLength };

@@ -106,7 +106,7 @@ function parseHead(raw: readonly string[]): { method: string; target: string; he
     else if (!name.startsWith(':')) flat.push(name, value);
   }
   if (host !== undefined && authority !== '' && host.toLowerCase() !== authority.toLowerCase())
-    return { status: 400, fault: 'the Host and the authority disagree' };
+    return { status: 400, fault: 'the Host header differs from :authority' };
   flat.push('host', authority || (host ?? ''));
   // Cookie crumbs are joined (RFC 9113, 8.2.3).
   if (cookie !== '') flat.push('cookie', cookie);

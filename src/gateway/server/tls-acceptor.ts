@@ -7,9 +7,9 @@ import { normalizeHostHeader } from '../http/request-head.ts';
 export const problem = problems('tls', {
   certificate_incomplete: {
     status: 500,
-    message: 'gateway.tls.certificate_file and gateway.tls.key_file go together: one of them is not set',
+    message: 'gateway.tls.certificate_file and gateway.tls.key_file must both be set',
   },
-  unreadable: { status: 500, message: 'The certificate of the gateway cannot be used: {reason}' },
+  unreadable: { status: 500, message: 'The TLS certificate of the gateway cannot be used: {reason}' },
 });
 
 /** The certificates and keys of one server name, as PEM. */

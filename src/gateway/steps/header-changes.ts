@@ -38,7 +38,7 @@ export function compileHeaderChange({ remove, add }: HeaderChangeConfig, service
 }
 
 function validateHeaderName(name: string): void {
-  if (!tokenPattern.test(name)) throw new ApiCompileError(`${JSON.stringify(name)} is not the name of a header`);
+  if (!tokenPattern.test(name)) throw new ApiCompileError(`${JSON.stringify(name)} is not a header name`);
 }
 
 export function applyHeaderChange({ removed, set }: CompiledHeaderChange, call: Exchange, headers: HeaderList): void {

@@ -58,6 +58,6 @@ describe('IP lists', () => {
 
   test('an invalid IP list keeps the API from being served', async () => {
     const api = await bench.compile({ ...allowed, allowed_ips: ['10.0.0.0/99'] });
-    assert.match(api.unavailableReason, /^an IP list cannot be read/);
+    assert.match(api.unavailableReason, /^an IP list is invalid/);
   });
 });

@@ -29,6 +29,6 @@ function parseIpList(list: readonly string[]): BlockList {
   try {
     return parseCidrList(list);
   } catch (cause) {
-    throw new ApiCompileError(`an IP list cannot be read: ${(cause as Error).message}`);
+    throw new ApiCompileError(`an IP list is invalid: ${(cause as Error).message}`);
   }
 }

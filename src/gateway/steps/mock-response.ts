@@ -86,7 +86,7 @@ function createLiteralMock({ code, body, headers, path }: Entry): MockHandler {
 function validateMockHeaders(headers: readonly (readonly [string, string])[], path: string) {
   for (const [name, value] of headers)
     if (!tokenPattern.test(name) || !fieldValuePattern.test(value))
-      throw new ApiCompileError(`the mock reply of ${path} has a header that cannot be sent: ${JSON.stringify(name)}`);
+      throw new ApiCompileError(`the mock response of ${path} has an invalid header: ${JSON.stringify(name)}`);
   return headers.filter(([name]) => !framingHeaders.has(name.toLowerCase()));
 }
 

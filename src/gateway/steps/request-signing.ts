@@ -22,8 +22,8 @@ export const requestSigningStep: Step<Services, typeof reads> = {
     const configError = findConfigError(context);
     if (configError) return { request: call => refuse(call, configError) };
     const name = signatureHeader || defaultSignatureHeader;
-    if (!tokenPattern.test(name)) throw new ApiCompileError('the header of its signatures is not one');
-    if (!/^[ !#-~]+$/.test(keyId)) throw new ApiCompileError('the key id of its signatures cannot stand in a header');
+    if (!tokenPattern.test(name)) throw new ApiCompileError('the signature header name is invalid');
+    if (!/^[ !#-~]+$/.test(keyId)) throw new ApiCompileError('the signature key id is not a valid header value');
     const sign = createSigner(
       {
         keyId,
@@ -62,7 +62,7 @@ function loadSigningKey(context: StepContext<Services, typeof reads>): string | 
   if (getAlgorithm(context) !== certificateAlgorithm) return secret;
   const certificate = services.certificates.get(model.identity.orgId, certificateId);
   if (!certificate?.privateKey)
-    throw new ApiCompileError(`the certificate ${certificateId} is not in the store with its key`);
+    throw new ApiCompileError(`the certificate ${certificateId} is not in the certificate store with its private key`);
   const key = createPrivateKey(certificate.privateKey());
   if (key.asymmetricKeyType !== 'rsa')
     throw new ApiCompileError(`the key of the certificate ${certificateId} is not RSA`);

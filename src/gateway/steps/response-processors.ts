@@ -73,7 +73,7 @@ const transformOptions = z.looseObject({
 
 function parseProcessorOptions<T>(rule: z.ZodType<T>, name: string, options: unknown): T {
   const parsed = rule.safeParse(options ?? {});
-  if (!parsed.success) throw new ApiCompileError(`the options of the response processor ${name} cannot be read`);
+  if (!parsed.success) throw new ApiCompileError(`the options of the response processor ${name} are invalid`);
   return parsed.data;
 }
 
@@ -113,7 +113,7 @@ function createHeaderTransform(
 
 function parseGatewayOrigin(text: string): string {
   const url = URL.parse(text);
-  if (!url || url.host === '') throw new ApiCompileError(`${JSON.stringify(text)} is no address to show in headers`);
+  if (!url || url.host === '') throw new ApiCompileError(`${JSON.stringify(text)} is not a URL to show in headers`);
   return `${url.protocol}//${url.host}`;
 }
 

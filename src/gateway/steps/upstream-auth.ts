@@ -27,7 +27,7 @@ export const upstreamAuthStep: Step<Services, typeof reads> = {
 
 function selectHeader(enabled: boolean, name: string): string {
   const chosen = (enabled && name) || defaultAuthHeader;
-  if (!tokenPattern.test(chosen)) throw new ApiCompileError('the header that signs in at the upstream is not one');
+  if (!tokenPattern.test(chosen)) throw new ApiCompileError('the upstream authentication header name is invalid');
   return chosen;
 }
 
@@ -85,11 +85,11 @@ const grants = {
 
 function selectGrant(model: Parts) {
   const name = model.upstreamAuth.allowedAuthorizeTypes.find(it => Object.hasOwn(grants, it));
-  if (!name) throw new ApiCompileError('its upstream sign-in names no grant that is known');
+  if (!name) throw new ApiCompileError('the upstream OAuth grant type is unknown');
   const { type, clientOf } = grants[name as keyof typeof grants];
   const client = clientOf(model);
   const url = URL.parse(client.tokenUrl);
   if (client.clientId === '' || !url || !/^https?:$/.test(url.protocol))
-    throw new ApiCompileError('its upstream sign-in names no client, or no address to fetch tokens from');
+    throw new ApiCompileError('the upstream OAuth settings have no client id or no token URL');
   return { type, client };
 }

@@ -71,8 +71,7 @@ function compileSchema(path: string, schema: Json | undefined): Validate | undef
   try {
     return compileJsonSchema(schema);
   } catch (error) {
-    if (error instanceof InvalidSchema)
-      throw new ApiCompileError(`the schema of ${path} cannot be read: ${error.message}`);
+    if (error instanceof InvalidSchema) throw new ApiCompileError(`the schema of ${path} is invalid: ${error.message}`);
     throw error;
   }
 }
@@ -81,6 +80,6 @@ function compileSchema(path: string, schema: Json | undefined): Validate | undef
 function decodeSchema(path: string, base64: string): Json | undefined {
   if (base64 === '') return undefined;
   const read = parseStrictJson(Buffer.from(base64, 'base64'));
-  if ('fault' in read) throw new ApiCompileError(`the schema of ${path} cannot be read: ${read.fault}`);
+  if ('fault' in read) throw new ApiCompileError(`the schema of ${path} is invalid: ${read.fault}`);
   return read.value;
 }

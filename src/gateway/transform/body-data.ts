@@ -50,7 +50,7 @@ export function parseExactJsonBody(bytes: Buffer, maxValues: number): unknown {
   const needsExactNumbers = longNumber.test(text);
   if (needsExactNumbers || canExceedValues(text, maxValues)) {
     const excess = findJsonExcess(text, { maxValues, maxDepth: maxJsonBodyDepth });
-    if (excess === 'values') throw new InvalidBody(`the body holds more than ${maxValues} values`, true);
+    if (excess === 'values') throw new InvalidBody(`the body has more than ${maxValues} values`, true);
     if (excess === 'depth') throw new InvalidBody(`the body is nested deeper than ${maxJsonBodyDepth} levels`, true);
   }
   try {

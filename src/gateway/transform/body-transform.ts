@@ -93,15 +93,14 @@ function compileBodyTemplate(
       mode === 'file' ? readTemplateFile(settings['templates.directory'], source) : decodeBase64Template(source);
     return compileTemplate(text, texts ? { parseText: texts } : {});
   } catch (error) {
-    if (isTransformError(error))
-      throw new ApiCompileError(`the body template of ${path} cannot be read: ${error.message}`);
+    if (isTransformError(error)) throw new ApiCompileError(`the body template of ${path} is invalid: ${error.message}`);
     throw error;
   }
 }
 
 function decodeBase64Template(source: string): string {
   const coded = source.replaceAll(/\s+/g, '');
-  if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(coded)) throw new TemplateError('it is not base64');
+  if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(coded)) throw new TemplateError('the text is not base64');
   return Buffer.from(coded, 'base64').toString();
 }
 

@@ -51,11 +51,12 @@ export async function decodeContent(bytes: Buffer, coding: string, bounds: Decom
     .split(',')
     .map(name => name.trim())
     .filter(name => name !== '' && name !== 'identity');
-  if (names.length > maxCodings) throw new ContentCodingError(`packed more than ${maxCodings} times`);
+  if (names.length > maxCodings) throw new ContentCodingError(`more than ${maxCodings} content codings`);
   let decoded = bytes;
   for (const name of names.reverse()) {
     const decompress = decoders[name];
-    if (!decompress) throw new ContentCodingError(`the coding ${JSON.stringify(name.slice(0, 50))} is not known`);
+    if (!decompress)
+      throw new ContentCodingError(`the content coding ${JSON.stringify(name.slice(0, 50))} is not supported`);
     if (decoded.length > 0) decoded = await decompress(decoded, { maxOutputLength }).catch(throwCodingError);
   }
   return decoded;
@@ -70,5 +71,5 @@ function retryUnwrapped(error: unknown, bytes: InputType, options: ZlibOptions):
 
 function throwCodingError(error: unknown): never {
   if (isTooLarge(error)) throw problem.too_large();
-  throw new ContentCodingError('the body is not packed as it says');
+  throw new ContentCodingError('the body does not match its Content-Encoding');
 }

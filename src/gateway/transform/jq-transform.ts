@@ -67,7 +67,7 @@ function compileFilter(path: string, source: string): Jq {
     return compileJq(source);
   } catch (error) {
     if (error instanceof JqError)
-      throw new ApiCompileError(`the jq filter of ${path} cannot be read: ${error.message}`, { cause: error });
+      throw new ApiCompileError(`the jq filter of ${path} is invalid: ${error.message}`, { cause: error });
     throw error;
   }
 }
@@ -100,7 +100,7 @@ const isJsonObject = (value: unknown): value is JsonObject =>
 function runFilter(filter: Jq, input: JsonObject, bounds: JqBounds): JsonObject {
   const [result] = filter.run(input, bounds);
   if (!isJsonObject(result) || !Object.hasOwn(result, 'body'))
-    throw new JqError('the filter gave no object with a body');
+    throw new JqError('the filter output is not an object with a body');
   return result;
 }
 
@@ -110,7 +110,7 @@ function parseHeaderChanges(value: unknown): (readonly [name: string, value: str
   return Object.entries(value).map(([name, value]) => {
     if (!tokenPattern.test(name) || framingHeaders.has(name.toLowerCase()))
       throw new JqError('a header of this name cannot be set');
-    if (typeof value !== 'string') throw new JqError(`the header ${name} is not a text`);
+    if (typeof value !== 'string') throw new JqError(`the header ${name} is not a string`);
     return [name, escapeHeaderValue(value)] as const;
   });
 }

@@ -42,7 +42,7 @@ type BuildPathAndQuery = (call: Exchange, captured: Captures) => PathAndQuery | 
 
 function createPathBuilder(path: readonly TemplatePart[], query: readonly TemplatePart[]): BuildPathAndQuery {
   const pathText = path.filter(it => typeof it === 'string').join('');
-  if (dotSegment.test(pathText)) throw new ApiCompileError('the target of a rewrite holds dotted segments');
+  if (dotSegment.test(pathText)) throw new ApiCompileError('the rewrite target contains dot segments');
   return (call, captured) => {
     const { front, behind } = fillPath(path, call, captured);
     const own = query.length === 0 ? '' : fillQuery(query, call, captured);
@@ -56,7 +56,7 @@ const dotSegment = /(?:^|\/|%2f|%5c)(?:\.|%2e){1,2}(?:[/;]|%(?:23|2f|3b|3f|5c)|$
 /** Canonicalizes the path; escaped slashes stay, since only variables and captures can contain them. */
 function toPathAndQuery(path: string, query: string): PathAndQuery | InvalidPath {
   const absolute = path.startsWith('/') ? path : `/${path}`;
-  if (dotSegment.test(absolute)) return { fault: 'the path holds dotted segments' };
+  if (dotSegment.test(absolute)) return { fault: 'the path contains dot segments' };
   const canonical = canonicalizePath(absolute, { keepEncodedSlashes: true, keepDoubleEncoding: true });
   return isInvalidPath(canonical) ? canonical : { path: canonical, query };
 }
@@ -110,13 +110,13 @@ function stripListenPath(path: string, listenPath: string): string {
 
 function createHostTarget(scheme: string, authority: readonly TemplatePart[], build: BuildPathAndQuery): RewriteTarget {
   const [only] = authority;
-  if (authority.length === 0) throw new ApiCompileError('the target of a rewrite has no host');
+  if (authority.length === 0) throw new ApiCompileError('the rewrite target has no host');
   if (authority.length > 1 || typeof only !== 'string') {
     const find = createAddressCache();
     return createAbsoluteTarget((call, captured) => find(scheme, fillText(authority, call, captured)), build);
   }
   const address = toAddress(scheme, only);
-  if ('fault' in address) throw new ApiCompileError(`the target of a rewrite has no host: ${JSON.stringify(only)}`);
+  if ('fault' in address) throw new ApiCompileError(`the rewrite target has no host: ${JSON.stringify(only)}`);
   return createAbsoluteTarget(() => address, build);
 }
 
@@ -144,7 +144,7 @@ function createAddressCache() {
 
 /** Host and port only: no user, no path, nothing two parsers could read as different hosts. */
 function toAddress(scheme: string, host: string): UpstreamAddress | InvalidPath {
-  return isAuthority(host) ? parseUpstreamAddress(`${scheme}://${host}`) : { fault: 'the host cannot be read' };
+  return isAuthority(host) ? parseUpstreamAddress(`${scheme}://${host}`) : { fault: 'the host is invalid' };
 }
 
 const fillPart = (part: TemplatePart, call: Exchange, captured: Captures): string =>
@@ -192,10 +192,10 @@ function createLoopTarget(
 ): RewriteTarget {
   const { controls, others } = splitQueryPairs(query);
   const build = createPathBuilder(path, others);
-  if (authority.length === 0) throw new ApiCompileError('the target of a rewrite names no API');
+  if (authority.length === 0) throw new ApiCompileError('the rewrite target references no API');
   return (call, captured) => {
     const name = fillText(authority, call, captured);
-    if (!loopHost.test(name)) return { fault: 'the API cannot be told by its name' };
+    if (!loopHost.test(name)) return { fault: 'the host does not identify an API' };
     const found = build(call, captured);
     if ('fault' in found) return found;
     const controlQuery = controls.map(pair => fillQuery(pair, call, captured).split('&', 1)[0]).join('&');

@@ -46,7 +46,7 @@ export function splitSections(parts: readonly TemplatePart[]): UrlSections {
   const [first] = parts;
   const found = typeof first === 'string' ? absolute.exec(first) : null;
   if (typeof first === 'string' && !found && /^[a-z][a-z0-9+.-]*:\/\//i.test(first))
-    throw new ApiCompileError(`the target of a rewrite ${JSON.stringify(first)} is not one a call can go to`);
+    throw new ApiCompileError(`the rewrite target ${JSON.stringify(first)} has an unsupported scheme`);
   const rest = found ? prependText((first as string).slice(found[0].length), parts.slice(1)) : parts;
   const [authority, below] = found ? splitAt(rest, /[/?]/) : [[], rest];
   const [path, query] = splitAt(below, /\?/);

@@ -33,8 +33,8 @@ export async function runTcpCheck(test: TcpCheck): Promise<void> {
   );
   const socket = connect({ host: addresses[0]!, port: test.port, noDelay: true });
   const abort = new AbortController();
-  const timer = setTimeout(() => socket.destroy(new Error('it took too long')), test.timeoutMs);
-  socket.once('close', () => abort.abort(new Error('the connection ended')));
+  const timer = setTimeout(() => socket.destroy(new Error('the check timed out')), test.timeoutMs);
+  socket.once('close', () => abort.abort(new Error('the connection was closed')));
   socket.on('error', error => abort.abort(error));
   try {
     await once(socket, 'connect', { signal: abort.signal });
@@ -68,13 +68,13 @@ async function expectBytes(socket: Socket, message: Buffer, signal: AbortSignal)
   for (let received = Buffer.alloc(0); received.length < message.length; ) {
     const chunk: Buffer | null = socket.read(message.length - received.length) ?? socket.read();
     if (chunk === null) {
-      if (socket.readableEnded) throw new Error('the connection ended');
+      if (socket.readableEnded) throw new Error('the connection was closed');
       await once(socket, 'readable', { signal });
       continue;
     }
     received = Buffer.concat([received, chunk]);
     if (message.compare(received, 0, received.length, 0, received.length) !== 0)
-      throw new Error('it says something else');
+      throw new Error('the response does not match');
   }
 }
 

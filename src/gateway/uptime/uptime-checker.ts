@@ -144,7 +144,7 @@ export function parseChecks([text = '']: readonly string[]): UptimeCheck[] {
   } catch {
     throw new InvalidDiscoveryResponse('the list of tests is not JSON');
   }
-  if (!Array.isArray(list)) throw new InvalidDiscoveryResponse('there is no list of tests');
+  if (!Array.isArray(list)) throw new InvalidDiscoveryResponse('the response has no list of tests');
   return list.slice(0, maxChecksPerApi).flatMap(parseCheck);
 }
 

@@ -46,15 +46,15 @@ export function compileBodyValidator(
     if (bytes.length === 0) return required === true ? reportError(run, 'body', 'is required') : true;
     if (validators.size === 0) return true;
     const [contentType = '', another] = headers.all('content-type');
-    if (another !== undefined) return reportError(run, 'header.Content-Type', 'must be given once');
+    if (another !== undefined) return reportError(run, 'header.Content-Type', 'must be present exactly once');
     const media = matchMediaType(validators, parseMediaType(contentType));
     if (!media) return reportError(run, 'header.Content-Type', `must be one of ${types}`);
     if (!media.read) return true;
     // A compressed body cannot be validated.
     if (!isIdentityEncoded(headers))
-      return reportError(run, 'header.Content-Encoding', 'must not be there where bodies are checked');
+      return reportError(run, 'header.Content-Encoding', 'must be absent where bodies are validated');
     if (!isUtf8ContentType(contentType))
-      return reportError(run, 'header.Content-Type', 'must be in UTF-8 where bodies are checked');
+      return reportError(run, 'header.Content-Type', 'must be UTF-8 where bodies are validated');
     const read = media.read(bytes, contentType);
     if ('fault' in read) return reportError(run, 'body', read.fault);
     return run.checkBelow('body', media.check, read.value);
@@ -109,13 +109,14 @@ function compileForm({ schema, encoding }: JsonObject, document: OpenApiDocument
   return {
     readUrlEncoded: bytes =>
       readOrFault(() => {
-        if (exceedsCount(bytes, '&', maxFormFields)) throw new InvalidSerialization('is one of too many');
+        if (exceedsCount(bytes, '&', maxFormFields))
+          throw new InvalidSerialization('is beyond the maximum number of form fields');
         const pairs: EncodedPairs = parseQueryPairs(bytes.toString('latin1'));
         return Object.fromEntries([...pairs].map(([name, texts]) => [name, getField(name).fromPairs(texts)]));
       }),
     readMultipart(bytes, contentType) {
       const parts = parseMultipart(bytes, contentType);
-      if (!parts) return { fault: 'is not a form in parts' };
+      if (!parts) return { fault: 'is not a multipart form' };
       const byName = Map.groupBy(parts, ({ name }) => name);
       // The parts share the bound of the body.
       const maxPartValues = Math.ceil(maxValues / Math.max(1, parts.length));

@@ -37,8 +37,7 @@ export function rejectUnreadable<T>(make: () => T): T {
   try {
     return make();
   } catch (error) {
-    if (error instanceof InvalidSchema)
-      throw new ApiCompileError(`the OpenAPI document cannot be read: ${error.message}`);
+    if (error instanceof InvalidSchema) throw new ApiCompileError(`the OpenAPI document is invalid: ${error.message}`);
     throw error;
   }
 }

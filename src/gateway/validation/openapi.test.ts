@@ -48,13 +48,19 @@ const styles: readonly [string, JsonObject, Sent, Sent, string][] = [
   ['query form', { in: 'query', schema: id }, { query: 'p=5' }, { query: 'p=a' }, `query.p: ${notInteger}`],
   ['query bound', { in: 'query', schema: id }, { query: '' }, { query: 'p=0' }, 'query.p: must be at least 1'],
   ['query required', { in: 'query', required: true, schema: id }, { query: 'p=5' }, {}, 'query.p: is required'],
-  ['query twice', { in: 'query', schema: id }, { query: 'p=5' }, { query: 'p=5&p=6' }, 'query.p: must be given once'],
+  [
+    'query twice',
+    { in: 'query', schema: id },
+    { query: 'p=5' },
+    { query: 'p=5&p=6' },
+    'query.p: must be present exactly once',
+  ],
   [
     'query encoded',
     { in: 'query', schema: { enum: ['a b'] } },
     { query: '%70=a+b' },
     { query: 'p=%zz' },
-    'query.p: is not encoded properly',
+    'query.p: is not percent-encoded correctly',
   ],
   [
     'query empty',
@@ -247,7 +253,7 @@ const form = {
 const parts = (...fields: string[]) =>
   `${fields.map(field => `--b\r\nContent-Disposition: form-data; ${field}\r\n`).join('')}--b--\r\n`;
 
-const notParts = 'body: is not a form in parts';
+const notParts = 'body: is not a multipart form';
 
 describe('request validation: bodies', () => {
   const json = { 'application/json': { schema: point } };
@@ -260,7 +266,7 @@ describe('request validation: bodies', () => {
       json,
       'application/json; charset=utf-7',
       '{"x":1}',
-      'header.Content-Type: must be in UTF-8 where bodies are checked',
+      'header.Content-Type: must be UTF-8 where bodies are validated',
     ],
     ['wrong JSON', json, 'Application/JSON', '{"x":"1"}', `body.x: ${notInteger}`],
     ['broken JSON', json, 'application/json', '{', 'body: cannot be read: it is not JSON at character 1'],
@@ -295,7 +301,7 @@ describe('request validation: bodies', () => {
       urlencoded,
       'application/x-www-form-urlencoded',
       'n=1&n=2',
-      'body: has a field that must be given once',
+      'body: has a field that must be present exactly once',
     ],
     [
       'parts',
@@ -316,14 +322,14 @@ describe('request validation: bodies', () => {
       json,
       'application/json|Content-Type: text/plain',
       '{"x":1}',
-      'header.Content-Type: must be given once',
+      'header.Content-Type: must be present exactly once',
     ],
     [
       'a packed body',
       urlencoded,
       'application/x-www-form-urlencoded|Content-Encoding: gzip',
       'n=1',
-      'header.Content-Encoding: must not be there where bodies are checked',
+      'header.Content-Encoding: must be absent where bodies are validated',
     ],
     ['an unpacked body', json, 'application/json|content-encoding: identity', '{"x":1}', ''],
     [
@@ -331,7 +337,7 @@ describe('request validation: bodies', () => {
       urlencoded,
       'application/x-www-form-urlencoded',
       'n=1&'.repeat(20_000),
-      'body: has a field that is one of too many',
+      'body: has a field that is beyond the maximum number of form fields',
     ],
     [
       'parts with two boundaries',
@@ -368,13 +374,13 @@ describe('request validation: bodies', () => {
       parts('name="n"\n\n1').replaceAll('\r', ''),
       notParts,
     ],
-    ['no parts', multipart, 'multipart/form-data', 'x', 'body: is not a form in parts'],
+    ['no parts', multipart, 'multipart/form-data', 'x', 'body: is not a multipart form'],
     [
       'parts without an end',
       multipart,
       'multipart/form-data; boundary=b',
       '--b\r\nContent-Disposition: form-data; name="n"\r\n\r\n1',
-      'body: is not a form in parts',
+      'body: is not a multipart form',
     ],
   ];
   for (const [what, content, type, text, said] of cases)

@@ -18,13 +18,13 @@ export function percentDecode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new InvalidSerialization('is not encoded properly');
+    throw new InvalidSerialization('is not percent-encoded correctly');
   }
 }
 
 /** Rejects repeated values: parsers differ in which one they take, so the validated one might not be used. */
 export function takeSingle<T>(values: readonly T[]): T {
-  if (values.length > 1) throw new InvalidSerialization('must be given once');
+  if (values.length > 1) throw new InvalidSerialization('must be present exactly once');
   return values[0]!;
 }
 

@@ -43,9 +43,9 @@ test('secret references: a missing secret and an unknown store are reported', ()
     'secrets://nobody': 'the secret secrets://nobody is missing',
     'env://PATH': 'the secret env://PATH is missing',
     'file://../passwd': 'the secret file://../passwd is missing',
-    'vault://a/b': 'the gateway keeps no secrets in vault',
-    'consul://a': 'the gateway keeps no secrets in consul',
-    'kv://a': 'the gateway keeps no secrets in kv',
+    'vault://a/b': 'there is no secret source vault',
+    'consul://a': 'there is no secret source consul',
+    'kv://a': 'there is no secret source kv',
   }))
     assert.equal(resolved({ request_signing: { secret: text } }).missing, missing);
 });
@@ -73,18 +73,21 @@ test('secret references: schemas, mock responses, plugin data and templates stay
 
 test('secret references: an error in a field that takes none', () => {
   for (const [definition, missing] of [
-    [{ proxy: { listen_path: 'secrets://key' } }, 'listen.path cannot name a secret: secrets://key'],
-    [{ domain: 'env://HOST' }, 'customDomain.name cannot name a secret: env://HOST'],
-    [{ tags: ['a', 'secrets://key'] }, 'gatewayTags.tags cannot name a secret: secrets://key'],
+    [{ proxy: { listen_path: 'secrets://key' } }, 'listen.path cannot reference a secret: secrets://key'],
+    [{ domain: 'env://HOST' }, 'customDomain.name cannot reference a secret: env://HOST'],
+    [{ tags: ['a', 'secrets://key'] }, 'gatewayTags.tags cannot reference a secret: secrets://key'],
     [
       { request_signing: { secret: '$secret_conf.key' } },
-      'requestSigning.secret cannot name a secret among other text: $secret_conf.key',
+      'requestSigning.secret must be a secret reference alone, without other text: $secret_conf.key',
     ],
     [
       { proxy: { target_url: 'http://a.example/$secret_env.KEY' } },
-      'upstream.url cannot name a secret among other text: $secret_env.KEY',
+      'upstream.url must be a secret reference alone, without other text: $secret_env.KEY',
     ],
-    [{ tags: ['$secret_conf.key'] }, 'gatewayTags.tags cannot name a secret among other text: $secret_conf.key'],
+    [
+      { tags: ['$secret_conf.key'] },
+      'gatewayTags.tags must be a secret reference alone, without other text: $secret_conf.key',
+    ],
   ] as const)
     assert.equal(resolved(definition).missing, missing);
 });

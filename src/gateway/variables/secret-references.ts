@@ -42,7 +42,7 @@ export function resolveReferences(model: Model, secrets: DefinitionSecrets): Res
   let missing = '';
   const rejectVariable = (text: string, where: string) => {
     const [found] = secretVariable.exec(text) ?? [];
-    if (found !== undefined) missing ||= `${where} cannot name a secret among other text: ${found}`;
+    if (found !== undefined) missing ||= `${where} must be a secret reference alone, without other text: ${found}`;
   };
   const place: ReferenceVisitor = {
     resolve(text, where) {
@@ -54,11 +54,11 @@ export function resolveReferences(model: Model, secrets: DefinitionSecrets): Res
       const kept = Object.hasOwn(referencePlaces, reference.kind) ? referencePlaces[reference.kind]! : undefined;
       const secret = kept && secrets.find(kept, reference.name);
       if (secret === undefined)
-        missing ||= kept ? `the secret ${text} is missing` : `the gateway keeps no secrets in ${reference.kind}`;
+        missing ||= kept ? `the secret ${text} is missing` : `there is no secret source ${reference.kind}`;
       return secret ?? '';
     },
     reject(text, where) {
-      if (parseReference(text) !== undefined) missing ||= `${where} cannot name a secret: ${text}`;
+      if (parseReference(text) !== undefined) missing ||= `${where} cannot reference a secret: ${text}`;
       rejectVariable(text, where);
       return text;
     },

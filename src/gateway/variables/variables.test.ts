@@ -55,8 +55,8 @@ test('variables: secrets are resolved at load; a missing secret or store fails t
     '$secret_conf.other': 'the secret $secret_conf.other is missing',
     '$secret_env.PATH': 'the secret $secret_env.PATH is missing',
     '$secret_file.passwd': 'the secret $secret_file.passwd is missing',
-    '$secret_vault.engine.key': 'the gateway keeps no secrets in "vault"',
-    '$secret_consul.key': 'the gateway keeps no secrets in "consul"',
+    '$secret_vault.engine.key': 'there is no secret source "vault"',
+    '$secret_consul.key': 'there is no secret source "consul"',
   }))
     assert.throws(
       () => compileVariables(text, services),
@@ -101,8 +101,8 @@ test('variables: a misspelt one fails the API and suggests a name', () => {
     assert.throws(() => compileVariables(foreign, services), ApiCompileError, foreign);
   const closed = { secrets, isContextName: (name: string): boolean => name === 'path' };
   assert.equal(compileVariables('$gw_context.path', closed)(call({ path: '/a' })), '/a');
-  unservable('$gw_context.pth', 'no request has the context variable pth: did you mean path?', closed);
-  unservable('$gw_context.whatever', 'no request has the context variable whatever', closed);
+  unservable('$gw_context.pth', 'the context variable pth does not exist: did you mean path?', closed);
+  unservable('$gw_context.whatever', 'the context variable whatever does not exist', closed);
 });
 
 test('secrets: one without a grant is like one that does not exist', () => {

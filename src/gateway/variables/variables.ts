@@ -80,7 +80,7 @@ function parseVariable(from: string, name: string, { isContextName }: VariableTo
   if (from === 'gw_context' && !isContextName(name)) {
     const meant = closestMatch(name, contextNames);
     const hint = meant === undefined ? '' : `: did you mean ${meant}?`;
-    throw new ApiCompileError(`no request has the context variable ${name}${hint}`);
+    throw new ApiCompileError(`the context variable ${name} does not exist${hint}`);
   }
   return { from: from.slice(3) as Variable['from'], name };
 }
@@ -89,7 +89,7 @@ const isPlace = (text: string): text is SecretSource => (secretSources as readon
 
 function readSecret(from: string, name: string, { secrets }: VariableTools): string {
   const place = from.slice('secret_'.length);
-  if (!isPlace(place)) throw new ApiCompileError(`the gateway keeps no secrets in ${JSON.stringify(place)}`);
+  if (!isPlace(place)) throw new ApiCompileError(`there is no secret source ${JSON.stringify(place)}`);
   const secret = secrets.find(place, name);
   if (secret === undefined) throw new ApiCompileError(`the secret $${from}.${name} is missing`);
   return secret;

@@ -399,7 +399,7 @@ const faults: readonly Row[] = [
   ['[[1]]', '@sh', 'array ([1]) can not be escaped for shell'],
   ['"a"', 'tonumber', 'string ("a") cannot be parsed as a number'],
   ['"{"', 'fromjson', 'string ("{") is not JSON'],
-  ['"a"', 'test("("; null)', 'the pattern "(" is not a regular expression the gateway can run (RE2 syntax)'],
+  ['"a"', 'test("("; null)', 'the pattern "(" is not a valid regular expression (RE2 syntax)'],
   ['"a"', 'test("a"; "x")', 'x is not a valid modifier string'],
   ['1', 'test("a")', 'number (1) cannot be matched, as it is not a string'],
   ['null', 'implode', 'implode input must be an array'],

@@ -54,7 +54,7 @@ export function createAuditStore(records: Records, clock: Clock) {
       const countQuery = selectMatching(filter).select(sql<number>`count(*)`.as('total'));
       const total = Number((await countQuery.executeTakeFirstOrThrow()).total);
       const isUnpaged = page < 1;
-      if (isUnpaged && total > maxListItems) throw storageProblem.too_many({ detail: { most: maxListItems } });
+      if (isUnpaged && total > maxListItems) throw storageProblem.too_many({ detail: { maxItems: maxListItems } });
       const rows = await selectMatching(filter)
         .select(columns)
         .orderBy('id', 'desc')

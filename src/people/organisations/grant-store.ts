@@ -46,7 +46,7 @@ export function createGrantStore(records: Records, meta: Meta, settings: Setting
       const { [name]: max } = await find(orgId);
       if (max === null) return;
       await records.db.updateTable('organisations').set({ id: orgId }).where('id', '=', orgId).execute();
-      if ((await count(orgId)) >= max) throw problem.limit_reached({ detail: { name, most: max } });
+      if ((await count(orgId)) >= max) throw problem.limit_reached({ detail: { name, max } });
     },
     async readReservedHosts(): Promise<ReservedHosts> {
       const rows = await records.db.selectFrom('organisation_grants').select(['org_id', 'body']).execute();

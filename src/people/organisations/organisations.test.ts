@@ -74,7 +74,7 @@ onEveryEngine('organisations', app => {
     const kept = async (what: string) => {
       const answer = await ask('DELETE', `/${orgId}`);
       assert.equal(answer.status, 409);
-      assert.equal(answer.body.Message, `The organisation still has ${what}: remove them first`);
+      assert.equal(answer.body.Message, `The organisation still has ${what}: delete them first`);
       assert.equal((await app().ask('GET', '/api/users/me', { credential })).status, 200);
     };
     const hook = { method: 'POST', target_path: 'http://127.0.0.1:9/' };
@@ -89,6 +89,6 @@ onEveryEngine('organisations', app => {
   test('the organisation of the first start cannot be deleted', async () => {
     const answer = await ask('DELETE', `/${app().credentials.organisation_id}`);
     assert.equal(answer.status, 409);
-    assert.match(answer.body.Message, /made at first start/);
+    assert.match(answer.body.Message, /created at first start/);
   });
 });

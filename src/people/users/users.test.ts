@@ -135,7 +135,7 @@ onEveryEngine('users', app => {
     assert.equal((await grant('g1@example.org', { keys: 'read', users: 'write', apis: 'deny' })).status, 200);
     const refused = await grant('g2@example.org', { keys: 'write' });
     assert.equal(refused.status, 403);
-    assert.equal(refused.body.Message, 'access denied: you may not grant keys: write, you do not hold it');
+    assert.equal(refused.body.Message, 'access denied: you cannot grant keys: write, which you do not have');
     assert.equal((await grant('g3@example.org', { constructor: 'read' })).status, 403);
     const change = (id: string, body: object) => app().ask('PUT', `/api/users/${id}`, { credential, body });
     assert.equal((await change(clerk.id, { ...clerk.body, user_permissions: { users: 'admin' } })).status, 200);

@@ -74,7 +74,7 @@ onEveryEngine('access requests', app => {
     await made(app(), 'PUT', path, { ...policy, state: 'draft' });
     const refused = await ask('PUT', `/access_requests/${requestId}/approve`);
     assert.equal(refused.status, 422);
-    assert.match(refused.body.errors[0], /^Provider Gatewright refused: apply_policies\[0\]: .*takes no new keys/);
+    assert.match(refused.body.errors[0], /^Provider Gatewright refused: apply_policies\[0\]: .*allows no new keys/);
     const pending = (await ask('GET', `/access_requests/${requestId}`)).body;
     assert.deepEqual([pending.Status, pending.Credentials], ['pending', []]);
     await made(app(), 'PUT', path, { ...policy, state: 'active' });

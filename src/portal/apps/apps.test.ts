@@ -259,7 +259,7 @@ onEveryEngine('portal apps', app => {
       'ProductIDs[0]: no key can be made for the authentication ba',
     ]);
     assert.deepEqual(await provision({ PlanID: plan.ID, ProductIDs: [product.ID], Catalogue: 1 }), [
-      'Catalogue: does not hold both the plan and the products',
+      'Catalogue: does not contain both the plan and the products',
     ]);
     const other = await made(app(), 'POST', '/portal-api/providers', {
       Name: 'Other',
@@ -268,7 +268,7 @@ onEveryEngine('portal apps', app => {
     });
     const foreign = await aPlan(app(), { ProviderID: other.ID });
     assert.deepEqual(await provision({ PlanID: foreign.ID, ProductIDs: [product.ID] }), [
-      'ProductIDs[0]: the product is of another provider than the plan',
+      'ProductIDs[0]: the product and the plan have different providers',
     ]);
   });
 

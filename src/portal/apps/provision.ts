@@ -68,7 +68,7 @@ async function resolvePlanAndProducts(body: Provision, { portal }: DecisionTools
   const authTypes = new Set(products.map(({ AuthType }) => AuthType));
   if (authTypes.size > 1)
     throw createInvalidProblem([
-      { path: 'ProductIDs', message: `ask for different credentials: ${[...authTypes].join(', ')}` },
+      { path: 'ProductIDs', message: `need different credential types: ${[...authTypes].join(', ')}` },
     ]);
   return { plan, products };
 }
@@ -82,7 +82,7 @@ function findProductFault(
   if (isDocumentationOnly(product)) return 'the product is documentation only';
   if (product.DCREnabled) return 'the product needs an OAuth client, which cannot be registered here';
   if (keylessAuthTypes.has(product.AuthType)) return `no key can be made for the authentication ${product.AuthType}`;
-  if (plan && product.ProviderID !== plan.ProviderID) return 'the product is of another provider than the plan';
+  if (plan && product.ProviderID !== plan.ProviderID) return 'the product and the plan have different providers';
   return undefined;
 }
 
@@ -101,7 +101,7 @@ async function resolveCatalogue(
   if (body.Catalogue === undefined) return both[0] === undefined ? undefined : catalogues.get(both[0]);
   const [requested] = await catalogues.resolveReferences([body.Catalogue], 'Catalogue', 'catalogue');
   if (requested && both.includes(requested.ID)) return requested;
-  throw createInvalidProblem([{ path: 'Catalogue', message: 'does not hold both the plan and the products' }]);
+  throw createInvalidProblem([{ path: 'Catalogue', message: 'does not contain both the plan and the products' }]);
 }
 
 /** Inserts the request if the quota of the plan allows it. The plan row lock serialises concurrent requests. */

@@ -197,12 +197,12 @@ onEveryEngine('portal providers', app => {
     for (const body of moves) {
       const moved = await ask('PUT', `/${plain.ID}`, body);
       assert.equal(moved.status, 422, moved.text);
-      assert.match(moved.body.errors[0], /^Configuration\.MetaData\.OrgID: does not change/);
+      assert.match(moved.body.errors[0], /^Configuration\.MetaData\.OrgID: cannot change/);
     }
     const { body: remote } = await ask('POST', '', here(other.orgId, { URL: 'http://127.0.0.1:9', Secret: 's' }));
     const brought = await ask('PUT', `/${remote.ID}`, here(other.orgId));
     assert.equal(brought.status, 422, brought.text);
-    assert.match(brought.body.errors[0], /^Configuration\.MetaData\.URL: is needed/);
+    assert.match(brought.body.errors[0], /^Configuration\.MetaData\.URL: is required/);
     for (const body of [here(''), here(own)]) assert.equal(orgOf((await ask('PUT', `/${plain.ID}`, body)).body), own);
     assert.equal((await ask('PUT', `/${plain.ID}/synchronize`)).status, 200);
   });

@@ -64,7 +64,7 @@ export const createWebhookHeader = operation({
     const changed = await portalWebhooks.change(webhook_id, hook => {
       refuseDuplicate(hook.Headers, body.Name);
       if (hook.Headers.length >= maxWebhookHeaders)
-        throw problem.too_many_headers({ detail: { most: maxWebhookHeaders } });
+        throw problem.too_many_headers({ detail: { maxHeaders: maxWebhookHeaders } });
       const HeaderCount = hook.HeaderCount + 1;
       const Headers = [...hook.Headers, { ...body, ID: HeaderCount }];
       return { ...hook, Headers, HeaderCount, UpdatedAt: clock.now() };

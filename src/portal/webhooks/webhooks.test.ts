@@ -163,7 +163,7 @@ onEveryEngine('portal webhooks', app => {
     for (let n = 0; n < maxWebhookHeaders; n++) await addHeader(ID, { Name: `X-${n}`, Value: '' });
     const { status, body } = await addHeader(ID, { Name: 'X-Last', Value: '' });
     assert.equal(status, 422);
-    assert.deepEqual(body.errors, [`A webhook may send at most ${maxWebhookHeaders} headers`]);
+    assert.deepEqual(body.errors, [`A webhook can send at most ${maxWebhookHeaders} headers`]);
   });
 
   test('header values are sealed in the database', async () => {

@@ -26,7 +26,7 @@ describe('shared counter engine', () => {
     closing.push(engine.close);
     return { ...engine, logged: () => lines.map(({ level, msg }) => [level, msg]) };
   }
-  const away = 'Redis unavailable, limits are counted in this process';
+  const away = 'Redis unavailable, limits are counted in this process only';
   const back = ['info', 'Redis available, limits are shared'];
 
   test('without an address the threads of this process share, through the buffer of the first', async () => {

@@ -39,7 +39,7 @@ export async function openSharedEngine(options: SharedEngineOptions): Promise<Sh
   const logDegraded = (cause?: unknown) =>
     log.warn(
       { reason: (cause as Error | undefined)?.message },
-      'Redis unavailable, limits are counted in this process',
+      'Redis unavailable, limits are counted in this process only',
     );
   const onState = (state: 'ok' | 'degraded', cause?: unknown) =>
     state === 'ok' ? log.info('Redis available, limits are shared') : logDegraded(cause);

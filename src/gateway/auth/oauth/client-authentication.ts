@@ -16,7 +16,7 @@ export function resolveRedirectUri(client: StoredClient, asked: string): string 
     return registered.length === 1 ? registered[0]! : createOauthError('invalid_request', 'redirect_uri is required');
   return registered.includes(asked)
     ? asked
-    : createOauthError('invalid_request', 'redirect_uri is not one of the client’s');
+    : createOauthError('invalid_request', 'redirect_uri is not registered for the client');
 }
 
 /** Adds parameters to a URI, as query or as fragment. */
@@ -71,13 +71,16 @@ export async function authenticateClient(
 ): Promise<StoredClient | OauthError> {
   const basicCredentials = parseBasicHeader(authorization);
   if (basicCredentials && secret !== undefined)
-    return createOauthError('invalid_request', 'The client must authenticate in one way only: HTTP Basic, or the body');
+    return createOauthError(
+      'invalid_request',
+      'The client must authenticate either with HTTP Basic or in the body, not both',
+    );
   if (basicCredentials && id !== '' && id !== basicCredentials.id && id !== decodeFormEncoded(basicCredentials)?.id)
-    return createOauthError('invalid_request', 'client_id is not the client that authenticates');
+    return createOauthError('invalid_request', 'client_id differs from the client that authenticates');
   if (!basicCredentials && (secret === undefined || id === ''))
     return createOauthError(
       'invalid_request',
-      'The client must authenticate with HTTP Basic, or client_id and client_secret',
+      'The client must authenticate with HTTP Basic, or with client_id and client_secret in the body',
     );
   const credentials = basicCredentials ?? { id, secret: secret! };
   const verified = await verifyClient(clients, apiId, credentials);

@@ -37,7 +37,10 @@ export function createConsent({ provider, apis, grants, settings }: ConsentOptio
     if (!model.identity.active) throw problem.api_inactive();
     // Tokens are reported to the API's notification address, which a secret may be part of; codes are not.
     if (missing !== '' && parameters.response_type !== 'code')
-      return { error: 'server_error', description: 'A secret of the definition is not known to this process' };
+      return {
+        error: 'server_error',
+        description: 'A secret that the definition references is missing on this gateway',
+      };
     const result = await provider.consent({ provider: providerSettings, parameters });
     if (isOauthError(result))
       return { error: result.error, description: result.description ?? oauthErrorTexts[result.error] };

@@ -63,7 +63,8 @@ async function findKeyFault(
   key: Key,
 ): Promise<string | undefined> {
   const policiesById = await policies.findByIds(orgId, policyIdsOf(key));
-  if ([...policiesById.values()].some(policy => stateOf(policy) !== 'active')) return 'A policy takes no new tokens';
+  if ([...policiesById.values()].some(policy => stateOf(policy) !== 'active'))
+    return 'A policy of the client does not allow new tokens';
   const applied = applyPolicies(key, policiesById, { orgId, allowMasterKeys: settings['keys.allow_master_keys'] });
   return applied.ok ? undefined : applied.message;
 }

@@ -109,13 +109,13 @@ describe('OAuth provider', () => {
 
     test('refuses an invalid request before the login', async () => {
       for (const [wrong, message] of [
-        [{ response_type: '' }, /lacks a parameter/],
+        [{ response_type: '' }, /parameter is missing/],
         [{ response_type: 'id_token' }, /response type/],
-        [{ client_id: '' }, /lacks a parameter/],
-        [{ client_id: 'nobody' }, /cannot be answered/],
+        [{ client_id: '' }, /parameter is missing/],
+        [{ client_id: 'nobody' }, /could not process the request/],
         [{ client_id: 'bare' }, /has no redirect_uri/],
         [{ redirect_uri: '' }, /redirect_uri is required/],
-        [{ redirect_uri: 'https://evil.example/' }, /not one of the client’s/],
+        [{ redirect_uri: 'https://evil.example/' }, /not registered for the client/],
         [{ code_challenge: 'x'.repeat(43) }, /must be S256/],
         [{ code_challenge: verifier, code_challenge_method: 'plain' }, /must be S256/],
         [{ code_challenge: 'short', code_challenge_method: 'S256' }, /malformed/],

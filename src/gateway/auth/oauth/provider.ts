@@ -99,7 +99,7 @@ export function createOauthProvider(given: Omit<ProviderServices, 'passwords'>):
     if (isOauthError(authorization))
       return createStatusResponse(status, authorization.description ?? oauthErrorTexts[authorization.error]);
     const { loginUrl } = asked.provider;
-    if (loginUrl === '') return createStatusResponse(status, 'The API names no page to sign in at');
+    if (loginUrl === '') return createStatusResponse(status, 'The API has no login page');
     if (asked.method !== 'GET' || asked.query === '') return createRedirectResponse(307, loginUrl);
     return createRedirectResponse(307, `${loginUrl}${loginUrl.includes('?') ? '&' : '?'}${asked.query}`);
   };

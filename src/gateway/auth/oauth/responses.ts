@@ -2,15 +2,15 @@ import type { OauthResponse } from './schema.ts';
 
 /** Responses of the OAuth provider. The texts are the default `error_description`. */
 export const oauthErrorTexts = {
-  invalid_request: 'The request lacks a parameter, has one twice, or has one that cannot be understood',
-  invalid_client: 'The client is unknown, or its secret is wrong',
-  unauthorized_client: 'The client may not ask for a token in this way',
-  access_denied: 'Whoever the token would be for does not agree, or is not who they say',
-  unsupported_response_type: 'This API gives no answer of that response type',
-  unsupported_grant_type: 'This API gives no token for that grant type',
-  invalid_scope: 'The scope cannot be understood',
-  invalid_grant: 'The code or refresh token is unknown, used, expired, or was given to somebody else',
-  server_error: 'The request cannot be answered as it is',
+  invalid_request: 'A parameter is missing, repeated or invalid',
+  invalid_client: 'The client is unknown or its secret is wrong',
+  unauthorized_client: 'The client is not allowed to use this grant type',
+  access_denied: 'The resource owner or the authorization server denied the request',
+  unsupported_response_type: 'The API does not support this response type',
+  unsupported_grant_type: 'The API does not support this grant type',
+  invalid_scope: 'The scope is invalid',
+  invalid_grant: 'The code or refresh token is unknown, used, expired, or was issued to another client',
+  server_error: 'The authorization server could not process the request',
 } as const;
 export type OauthErrorCode = keyof typeof oauthErrorTexts;
 

@@ -35,13 +35,13 @@ export function scanRequestLine(text: string, at: number, line: RequestLine): nu
   let i = at;
   while (i < length && isMethodCode(text.charCodeAt(i))) i++;
   if (i === length) {
-    if (i - at > maxMethodLength) throw new Http1ParseError('the method is not one');
+    if (i - at > maxMethodLength) throw new Http1ParseError('the method is not a token');
     return -1;
   }
   // An empty line whose end has not arrived.
   if (i === at && i + 1 === length && text.charCodeAt(i) === carriageReturn) return -1;
   const method = text.slice(at, i);
-  if (text.charCodeAt(i) !== space || !methods.has(method)) throw new Http1ParseError('the method is not one');
+  if (text.charCodeAt(i) !== space || !methods.has(method)) throw new Http1ParseError('the method is not a token');
   const targetStart = ++i;
   while (i < length && targetBytes[text.charCodeAt(i)] === 1) i++;
   if (i === length) return -1;
@@ -90,7 +90,7 @@ export function scanStatusLine(text: string, line: StatusLine): number {
 
 const statusLinePattern = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?\r\n$/;
 
-const createVersionError = () => new Http1ParseError('only HTTP/1.1, HTTP/1.0 and HTTP/2', 505);
+const createVersionError = () => new Http1ParseError('only HTTP/1.0, HTTP/1.1 and HTTP/2 are supported', 505);
 
 /** Capital letters, and the hyphen of `M-SEARCH`. */
 const isMethodCode = (code: number) => (code >= 65 && code <= 90) || code === 45;

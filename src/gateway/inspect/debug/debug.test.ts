@@ -113,7 +113,7 @@ onEveryEngine('testing a definition', app => {
     assert.equal(line.msg, 'refused with 401: Authorization field missing');
     assert.equal(line.about, 'No key was sent.');
     assert.equal(typeof line.took_ms, 'number');
-    assert.equal(lineOf(response, { msg: 'the caller gets 401' }).refusal, 'auth_field_missing');
+    assert.equal(lineOf(response, { msg: 'the client gets status 401' }).refusal, 'auth_field_missing');
     assert.ok(!linesOf(response).some(each => each.mw === 'upstream'));
   });
 
@@ -164,7 +164,7 @@ onEveryEngine('testing a definition', app => {
     });
     assert.match(partsOf(wrong)[1], /^HTTP\/1\.1 403 Forbidden/);
     assert.equal(lineOf(wrong, { mw: 'token', code: 403 }).refusal, 'key_not_found');
-    lineOf(wrong, { msg: 'Auth Failure (would tell handlers of AuthFailure)' });
+    lineOf(wrong, { msg: 'Auth Failure (would emit AuthFailure)' });
     assert.ok(!wrong.body.logs.includes('wrong-key-entirely'));
   });
 
@@ -286,7 +286,7 @@ onEveryEngine('testing a definition', app => {
     const escaped = await debug(app(), { spec, request: { path: '/a%2Fb' } });
     assert.match(
       partsOf(escaped)[1],
-      /^HTTP\/1\.1 400 Bad Request\r\n.*Bad Request: the path holds an escaped slash$/s,
+      /^HTTP\/1\.1 400 Bad Request\r\n.*Bad Request: the path contains a percent-encoded slash$/s,
     );
     const outside = await debug(app(), { spec, request: { path: '/../elsewhere' } });
     assert.match(partsOf(outside)[1], /^HTTP\/1\.1 404 Not Found\r\n/);
@@ -331,7 +331,7 @@ onEveryEngine('testing a definition', app => {
     const [head, body] = got.split('\r\n\r\n');
     assert.match(head!, /^HTTP\/1\.1 200 OK/);
     assert.equal(body!.length, 1_048_576);
-    lineOf(response, { msg: 'the answer is longer than 1048576 bytes: the rest is not shown', level: 'warn' });
+    lineOf(response, { msg: 'the response is longer than 1048576 bytes: the rest is not shown', level: 'warn' });
   });
 });
 
@@ -351,10 +351,10 @@ describe('limits of a debug run', () => {
     });
     const response = await debug(app, { spec: openApi(hanging), request: { path: '/slow' } });
     const [sent, got] = partsOf(response);
-    assert.equal(response.body.message, 'The test was given up after 200 ms');
+    assert.equal(response.body.message, 'The test timed out after 200 ms');
     assert.match(sent, /^GET \/slow HTTP/);
     assert.equal(got, '');
-    lineOf(response, { level: 'error', msg: 'The test was given up after 200 ms, waiting for the upstream' });
+    lineOf(response, { level: 'error', msg: 'The test timed out after 200 ms, waiting for the upstream' });
     await closed;
     await hanging.close();
   });
@@ -365,5 +365,8 @@ test('a process without traffic threads refuses a debug run with a hint', async 
   const { status, body } = await debug(app, { spec: openApi(upstream), request: {} });
   await app.close();
   assert.equal(status, 503);
-  assert.equal(body.message, 'This process serves no API traffic; ask one that runs with --role gateway or all');
+  assert.equal(
+    body.message,
+    'This process serves no API traffic; send the request to one that runs with --role gateway or all',
+  );
 });

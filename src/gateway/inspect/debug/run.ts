@@ -40,7 +40,7 @@ export async function runDebug(task: DebugTask, { services, pools, snapshot }: D
       await prefetchReferences([model], sandbox.services);
       api = traceApi(compileApi(model, sandbox.services), trace);
     } catch (error) {
-      const msg = `The definition cannot be made into an API: ${(error as Error).message}`;
+      const msg = `The definition cannot be compiled: ${(error as Error).message}`;
       trace.note({ level: 'error', type: 'request', msg });
       return { built: false, message: 'error', response: '', logs: trace.text() };
     }
@@ -107,20 +107,20 @@ const collectResponse = (call: Exchange, dispatcher: RequestHandler, trace: Trac
     const answer = createResponseCollector({
       onStart: () => noteUpstream(call, trace),
       onEnd() {
-        note('info', `the caller gets ${answer.status()}`);
+        note('info', `the client gets status ${answer.status()}`);
         end('ok');
       },
       onAbort() {
-        note('warn', 'the upstream broke off in the middle of its answer');
+        note('warn', 'the upstream truncated its response');
         end('ok');
       },
       onFull() {
-        note('warn', `the answer is longer than ${maxDumpBytes} bytes: the rest is not shown`);
+        note('warn', `the response is longer than ${maxDumpBytes} bytes: the rest is not shown`);
         abandon('ok');
       },
     });
     const timer = setTimeout(() => {
-      const message = `The test was given up after ${timeoutMs} ms`;
+      const message = `The test timed out after ${timeoutMs} ms`;
       trace.note({ level: 'error', type: trace.phase, msg: `${message}, waiting for ${trace.waitingFor}` }, call.api);
       abandon(message);
     }, timeoutMs);

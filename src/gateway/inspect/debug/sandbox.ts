@@ -27,7 +27,10 @@ type SharedServices =
   | 'serviceDiscovery';
 
 const problem = problems('debug', {
-  nothing_written: { status: 503, message: 'This changes something, and a test of a definition changes nothing' },
+  nothing_written: {
+    status: 503,
+    message: 'The test of a definition cannot write: this step would change stored data',
+  },
 });
 
 /** Counter slots for one request. */
@@ -47,7 +50,7 @@ export function createSandbox(services: StepServices, trace: Trace): Sandbox {
     processCounters: shared.counters,
     rpc: () => Promise.reject(problem.nothing_written()),
     emitEvent: (event, call, message) =>
-      trace.note({ level: 'info', type: trace.phase, msg: `${message} (would tell handlers of ${event})` }, call.api),
+      trace.note({ level: 'info', type: trace.phase, msg: `${message} (would emit ${event})` }, call.api),
   };
   return { services: { ...services, ...own }, close: () => shared.close() };
 }

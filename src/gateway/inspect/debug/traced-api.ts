@@ -108,7 +108,7 @@ function traceStep<T>(
 const describeResponse = (call: Exchange, response: GatewayResponse): StepOutcome =>
   response.isGatewayError
     ? describeRefusal(call, response)
-    : { level: 'info', msg: `answered with ${response.status} in place of the upstream`, code: response.status };
+    : { level: 'info', msg: `responded with status ${response.status} instead of the upstream`, code: response.status };
 
 export function describeRefusal(call: Exchange, response: GatewayResponse): StepOutcome {
   const { errorCode } = call;
@@ -133,7 +133,7 @@ function readErrorText({ body }: GatewayResponse): string | undefined {
 /** Traces the identity that a step established, by key hash. */
 const describeIdentity = (call: Exchange, before: Exchange['session']) =>
   call.session !== undefined && call.session !== before
-    ? { key_hash: call.keyHash, msg: `knows the caller by ${call.authMethod || 'its credential'}` }
+    ? { key_hash: call.keyHash, msg: `authenticated by ${call.authMethod || 'its credential'}` }
     : {};
 
 const tracedUpstreamCalls = new WeakSet<Exchange>();
@@ -144,6 +144,6 @@ export function noteUpstream(call: Exchange, trace: Trace): void {
   if (call.upstreamMs === 0 || tracedUpstreamCalls.has(call)) return;
   tracedUpstreamCalls.add(call);
   const took_ms = Math.round(call.upstreamMs * 1000) / 1000;
-  const msg = `the upstream answered with ${call.status}`;
+  const msg = `the upstream responded with status ${call.status}`;
   trace.note({ level: 'info', type: 'response', mw: 'upstream', msg, code: call.status, took_ms }, call.api);
 }

@@ -4,7 +4,10 @@ import { operation } from '#operations/operation.ts';
 import { type RpcBroadcast, problem as rpcProblem } from '../../pipeline/thread-rpc.ts';
 
 const problem = problems('explain', {
-  unknown: { status: 404, message: 'No such explanation: they are kept for ten minutes, where the call was answered' },
+  unknown: {
+    status: 404,
+    message: 'Explanation not found: each is kept for ten minutes, by the process that served the request',
+  },
 });
 
 const rpcTimeoutMs = 5000;

@@ -7,7 +7,7 @@ export function noteRoute(call: Exchange, current: Snapshot, trace: Trace, idPat
   const router = call.peer.port ? current.ports.get(call.peer.port) : current.router;
   if (router?.find(call.host, call.path, current.guard) || (idPaths && findApiById(current, call))) return;
   const near = findNearMiss(call, current);
-  const msg = `no API listens at ${call.path}${near === '' ? '' : `; there is one at ${near}`}`;
+  const msg = `no API has a listen path for ${call.path}${near === '' ? '' : `; there is one at ${near}`}`;
   trace.note({ level: 'info', type: 'request', mw: 'route', msg, code: 404, refusal: 'route_unknown' });
 }
 

@@ -54,7 +54,7 @@ export function readBodyLength(headers: readonly string[]): RequestBodyLength {
 }
 
 function checkTarget(method: string, path: string): void {
-  if (!isToken(method)) throw createUpstreamError('requestInvalid', 'the method is not one');
+  if (!isToken(method)) throw createUpstreamError('requestInvalid', 'the method is not a token');
   let isValid = path.charCodeAt(0) === 47 || path.startsWith('http://') || path.startsWith('https://');
   for (let i = 0; isValid && i < path.length; i++) isValid = targetBytes[path.charCodeAt(i)] === 1;
   if (!isValid) throw createUpstreamError('requestInvalid', 'the request target is not one');

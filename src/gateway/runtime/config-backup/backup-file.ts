@@ -8,14 +8,15 @@ import { migrations } from '#storage/migrations/list.ts';
 import { type BackupPart, type ConfigBackup, joinParts } from './config-backup.ts';
 
 export const problem = problems('config_backup', {
-  unusable: { status: 500, message: 'What was last known of the traffic cannot be used: {reason}' },
+  unusable: { status: 500, message: 'The config backup cannot be used: {reason}' },
   another_database: {
     status: 503,
-    message: 'The database is not the one whose traffic is served: start this process again to serve that',
+    message:
+      'The database is not the one that the config backup was made of: restart this process to serve that database',
   },
   too_large: {
     status: 507,
-    message: 'Traffic is made of more than {most} bytes: it is not kept for a start without the database',
+    message: 'The configuration is larger than {maxBytes} bytes: it is not saved as a config backup',
   },
 });
 
@@ -71,7 +72,7 @@ export async function writeBackup(options: WriteBackupOptions, parts: AsyncItera
       let bytes = 0;
       const add = async (line: string) => {
         bytes += line.length + 1;
-        if (bytes > maxBytes) throw problem.too_large({ detail: { most: maxBytes } });
+        if (bytes > maxBytes) throw problem.too_large({ detail: { maxBytes } });
         await file.write(`${line}\n`);
       };
       let place = 0;
@@ -101,16 +102,16 @@ export function readBackup(text: string, url: string, masterKeys: readonly strin
   const unusable = (reason: string) => problem.unusable({ detail: { reason } });
   const [first = '', ...lines] = text.split('\n');
   const head = parseHead(first);
-  if (!head) throw unusable('it is damaged');
-  if (head.format !== format || head.schema !== migrations.length) throw unusable('another release wrote it');
+  if (!head) throw unusable('the file is damaged');
+  if (head.format !== format || head.schema !== migrations.length) throw unusable('another release wrote the file');
   const dataKey = masterKeys.map(key => tryUnwrapDataKey(head.data_key, key)).find(key => key !== undefined);
-  if (!dataKey) throw unusable('the master key does not open it');
+  if (!dataKey) throw unusable('the master key cannot decrypt it');
   const vault = createVault(dataKey);
-  if (head.database !== digestDatabase(vault, url)) throw unusable('it is of another database');
+  if (head.database !== digestDatabase(vault, url)) throw unusable('it belongs to another database');
   // The text ends with a newline, and no part may follow the end marker.
   const parts = lines.slice(0, -1).map((line, place) => unsealPart(vault, line, toSealPurpose(head, place)));
   if (lines.at(-1) !== '' || !parts.every(part => part !== undefined) || !parts.pop()?.end)
-    throw unusable('it is damaged');
+    throw unusable('the file is damaged');
   return { backup: joinParts(parts), dataKey, writtenAt: head.written_at };
 }
 

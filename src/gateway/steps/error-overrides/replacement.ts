@@ -106,7 +106,7 @@ function compileErrorTemplate(source: string, type: string, toError: (why: strin
     return (_call, facts) => ({ type, text: template.render(facts, bounds) });
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
-    throw toError(`has a template that cannot be read: ${error.message}`);
+    throw toError(`has an invalid template: ${error.message}`);
   }
 }
 
@@ -120,7 +120,7 @@ function compileTemplateFile(name: string, directory: string, toError: (why: str
   const forXml = compileFile('.xml', xml);
   const plain = forJson || forXml ? undefined : compileFile('', name.endsWith('.xml') ? xml : json);
   const defaultTemplate = forJson ?? forXml ?? plain;
-  if (!defaultTemplate) throw toError(`names the template ${name}, which is not in templates.directory`);
+  if (!defaultTemplate) throw toError(`references the template ${name}, which is not in templates.directory`);
   return (call, facts) =>
     (forXml && renderAsRefusal(call, facts).type !== json ? forXml : defaultTemplate)(call, facts);
 }

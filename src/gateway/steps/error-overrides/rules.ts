@@ -34,8 +34,8 @@ export function compileOverrideRules(
   const classes = new Map<number, OverrideRule[]>();
   for (const [key, list] of Object.entries(rulesByStatus)) {
     const status = /^(?:([1-5])xx|([1-5]\d\d))$/i.exec(key);
-    const toError = (why: string) => new ApiCompileError(`an error override cannot be read: ${key} ${why}`);
-    if (!status) throw toError('is neither a status nor a class of them');
+    const toError = (why: string) => new ApiCompileError(`the error override ${key} ${why}`);
+    if (!status) throw toError('is neither a status nor a status class such as 4xx');
     const parsed = z.array(Rule).safeParse(list);
     if (!parsed.success) throw toError(`holds no rules: ${z.prettifyError(parsed.error).replaceAll('\n', ' ')}`);
     const compiled = parsed.data.map(rule => compileOverride(rule, templates, toError));
