@@ -37,11 +37,7 @@ interface StoredPassword {
 }
 
 /** Stored password of unknown users. Its hash is random, so that no password matches. */
-const dummyPassword: StoredPassword = {
-  cost: defaultPasswordCost,
-  salt: randomBytes(saltBytes),
-  hash: randomBytes(hashBytes),
-};
+const dummyPassword = { salt: randomBytes(saltBytes), hash: randomBytes(hashBytes) };
 
 /** Flow of the management surfaces, which have no client address at hand. */
 const managementFlow: Flow = { client: '', account: '' };
@@ -57,18 +53,27 @@ export async function hashPassword(password: string, cost: PasswordCost = defaul
 /**
  * Verifies a password. A stored text that no password matches (empty, foreign) costs as much as a wrong password.
  */
-export async function verifyPassword(password: string, stored: string, flow: Flow = managementFlow): Promise<boolean> {
+export async function verifyPassword(
+  password: string,
+  stored: string,
+  flow: Flow = managementFlow,
+  dummyCost: PasswordCost = defaultPasswordCost,
+): Promise<boolean> {
   const known = parseStoredPassword(stored);
   const bytes = toNormalizedBytes(password);
   const possible = known !== undefined && bytes.length <= maxPasswordBytes;
-  const { cost, salt, hash } = known ?? dummyPassword;
+  const { cost, salt, hash } = known ?? { ...dummyPassword, cost: dummyCost };
   const given = await derive(bytes.subarray(0, maxPasswordBytes), salt, cost, hash.length, flow);
   return timingSafeEqual(given, hash) && possible;
 }
 
 /** Verification for an unknown user: as slow as a wrong password, against user enumeration by timing. */
-export async function hashDummyPassword(password: string, flow: Flow = managementFlow): Promise<false> {
-  await verifyPassword(password, '', flow);
+export async function hashDummyPassword(
+  password: string,
+  flow: Flow = managementFlow,
+  cost: PasswordCost = defaultPasswordCost,
+): Promise<false> {
+  await verifyPassword(password, '', flow, cost);
   return false;
 }
 

@@ -15,7 +15,7 @@ const cheap = { N: 2, r: 1, p: 1 };
 
 test('password cache: a correct password is cached for its time, a wrong one never', async () => {
   const time = { nowMs: 0 };
-  const check = createPasswordCheck({ now: () => time.nowMs });
+  const check = createPasswordCheck({ now: () => time.nowMs }, 0, cheap);
   const stored = { hash: await hashPassword('word', cheap), hashType: 'scrypt' };
   assert.equal(await ask(check, 'ann', stored, 'word', 1000), true);
   assert.equal(ask(check, 'ann', stored, 'word', 1000), true, 'answers at once');
@@ -27,7 +27,7 @@ test('password cache: a correct password is cached for its time, a wrong one nev
 });
 
 test('the right passwords of many users are remembered at the same time', async () => {
-  const check = createPasswordCheck({ now: () => 0 });
+  const check = createPasswordCheck({ now: () => 0 }, 0, cheap);
   const stored = { hash: await hashPassword('word', cheap), hashType: 'scrypt' };
   const users = ['ann', 'bob', 'cid', 'dan'];
   for (const user of users) assert.equal(await ask(check, user, stored, 'word', 1000), true);
@@ -35,7 +35,7 @@ test('the right passwords of many users are remembered at the same time', async 
 });
 
 test('password cache: results are per user, password and stored hash', async () => {
-  const check = createPasswordCheck({ now: () => 0 });
+  const check = createPasswordCheck({ now: () => 0 }, 0, cheap);
   const plain = (hash: string) => ({ hash, hashType: '' });
   assert.equal(await ask(check, 'ann', plain('b:c'), 'b:c', 1000), true);
   assert.equal(await ask(check, 'bob', plain('x'), 'b:c', 1000), false);
@@ -45,7 +45,7 @@ test('password cache: results are per user, password and stored hash', async () 
 });
 
 test('password check: concurrent checks of the same password run once', async () => {
-  const check = createPasswordCheck({ now: () => 0 });
+  const check = createPasswordCheck({ now: () => 0 }, 0, cheap);
   const stored = { hash: await hashPassword('word', cheap), hashType: 'scrypt' };
   const first = ask(check, 'ann', stored, 'word', 1000);
   assert.equal(ask(check, 'ann', stored, 'word', 1000), first);
@@ -59,7 +59,7 @@ describe('limit on wrong passwords', () => {
   const from = (client: string) => ({ client });
 
   test('a user at an address is limited after the maximum, at other addresses and later not', async () => {
-    const check = createPasswordCheck(clock, 3);
+    const check = createPasswordCheck(clock, 3, cheap);
     for (let n = 0; n < 3; n++) assert.equal(await ask(check, 'ann', stored, `wrong ${n}`, 0), false);
     assert.equal(ask(check, 'ann', stored, 'word', 0), 'limited');
     assert.equal(check.retryAfterSeconds('192.0.2.1', 'ann'), 60);
@@ -70,7 +70,7 @@ describe('limit on wrong passwords', () => {
   });
 
   test('the wrong passwords of many users and addresses are counted at the same time', async () => {
-    const check = createPasswordCheck(clock, 2);
+    const check = createPasswordCheck(clock, 2, cheap);
     const users = ['ann', 'bob', 'cid', 'dan'];
     for (const _ of [1, 2])
       for (const user of users) assert.equal(await ask(check, user, stored, 'wrong', 0, from(`of ${user}`)), false);
@@ -78,7 +78,7 @@ describe('limit on wrong passwords', () => {
   });
 
   test('those who signed in from an address are known at the same time', async () => {
-    const check = createPasswordCheck(clock, 1);
+    const check = createPasswordCheck(clock, 1, cheap);
     const users = ['ann', 'bob', 'cid', 'dan'];
     for (const user of users) assert.equal(await ask(check, user, stored, 'word', 0), true);
     for (let n = 0; n < 10; n++) assert.equal(await ask(check, `guess ${n}`, undefined, 'word', 0), false);
@@ -86,7 +86,7 @@ describe('limit on wrong passwords', () => {
   });
 
   test('a correct password resets the count', async () => {
-    const check = createPasswordCheck(clock, 2);
+    const check = createPasswordCheck(clock, 2, cheap);
     for (let n = 0; n < 5; n++) {
       assert.equal(await ask(check, 'ann', stored, 'wrong', 0), false);
       assert.equal(await ask(check, 'ann', stored, 'word', 0), true);
@@ -94,7 +94,7 @@ describe('limit on wrong passwords', () => {
   });
 
   test('an address that tries many users is limited, except for users that signed in from it', async () => {
-    const check = createPasswordCheck(clock, 1);
+    const check = createPasswordCheck(clock, 1, cheap);
     assert.equal(await ask(check, 'ann', stored, 'word', 0), true);
     for (let n = 0; n < 10; n++) assert.equal(await ask(check, `guess ${n}`, undefined, 'word', 0), false);
     assert.equal(ask(check, 'bob', stored, 'word', 0), 'limited');
@@ -102,7 +102,7 @@ describe('limit on wrong passwords', () => {
   });
 
   test('a limit of 0 disables it', async () => {
-    const check = createPasswordCheck(clock, 0);
+    const check = createPasswordCheck(clock, 0, cheap);
     for (let n = 0; n < 20; n++) assert.equal(await ask(check, 'ann', stored, 'wrong', 0), false);
   });
 

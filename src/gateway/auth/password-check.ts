@@ -7,7 +7,7 @@ import { Abandoned, type Flow } from '#base/fair-queue.ts';
 import { Lru } from '#base/lru.ts';
 import type { MaybePromise } from '#base/maybe-promise.ts';
 import { murmur32, murmur64, murmur128 } from '#base/murmur.ts';
-import { hashDummyPassword, verifyPassword } from '#base/passwords.ts';
+import { defaultPasswordCost, hashDummyPassword, type PasswordCost, verifyPassword } from '#base/passwords.ts';
 
 type Stored = NonNullable<Session['password']>;
 
@@ -56,8 +56,15 @@ interface RunningCheck {
 const always = () => true;
 const toPair = (client: string, user: string) => `${client} ${user}`;
 
-/** `maxWrongPerMinute` bounds wrong passwords of one user from one address; 0 switches the bound off. */
-export function createPasswordCheck(clock: Clock, maxWrongPerMinute = 0): PasswordCheck {
+/**
+ * `maxWrongPerMinute` bounds wrong passwords of one user from one address; 0 switches the bound off. `dummyCost` is the
+ * work for unknown users and for wrong passwords of fast hashes.
+ */
+export function createPasswordCheck(
+  clock: Clock,
+  maxWrongPerMinute = 0,
+  dummyCost: PasswordCost = defaultPasswordCost,
+): PasswordCheck {
   const matched = new Lru<string, number>(maxCachedMatches);
   const checking = new Map<string, RunningCheck>();
   const bounds = { windowMs, maxKeys: maxCountedKeys };
@@ -82,7 +89,7 @@ export function createPasswordCheck(clock: Clock, maxWrongPerMinute = 0): Passwo
     const pair = toPair(client, user);
     const waiting = [question.isConnected ?? always];
     const isWanted = () => waiting.some(isConnected => isConnected());
-    const verdict = compare(question, { client, account: user, isWanted })
+    const verdict = compare(question, { client, account: user, isWanted }, dummyCost)
       .then(matches => {
         if (matches) {
           signedIn.set(pair, true);
@@ -122,9 +129,9 @@ export function createPasswordCheck(clock: Clock, maxWrongPerMinute = 0): Passwo
   };
 }
 
-async function compare({ stored, password }: PasswordAttempt, flow: Flow): Promise<boolean> {
-  if (!stored) return hashDummyPassword(password, flow);
+async function compare({ stored, password }: PasswordAttempt, flow: Flow, dummyCost: PasswordCost): Promise<boolean> {
+  if (!stored) return hashDummyPassword(password, flow, dummyCost);
   const quick = stored.hash.startsWith('scrypt$') ? undefined : legacyHashes[stored.hashType];
-  if (!quick) return verifyPassword(password, stored.hash, flow);
-  return constantTimeEqual(quick(password), stored.hash) || hashDummyPassword(password, flow);
+  if (!quick) return verifyPassword(password, stored.hash, flow, dummyCost);
+  return constantTimeEqual(quick(password), stored.hash) || hashDummyPassword(password, flow, dummyCost);
 }
