@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { after } from 'node:test';
 import { surfaces } from '#operations/surfaces.ts';
 import type { InstallationCredentials } from '#people/installation/bootstrap.ts';
 import { type Answer, type Asked, rememberSecrets, surfaceOf } from './app.ts';
@@ -48,6 +49,12 @@ const running = new Set<ChildProcess>();
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
+/** A failed assertion skips the stop of its child, whose pipes would keep the test process alive for ever. */
+after(stopChildren);
+
+async function stopChildren(): Promise<void> {
+  await Promise.all([...running].map(child => (child.kill('SIGKILL') ? once(child, 'close') : undefined)));
+}
 
 interface Launched {
   readonly child: ChildProcess;
@@ -171,8 +178,7 @@ export function scratch(name: string) {
     root,
     fresh: () => join(root, String(++made)),
     async remove() {
-      const left = [...running].map(child => (child.kill('SIGKILL') ? once(child, 'close') : undefined));
-      await Promise.all(left);
+      await stopChildren();
       rmSync(root, { recursive: true, force: true, maxRetries: 5 });
     },
   };
