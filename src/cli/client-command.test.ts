@@ -250,7 +250,7 @@ describe('gw client commands', () => {
     await refused('keys get', /^get takes one id/);
     await refused('keys rm', /^rm needs at least one id/);
     await refused('keys apply', /^apply needs -f FILE/);
-    await refused('apis exprot', /it knows ls, get, apply, rm, import$/);
+    await refused('apis exprot', /it has ls, get, apply, rm, import$/);
     await refused('keys import -f x', /^gw keys has no action import/);
     await refused('apis import', /^import needs -f FILE/);
     await refused('apis ls --filter x', /^ls takes no --filter/);
