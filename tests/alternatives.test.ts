@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine } from './support/app.ts';
 import { documentOf, header, hook, publishTokens, tokenOf, type Wanted } from './support/oauth2.ts';
-import { settled } from './support/traffic.ts';
+import { waitUntilApplied } from './support/traffic.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 import { type Receiver, startReceiver } from './support/webhooks.ts';
 
@@ -29,7 +29,7 @@ onEveryEngine('Alternative security requirements', app => {
     const body = { access_rights: { [apiId]: { api_id: apiId, versions: [''] } }, ...more };
     const made = await app().ask('POST', '/gw/keys', { body });
     assert.equal(made.status, 200, made.text);
-    await settled(app());
+    await waitUntilApplied(app());
     return made.body.key;
   }
   const eitherOne = {

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine, rememberSecrets, type TestApp } from './support/app.ts';
 import { makeAuthority } from './support/certificates.ts';
-import { type Definition, openApi, publish, settled } from './support/traffic.ts';
+import { type Definition, openApi, publish, waitUntilApplied } from './support/traffic.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 
 /** Enough connections that every thread takes some. */
@@ -56,13 +56,13 @@ onEveryEngine(
       const made = await at.ask('POST', '/api/keys', { body });
       assert.equal(made.status, 200, made.text);
       rememberSecrets({ key: made.body.key_id });
-      await settled(at);
+      await waitUntilApplied(at);
       return made.body.key_id;
     }
     const change = async (method: string, path: string, body?: object) => {
       const { status, text } = await app().ask(method, path, body === undefined ? {} : { body });
       assert.equal(status, 200, text);
-      await settled(app());
+      await waitUntilApplied(app());
     };
 
     test('a key is accepted by the APIs of its rights from creation to deletion, on every thread', async () => {

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 import { rememberSecrets, startApp, type TestApp } from './support/app.ts';
 import { type Published, publishBoth } from './support/both-formats.ts';
-import { eventually, openApi, publish, settled } from './support/traffic.ts';
+import { eventually, openApi, publish, waitUntilApplied } from './support/traffic.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 
 interface Part {
@@ -67,7 +67,7 @@ describe('Batch requests', () => {
     const { body, text } = await app.ask('POST', '/api/keys', { body: { access_rights, ...more } });
     assert.ok(body?.key_id, text);
     rememberSecrets({ key: body.key_id });
-    await settled(app);
+    await waitUntilApplied(app);
     return body.key_id;
   }
 

@@ -8,7 +8,7 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:
 import { onEveryEngine, startApp, type TestApp } from './support/app.ts';
 import { type Published, publishBoth } from './support/both-formats.ts';
 import { walkOf } from './support/doc-commands.ts';
-import { unservedReason } from './support/traffic.ts';
+import { findUnavailableReason } from './support/traffic.ts';
 import { keyFor } from './support/transform-fixtures.ts';
 import { type Received, startUpstream, type Upstream } from './support/upstream.ts';
 
@@ -385,7 +385,7 @@ describe('Body transforms: bodies and limits', () => {
       [{ template: '$secret_env.NOPE' }, 'the secret $secret_env.NOPE is missing'],
     ] as const)
       for (const { url } of await transforming(app, upstream, { request: wish })) {
-        const reason = await unservedReason(app, `${url}/x`);
+        const reason = await findUnavailableReason(app, `${url}/x`);
         assert.ok(reason.includes(why), reason);
       }
   });

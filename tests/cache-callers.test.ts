@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { serializeClientHeaders } from '#gateway/cache/client-headers.ts';
 import { HeaderList } from '#gateway/http/headers.ts';
 import { startApp, type TestApp } from './support/app.ts';
-import { agent, type Heard, type Origin, sent, startOrigin } from './support/cache-fixtures.ts';
+import { agent, type Heard, type Origin, sendRequest, startOrigin } from './support/cache-fixtures.ts';
 import { openApi, publish } from './support/traffic.ts';
 
 const isHit = ({ headers }: Heard) => headers['x-gw-cached-response'] === '1';
@@ -24,7 +24,7 @@ describe('Response caching of keyless APIs', () => {
   });
 
   const ask = (id: string, headers: Record<string, string> = {}, method = 'GET') =>
-    sent(`${url}/me?case=${id}`, { method, headers });
+    sendRequest(`${url}/me?case=${id}`, { method, headers });
 
   const alternately: Record<string, string>[] = [{}, { 'X-Api-Key': 'alice' }];
   const credentials = ['X-Api-Key', 'Api-Key', 'X-Auth-Token', 'X-Amz-Security-Token', 'X-Csrf-Token', 'X-User'];

@@ -11,13 +11,13 @@ import {
   type Heard,
   type Options,
   type Origin,
-  saidOf,
-  sent,
+  sendRequest,
   startOrigin,
+  toDefinitions,
 } from './support/cache-fixtures.ts';
 import { type TestProcess, testInstallation } from './support/installation.ts';
 import { startRedis } from './support/services/redis.ts';
-import { eventually, openApi, publish, settled } from './support/traffic.ts';
+import { eventually, openApi, publish, waitUntilApplied } from './support/traffic.ts';
 import type { Upstream } from './support/upstream.ts';
 
 /** What becomes of kept answers: who gets them, who waits for them, when they go. */
@@ -26,7 +26,7 @@ after(() => agent.destroy());
 
 const options: Options = { cache: { enabled: true, timeout: 60, cacheAllSafeRequests: true } };
 const isKept = ({ headers }: Heard) => headers['x-gw-cached-response'] === '1';
-const { classic: kept } = saidOf(options);
+const { classic: kept } = toDefinitions(options);
 
 interface Place {
   readonly app: TestApp;
@@ -93,7 +93,7 @@ inPlace('one thread', {}, place => {
     const [one, two] = [await keyFor(app, [definition.api_id]), await keyFor(app, [definition.api_id])];
     const id = createPublicId();
     const call = (path: string, key?: string) =>
-      sent(`${url}${path}?case=${id}`, key ? { headers: { authorization: key } } : {});
+      sendRequest(`${url}${path}?case=${id}`, key ? { headers: { authorization: key } } : {});
     const bodies = [];
     for (const key of [one, two, one, two]) bodies.push(String((await call('/a', key)).body));
     assert.deepEqual(bodies, [`${id} 1`, `${id} 2`, `${id} 1`, `${id} 2`]);
@@ -109,11 +109,11 @@ inPlace('one thread', {}, place => {
     const definition = openApi(place().upstream, { ...kept, use_keyless: false });
     const url = await publish(app, definition);
     const key = await keyFor(app, [definition.api_id]);
-    const call = () => sent(`${url}/a`, { headers: { authorization: key } });
+    const call = () => sendRequest(`${url}/a`, { headers: { authorization: key } });
     await call();
     assert.ok(isKept(await call()));
     assert.equal((await app.ask('DELETE', `/api/keys/${encodeURIComponent(key)}`)).status, 200);
-    await settled(app);
+    await waitUntilApplied(app);
     assert.equal((await call()).status, 403);
   });
 
@@ -122,7 +122,7 @@ inPlace('one thread', {}, place => {
     const definition = openApi(place().upstream, { ...kept, use_keyless: false });
     const url = await publish(app, definition);
     const key = await keyFor(app, [definition.api_id], { quota_max: 3, quota_renewal_rate: 3600 });
-    const call = () => sent(`${url}/a`, { headers: { authorization: key } });
+    const call = () => sendRequest(`${url}/a`, { headers: { authorization: key } });
     const heard = [await call(), await call(), await call(), await call()];
     assert.deepEqual(
       heard.map(it => [it.status, isKept(it), it.headers['x-ratelimit-remaining']]),
@@ -137,11 +137,11 @@ inPlace('one thread', {}, place => {
 
   test('request coalescing: of fifty concurrent requests one reaches the upstream and all get its response, in both formats', async () => {
     const { origin } = place();
-    for (const { url, form } of await publishBoth(place().app, place().upstream, saidOf(options))) {
+    for (const { url, form } of await publishBoth(place().app, place().upstream, toDefinitions(options))) {
       const id = createPublicId();
       const gate = held(place());
       const before = place().upstream.requests.length;
-      const calls = Array.from({ length: 50 }, () => sent(`${url}/a?case=${id}`));
+      const calls = Array.from({ length: 50 }, () => sendRequest(`${url}/a?case=${id}`));
       await eventually(() => assert.equal(place().upstream.requests.length, before + 1));
       gate.open();
       const heard = await Promise.all(calls);
@@ -156,12 +156,12 @@ inPlace('one thread', {}, place => {
     const url = await published();
     const id = createPublicId();
     origin.says.set(id, { headers: { 'cache-control': 'no-store' } });
-    const heard = await Promise.all(Array.from({ length: 10 }, () => sent(`${url}/a?case=${id}`)));
+    const heard = await Promise.all(Array.from({ length: 10 }, () => sendRequest(`${url}/a?case=${id}`)));
     assert.equal(origin.count(id), 10);
     assert.deepEqual([...new Set(heard.map(isKept))], [false]);
     const gate = held(place());
     const before = place().upstream.requests.length;
-    const calls = Array.from({ length: 5 }, () => sent(`${url}/a?case=${id}`));
+    const calls = Array.from({ length: 5 }, () => sendRequest(`${url}/a?case=${id}`));
     await eventually(() => assert.equal(place().upstream.requests.length, before + 5));
     gate.open();
     await Promise.all(calls);
@@ -176,8 +176,8 @@ inPlace('one thread', {}, place => {
     first.on('error', () => undefined);
     first.end();
     await eventually(() => assert.equal(place().upstream.requests.length, before + 1));
-    const second = sent(base + id);
-    const third = sent(base + id);
+    const second = sendRequest(base + id);
+    const third = sendRequest(base + id);
     first.destroy();
     await eventually(() => assert.ok(place().upstream.requests.length > before + 1));
     gate.open();
@@ -196,9 +196,9 @@ inPlace('one thread', {}, place => {
         else plain!(received, response, body);
       });
     const before = upstream.requests.length;
-    const first = sent(url + id, { headers: { 'x-fails': 'yes' } });
+    const first = sendRequest(url + id, { headers: { 'x-fails': 'yes' } });
     await eventually(() => assert.equal(upstream.requests.length, before + 1));
-    const second = sent(url + id);
+    const second = sendRequest(url + id);
     gate.resolve();
     assert.equal((await first).status, 500);
     const heard = await second;
@@ -217,8 +217,8 @@ inPlace('one thread', {}, place => {
       response.write('only this');
       setImmediate(() => response.destroy());
     };
-    await assert.rejects(sent(base + id));
-    const heard = await sent(base + id);
+    await assert.rejects(sendRequest(base + id));
+    const heard = await sendRequest(base + id);
     assert.equal(isKept(heard), false);
     assert.equal(String(heard.body), `${id} 1`);
   });
@@ -227,8 +227,8 @@ inPlace('one thread', {}, place => {
     const { origin } = place();
     const { id, url } = fresh(await published());
     origin.says.set(id, { headers: { 'cache-control': 'max-age=1' } });
-    await sent(url + id);
-    await eventually(async () => assert.equal(isKept(await sent(url + id)), false));
+    await sendRequest(url + id);
+    await eventually(async () => assert.equal(isKept(await sendRequest(url + id)), false));
     assert.equal(origin.count(id), 2);
   });
 
@@ -240,14 +240,14 @@ inPlace('one thread', {}, place => {
       const path = `/api/apis/${definition.api_id}`;
       const { status, text } = await app.ask('PUT', path, { body: { api_definition: { ...definition, ...more } } });
       assert.equal(status, 200, text);
-      await settled(app);
+      await waitUntilApplied(app);
     };
     await write({ name: 'Same' });
-    await sent(url + id);
+    await sendRequest(url + id);
     await write({ name: 'Same' });
-    assert.ok(isKept(await sent(url + id)));
+    assert.ok(isKept(await sendRequest(url + id)));
     await write({ name: 'Other' });
-    assert.equal(isKept(await sent(url + id)), false);
+    assert.equal(isKept(await sendRequest(url + id)), false);
     assert.equal(origin.count(id), 2);
   });
 
@@ -259,8 +259,8 @@ inPlace('one thread', {}, place => {
     // The log takes so many single calls at a time, and tests before this one may have used that up: it is asked again.
     await eventually(async () => {
       const path = `${url}/${createPublicId()}`;
-      await sent(path);
-      await sent(path);
+      await sendRequest(path);
+      await sendRequest(path);
       const { body, text } = await app.ask('GET', query);
       const rows = (body.data ?? []) as { tags: string[] }[];
       const tagged = new Set(rows.map(({ tags }) => tags.includes('cached-response')));
@@ -276,7 +276,7 @@ inPlace('one thread', {}, place => {
       allowed_methods: ['GET'],
     };
     const { id, url } = fresh(await published({ CORS: cors }));
-    const from = (name: string) => sent(url + id, { headers: { origin: `https://${name}.example` } });
+    const from = (name: string) => sendRequest(url + id, { headers: { origin: `https://${name}.example` } });
     const allowed = 'access-control-allow-origin';
     assert.equal((await from('a')).headers[allowed], 'https://a.example');
     const heard = await from('b');
@@ -294,7 +294,7 @@ inPlace('one thread', {}, place => {
     const outer = openApi(upstream, { ...kept, proxy: { target_url: `gw://${inner.name}` } });
     const url = await publish(app, outer);
     const id = createPublicId();
-    for (const expected of [false, true, true]) assert.equal(isKept(await sent(`${url}/case=${id}`)), expected);
+    for (const expected of [false, true, true]) assert.equal(isKept(await sendRequest(`${url}/case=${id}`)), expected);
     assert.equal(origin.count(id), 1);
   });
 
@@ -306,7 +306,7 @@ inPlace('one thread', {}, place => {
       version_data: { not_versioned: false, versions: { v1: { name: 'v1' }, v2: { name: 'v2' } } },
     });
     const { id, url } = fresh(await publish(app, definition));
-    const call = (version: string) => sent(url + id, { headers: { 'x-version': version } });
+    const call = (version: string) => sendRequest(url + id, { headers: { 'x-version': version } });
     const heard = [await call('v1'), await call('v2'), await call('v1'), await call('v2')];
     assert.deepEqual(heard.map(isKept), [false, false, true, true]);
     assert.equal(origin.count(id), 2);
@@ -320,8 +320,8 @@ inPlace('one thread', {}, place => {
     });
     const id = createPublicId();
     const twice = async (path: string, ask: Ask = {}) => {
-      await sent(`${url}${path}?case=${id}`, ask);
-      return isKept(await sent(`${url}${path}?case=${id}`, ask));
+      await sendRequest(`${url}${path}?case=${id}`, ask);
+      return isKept(await sendRequest(`${url}${path}?case=${id}`, ask));
     };
     assert.ok(await twice('/listed'));
     assert.ok(await twice('/listed', { method: 'OPTIONS' }));
@@ -337,9 +337,9 @@ inPlace('one thread', {}, place => {
       endpoints: [{ path: '/posted', method: 'POST' }],
     };
     const body = 'x'.repeat(11_000_000);
-    for (const { url } of await publishBoth(app, upstream, saidOf(posted))) {
+    for (const { url } of await publishBoth(app, upstream, toDefinitions(posted))) {
       for (const _time of [1, 2]) {
-        const heard = await sent(`${url}/posted?case=${createPublicId()}`, { method: 'POST', body });
+        const heard = await sendRequest(`${url}/posted?case=${createPublicId()}`, { method: 'POST', body });
         assert.deepEqual([heard.status, isKept(heard)], [200, false]);
       }
       const asked = request(`${url}/posted`, {
@@ -364,7 +364,7 @@ inPlace('one thread', {}, place => {
       app.ask('POST', '/gw/debug', { body: { spec: definition, request: { method: 'GET', path, headers: {} } } });
     for (const _time of [1, 2]) assert.equal((await debug()).status, 200);
     assert.equal(origin.count(id), 2);
-    assert.equal(isKept(await sent(url + id)), false);
+    assert.equal(isKept(await sendRequest(url + id)), false);
   });
 });
 
@@ -400,7 +400,7 @@ inPlace('several threads', { settings: { threads: '3' } }, place => {
     const { app, upstream } = place();
     const url = await publish(app, openApi(upstream, kept));
     const id = createPublicId();
-    const call = (ask: Ask = {}) => sent(`${url}/a?case=${id}`, { ...ask, headers: { connection: 'close' } });
+    const call = (ask: Ask = {}) => sendRequest(`${url}/a?case=${id}`, { ...ask, headers: { connection: 'close' } });
     await eventually(async () => {
       for (let n = 0; n < 20; n++) assert.ok(isKept(await call()));
     });
@@ -419,7 +419,7 @@ inPlace('little room', { settings: { 'cache.max_memory_bytes': '20000', 'cache.m
     const { app, upstream, origin } = place();
     const url = await publish(app, openApi(upstream, kept));
     const ids = Array.from({ length: 10 }, () => createPublicId());
-    const call = (id: string) => sent(`${url}/a?case=${id}`);
+    const call = (id: string) => sendRequest(`${url}/a?case=${id}`);
     for (const id of ids) origin.says.set(id, { body: Buffer.alloc(4000) });
     for (const id of ids) await call(id);
     assert.deepEqual(await Promise.all(ids.slice(-3).map(async id => isKept(await call(id)))), [true, true, true]);
@@ -436,7 +436,7 @@ inPlace('callers have a say', { settings: { 'cache.honour_request_cache_control'
     const { app, upstream, origin } = place();
     const url = await publish(app, openApi(upstream, kept));
     const id = createPublicId();
-    const heard = await sent(`${url}/a?case=${id}`, { headers: { 'cache-control': 'only-if-cached' } });
+    const heard = await sendRequest(`${url}/a?case=${id}`, { headers: { 'cache-control': 'only-if-cached' } });
     assert.equal(heard.status, 504);
     assert.equal(String(heard.body), '{\n    "error": "No cached response"\n}');
     assert.equal(origin.count(id), 0);
@@ -456,12 +456,12 @@ test('gateways on one Redis share and invalidate cached responses, and serve req
     for (const it of gateways) await it.settled();
     const id = createPublicId();
     const call = ({ gateway }: TestProcess) =>
-      sent(`${gateway}${api.proxy.listen_path}/a?case=${id}`, { headers: { host: 'api.example' } });
+      sendRequest(`${gateway}${api.proxy.listen_path}/a?case=${id}`, { headers: { host: 'api.example' } });
     // What one finds again has been written: then the other finds it too.
     const inTurn = async () => [isKept(await call(one)), isKept(await call(one)), isKept(await call(two))];
     const secret = one.application.credentials!.gateway_secret;
     const forget = ({ application }: TestProcess) =>
-      sent(`${application.urls.dashboard}/gw/cache/${api.api_id}`, {
+      sendRequest(`${application.urls.dashboard}/gw/cache/${api.api_id}`, {
         method: 'DELETE',
         headers: { 'x-gw-authorization': secret },
       });

@@ -10,7 +10,7 @@ import { test } from 'node:test';
 import { onEveryEngine, startApp, type TestApp } from './support/app.ts';
 import { makeAuthority, makeServerCertificate } from './support/certificates.ts';
 import { freePort } from './support/services/server.ts';
-import { eventually, openApi, publish, settled } from './support/traffic.ts';
+import { eventually, openApi, publish, waitUntilApplied } from './support/traffic.ts';
 import { startUpstream } from './support/upstream.ts';
 import { withSettings } from './support/with-settings.ts';
 
@@ -90,7 +90,7 @@ onEveryEngine(
       const made = await call(app().url.gateway, '/gw/apis', sent);
       assert.equal(made.status, 200, made.text);
       assert.deepEqual(JSON.parse(made.text), { key: definition.api_id, status: 'ok', action: 'added' });
-      await settled(app());
+      await waitUntilApplied(app());
       const url = app().url.gateway + definition.proxy.listen_path;
       assert.equal((await fetch(`${url}/x`)).status, 200);
       await upstream.close();

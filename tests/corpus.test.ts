@@ -9,7 +9,7 @@ import { corpus, type Sample } from './corpus/corpus.ts';
 import type { Bag } from './corpus/pieces.ts';
 import type { Called } from './corpus/samples.ts';
 import { type EngineName, startApp, type TestApp } from './support/app.ts';
-import { settled } from './support/traffic.ts';
+import { waitUntilApplied } from './support/traffic.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 
 test('the corpus is large, varied and the same on every run', () => {
@@ -117,7 +117,7 @@ function runs(engine: EngineName, whole: boolean): void {
           const { 'x-gw-api-gateway': _, ...openApi } = document;
           assert.partialDeepStrictEqual(home, openApi);
           assert.deepEqual(endpointsOf(home), endpointsOf(document as OasDefinition));
-          await settled(app);
+          await waitUntilApplied(app);
           for (const one of fate.calls) await called(id, one);
         });
     }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { onEveryEngine, rememberSecrets, startApp, type TestApp } from './support/app.ts';
-import { eventually, openApi, publish, settled } from './support/traffic.ts';
+import { eventually, openApi, publish, waitUntilApplied } from './support/traffic.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 
 const values = {
@@ -32,7 +32,7 @@ onEveryEngine(
         credential: accessKey,
       });
       assert.equal(status, 200, text);
-      await settled(app());
+      await waitUntilApplied(app());
       return app().url.gateway + definition.proxy.listen_path;
     }
     const reasonOf = async (apiId: string) =>
@@ -45,7 +45,7 @@ onEveryEngine(
         const path = `/admin/organisations/${tenant.orgId}/grants`;
         const { status, text } = await app().ask('PUT', path, { body: { secrets, networks } });
         assert.equal(status, 200, text);
-        await settled(app());
+        await waitUntilApplied(app());
       };
       await grant([]);
       for (const [form, name] of [

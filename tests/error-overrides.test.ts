@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { startApp, type TestApp } from './support/app.ts';
 import { publishBoth } from './support/both-formats.ts';
-import { unservedReason } from './support/traffic.ts';
+import { findUnavailableReason } from './support/traffic.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 
 describe('Error overrides', () => {
@@ -189,7 +189,7 @@ describe('Error overrides', () => {
   for (const [what, rules] of broken) {
     test(`an API with a rule that ${what} is not served, and its status names the reason`, async () => {
       for (const { url } of await published(rules as Record<string, Rule[]>)) {
-        const reason = await unservedReason(app, `${url}/x`);
+        const reason = await findUnavailableReason(app, `${url}/x`);
         assert.ok(reason.includes(what), reason);
       }
     });

@@ -8,7 +8,7 @@ import { startCertificateExpiryMonitor } from '#gateway/runtime/certificate-expi
 import { startApp, type TestApp } from './support/app.ts';
 import { makeCertificate } from './support/certificates.ts';
 import { hook, issuer, publishTokens, type Wanted } from './support/oauth2.ts';
-import { openApi, publish, settled } from './support/traffic.ts';
+import { openApi, publish, waitUntilApplied } from './support/traffic.ts';
 import { eventually, startUpstream, type Upstream } from './support/upstream.ts';
 import { handling, type Receiver, startReceiver, webhook } from './support/webhooks.ts';
 
@@ -52,7 +52,7 @@ async function hooked(event: EventName, definition: object = {}, credential?: st
   const asked = { body: { api_definition: api }, ...(credential && { credential }) };
   const { status, text } = await app.ask('POST', '/api/apis', asked);
   assert.equal(status, 200, text);
-  await settled(app);
+  await waitUntilApplied(app);
   const url = app.url.gateway + api.proxy.listen_path;
   return {
     api,
@@ -76,7 +76,7 @@ async function keyFor(apiId: string, key: object) {
     body: { access_rights: { [apiId]: {} }, ...key },
   });
   assert.equal(status, 200, text);
-  await settled(app);
+  await waitUntilApplied(app);
   return {
     id: body.key_id as string,
     hash: body.key_hash as string,
@@ -218,7 +218,7 @@ async function ofOrganisation(event: EventName, limits: object, message: string)
   const { orgId, accessKey } = await app.stranger();
   const { call, told, listenPath } = await hooked(event, {}, accessKey);
   assert.equal((await app.ask('POST', `/gw/org/keys/${orgId}`, { body: limits })).status, 200);
-  await settled(app);
+  await waitUntilApplied(app);
   const [first, second] = [await call(), await call()];
   assert.equal(first, 200);
   assert.ok(second >= 400);

@@ -22,7 +22,7 @@ import {
   textOf,
 } from './examples/example.ts';
 import { examples } from './examples/list.ts';
-import { page, shownBy } from './examples/page.ts';
+import { describeExample, page } from './examples/page.ts';
 import { placeOf, type Surroundings, surroundings } from './examples/place.ts';
 import { run } from './examples/run.ts';
 import type { TestApp } from './support/app.ts';
@@ -35,7 +35,8 @@ test('each format has at least twenty examples, each with a description, and the
   }
   const expected = [...examples.keys()].flatMap(name => forms.flatMap(form => fileOf(name, form) ?? []));
   assert.deepEqual(definitionFiles, expected.sort());
-  for (const [name, example] of examples) assert.ok(shownBy(name, example), `${name} does not say what it shows`);
+  for (const [name, example] of examples)
+    assert.ok(describeExample(name, example), `${name} does not say what it shows`);
 });
 
 test('the page of examples is up to date', () => {

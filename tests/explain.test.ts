@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { rememberSecrets, startApp, type TestApp } from './support/app.ts';
 import { type Published, publishBoth } from './support/both-formats.ts';
-import { eventually, openApi, publish, settled } from './support/traffic.ts';
+import { eventually, openApi, publish, waitUntilApplied } from './support/traffic.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 
 interface Step {
@@ -80,7 +80,7 @@ describe('Request explanation', () => {
       body: { rate: 2, per: 1000, access_rights: { [apiId]: { versions: ['Default'] } } },
     });
     rememberSecrets({ key: body.key_id });
-    await settled(app);
+    await waitUntilApplied(app);
     return body.key_id;
   }
 

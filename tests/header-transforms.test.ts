@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startApp, type TestApp } from './support/app.ts';
 import { errorBody } from './support/step-harness.ts';
-import { openApi, publish, unservedReason } from './support/traffic.ts';
-import { keyFor, type Shaping, sent, shape } from './support/transform-fixtures.ts';
+import { findUnavailableReason, openApi, publish } from './support/traffic.ts';
+import { fetchForwarded, keyFor, type Shaping, shape } from './support/transform-fixtures.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 
 const secrets = JSON.stringify({ upstream: 'canary-from-settings' });
@@ -32,11 +32,11 @@ describe('Header transforms', () => {
     });
     const headers = { 'x-secret': 'a', x_secret: 'b', 'X-Set': 'caller', 'x-both': 'caller', 'x-gone': 'c' };
     for (const { form, url } of apis) {
-      const here = await sent(upstream, `${url}/a/1`, { headers });
+      const here = await fetchForwarded(upstream, `${url}/a/1`, { headers });
       const { 'x-set': set, 'x-both': both, 'x-again': again, 'x-secret': secret, 'x-gone': gone } = here.headers;
       assert.deepEqual([set, both, again, secret, gone], [undefined, 'endpoint', '1', undefined, undefined], form);
       assert.ok(!here.rawHeaders.some(name => /^x_secret$/i.test(name)), form);
-      const there = await sent(upstream, `${url}/b`, { headers });
+      const there = await fetchForwarded(upstream, `${url}/b`, { headers });
       assert.deepEqual([there.headers['x-set'], there.headers['x-both']], ['version', 'version'], form);
     }
   });
@@ -79,7 +79,7 @@ describe('Header transforms', () => {
       endpoints: [{ path: '/a', request: off, response: off }],
     });
     for (const { form, url } of apis) {
-      const { headers } = await sent(upstream, `${url}/a`, { headers: { 'x-kept': '1' } });
+      const { headers } = await fetchForwarded(upstream, `${url}/a`, { headers: { 'x-kept': '1' } });
       assert.deepEqual([headers['x-set'], headers['x-kept']], [undefined, '1'], form);
       assert.equal((await fetch(`${url}/a`)).headers.get('x-set'), null, form);
     }
@@ -142,7 +142,11 @@ describe('Header transforms', () => {
     for (const { form, url } of apis) {
       const { key_id } = (await app.ask('POST', '/api/keys', { body: { ...limits, access_rights } })).body;
       const body = new URLSearchParams({ a: 'from the form', long: 'x'.repeat(100_000) });
-      const got = await sent(upstream, `${url}/?b=q`, { method: 'POST', headers: { authorization: key_id }, body });
+      const got = await fetchForwarded(upstream, `${url}/?b=q`, {
+        method: 'POST',
+        headers: { authorization: key_id },
+        body,
+      });
       assert.equal(got.body, body.toString(), form);
       const seen = ['x-form', 'x-left', 'x-rate'].map(name => got.headers[name]);
       assert.deepEqual(seen, ['from the form/q', '8 of 9', '6 of 7'], form);
@@ -193,7 +197,7 @@ describe('Header transforms', () => {
         { endpoints: [{ path: '/a', request: change! }] },
       ]) {
         for (const { form, url } of await shaped(wish)) {
-          assert.equal(await unservedReason(app, `${url}/a`), reason, form);
+          assert.equal(await findUnavailableReason(app, `${url}/a`), reason, form);
         }
       }
   });
@@ -201,12 +205,12 @@ describe('Header transforms', () => {
   test('forwarding headers can be removed, and the host header can be replaced', async () => {
     const remove = ['X-Forwarded-For', 'x-real-ip', 'X-Forwarded-Host', 'x-forwarded-proto'];
     for (const { form, url } of await shaped({ request: { remove } })) {
-      const { headers } = await sent(upstream, `${url}/`);
+      const { headers } = await fetchForwarded(upstream, `${url}/`);
       for (const name of remove) assert.equal(headers[name.toLowerCase()], undefined, `${form} ${name}`);
     }
     const add = { Host: 'inside.example:81', 'X-Real-IP': '192.0.2.9', 'X-Forwarded-Host': 'shown.example' };
     for (const { form, url } of await shaped({ request: { add } })) {
-      const { headers } = await sent(upstream, `${url}/`);
+      const { headers } = await fetchForwarded(upstream, `${url}/`);
       const { host, 'x-real-ip': address, 'x-forwarded-host': shown } = headers;
       assert.deepEqual([host, address, shown], ['inside.example:81', '192.0.2.9', 'shown.example'], form);
       assert.equal(headers['x-forwarded-for'], '127.0.0.1', form);
@@ -224,11 +228,11 @@ describe('Header transforms', () => {
       ],
     });
     for (const { form, url } of apis) {
-      assert.equal((await sent(upstream, `${url}/a`)).method, 'POST', form);
-      assert.equal((await sent(upstream, `${url}/b`, { method: 'HEAD' })).method, 'GET', form);
-      const deleted = await sent(upstream, `${url}/c`, { method: 'POST', body: 'x' });
+      assert.equal((await fetchForwarded(upstream, `${url}/a`)).method, 'POST', form);
+      assert.equal((await fetchForwarded(upstream, `${url}/b`, { method: 'HEAD' })).method, 'GET', form);
+      const deleted = await fetchForwarded(upstream, `${url}/c`, { method: 'POST', body: 'x' });
       assert.deepEqual([deleted.method, deleted.body], ['DELETE', 'x'], form);
-      assert.equal((await sent(upstream, `${url}/c`)).method, 'GET', form);
+      assert.equal((await fetchForwarded(upstream, `${url}/c`)).method, 'GET', form);
       for (const path of ['/d', '/e']) {
         const reply = await fetch(url + path);
         assert.deepEqual([reply.status, await reply.text()], [405, errorBody('Method not allowed')], form);
@@ -267,7 +271,7 @@ describe('Header transforms', () => {
       [{ name: 'header_injector', options: { add_headers: ['x'] } }, 'the options of the response processor'],
       [{ name: 'header_transform', options: { rev_proxy_header_cleanup: { headers: ['Location'] } } }, 'no address'],
     ] as const) {
-      assert.match(await unservedReason(app, await publish(app, processors([processor]))), new RegExp(reason));
+      assert.match(await findUnavailableReason(app, await publish(app, processors([processor]))), new RegExp(reason));
     }
   });
 

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { formatKeyId } from '#access/keys/ids.ts';
 import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine } from './support/app.ts';
-import { openApi, publish, settled } from './support/traffic.ts';
+import { openApi, publish, waitUntilApplied } from './support/traffic.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 
 for (const at_rest of ['encrypted', 'hashed'])
@@ -23,7 +23,7 @@ for (const at_rest of ['encrypted', 'hashed'])
         const make = async (path: string): Promise<string> => {
           const { status, text, body: made } = await app().ask('POST', path, { body });
           assert.equal(status, 200, text);
-          await settled(app());
+          await waitUntilApplied(app());
           return made.key;
         };
         const statuses = (...keys: string[]) =>

@@ -4,7 +4,7 @@ import { createPublicId } from '#base/ids.ts';
 import type { SettingName } from '#base/settings.ts';
 import { startApp, type TestApp } from './support/app.ts';
 import { publishBoth } from './support/both-formats.ts';
-import { type Definition, openApi, publish, settled } from './support/traffic.ts';
+import { type Definition, openApi, publish, waitUntilApplied } from './support/traffic.ts';
 import { eventually, startUpstream, type Upstream } from './support/upstream.ts';
 import { handling, type Receiver, startReceiver, webhook } from './support/webhooks.ts';
 
@@ -69,7 +69,7 @@ async function keyTo(app: TestApp, apis: readonly Definition[], key: object, rig
   const put = async (method: string, path: string, more: object) => {
     const made = await app.ask(method, path, { body: { access_rights, ...key, ...more } });
     assert.equal(made.status, 200, made.text);
-    await settled(app);
+    await waitUntilApplied(app);
     return made.body.key_id as string;
   };
   const keyId = await put('POST', `/api/keys/${id}`, {});
@@ -265,11 +265,11 @@ limiting('Rate limits and quotas', { 'limits.organisations': 'true' }, app => {
     for (const [key, passed, message] of limited) {
       const made = await app().ask('POST', '/admin/org/keys', { body: { org_id, ...key } });
       assert.equal(made.status, 200, made.text);
-      await settled(app());
+      await waitUntilApplied(app());
       await passes(url, passed);
       await isRefused(url, { status: 403, text: refusal(message) });
       assert.equal((await app().ask('DELETE', path)).status, 200);
-      await settled(app());
+      await waitUntilApplied(app());
     }
     await passes(url, 3);
   });

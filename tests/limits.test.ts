@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine, type TestApp } from './support/app.ts';
-import { openApi, publish, settled } from './support/traffic.ts';
+import { openApi, publish, waitUntilApplied } from './support/traffic.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 
 /** Limits from management to traffic and back, through real sockets. */
@@ -19,7 +19,7 @@ async function limitedApi(app: TestApp, key: object, definition: object = {}) {
   const rights = { [api.api_id]: {} };
   const made = await app.ask('POST', `/api/keys/${createPublicId()}`, { body: { access_rights: rights, ...key } });
   assert.equal(made.status, 200, made.text);
-  await settled(app);
+  await waitUntilApplied(app);
   const id: string = made.body.key_id;
   const headers = { authorization: id };
   return {
@@ -41,7 +41,7 @@ async function limitedApi(app: TestApp, key: object, definition: object = {}) {
       const path = `/api/keys/${encodeURIComponent(id)}${query}`;
       const changed = await app.ask('PUT', path, { body: { access_rights: rights, ...body } });
       assert.equal(changed.status, 200, changed.text);
-      await settled(app);
+      await waitUntilApplied(app);
     },
   };
 }
@@ -100,7 +100,7 @@ onEveryEngine('Rate limits and quotas', current => {
     const path = `/api/keys/${encodeURIComponent(key.id)}`;
     assert.equal((await app.ask('DELETE', path)).status, 200);
     assert.equal((await app.ask('POST', path, { body: { access_rights: rights } })).status, 200);
-    await settled(app);
+    await waitUntilApplied(app);
     assert.deepEqual(await key.statuses(2), [200, 403]);
   });
 
@@ -139,7 +139,7 @@ onEveryEngine(
       const path = `/api/keys/${key_hash}`;
       assert.equal((await app.ask('GET', path)).body.data.quota_remaining, 0);
       assert.equal((await app.ask('PUT', path, { body: { access_rights: rights, ...limits } })).status, 200);
-      await settled(app);
+      await waitUntilApplied(app);
       assert.deepEqual(await statuses(3), [200, 200, 403]);
     });
   },
@@ -156,16 +156,16 @@ onEveryEngine(
       const two = await publish(app, openApi(upstreams.open!));
       const body = { org_id, quota_max: 2, quota_renewal_rate: 3600 };
       assert.equal((await app.ask('POST', '/admin/org/keys', { body })).status, 200);
-      await settled(app);
+      await waitUntilApplied(app);
       const statuses = async () => [(await fetch(one)).status, (await fetch(two)).status, (await fetch(one)).status];
       assert.deepEqual(await statuses(), [200, 200, 403]);
       const path = `/admin/org/keys/${org_id}`;
       assert.equal((await app.ask('GET', path)).body.data.quota_remaining, 0);
       assert.equal((await app.ask('PUT', path, { body })).status, 200);
-      await settled(app);
+      await waitUntilApplied(app);
       assert.deepEqual(await statuses(), [200, 200, 403]);
       assert.equal((await app.ask('DELETE', path)).status, 200);
-      await settled(app);
+      await waitUntilApplied(app);
       assert.deepEqual(await statuses(), [200, 200, 200]);
     });
   },

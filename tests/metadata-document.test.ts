@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startApp, type TestApp } from './support/app.ts';
 import { publishBoth } from './support/both-formats.ts';
-import { openApi, publish, unservedReason } from './support/traffic.ts';
+import { findUnavailableReason, openApi, publish } from './support/traffic.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 
 describe('Protected resource metadata', () => {
@@ -61,7 +61,7 @@ describe('Protected resource metadata', () => {
   for (const [name, [asked, what]] of Object.entries(elsewhere))
     test(`an API that requires ${name} is not served without it`, async () => {
       const url = await publish(app, openApi(upstream, { ...asked }));
-      assert.equal(await unservedReason(app, `${url}/x`), `the gateway does not offer ${what}`);
+      assert.equal(await findUnavailableReason(app, `${url}/x`), `the gateway does not offer ${what}`);
     });
 
   test('the built-in store may be named', async () => {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { type SettingName, settingNames } from '#base/settings.ts';
 import { startApp } from './support/app.ts';
-import { openApi, settled } from './support/traffic.ts';
+import { openApi, waitUntilApplied } from './support/traffic.ts';
 import { startUpstream } from './support/upstream.ts';
 
 test('a migrated organisation, API, policy and key keep their ids, and clients are served unchanged', async t => {
@@ -28,7 +28,7 @@ test('a migrated organisation, API, policy and key keep their ids, and clients a
   assert.deepEqual((await ask('/admin/policies/import', { Data: [policy] })).Meta, { gold: true });
   const key = `${org_id}0123456789abcdef0123456789abcdef`;
   assert.equal((await ask(`/gw/keys/${key}`, { org_id, apply_policies: ['gold'] })).key, key);
-  await settled(app);
+  await waitUntilApplied(app);
   const url = app.url.gateway + definition.proxy.listen_path;
   assert.equal((await fetch(url, { headers: { authorization: key } })).status, 200);
   assert.equal((await fetch(url, { headers: { authorization: `${key}0` } })).status, 403);

@@ -5,7 +5,7 @@ import { createPublicId } from '#base/ids.ts';
 import { startApp, type TestApp } from './support/app.ts';
 import { publishBoth, type Said } from './support/both-formats.ts';
 import { errorBody } from './support/step-harness.ts';
-import { settled } from './support/traffic.ts';
+import { waitUntilApplied } from './support/traffic.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 
 const classicVersion = (extended_paths: object) => ({
@@ -83,7 +83,7 @@ describe('Mock responses', () => {
       const body = { access_rights: { [apiId]: {} } };
       const made = await app.ask('POST', `/api/keys/${createPublicId()}`, { body });
       assert.equal(made.status, 200, made.text);
-      await settled(app);
+      await waitUntilApplied(app);
       const reply = await fetch(`${url}/mock`, { headers: { authorization: made.body.key_id } });
       assert.deepEqual([reply.status, await reply.text()], [200, 'secret'], form);
     }
@@ -185,7 +185,7 @@ describe('Mock responses', () => {
     };
     const reply = await app.ask('POST', '/gw/apis/oas', { body: { ...shown, 'x-gw-api-gateway': gateway } });
     assert.equal(reply.status, 200, reply.text);
-    await settled(app);
+    await waitUntilApplied(app);
     return (path: string, headers: Record<string, string> = {}) =>
       fetch(`${app.url.gateway}/${id}${path}`, { headers });
   };

@@ -4,7 +4,7 @@ import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine, rememberSecrets, startApp } from './support/app.ts';
 import { walkOf } from './support/doc-commands.ts';
 import { policyFor } from './support/oauth2.ts';
-import { openApi, publish, settled } from './support/traffic.ts';
+import { openApi, publish, waitUntilApplied } from './support/traffic.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 
 const back = 'https://app.example/back';
@@ -94,7 +94,7 @@ onEveryEngine('OAuth consent', app => {
   test('an implicit token is issued where the API allows it', async () => {
     const { agree, call } = await addProvider();
     const { body } = await agree(await addUser({ oauth: 'write' }), { response_type: 'token' });
-    await settled(app());
+    await waitUntilApplied(app());
     assert.equal(await call(body.access_token), 200);
     assert.ok(body.redirect_to.startsWith(`${back}#`));
   });

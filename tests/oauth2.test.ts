@@ -4,7 +4,7 @@ import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine } from './support/app.ts';
 import { documentOf, header, hook, publishTokens, tokenOf } from './support/oauth2.ts';
 import { startPublisher } from './support/tokens.ts';
-import { unservedReason } from './support/traffic.ts';
+import { findUnavailableReason } from './support/traffic.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 import { type Receiver, startReceiver } from './support/webhooks.ts';
 
@@ -122,7 +122,10 @@ onEveryEngine('OAuth 2.0 scopes and protected resource metadata', app => {
       scheme: { scopeCheck: { enabled: true } },
       schemes: { jwt: { enabled: false }, key: { enabled: true } },
     });
-    assert.match(await unservedReason(app(), `${url}/x`), /scope checks need an auth method that verifies tokens/);
+    assert.match(
+      await findUnavailableReason(app(), `${url}/x`),
+      /scope checks need an auth method that verifies tokens/,
+    );
   });
 
   test('protected resource metadata is served, and refusals carry its URL in WWW-Authenticate', async () => {

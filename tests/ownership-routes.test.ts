@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine, type TestApp } from './support/app.ts';
-import { type Definition, openApi, settled } from './support/traffic.ts';
+import { type Definition, openApi, waitUntilApplied } from './support/traffic.ts';
 import { withSettings } from './support/with-settings.ts';
 
 const upstream = { url: 'http://127.0.0.1:9/' };
@@ -323,10 +323,10 @@ onEveryEngine('ownership of references', app => {
   test('a refused reference is not served: the internal API gets only requests from APIs of its owners', async () => {
     const route = classic(`/${createPublicId()}/`, { proxy: { target_url: `gw://${owned.id}/` } });
     await writer(app(), other).add(route);
-    await settled(app());
+    await waitUntilApplied(app());
     assert.equal((await fetch(app().url.gateway + route.proxy.listen_path)).status, 404);
     await writer(app(), owner).add(route);
-    await settled(app());
+    await waitUntilApplied(app());
     assert.notEqual((await fetch(app().url.gateway + route.proxy.listen_path)).status, 404);
   });
 });

@@ -4,7 +4,7 @@ import { createPublicId } from '#base/ids.ts';
 import type { AnyOperation } from '#operations/operation.ts';
 import { catalogue } from '../src/catalogue.ts';
 import { onEveryEngine } from './support/app.ts';
-import { eventually, openApi, settled } from './support/traffic.ts';
+import { eventually, openApi, waitUntilApplied } from './support/traffic.ts';
 
 const upstream = { url: 'http://127.0.0.1:9' };
 const dates = ['startDay', 'startMonth', 'startYear', 'endDay', 'endMonth', 'endYear'];
@@ -199,7 +199,7 @@ onEveryEngine('API ownership', app => {
   });
 
   test('usage and logs of it are counted for its owners only', async () => {
-    await settled(app());
+    await waitUntilApplied(app());
     const { body } = await app().ask('GET', `/api/apis/${owned.id}`);
     const { listen_path } = body.api_definition.proxy;
     assert.equal((await fetch(app().url.gateway + listen_path)).status, 401);

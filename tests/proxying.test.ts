@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import { startApp, type TestApp } from './support/app.ts';
-import { eventually, openApi, publish, settled } from './support/traffic.ts';
+import { eventually, openApi, publish, waitUntilApplied } from './support/traffic.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 
 describe('Proxying', () => {
@@ -37,14 +37,14 @@ describe('Proxying', () => {
     assert.equal((await echoed(`${url}/a`)).body.url, '/a');
     const moved = { ...definition, proxy: { ...definition.proxy, target_url: `${upstream.url}/v2` } };
     await app.ask('PUT', `/api/apis/${definition.api_id}`, { body: { api_definition: moved } });
-    await settled(app);
+    await waitUntilApplied(app);
     assert.equal((await echoed(`${url}/a`)).body.url, '/v2/a');
     const inactive = { ...moved, active: false };
     await app.ask('PUT', `/api/apis/${definition.api_id}`, { body: { api_definition: inactive } });
-    await settled(app);
+    await waitUntilApplied(app);
     assert.equal((await fetch(`${url}/a`)).status, 404);
     await app.ask('DELETE', `/api/apis/${definition.api_id}`);
-    await settled(app);
+    await waitUntilApplied(app);
     const gone = await fetch(`${url}/a`);
     assert.equal(gone.status, 404);
     assert.equal(await gone.text(), 'Not Found');

@@ -13,7 +13,7 @@ import {
   makeServerCertificate,
 } from './support/certificates.ts';
 import { errorBody } from './support/step-harness.ts';
-import { type Definition, eventually, openApi, publish, settled } from './support/traffic.ts';
+import { type Definition, eventually, openApi, publish, waitUntilApplied } from './support/traffic.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 
 interface Line {
@@ -54,7 +54,7 @@ for (const engine of engines)
     async function write(path: string, body: unknown, method = 'POST') {
       const reply = await app.ask(method, path, { body });
       assert.equal(reply.status, 200, reply.text);
-      await settled(app);
+      await waitUntilApplied(app);
       return reply.body;
     }
     const upload = async ({ certPem }: MadeCertificate): Promise<string> => (await write('/api/certs', certPem)).id;

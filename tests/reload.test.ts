@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { BroadcastChannel } from 'node:worker_threads';
 import { Agent, request } from 'undici';
 import { startApp, type TestApp } from './support/app.ts';
-import { eventually, openApi, publish, settled } from './support/traffic.ts';
+import { eventually, openApi, publish, waitUntilApplied } from './support/traffic.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 
 /** A minute of steady traffic, while the definition it goes through changes all the time. */
@@ -58,7 +58,7 @@ describe('Reload under load', () => {
       const until = calls + callers;
       await eventually(() => assert.ok(calls > until || over));
     }
-    await settled(app);
+    await waitUntilApplied(app);
     const last = `r${changes}`;
     await eventually(() => assert.ok(seen.has(last)));
     await eventually(() => assert.ok(performance.now() - started > lastsMs), 2 * lastsMs);

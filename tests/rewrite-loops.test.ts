@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startApp, type TestApp } from './support/app.ts';
 import { errorBody } from './support/step-harness.ts';
-import { keyFor, type Shaping, sent, shape } from './support/transform-fixtures.ts';
+import { fetchForwarded, keyFor, type Shaping, shape } from './support/transform-fixtures.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 
 describe('Internal loops (gw://)', () => {
@@ -42,7 +42,7 @@ describe('Internal loops (gw://)', () => {
     const headers = { authorization: await keyFor(app, apis) };
     for (const { form, url } of apis) {
       const got = async (path: string) => {
-        const { url: target, method, headers: its } = await sent(upstream, url + path, { headers });
+        const { url: target, method, headers: its } = await fetchForwarded(upstream, url + path, { headers });
         return [target, method, its['x-inner']];
       };
       const refused = async (path: string) => {
@@ -71,7 +71,7 @@ describe('Internal loops (gw://)', () => {
       const reply = await fetch(`${url}/a/x`);
       assert.deepEqual([reply.status, await reply.text()], [401, errorBody('Authorization field missing')], form);
       const headers = { authorization: await keyFor(app, [guarded!]) };
-      assert.equal((await sent(upstream, `${url}/a/x`, { headers })).url, '/x', form);
+      assert.equal((await fetchForwarded(upstream, `${url}/a/x`, { headers })).url, '/x', form);
     }
   });
 

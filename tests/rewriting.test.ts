@@ -8,7 +8,7 @@ import { after, before, describe, test } from 'node:test';
 import { startApp, type TestApp } from './support/app.ts';
 import type { Published } from './support/both-formats.ts';
 import { openApi, publish } from './support/traffic.ts';
-import { type Endpoint, keyFor, type Shaping, sent, shape } from './support/transform-fixtures.ts';
+import { type Endpoint, fetchForwarded, keyFor, type Shaping, shape } from './support/transform-fixtures.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 
 /** `fetch` would tidy the target before it is sent. */
@@ -62,7 +62,7 @@ describe('URL rewriting', () => {
       ['.*', '/', '/a/x', '/'],
     ] as const)
       for (const { form, url } of await rewrite(pattern, to)) {
-        const { url: got } = await sent(upstream, url + asked);
+        const { url: got } = await fetchForwarded(upstream, url + asked);
         assert.equal(got, expected, `${form} ${pattern} ${to} ${asked}`);
       }
   });
@@ -88,7 +88,7 @@ describe('URL rewriting', () => {
       },
     });
     const url = await publish(app, definition);
-    const got = async (path: string) => (await sent(upstream, url + path)).url;
+    const got = async (path: string) => (await fetchForwarded(upstream, url + path)).url;
     assert.deepEqual(
       [await got('/a'), await got('/c'), await got('/off')],
       ['/base/b', '/base/shopping/d', '/base/off'],
@@ -97,11 +97,11 @@ describe('URL rewriting', () => {
 
   test('an absolute target is another upstream, whose host is fixed by the definition', async () => {
     for (const { form, url } of await rewrite('/a/(.*)', `${other.url}/there/$1`)) {
-      const { url: got, headers } = await sent(other, `${url}/a/x?q=1`);
+      const { url: got, headers } = await fetchForwarded(other, `${url}/a/x?q=1`);
       assert.deepEqual([got, headers.host], ['/there/x?q=1', new URL(other.url).host], form);
     }
     for (const { form, url } of await rewrite('/a/(\\d+)', 'http://127.0.0.1:$1/there')) {
-      assert.equal((await sent(other, `${url}/a/${other.port}`)).url, '/there', form);
+      assert.equal((await fetchForwarded(other, `${url}/a/${other.port}`)).url, '/there', form);
     }
   });
 
@@ -154,11 +154,15 @@ describe('URL rewriting', () => {
     const headers = { authorization: await keyFor(app, apis, meta) };
     for (const { form, url } of apis) {
       const q = encodeURIComponent('1&d=2 $gw_meta.tenant ../');
-      const escaped = await sent(upstream, `${url}/meta?q=${q}`, { headers });
+      const escaped = await fetchForwarded(upstream, `${url}/meta?q=${q}`, { headers });
       assert.equal(escaped.url, '/b/a%2Fb%3Fc%23d?c=1%26d%3D2%20%24gw_meta.tenant%20..%2F', form);
-      assert.equal((await sent(other, `${url}/whole`, { headers })).url, '/base/x?z=2&y=1', form);
-      assert.equal((await sent(other, `${url}/part?@evil.example/x`, { headers })).url, '/@evil.example/x', form);
-      const kept = await sent(upstream, `${url}/not?q=ftp:%2F%2Fevil.example`, { headers });
+      assert.equal((await fetchForwarded(other, `${url}/whole`, { headers })).url, '/base/x?z=2&y=1', form);
+      assert.equal(
+        (await fetchForwarded(other, `${url}/part?@evil.example/x`, { headers })).url,
+        '/@evil.example/x',
+        form,
+      );
+      const kept = await fetchForwarded(upstream, `${url}/not?q=ftp:%2F%2Fevil.example`, { headers });
       assert.equal(kept.url, '/ftp%3A%2F%2Fevil.example/x', form);
       assert.equal((await fetch(`${url}/not?q=http:%2F%2Fa@b%2F`, { headers })).status, 400, form);
     }
@@ -207,7 +211,7 @@ describe('URL rewriting', () => {
     const gold = await keyFor(app, apis, { plan: 'gold' });
     for (const { form, url } of apis) {
       const got = async (path: string, headers: Record<string, string> = {}, init: RequestInit = {}) =>
-        (await sent(upstream, url + path, { ...init, headers: { authorization: key, ...headers } })).url;
+        (await fetchForwarded(upstream, url + path, { ...init, headers: { authorization: key, ...headers } })).url;
       assert.equal(await got('/a/x'), '/default/x', form);
       assert.equal(await got('/a/x', { 'x-kind': 'k5' }), '/header/', form);
       assert.equal(await got('/a/x?kind=orders'), '/query/orders/x', form);
@@ -234,7 +238,7 @@ describe('URL rewriting', () => {
       ],
     });
     for (const { form, url } of apis) {
-      const got = await sent(upstream, `${url}/a`);
+      const got = await fetchForwarded(upstream, `${url}/a`);
       assert.deepEqual([got.url, got.method, got.headers['x-of']], ['/b', 'POST', 'a'], form);
     }
   });

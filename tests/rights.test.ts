@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine, rememberSecrets } from './support/app.ts';
 import { mint } from './support/tokens.ts';
-import { type Definition, eventually, openApi, publish, settled } from './support/traffic.ts';
+import { type Definition, eventually, openApi, publish, waitUntilApplied } from './support/traffic.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 
 interface Line {
@@ -29,7 +29,7 @@ onEveryEngine(
     async function write(method: string, path: string, body: object) {
       const reply = await app().ask(method, path, { body });
       assert.equal(reply.status, 200, reply.text);
-      await settled(app());
+      await waitUntilApplied(app());
       return reply.body;
     }
     async function makeKey(body: object): Promise<string> {

@@ -12,7 +12,7 @@ import { engines, onEveryEngine, rememberSecrets } from './support/app.ts';
 import { type TestProcess, testInstallation } from './support/installation.ts';
 import { testPostgres } from './support/services/engines.ts';
 import { mint } from './support/tokens.ts';
-import { openApi, publish, settled, unservedReason } from './support/traffic.ts';
+import { findUnavailableReason, openApi, publish, waitUntilApplied } from './support/traffic.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 
 /** Secrets inside definitions rest in the database as ciphertext. */
@@ -48,7 +48,7 @@ onEveryEngine('Encryption of secrets in definitions at rest', app => {
     ];
     const made = await app().ask('POST', '/api/apis', { body: { api_definition: api, hook_references } });
     assert.equal(made.status, 200, made.text);
-    await settled(app());
+    await waitUntilApplied(app());
     await fetch(app().url.gateway + api.proxy.listen_path);
     assert.equal(forwardedBy(), basic(secrets.password));
     const read = (await app().ask('GET', `/api/apis/${api.api_id}`)).body;
@@ -58,7 +58,7 @@ onEveryEngine('Encryption of secrets in definitions at rest', app => {
     read.api_definition.upstream_auth.basic_auth.password = secrets.next;
     const put = await app().ask('PUT', `/api/apis/${api.api_id}`, { body: read });
     assert.equal(put.status, 200, put.text);
-    await settled(app());
+    await waitUntilApplied(app());
     await fetch(app().url.gateway + api.proxy.listen_path);
     assert.equal(forwardedBy(), basic(secrets.next));
     const kept = await text();
@@ -78,8 +78,8 @@ onEveryEngine('Encryption of secrets in definitions at rest', app => {
       await records.db.updateTable('apis').set({ body: changed }).where('id', '=', id).execute();
       records.markChanged('apis', '');
     });
-    await settled(app());
-    assert.match(await unservedReason(app(), url), /^A stored secret \(api secrets\/\w+\) cannot be decrypted/);
+    await waitUntilApplied(app());
+    assert.match(await findUnavailableReason(app(), url), /^A stored secret \(api secrets\/\w+\) cannot be decrypted/);
     assert.equal((await fetch(whole)).status, 200);
     assert.equal((await app().ask('GET', `/api/apis/${damaged.api_id}`)).status, 500);
   });

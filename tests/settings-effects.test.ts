@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { readSettings, type SettingName } from '#base/settings.ts';
 import { validateTrafficSettings } from '#gateway/runtime/validate-settings.ts';
 import { startApp } from './support/app.ts';
-import { openApi, publish, settled } from './support/traffic.ts';
+import { openApi, publish, waitUntilApplied } from './support/traffic.ts';
 import type { Upstream } from './support/upstream.ts';
 import { withSettings } from './support/with-settings.ts';
 
@@ -273,7 +273,7 @@ withSettings(
       assert.equal(status, 400);
       assert.match(text, /20/);
       const { body } = await app().ask('POST', '/gw/keys/twenty-characters-00', { body: {} });
-      await settled(app());
+      await waitUntilApplied(app());
       const as = async (authorization: string) => (await fetch(url, { headers: { authorization } })).status;
       assert.equal(await as('twenty-characters-00'), 200, 'a key without rights, of an installation that allows them');
       assert.equal(await as(body.key), 200);

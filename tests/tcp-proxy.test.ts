@@ -9,7 +9,7 @@ import { connect as connectTls, createServer as createTlsServer } from 'node:tls
 import { call, callerOn } from './hostile/raw.ts';
 import { startApp, type TestApp } from './support/app.ts';
 import { type MadeCertificate, makeAuthority, makeServerCertificate } from './support/certificates.ts';
-import { type Definition, eventually, openApi, settled } from './support/traffic.ts';
+import { type Definition, eventually, openApi, waitUntilApplied } from './support/traffic.ts';
 import { startUpstream } from './support/upstream.ts';
 
 /** Says its name, then repeats every byte. */
@@ -76,7 +76,7 @@ describe('TCP proxying', () => {
   const publish = async (definition: Definition) => {
     const { status, text } = await app.ask('POST', '/api/apis', { body: { api_definition: definition } });
     assert.equal(status, 200, text);
-    await settled(app);
+    await waitUntilApplied(app);
   };
   const upload = async ({ chainPem, keyPem }: MadeCertificate): Promise<string> =>
     (await app.ask('POST', '/api/certs', { body: chainPem + keyPem })).body.id;
@@ -94,7 +94,7 @@ describe('TCP proxying', () => {
     one.leave();
     assert.equal((await fetch(app.url.gateway + definition.proxy.listen_path)).status, 404);
     await app.ask('DELETE', `/api/apis/${definition.api_id}`);
-    await settled(app);
+    await waitUntilApplied(app);
     await assert.rejects(call(ports[0]!));
   });
 
@@ -106,7 +106,7 @@ describe('TCP proxying', () => {
     assert.equal(one.received(), '');
     one.leave();
     await app.ask('DELETE', `/api/apis/${definition.api_id}`);
-    await settled(app);
+    await waitUntilApplied(app);
   });
 
   test('a connection is not forwarded to a management listener', async () => {
@@ -119,7 +119,7 @@ describe('TCP proxying', () => {
     assert.equal(one.received(), '');
     one.leave();
     await app.ask('DELETE', `/api/apis/${definition.api_id}`);
-    await settled(app);
+    await waitUntilApplied(app);
   });
 
   test('a definition with the literal address of a management listener is refused', async () => {
@@ -148,7 +148,7 @@ describe('TCP proxying', () => {
     await one.until(/^plain:hello$/);
     one.leave();
     await app.ask('DELETE', `/api/apis/${definition.api_id}`);
-    await settled(app);
+    await waitUntilApplied(app);
   });
 
   test('over TLS the service is selected by SNI, with its own certificate', async () => {
@@ -188,7 +188,7 @@ describe('TCP proxying', () => {
         api_definition: { ...strict, proxy: { ...strict.proxy, transport: { ssl_insecure_skip_verify: true } } },
       },
     });
-    await settled(app);
+    await waitUntilApplied(app);
     const one = await call(ports[2]!);
     one.send('hello');
     await one.until(/^secure:hello$/);

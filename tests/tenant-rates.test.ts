@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { onEveryEngine } from './support/app.ts';
-import { openApi, settled } from './support/traffic.ts';
+import { openApi, waitUntilApplied } from './support/traffic.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 
 const settings = { 'tenants.grants': JSON.stringify({ networks: ['loopback'] }) };
@@ -20,7 +20,7 @@ onEveryEngine(
       const place = `/admin/organisations/${bounded.orgId}/grants`;
       const grant = async (body: object) => {
         assert.equal((await app().ask('PUT', place, { body })).status, 200);
-        await settled(app());
+        await waitUntilApplied(app());
       };
       const publish = async ({ accessKey }: { accessKey: string }, path: string) => {
         const definition = openApi(upstream, { proxy: { listen_path: path } });

@@ -10,7 +10,7 @@ import { summarize } from '../src/apis/api/rules.ts';
 import type { StoredApi } from '../src/apis/api/schema.ts';
 import { onEveryEngine, type TestApp } from './support/app.ts';
 import { makeAuthority, makeServerCertificate } from './support/certificates.ts';
-import { type Definition, openApi, settled } from './support/traffic.ts';
+import { type Definition, openApi, waitUntilApplied } from './support/traffic.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 
 interface Tenant {
@@ -90,7 +90,7 @@ onEveryEngine(
     test('a newer route inside an older one of another organisation gets none of its requests, and both are reported', async () => {
       const older = await write(app(), a, ofA('/inside/'));
       const newer = await force(app(), b, ofB('/inside/charge'));
-      await settled(app());
+      await waitUntilApplied(app());
       assert.equal(await answerer('/inside/charge'), 'a');
       assert.equal(await answerer('/inside/other'), 'a');
       assert.match((await warnings(older)).join(), /overlaps a newer route of another organisation/);
@@ -98,7 +98,7 @@ onEveryEngine(
       assert.match(told, /overlaps an older route of another organisation/);
       assert.ok(!told.includes(a.orgId) && !told.includes('/inside'));
       await app().ask('DELETE', `/gw/apis/${older}`);
-      await settled(app());
+      await waitUntilApplied(app());
       assert.equal(await answerer('/inside/charge'), 'b');
       assert.deepEqual(await warnings(newer), []);
     });
@@ -107,7 +107,7 @@ onEveryEngine(
       await write(app(), a, ofA('/wide/'));
       const pattern = await force(app(), b, ofB('/{x:wide|narrow}/in', { domain: '{h:.*}' }));
       const host = await force(app(), b, ofB('/', { domain: 'shop.example' }));
-      await settled(app());
+      await waitUntilApplied(app());
       assert.equal(await answerer('/wide/in', 'any.example'), 'a');
       assert.equal(await answerer('/narrow/in', 'any.example'), 'b');
       assert.equal(await answerer('/wide/x', 'shop.example'), 'a');
@@ -118,28 +118,28 @@ onEveryEngine(
     test('of two organisations with one route the older one is served, regardless of later changes', async () => {
       const older = await write(app(), a, ofA('/same/'));
       const newer = await force(app(), b, ofB('/same/'));
-      await settled(app());
+      await waitUntilApplied(app());
       assert.equal(await answerer('/same/'), 'a');
       const { body } = await app().ask('GET', `/gw/apis/${newer}`);
       assert.equal((await app().ask('PUT', `/gw/apis/${newer}`, { body: { ...body, name: 'Again' } })).status, 200);
-      await settled(app());
+      await waitUntilApplied(app());
       assert.equal(await answerer('/same/'), 'a');
       await app().ask('DELETE', `/gw/apis/${older}`);
-      await settled(app());
+      await waitUntilApplied(app());
       assert.equal(await answerer('/same/'), 'b');
     });
 
     test('a host granted to an organisation is not matched by routes of others without a host', async () => {
       await write(app(), a, ofA('/held/'));
-      await settled(app());
+      await waitUntilApplied(app());
       assert.equal(await answerer('/held/', 'b.example'), 'a');
       await grant(app(), b, { domains: ['b.example', '*.b.example'] });
-      await settled(app());
+      await waitUntilApplied(app());
       assert.equal(await answerer('/held/', 'b.example'), '404');
       assert.equal(await answerer('/held/', 'www.b.example'), '404');
       assert.equal(await answerer('/held/', 'other.example'), 'a');
       await write(app(), b, ofB('/', { domain: 'b.example' }));
-      await settled(app());
+      await waitUntilApplied(app());
       assert.equal(await answerer('/held/', 'b.example'), 'b');
       assert.equal(await answerer('/held/'), 'a');
     });
@@ -192,18 +192,18 @@ onEveryEngine(
       await force(app(), a, at('/first/', { domain: 'pay.example' }));
       await force(app(), b, at('/second/', { domain: 'pay.example', certificates: [ofB.id] }));
       await force(app(), b, at('/third/', { domain: '{h:.*}', certificates: [ofB.id] }));
-      await settled(app());
+      await waitUntilApplied(app());
       assert.equal(await shown('pay.example'), plain);
       assert.equal(await shown('deep.pay.example'), ofB.print);
       await force(app(), a, at('/fourth/', { domain: 'pay.example', certificates: [ofA.id] }));
-      await settled(app());
+      await waitUntilApplied(app());
       assert.equal(await shown('pay.example'), ofA.print);
       await grant(app(), b, { domains: ['pay.example'] });
-      await settled(app());
+      await waitUntilApplied(app());
       assert.equal(await shown('pay.example'), ofB.print);
       await grant(app(), b, {});
       await grant(app(), a, { domains: ['pay.example', '*.pay.example'] });
-      await settled(app());
+      await waitUntilApplied(app());
       assert.equal(await shown('pay.example'), ofA.print);
       assert.equal(await shown('deep.pay.example'), plain);
     });

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { AnyOperation } from '#operations/operation.ts';
 import { catalogue } from '../src/catalogue.ts';
 import { version } from '../src/version.ts';
-import { generatedDocs } from '../tools/docs.ts';
+import { generateDocs } from '../tools/docs.ts';
 import { countStyle, findImportCircles } from '../tools/style/report.ts';
 import { longFunctions, styleLimits } from './support/style-limits.ts';
 
@@ -312,7 +312,7 @@ test('every declared operation is in the catalogue, once', async () => {
 });
 
 test('generated reference pages are fresh', () => {
-  for (const [path, content] of Object.entries(generatedDocs())) {
+  for (const [path, content] of Object.entries(generateDocs())) {
     assert.equal(read(join(root, path)), content, `${path} is stale: run npm run docs`);
   }
 });

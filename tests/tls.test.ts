@@ -15,7 +15,7 @@ import {
   makeClientCertificate,
   makeServerCertificate,
 } from './support/certificates.ts';
-import { eventually, openApi, publish, settled } from './support/traffic.ts';
+import { eventually, openApi, publish, waitUntilApplied } from './support/traffic.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 
 for (const engine of engines)
@@ -144,10 +144,10 @@ for (const engine of engines)
       await app.ask('PUT', `/api/apis/${definition.api_id}`, {
         body: { api_definition: { ...definition, certificates: [ids[1]] } },
       });
-      await settled(app);
+      await waitUntilApplied(app);
       assert.equal(await shown('live.example'), second!.fingerprint);
       await app.ask('DELETE', `/api/certs/${ids[1]}`);
-      await settled(app);
+      await waitUntilApplied(app);
       assert.equal(await shown('live.example'), own.fingerprint);
       const unserved = await ask(definition.proxy.listen_path, 'live.example');
       assert.equal(unserved.status, 503);
@@ -164,7 +164,7 @@ for (const engine of engines)
 
     test('the default certificate is reloaded when its files change, and kept when they are invalid', async () => {
       writeFileSync(files.cert, 'not a certificate');
-      await settled(app);
+      await waitUntilApplied(app);
       assert.equal(await shown('localhost'), own.fingerprint);
       const next = makeServerCertificate(authority);
       write(next);

@@ -7,7 +7,7 @@ import { onEveryEngine } from './support/app.ts';
 import { makeCertificate } from './support/certificates.ts';
 import { hook, issuer, publishTokens, tokenOf, type Wanted } from './support/oauth2.ts';
 import { type Publisher, startPublisher } from './support/tokens.ts';
-import { unservedReason } from './support/traffic.ts';
+import { findUnavailableReason } from './support/traffic.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 import { type Receiver, startReceiver } from './support/webhooks.ts';
 
@@ -122,7 +122,7 @@ onEveryEngine(
       }
       const clientAuth = { method: 'private_key_jwt', clientId: 'me', certId: 'nothing' };
       const { url } = await published([provider({ clientAuth })]);
-      const reason = await unservedReason(app(), `${url}/x`);
+      const reason = await findUnavailableReason(app(), `${url}/x`);
       assert.match(
         reason,
         /the certificate nothing of the provider \w+ is not in the certificate store with its private key/,
@@ -291,7 +291,7 @@ onEveryEngine(
     test('a definition is validated again after its secrets are resolved', async () => {
       const { url } = await published([provider({ tokenEndpoint: 'secrets://endpoint' })]);
       assert.match(
-        await unservedReason(app(), `${url}/x`),
+        await findUnavailableReason(app(), `${url}/x`),
         /providers\[0\]\.tokenEndpoint must be an absolute http or https address/,
       );
     });

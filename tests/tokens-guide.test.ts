@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { startApp, type TestApp } from './support/app.ts';
 import { policyFor, signer, tokenOf } from './support/oauth2.ts';
 import { jwkOf, type Publisher, startPublisher } from './support/tokens.ts';
-import { settled } from './support/traffic.ts';
+import { waitUntilApplied } from './support/traffic.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 
 /** Runs the definition of the guide. */
@@ -31,7 +31,7 @@ test('the definition of the guide checks scopes, serves resource metadata and ex
     .replace('"callers"', JSON.stringify(await policyFor(app, 'orders')));
   const { status, text: said } = await app.ask('POST', '/gw/apis/oas', { body: JSON.parse(text) });
   assert.equal(status, 200, said);
-  await settled(app);
+  await waitUntilApplied(app);
   const call = (path: string, scope: string) =>
     fetch(`${app.url.gateway}/orders-api${path}`, {
       headers: { authorization: `Bearer ${tokenOf({ scope, iss: 'https://login.example' })}` },

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { onEveryEngine, rememberSecrets } from './support/app.ts';
 import { jwkOf, mint, type Publisher, rsaPair, startPublisher } from './support/tokens.ts';
-import { openApi, publish, settled } from './support/traffic.ts';
+import { openApi, publish, waitUntilApplied } from './support/traffic.ts';
 import { eventually, startUpstream, type Upstream } from './support/upstream.ts';
 
 const back = 'https://app.example/back';
@@ -52,7 +52,7 @@ onEveryEngine(
       assert.equal(made.status, 200, made.text);
       const { client_id: id, secret } = made.body as { client_id: string; secret: string };
       rememberSecrets({ secret });
-      await settled(app());
+      await waitUntilApplied(app());
       const post = async (path: string, form: Record<string, string>, headers: Record<string, string> = {}) => {
         const reply = await fetch(url + path, { method: 'POST', body: new URLSearchParams(form), headers });
         const text = await reply.text();
@@ -101,11 +101,11 @@ onEveryEngine(
       assert.ok(list.body[0].expires > Date.now() / 1000);
       const second = await token({ grant_type: 'refresh_token', refresh_token: first.body.refresh_token });
       assert.equal(second.status, 200);
-      await settled(app());
+      await waitUntilApplied(app());
       assert.equal((await call(first.body.access_token)).status, 403);
       assert.equal((await call(second.body.access_token)).status, 200);
       assert.equal((await post('/oauth/revoke', { token: second.body.access_token })).status, 200);
-      await settled(app());
+      await waitUntilApplied(app());
       assert.equal((await call(second.body.access_token)).status, 403);
     });
 
@@ -129,7 +129,7 @@ onEveryEngine(
       const { access_token } = (await token({ grant_type: 'client_credentials' })).body;
       assert.equal((await call(access_token)).status, 200);
       assert.equal((await app().ask('DELETE', `/api/apis/oauth/${apiId}/${id}`)).status, 200);
-      await settled(app());
+      await waitUntilApplied(app());
       const { status, text } = await call(access_token);
       assert.equal(status, 403);
       assert.match(text, /OAuth client access was revoked/);
@@ -165,7 +165,7 @@ onEveryEngine(
       });
       const url = await publish(app(), definition);
       const pol = await policyFor(definition.api_id);
-      await settled(app());
+      await waitUntilApplied(app());
       const call = async (kid: string, key: typeof one) => {
         const token = mint({ sub: 'ann', pol }, key.privateKey, { header: { kid } });
         const reply = await fetch(`${url}/x`, { headers: { Authorization: `Bearer ${token}` } });
@@ -178,7 +178,7 @@ onEveryEngine(
       await eventually(async () => assert.equal((await call('two', two)).status, 200));
       assert.equal((await call('one', two)).status, 403);
       assert.equal((await app().ask('DELETE', `/api/portal/policies/${pol}`)).status, 200);
-      await settled(app());
+      await waitUntilApplied(app());
       const without = await call('one', one);
       assert.equal(without.status, 403);
       assert.match(without.text, /key not authorized: no matching policy"/);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { createDataKey, createVault } from '#base/vault.ts';
 import { onEveryEngine, type TestApp } from './support/app.ts';
-import { anApi, made } from './support/portal.ts';
+import { anApi, requestPortal } from './support/portal.ts';
 import { openApi } from './support/traffic.ts';
 
 type SealedTable = 'apis' | 'hooks' | 'keys' | 'oauth_clients' | 'portal_sso_profiles' | 'portal_webhooks' | 'users';
@@ -50,7 +50,7 @@ let oauthPath = '';
 async function createKey(app: TestApp, alias: string) {
   const api = await anApi(app);
   const access_rights = { [api]: { api_id: api, api_name: '', versions: ['Default'] } };
-  return made(app, 'POST', '/api/keys', { alias, access_rights, jwt_data: { secret: 'a-secret-of-a-key' } });
+  return requestPortal(app, 'POST', '/api/keys', { alias, access_rights, jwt_data: { secret: 'a-secret-of-a-key' } });
 }
 
 const nouns: Readonly<Record<string, Noun>> = {
@@ -58,7 +58,7 @@ const nouns: Readonly<Record<string, Noun>> = {
     table: 'apis',
     async create(app, text) {
       const body = { api_definition: openApi(upstream, { name: text, ...password(text) }) };
-      const { Meta } = await made(app, 'POST', '/api/apis', body);
+      const { Meta } = await requestPortal(app, 'POST', '/api/apis', body);
       return { path: `/api/apis/${Meta}`, id: Meta };
     },
     list: () => '/api/apis?p=-1',
@@ -67,7 +67,7 @@ const nouns: Readonly<Record<string, Noun>> = {
     table: 'hooks',
     async create(app, text) {
       const hook = { name: text, method: 'POST', target_path: 'http://127.0.0.1:9/', header_map: { 'X-A': 'secret' } };
-      const { ID } = await made(app, 'POST', '/api/hooks', hook);
+      const { ID } = await requestPortal(app, 'POST', '/api/hooks', hook);
       return { path: `/api/hooks/${ID}`, id: ID };
     },
     list: () => '/api/hooks?p=-1',
@@ -75,7 +75,7 @@ const nouns: Readonly<Record<string, Noun>> = {
   users: {
     table: 'users',
     async create(app, text) {
-      const { Meta } = await made(app, 'POST', '/admin/users', {
+      const { Meta } = await requestPortal(app, 'POST', '/admin/users', {
         org_id: app.credentials.organisation_id,
         email_address: `${text}@example.org`,
         first_name: text,
@@ -100,10 +100,10 @@ const nouns: Readonly<Record<string, Noun>> = {
     async create(app, text) {
       if (oauthPath === '') {
         const definition = openApi(upstream, { use_keyless: false, use_oauth2: true });
-        oauthPath = `/api/apis/oauth/${(await made(app, 'POST', '/api/apis', { api_definition: definition })).ID}`;
+        oauthPath = `/api/apis/oauth/${(await requestPortal(app, 'POST', '/api/apis', { api_definition: definition })).ID}`;
       }
       const client = { client_id: text, redirect_uri: 'https://client.example/', secret: 'a-secret-of-a-client' };
-      const { client_id } = await made(app, 'POST', oauthPath, client);
+      const { client_id } = await requestPortal(app, 'POST', oauthPath, client);
       return { path: `${oauthPath}/${client_id}`, id: client_id };
     },
     list: () => `${oauthPath}?p=-1`,
@@ -112,7 +112,7 @@ const nouns: Readonly<Record<string, Noun>> = {
     table: 'portal_webhooks',
     async create(app, text) {
       const hook = { Name: text, URL: 'http://127.0.0.1:9/', Method: 'POST', Events: ['UserRegistered'] };
-      const { ID } = await made(app, 'POST', '/portal-api/webhooks', hook, 201);
+      const { ID } = await requestPortal(app, 'POST', '/portal-api/webhooks', hook, 201);
       return { path: `/portal-api/webhooks/${ID}`, id: ID };
     },
     list: () => '/portal-api/webhooks',

@@ -4,7 +4,7 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import { startApp, type TestApp } from './support/app.ts';
 import { publishBoth, type Said } from './support/both-formats.ts';
 import { makeCertificate } from './support/certificates.ts';
-import { settled, unservedReason } from './support/traffic.ts';
+import { findUnavailableReason, waitUntilApplied } from './support/traffic.ts';
 import { eventually, type Received, startUpstream, type Upstream } from './support/upstream.ts';
 
 const errorBody = (message: string) => `{\n    "error": ${JSON.stringify(message)}\n}`;
@@ -175,7 +175,7 @@ describe('Upstream authentication', () => {
       const other = await upload(elliptic.certPem + elliptic.keyPem);
       for (const certificateId of ['f'.repeat(64), other])
         for (const { url } of await publishBoth(app, upstream, said({ certificateId, algorithm: 'rsa-sha256' }))) {
-          assert.match(await unservedReason(app, `${url}/a`), /certificate/);
+          assert.match(await findUnavailableReason(app, `${url}/a`), /certificate/);
         }
     });
 
@@ -186,7 +186,7 @@ describe('Upstream authentication', () => {
       const apis = await publishBoth(app, upstream, said({ certificateId, algorithm: 'rsa-sha256' }));
       for (const { url } of apis) assert.equal((await got(`${url}/a`)).status, 503);
       await upload(late.certPem + late.keyPem);
-      await settled(app);
+      await waitUntilApplied(app);
       for (const { url } of apis) await eventually(async () => assert.equal((await got(`${url}/a`)).status, 200));
     });
   });

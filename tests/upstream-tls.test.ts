@@ -21,8 +21,15 @@ import {
   makeClientCertificate,
   makeServerCertificate,
 } from './support/certificates.ts';
-import { closing, listen, type Reached, type SecureUpstream, startSecure, tracked } from './support/secure-upstream.ts';
-import { openApi, publish, settled, unservedReason } from './support/traffic.ts';
+import {
+  closing,
+  listen,
+  type Reached,
+  type SecureUpstream,
+  startSecure,
+  trackSockets,
+} from './support/secure-upstream.ts';
+import { findUnavailableReason, openApi, publish, waitUntilApplied } from './support/traffic.ts';
 
 describe('Upstream TLS', () => {
   const authority = makeAuthority('Upstream authority');
@@ -138,16 +145,16 @@ describe('Upstream TLS', () => {
     const bare = await upload(makeClientCertificate(authority, 'bare'), false);
     const without = await reached(at(upstream), { upstream_certificates: { '*': bare }, proxy: lenient });
     assert.equal(without.status, 503);
-    assert.match(await unservedReason(app, without.url), new RegExp(`upstream certificate ${bare}`));
+    assert.match(await findUnavailableReason(app, without.url), new RegExp(`upstream certificate ${bare}`));
     const made = makeClientCertificate(authority, 'late');
     const id = await upload(made);
     const { url, caller } = await reached(at(upstream), { upstream_certificates: { '*': id }, proxy: lenient });
     assert.equal(caller, 'late');
     await app.ask('DELETE', `/api/certs/${id}`);
-    await settled(app);
+    await waitUntilApplied(app);
     assert.equal((await fetch(url)).status, 503);
     await upload(made);
-    await settled(app);
+    await waitUntilApplied(app);
     assert.equal((await fetch(url)).status, 200);
   });
 
@@ -200,7 +207,7 @@ describe('Upstream TLS', () => {
       asked.push(request);
       response.end(JSON.stringify({ url: request.url }));
     });
-    const sockets = tracked(server);
+    const sockets = trackSockets(server);
     server.on('connect', (request: IncomingMessage, socket: Socket) => {
       asked.push(request);
       if (request.headers['proxy-authorization'] !== `Basic ${Buffer.from('user:pass').toString('base64')}`)
@@ -266,7 +273,7 @@ describe('HTTP/2 upstreams', () => {
     ports = [];
     for (const server of [clear, secure] as unknown as Server[]) {
       grpcLike(server as unknown as Http2Server);
-      stops.push(closing(server, tracked(server)));
+      stops.push(closing(server, trackSockets(server)));
       ports.push(await listen(server));
     }
   });
@@ -315,7 +322,7 @@ describe('HTTP/2 upstreams', () => {
   test('slow and unreachable upstreams have different errors', async () => {
     assert.match(await ask('h2c://127.0.0.1:1'), /^HTTP\/1\.1 500 [\s\S]*There was a problem proxying the request/);
     const mute = createTcpServer(() => undefined);
-    stops.push(closing(mute, tracked(mute)));
+    stops.push(closing(mute, trackSockets(mute)));
     assert.match(await ask(`h2c://127.0.0.1:${await listen(mute)}`), /^HTTP\/1\.1 504 /);
   });
 });

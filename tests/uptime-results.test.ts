@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import type { HostUptime } from '#analytics/uptime/schema.ts';
 import { onEveryEngine } from './support/app.ts';
 import { publishBoth, type Said } from './support/both-formats.ts';
-import { settled } from './support/traffic.ts';
+import { waitUntilApplied } from './support/traffic.ts';
 import { eventually, startUpstream, type Upstream } from './support/upstream.ts';
 
 onEveryEngine(
@@ -119,7 +119,7 @@ onEveryEngine(
       const [api] = await publishBoth(app(), upstream, tested({}));
       await hostOf(api!.apiId, true);
       assert.equal((await app().ask('DELETE', `/api/apis/${api!.apiId}`)).status, 200);
-      await settled(app());
+      await waitUntilApplied(app());
       assert.equal((await hostOf(api!.apiId, true)).results.length, 1);
     });
   },

@@ -5,7 +5,7 @@ import { createServer as createTlsServer } from 'node:tls';
 import { startApp, type TestApp } from './support/app.ts';
 import { publishBoth, type Said } from './support/both-formats.ts';
 import { makeAuthority, makeServerCertificate } from './support/certificates.ts';
-import { settled } from './support/traffic.ts';
+import { waitUntilApplied } from './support/traffic.ts';
 import { eventually, startUpstream, type Upstream } from './support/upstream.ts';
 
 interface HostEvent {
@@ -153,7 +153,7 @@ describe('Uptime tests', () => {
       await eventually(() => assert.ok(marked.requests.length > 0));
       const { status } = await app.ask('DELETE', `/api/apis/${apiId}`);
       assert.equal(status, 200);
-      await settled(app);
+      await waitUntilApplied(app);
     }
     // Whatever was under way has arrived once a later API has been tested several times.
     const later = await startUpstream();

@@ -5,7 +5,7 @@ import { createPublicId } from '#base/ids.ts';
 import { call, statusesIn } from './hostile/raw.ts';
 import { startApp, type TestApp } from './support/app.ts';
 import { errorBody } from './support/step-harness.ts';
-import { openApi, publish, settled, unservedReason } from './support/traffic.ts';
+import { findUnavailableReason, openApi, publish, waitUntilApplied } from './support/traffic.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 
 describe('Request validation', () => {
@@ -111,7 +111,7 @@ describe('Request validation', () => {
     test('an API with an invalid schema is not served, and its status names the reason', async () => {
       const { url } = await checked({ schema: { $ref: 'https://example.com/a' } });
       const why = 'the schema of /x is invalid: "https://example.com/a" is not in the document';
-      assert.equal(await unservedReason(app, `${url}/x`), why);
+      assert.equal(await findUnavailableReason(app, `${url}/x`), why);
     });
 
     test('a body beyond the buffer limit gets 413; other endpoints accept it', async () => {
@@ -226,7 +226,7 @@ describe('Request validation', () => {
       const body = { ...document(openapi), ...more, 'x-gw-api-gateway': gateway };
       const reply = await app.ask('POST', '/gw/apis/oas', { body });
       assert.equal(reply.status, 200, reply.text);
-      await settled(app);
+      await waitUntilApplied(app);
       return Object.assign(asker(`${app.url.gateway}/${apiId}`), { url: `${app.url.gateway}/${apiId}` });
     };
     const refused = (why: string, status = 422) => [status, errorBody(`request validation error: ${why}`)];
@@ -360,7 +360,7 @@ describe('Request validation', () => {
         },
       };
       const { url } = await published({ x: on }, '3.0.3', { paths });
-      assert.match(await unservedReason(app, `${url}/x`), /the OpenAPI document is invalid/);
+      assert.match(await findUnavailableReason(app, `${url}/x`), /the OpenAPI document is invalid/);
     });
 
     test('a value beyond the validation budget is refused', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startApp, type TestApp } from './support/app.ts';
-import { eventually, openApi, publish, settled } from './support/traffic.ts';
+import { eventually, openApi, publish, waitUntilApplied } from './support/traffic.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 
 interface Event {
@@ -186,7 +186,7 @@ describe('Versions of one definition', () => {
     const url = await publish(app, { ...api, use_keyless: false });
     const access_rights = { [api.api_id]: { api_id: api.api_id, versions: ['v1'] } };
     const { body } = await app.ask('POST', '/api/keys', { body: { access_rights } });
-    await settled(app);
+    await waitUntilApplied(app);
     const headers = { authorization: body.key_id };
     assert.equal(await reaches(url, { headers: { ...headers, 'x-v': 'v1' } }), '/x');
     const refused = '403 Access to this API has been disallowed';
@@ -226,7 +226,7 @@ describe('Versions as separate APIs', () => {
     const falling = base({ versions: { v2: off.api_id }, default: 'v2' });
     assert.equal(await reaches(await publish(app, falling)), '500 Internal Server Error');
     await app.ask('PUT', `/api/apis/${off.api_id}`, { body: { api_definition: { ...off, active: true } } });
-    await settled(app);
+    await waitUntilApplied(app);
     assert.equal(await reaches(url, { headers: { 'x-v': 'v2' } }), '/off/x');
   });
 
@@ -245,7 +245,7 @@ describe('Versions as separate APIs', () => {
     await publish(app, two);
     const url = await publish(app, base({ versions: { v2: two.api_id } }));
     const { body } = await app.ask('POST', '/api/keys', { body: { access_rights: { [two.api_id]: {} } } });
-    await settled(app);
+    await waitUntilApplied(app);
     assert.equal(await reaches(url, { headers: { 'x-v': 'v2' } }), '401 Authorization field missing');
     assert.equal(await reaches(url, { headers: { 'x-v': 'v2', authorization: body.key_id } }), '/two/x');
   });

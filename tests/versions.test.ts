@@ -2,7 +2,14 @@ import assert from 'node:assert/strict';
 import { type AddressInfo, createServer } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { startApp, type TestApp } from './support/app.ts';
-import { type Definition, eventually, openApi, publish, settled, unservedReason } from './support/traffic.ts';
+import {
+  type Definition,
+  eventually,
+  findUnavailableReason,
+  openApi,
+  publish,
+  waitUntilApplied,
+} from './support/traffic.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 
 interface Event {
@@ -49,7 +56,7 @@ describe('Expiry, ports and version errors', () => {
       body: { api_definition: definition },
     });
     assert.equal(status, 200, text);
-    await settled(app);
+    await waitUntilApplied(app);
   };
 
   test('the VersionFailure event carries the reason', async () => {
@@ -146,16 +153,16 @@ describe('Expiry, ports and version errors', () => {
       fetch(at(own, definition.proxy.listen_path), { headers: { connection: 'close' } });
     assert.deepEqual([(await asked(one)).status, (await asked(two)).status], [200, 200]);
     await app.ask('DELETE', `/api/apis/${one.api_id}`);
-    await settled(app);
+    await waitUntilApplied(app);
     assert.deepEqual([(await asked(one)).status, (await asked(two)).status], [404, 200]);
     await app.ask('DELETE', `/api/apis/${two.api_id}`);
-    await settled(app);
+    await waitUntilApplied(app);
     await assert.rejects(asked(two));
   });
 
   test('an API with a port that is not allowed is not served, and its status names the reason', async () => {
     const definition = openApi(upstream, { listen_port: ports[2] });
-    const reason = await unservedReason(app, await publish(app, definition));
+    const reason = await findUnavailableReason(app, await publish(app, definition));
     assert.match(reason, new RegExp(`its port ${ports[2]} is not in gateway.extra_ports`));
     await assert.rejects(fetch(at(ports[2]!, definition.proxy.listen_path)));
   });

@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine, rememberSecrets, type TestApp } from './support/app.ts';
 import { walkOf } from './support/doc-commands.ts';
-import { openApi, settled, storeUnchecked } from './support/traffic.ts';
+import { openApi, storeUnchecked, waitUntilApplied } from './support/traffic.ts';
 import { eventually, type Received, startUpstream, type Upstream } from './support/upstream.ts';
 import { handling, isSigned, type Receiver, startReceiver, webhook } from './support/webhooks.ts';
 
@@ -53,7 +53,7 @@ async function done(app: TestApp, method: string, path: string, body?: unknown) 
 async function telling(app: TestApp, handlers: object[], around: object = {}) {
   const api = openApi(upstream, { use_keyless: false, ...handling('AuthFailure', ...handlers) });
   await done(app, 'POST', '/api/apis', { api_definition: api, ...around });
-  await settled(app);
+  await waitUntilApplied(app);
   const url = app.url.gateway + api.proxy.listen_path;
   return {
     api,
@@ -113,7 +113,7 @@ onEveryEngine(
         paths: {},
         'x-gw-api-gateway': extension,
       });
-      await settled(app);
+      await waitUntilApplied(app);
       const reply = await fetch(`${app.url.gateway}${listenPath}/a`, { headers: { authorization: 'nobody' } });
       assert.equal(reply.status, 403);
       const [call] = (await receiver.take(path)) as [Received];
@@ -167,7 +167,7 @@ onEveryEngine(
           middleware: { operations: { a: block } },
         },
       });
-      await settled(app);
+      await waitUntilApplied(app);
       for (let calls = 0; calls < 3; calls++)
         assert.equal((await fetch(`${app.url.gateway}${listenPath}/a`)).status, 403);
       const [call] = await receiver.take(path);
@@ -417,7 +417,7 @@ onEveryEngine(
       const api = openApi(upstream, { use_keyless: false, ...handling('AuthFailure', webhook(url)) });
       const made = await app.ask('POST', '/api/apis', { body: { api_definition: api }, credential });
       assert.equal(made.status, 200, made.text);
-      await settled(app);
+      await waitUntilApplied(app);
       const dropped = async () => {
         const { text } = await app.ask('GET', '/metrics', { headers: { 'admin-auth': app.credentials.admin_secret } });
         return Number(/gw_events_dropped_total\{where="queue"\} (\d+)/.exec(text)![1]);

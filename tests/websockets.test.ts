@@ -10,7 +10,7 @@ import { type Caller, call, statusesIn } from './hostile/raw.ts';
 import { startApp, type TestApp } from './support/app.ts';
 import { publishBoth, type Said } from './support/both-formats.ts';
 import { makeAuthority, makeServerCertificate } from './support/certificates.ts';
-import { eventually, openApi, publish, settled } from './support/traffic.ts';
+import { eventually, openApi, publish, waitUntilApplied } from './support/traffic.ts';
 import { startUpstream } from './support/upstream.ts';
 
 /** Agrees to become a WebSocket, then repeats every byte or every message. */
@@ -160,7 +160,7 @@ describe('WebSockets', () => {
     for (const { form, apiId, url } of await publishBoth(app, { url: `http://127.0.0.1:${echo.port}` }, said)) {
       const body = { ...quota, access_rights: { [apiId]: { api_id: apiId, versions: ['Default', ''] } } };
       const { key_id } = (await app.ask('POST', '/api/keys', { body })).body;
-      await settled(app);
+      await waitUntilApplied(app);
       const one = await caller();
       one.send(asking(`${new URL(url).pathname}/`, `Authorization: ${key_id}\r\n`));
       await one.until(/^HTTP\/1\.1 101 [\s\S]*\r\n\r\n$/);
@@ -418,7 +418,7 @@ describe('WebSockets', () => {
     one.send(asking(url.pathname));
     await one.until(/101 Switching/);
     await app.ask('DELETE', `/api/apis/${definition.api_id}`);
-    await settled(app);
+    await waitUntilApplied(app);
     one.send('still here');
     await one.until(/still here$/);
   });

@@ -11,7 +11,7 @@ import { type SurfaceName, surfaces } from '#operations/surfaces.ts';
 import { catalogue } from '../src/catalogue.ts';
 
 /** The reference pages, made from what is declared. `npm run docs` writes them; a test holds them fresh. */
-export function generatedDocs(): Record<string, string> {
+export function generateDocs(): Record<string, string> {
   return {
     'docs/reference/settings.md': settingsPage(),
     'docs/reference/operations.md': operationsPage(catalogue as readonly AnyOperation[]),
@@ -62,7 +62,7 @@ ${table(['Code', 'Status', 'Message', 'Event', 'Meaning'], lines)}
 }
 
 /** Silence needs no words; what has parts is written as JSON. */
-const shownDefault = (value: unknown): string | number | boolean =>
+const formatDefault = (value: unknown): string | number | boolean =>
   typeof value === 'object' && value !== null ? `\`${JSON.stringify(value)}\`` : ((value ?? '') as string);
 
 function definitionPage(): string {
@@ -73,7 +73,7 @@ function definitionPage(): string {
         it.classic ? `\`${it.classic}\`` : '',
         it.oas ? `\`${it.oas}\`` : '',
         it.rule,
-        shownDefault(it.default),
+        formatDefault(it.default),
         it.about,
       ),
     );
@@ -130,7 +130,7 @@ function membersOf(shape: z.ZodType): string[] {
 
 if (import.meta.main) {
   const root = resolve(import.meta.dirname, '..');
-  for (const [path, content] of Object.entries(generatedDocs())) {
+  for (const [path, content] of Object.entries(generateDocs())) {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), content);
   }

@@ -110,7 +110,7 @@ function candidates(): string[] {
 
 /** Files in turn, so that a long file is not drawn more often than the others; mutations of a file at random. */
 function draw(files: readonly string[], count: number, seed: number): Drawn[] {
-  const random = seeded(seed);
+  const random = createSeededRandom(seed);
   const pools = shuffle(files, random)
     .map(file => shuffle(mutationsOf(readFileSync(join(root, file), 'utf8')), random).map(it => ({ ...it, file })))
     .filter(pool => pool.length > 0);
@@ -121,7 +121,7 @@ function draw(files: readonly string[], count: number, seed: number): Drawn[] {
 }
 
 /** Mulberry32. */
-function seeded(seed: number): () => number {
+function createSeededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

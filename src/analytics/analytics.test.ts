@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { Pool } from 'undici';
 import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine, type TestApp } from '../../tests/support/app.ts';
-import { eventually, openApi, publish, settled } from '../../tests/support/traffic.ts';
+import { eventually, openApi, publish, waitUntilApplied } from '../../tests/support/traffic.ts';
 import { startUpstream, type Upstream } from '../../tests/support/upstream.ts';
 import type { LoggedCall, UsageItem } from './schema.ts';
 
@@ -35,7 +35,7 @@ async function withKey(app: TestApp, upstream: Upstream, more: Record<string, un
     body: { alias: 'shop', allowance: 0, rate: 0, per: 0, quota_max: -1, access_rights: rights },
   });
   assert.equal(status, 200, text);
-  await settled(app);
+  await waitUntilApplied(app);
   return { url, apiId: definition.api_id, keyId: body.key_id as string, keyHash: body.key_hash as string };
 }
 
@@ -172,7 +172,7 @@ onEveryEngine(
         const definition = openApi(upstream);
         const asked = { body: { api_definition: definition }, credential };
         assert.equal((await app().ask('POST', '/api/apis', asked)).status, 200);
-        await settled(app());
+        await waitUntilApplied(app());
         for (let n = 0; n < calls; n++) await fetch(app().url.gateway + definition.proxy.listen_path);
         ids.push(definition.api_id);
       }

@@ -2,18 +2,18 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { verifyPassword } from '#base/passwords.ts';
 import { onEveryEngine } from '../../tests/support/app.ts';
-import { made } from '../../tests/support/portal.ts';
+import { requestPortal } from '../../tests/support/portal.ts';
 import { bootstrapPortal } from './bootstrap.ts';
 
 onEveryEngine('portal bootstrap', app => {
   test('a new portal has an administrator, an organisation with its team, two catalogues and a provider', async () => {
-    const user = await made(app(), 'GET', '/portal-api/users/1');
+    const user = await requestPortal(app(), 'GET', '/portal-api/users/1');
     assert.deepEqual([user.Role, user.OrganisationID, user.Teams], ['super-admin', 0, []]);
     assert.equal(user.Email, app().credentials.admin_email);
-    const organisation = await made(app(), 'GET', '/portal-api/organisations/1');
+    const organisation = await requestPortal(app(), 'GET', '/portal-api/organisations/1');
     assert.equal(organisation.Name, 'Default Organisation');
     assert.deepEqual(organisation.Teams, [{ ID: 1, Name: 'Default Organisation All users', Default: true }]);
-    const shelves = await made(app(), 'GET', '/portal-api/catalogues');
+    const shelves = await requestPortal(app(), 'GET', '/portal-api/catalogues');
     assert.deepEqual(
       shelves.map((it: { ID: number; Name: string; VisibilityStatus: string }) => [
         it.ID,
@@ -25,7 +25,7 @@ onEveryEngine('portal bootstrap', app => {
         [1, 'Public Catalogue', 'Public'],
       ],
     );
-    const provider = await made(app(), 'GET', '/portal-api/providers/1');
+    const provider = await requestPortal(app(), 'GET', '/portal-api/providers/1');
     assert.deepEqual([provider.Name, provider.Type, provider.Status], ['Gatewright', 'gw-pro', 'Unknown']);
   });
 
@@ -41,8 +41,8 @@ onEveryEngine('portal bootstrap', app => {
       await records.db.deleteFrom(table).execute();
     await Promise.all([bootstrapPortal(tools), bootstrapPortal(tools), bootstrapPortal(tools)]);
     await bootstrapPortal(tools);
-    assert.equal((await made(app(), 'GET', '/portal-api/users')).length, 1);
-    assert.equal((await made(app(), 'GET', '/portal-api/catalogues')).length, 2);
-    assert.equal((await made(app(), 'GET', '/portal-api/organisations')).length, 1);
+    assert.equal((await requestPortal(app(), 'GET', '/portal-api/users')).length, 1);
+    assert.equal((await requestPortal(app(), 'GET', '/portal-api/catalogues')).length, 2);
+    assert.equal((await requestPortal(app(), 'GET', '/portal-api/organisations')).length, 1);
   });
 });

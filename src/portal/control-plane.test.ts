@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { startApp, type TestApp } from '../../tests/support/app.ts';
 import { makeAuthority, makeServerCertificate } from '../../tests/support/certificates.ts';
-import { anApi, anApp, made } from '../../tests/support/portal.ts';
+import { anApi, anApp, requestPortal } from '../../tests/support/portal.ts';
 
 /** The portal of one installation publishing from another, which has its own database, keys and policies. */
 describe('remote control plane', () => {
@@ -23,7 +23,7 @@ describe('remote control plane', () => {
     [portal, other] = await Promise.all([startApp('sqlite'), startApp('sqlite')]);
     apiId = await anApi(other, 'remote-orders');
     const body = { Name: 'Far', Type: 'gw-pro', Configuration: metaData(other.credentials.admin_access_key) };
-    providerId = (await made(portal, 'POST', '/portal-api/providers', body)).ID;
+    providerId = (await requestPortal(portal, 'POST', '/portal-api/providers', body)).ID;
   });
   after(async () => {
     await portal?.close();
@@ -35,8 +35,8 @@ describe('remote control plane', () => {
     const product = { Name: `${name} product`, ProviderID: providerId, APIDetails: details };
     const plan = { Name: `${name} plan`, ProviderID: providerId, RateLimit: 5, Per: 1, KeyExpiresIn: 60 };
     return {
-      product: await made(portal, 'POST', '/portal-api/products', product, 201),
-      plan: await made(portal, 'POST', '/portal-api/plans', plan),
+      product: await requestPortal(portal, 'POST', '/portal-api/products', product, 201),
+      plan: await requestPortal(portal, 'POST', '/portal-api/plans', plan),
     };
   };
 
@@ -47,20 +47,20 @@ describe('remote control plane', () => {
       [product.APIDetails[0].Name, product.APIDetails[0].ListenPath],
       ['remote-orders', '/remote-orders/'],
     );
-    const access = await made(other, 'GET', `/api/portal/policies/${product.ReferenceID}`);
+    const access = await requestPortal(other, 'GET', `/api/portal/policies/${product.ReferenceID}`);
     assert.deepEqual(
       [access.name, access.partitions.acl, Object.keys(access.access_rights)],
       ['whole product', true, [apiId]],
     );
-    const limits = await made(other, 'GET', `/api/portal/policies/${plan.ReferenceID}`);
+    const limits = await requestPortal(other, 'GET', `/api/portal/policies/${plan.ReferenceID}`);
     assert.deepEqual([limits.rate, limits.per, limits.partitions.rate_limit], [5, 1, true]);
 
     const owned = await anApp(portal);
     const body = { PlanID: plan.ID, ProductIDs: [product.ID], ProvisionImmediately: true };
-    await made(portal, 'PUT', `/portal-api/apps/${owned.ID}/provision`, body);
+    await requestPortal(portal, 'PUT', `/portal-api/apps/${owned.ID}/provision`, body);
     const credentialOf = async () => (await ask('GET', `/apps/${owned.ID}`)).body.AccessRequests[0][0].Credentials[0];
     const credential = await credentialOf();
-    const key = await made(other, 'GET', `/api/keys/${encodeURIComponent(credential.Credential)}`);
+    const key = await requestPortal(other, 'GET', `/api/keys/${encodeURIComponent(credential.Credential)}`);
     assert.deepEqual(key.data.apply_policies, [product.ReferenceID, plan.ReferenceID]);
     assert.equal(key.key_hash, credential.CredentialHash);
     assert.ok(key.data.expires > 0);
@@ -83,25 +83,25 @@ describe('remote control plane', () => {
   test('a change updates the remote policy and keeps its other members', async () => {
     const { product, plan } = await offer('merged');
     const path = `/api/portal/policies/${product.ReferenceID}`;
-    const policy = await made(other, 'GET', path);
+    const policy = await requestPortal(other, 'GET', path);
     policy.access_rights[apiId].allowed_urls = [{ url: '/only', methods: ['GET'] }];
     const { access_rights_array: _list, ...sent } = policy;
-    await made(other, 'PUT', path, { ...sent, meta_data: { set: 'there' } });
-    await made(portal, 'PUT', `/portal-api/products/${product.ID}`, { Name: 'merged anew' });
-    const changed = await made(other, 'GET', path);
+    await requestPortal(other, 'PUT', path, { ...sent, meta_data: { set: 'there' } });
+    await requestPortal(portal, 'PUT', `/portal-api/products/${product.ID}`, { Name: 'merged anew' });
+    const changed = await requestPortal(other, 'GET', path);
     assert.equal(changed.name, 'merged anew');
     assert.deepEqual(changed.access_rights[apiId].allowed_urls, [{ url: '/only', methods: ['GET'] }]);
     assert.deepEqual(changed.meta_data, { set: 'there' });
-    await made(portal, 'PUT', `/portal-api/plans/${plan.ID}`, { RateLimit: '9', MetaData: { a: 'b' } });
-    const limits = await made(other, 'GET', `/api/portal/policies/${plan.ReferenceID}`);
+    await requestPortal(portal, 'PUT', `/portal-api/plans/${plan.ID}`, { RateLimit: '9', MetaData: { a: 'b' } });
+    const limits = await requestPortal(other, 'GET', `/api/portal/policies/${plan.ReferenceID}`);
     assert.deepEqual([limits.rate, limits.meta_data], [9, { a: 'b' }]);
   });
 
   test('synchronising imports the remote policies', async () => {
     const body = { name: 'made there', partitions: { quota: true }, quota_max: 3, quota_renewal_rate: 60 };
-    const { Message: id } = await made(other, 'POST', '/api/portal/policies', body);
+    const { Message: id } = await requestPortal(other, 'POST', '/api/portal/policies', body);
     assert.equal((await ask('PUT', `/providers/${providerId}/synchronize`)).status, 200);
-    const plans = await made(portal, 'GET', '/portal-api/plans?per_page=100');
+    const plans = await requestPortal(portal, 'GET', '/portal-api/plans?per_page=100');
     const plan = plans.find((it: { Name: string }) => it.Name === 'made there');
     assert.equal((await ask('GET', `/plans/${plan.ID}`)).body.ReferenceID, id);
     assert.equal((await ask('GET', `/providers/${providerId}`)).body.Status, 'Up');
@@ -122,8 +122,15 @@ describe('remote control plane', () => {
     const { product, plan } = await offer('away');
     const owned = await anApp(portal);
     const provision = { PlanID: plan.ID, ProductIDs: [product.ID] };
-    const { AccessRequestID: id } = await made(portal, 'PUT', `/portal-api/apps/${owned.ID}/provision`, provision);
-    await made(portal, 'PUT', `/portal-api/providers/${providerId}`, { Configuration: metaData('wrong-secret') });
+    const { AccessRequestID: id } = await requestPortal(
+      portal,
+      'PUT',
+      `/portal-api/apps/${owned.ID}/provision`,
+      provision,
+    );
+    await requestPortal(portal, 'PUT', `/portal-api/providers/${providerId}`, {
+      Configuration: metaData('wrong-secret'),
+    });
     const refused = await ask('PUT', `/access_requests/${id}/approve`);
     assert.equal(refused.status, 422);
     assert.match(refused.body.errors[0], /^Provider Far cannot be reached: 401 /);
@@ -136,17 +143,19 @@ describe('remote control plane', () => {
     assert.equal((await ask('GET', `/apps/${owned.ID}`)).body.AccessRequests.length, 1);
 
     const right = { Configuration: metaData(other.credentials.admin_access_key) };
-    await made(portal, 'PUT', `/portal-api/providers/${providerId}`, right);
+    await requestPortal(portal, 'PUT', `/portal-api/providers/${providerId}`, right);
     assert.equal((await ask('PUT', `/access_requests/${id}/approve`)).status, 200);
     const [credential] = (await ask('GET', `/access_requests/${id}`)).body.Credentials;
     assert.equal(await keyStatus(credential.Credential), 200);
 
-    await made(portal, 'PUT', `/portal-api/providers/${providerId}`, { Configuration: metaData('wrong-secret') });
+    await requestPortal(portal, 'PUT', `/portal-api/providers/${providerId}`, {
+      Configuration: metaData('wrong-secret'),
+    });
     assert.equal((await ask('DELETE', `/apps/${owned.ID}`)).status, 422);
     const path = `/apps/${owned.ID}/access-requests/${id}/credentials/${credential.ID}`;
     assert.equal((await ask('PUT', `${path}/rotate`)).status, 422);
     assert.equal((await ask('GET', path)).body.Credential, credential.Credential);
-    await made(portal, 'PUT', `/portal-api/providers/${providerId}`, right);
+    await requestPortal(portal, 'PUT', `/portal-api/providers/${providerId}`, right);
     assert.equal((await ask('DELETE', `/apps/${owned.ID}`)).status, 200);
     assert.equal(await keyStatus(credential.Credential), 404);
   });
@@ -174,10 +183,15 @@ describe('remote control plane', () => {
       const { product, plan } = await offer('slow');
       const owned = await anApp(portal);
       const provision = { PlanID: plan.ID, ProductIDs: [product.ID] };
-      const { AccessRequestID: id } = await made(portal, 'PUT', `/portal-api/apps/${owned.ID}/provision`, provision);
+      const { AccessRequestID: id } = await requestPortal(
+        portal,
+        'PUT',
+        `/portal-api/apps/${owned.ID}/provision`,
+        provision,
+      );
       const address = `http://127.0.0.1:${(slow.address() as AddressInfo).port}`;
       const configuration = (url: string) => ({ Configuration: metaData(other.credentials.admin_access_key, url) });
-      await made(portal, 'PUT', `/portal-api/providers/${providerId}`, configuration(address));
+      await requestPortal(portal, 'PUT', `/portal-api/providers/${providerId}`, configuration(address));
       const approving = ask('PUT', `/access_requests/${id}/approve`);
       await asked.promise;
       for (const action of ['approve', 'reject']) {
@@ -190,7 +204,7 @@ describe('remote control plane', () => {
       assert.equal((await approving).status, 422);
       assert.equal(keys.length, 1);
       assert.equal(await keyStatus(keys[0]!), 404);
-      await made(portal, 'PUT', `/portal-api/providers/${providerId}`, configuration(other.url.dashboard));
+      await requestPortal(portal, 'PUT', `/portal-api/providers/${providerId}`, configuration(other.url.dashboard));
     } finally {
       slow.closeAllConnections();
       slow.close();
@@ -200,7 +214,7 @@ describe('remote control plane', () => {
   test('a server that is not a dashboard is reported as unavailable', async () => {
     const Configuration = metaData('x', `${other.url.gateway}/live?`);
     const body = { Name: 'Odd', Type: 'gw-pro', Configuration };
-    const { ID } = await made(portal, 'POST', '/portal-api/providers', body);
+    const { ID } = await requestPortal(portal, 'POST', '/portal-api/providers', body);
     const answer = await ask('PUT', `/providers/${ID}/synchronize`);
     assert.equal(answer.status, 422);
     assert.equal(answer.body.errors[0], 'Failed to sync provider Odd: its response is not that of a dashboard');
@@ -220,11 +234,11 @@ describe('remote control plane', () => {
         Configuration: { MetaData: JSON.stringify({ URL, Secret: 'x', InsecureSkipVerify }) },
       });
       const body = { Name: 'Unvouched', Type: 'gw-pro', ...configuration(false) };
-      const { ID } = await made(portal, 'POST', '/portal-api/providers', body);
+      const { ID } = await requestPortal(portal, 'POST', '/portal-api/providers', body);
       const refused = await ask('PUT', `/providers/${ID}/synchronize`);
       assert.equal(refused.status, 422);
       assert.match(refused.body.errors[0], /^Failed to sync provider Unvouched: .*certificate/);
-      await made(portal, 'PUT', `/portal-api/providers/${ID}`, configuration(true));
+      await requestPortal(portal, 'PUT', `/portal-api/providers/${ID}`, configuration(true));
       assert.equal((await ask('PUT', `/providers/${ID}/synchronize`)).status, 200);
     } finally {
       server.closeAllConnections();

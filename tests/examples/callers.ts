@@ -23,7 +23,7 @@ const token = ({ issuer }: Place, claims: object) =>
 const bearer = { Authorization: 'Bearer $TOKEN' };
 
 /** Signs address and date as callers do. */
-function signed(keyId: string, target: string): Values {
+function signRequest(keyId: string, target: string): Values {
   const date = new Date().toUTCString();
   const text = `(request-target): ${target}\ndate: ${date}`;
   const signature = encodeURIComponent(createHmac('sha256', 'a-shared-secret').update(text).digest('base64'));
@@ -91,7 +91,7 @@ export const callers: Readonly<Record<string, Example>> = {
   hmac: {
     async after(at, id) {
       const keyId = await at.key(id, { hmac_enabled: true, hmac_string: 'a-shared-secret' });
-      return signed(keyId, 'post /telemetry/pump');
+      return signRequest(keyId, 'post /telemetry/pump');
     },
     calls: [
       {

@@ -57,7 +57,7 @@ export function page(): string {
   return head + tables.join('');
 }
 
-export function shownBy(name: string, { shows }: Example): string {
+export function describeExample(name: string, { shows }: Example): string {
   const file = fileOf(name, 'oas');
   return file ? String((readExample(file).info as { description: string }).description) : (shows ?? '');
 }
@@ -71,12 +71,12 @@ function rowOf(name: string, example: Example): string {
   });
   const call = example.calls.find(({ status }) => status < 400) ?? example.calls[0];
   const command = example.command ?? curlOf(call!);
-  return `| ${name}: ${links.join(', ')} | ${shownBy(name, example)} | \`${command.replaceAll('|', '\\|')}\` |`;
+  return `| ${name}: ${links.join(', ')} | ${describeExample(name, example)} | \`${command.replaceAll('|', '\\|')}\` |`;
 }
 
 /** Texts that name something for the shell to fill in stand in double quotes. */
-const quoted = (text: string) => (/\$[A-Z]/.test(text) ? `"${text}"` : `'${text}'`);
-const shortened = (text: string) => (/^(.)\1{20,}$/.test(text) ? `${text.slice(0, 3)}…` : text);
+const quoteShell = (text: string) => (/\$[A-Z]/.test(text) ? `"${text}"` : `'${text}'`);
+const shortenText = (text: string) => (/^(.)\1{20,}$/.test(text) ? `${text.slice(0, 3)}…` : text);
 
 function curlOf({ ask, headers = {}, body, withCertificate }: Call): string {
   const [method = 'GET', address = ''] = ask.split(' ');
@@ -86,8 +86,8 @@ function curlOf({ ask, headers = {}, body, withCertificate }: Call): string {
     'curl',
     ...(method === usual ? [] : [`-X ${method}`]),
     ...(withCertificate ? ['-k --cert client.pem --key client.key'] : []),
-    ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
-    ...(body === undefined ? [] : [`-d '${shortened(body)}'`]),
+    ...Object.entries(headers).map(([name, value]) => `-H ${quoteShell(`${name}: ${value}`)}`),
+    ...(body === undefined ? [] : [`-d '${shortenText(body)}'`]),
     /[?&]/.test(url) ? `"${url}"` : url,
   ].join(' ');
 }

@@ -14,7 +14,7 @@ import {
   makeServerCertificate,
 } from '../support/certificates.ts';
 import { type Publisher, rsaPair, startPublisher } from '../support/tokens.ts';
-import { settled } from '../support/traffic.ts';
+import { waitUntilApplied } from '../support/traffic.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 import type { Example } from './example.ts';
 
@@ -101,7 +101,7 @@ export function placeOf(around: Surroundings, app: TestApp): Place {
   async function manage(method: string, path: string, body?: unknown) {
     const { status, text, body: given } = await app.ask(method, path, { body });
     assert.equal(status, 200, `${method} ${path}: ${text}`);
-    await settled(app);
+    await waitUntilApplied(app);
     return given;
   }
   const rightsTo = (apiId: string) => ({ [apiId]: { api_id: apiId, api_name: apiId, versions: ['Default'] } });

@@ -12,7 +12,7 @@ interface Logged {
   readonly tags: readonly string[];
   readonly raw_request: string;
 }
-const logged = async ({ app }: Place, apiId: string): Promise<Logged[]> =>
+const listLogs = async ({ app }: Place, apiId: string): Promise<Logged[]> =>
   (await app.ask('GET', `/api/logs?start=0&end=9999999999&api_id=${apiId}`)).body.data;
 
 export const places: Readonly<Record<string, Example>> = {
@@ -105,7 +105,7 @@ export const places: Readonly<Record<string, Example>> = {
     ],
     afterwards: (at, apiId) =>
       eventually(async () => {
-        const [first, ...others] = await logged(at, apiId);
+        const [first, ...others] = await listLogs(at, apiId);
         assert.deepEqual([first?.path, others.length], ['/{id}/readings', 0]);
         assert.ok(first!.tags.includes('x-team-blue'));
         assert.match(Buffer.from(first!.raw_request, 'base64').toString(), /^GET /);
@@ -123,7 +123,7 @@ export const places: Readonly<Record<string, Example>> = {
     ],
     afterwards: (at, apiId) =>
       eventually(async () => {
-        const tags = (await logged(at, apiId)).flatMap(it => it.tags);
+        const tags = (await listLogs(at, apiId)).flatMap(it => it.tags);
         assert.ok(tags.includes('trace-id-0af7651916cd43dd8448eb211c80319c'));
       }),
   },

@@ -15,7 +15,7 @@ export const idOf = (definition: JsonObject, form: Form): string =>
   form === 'classic' ? String(definition.api_id) : (definition['x-gw-api-gateway'] as { info: { id: string } }).info.id;
 
 /** The text of a file as it can be served here: every placeholder has its value. */
-export function placed(text: string, values: Iterable<readonly [string, string]>): string {
+export function replacePlaceholders(text: string, values: Iterable<readonly [string, string]>): string {
   let result = text;
   for (const [placeholder, value] of values) result = result.replaceAll(placeholder, value);
   return result;
@@ -24,7 +24,7 @@ export function placed(text: string, values: Iterable<readonly [string, string]>
 async function publish(at: Place, name: string, form: Form, values: Values): Promise<string> {
   const file = fileOf(name, form);
   assert.ok(file, `there is no ${name}${endings[form]}`);
-  const body = placed(textOf(file), [...Object.entries(values), ...at.addresses]);
+  const body = replacePlaceholders(textOf(file), [...Object.entries(values), ...at.addresses]);
   const headers = { 'content-type': types[form] };
   const { status, text } = await at.app.ask('POST', surfaces[form], { body, headers });
   assert.equal(status, 200, text);
@@ -47,7 +47,7 @@ export async function run(at: Place, name: string, form: Form, example: Example)
     await at.app.application.waitForDataPlane();
     const named = (await example.after?.(at, id)) ?? {};
     assert.deepEqual(await at.manage('GET', `/gw/apis/${id}/status`), { api_id: id, served: true, reason: '' });
-    for (const call of example.calls) await made(at, call, named);
+    for (const call of example.calls) await runCall(at, call, named);
     await example.afterwards?.(at, id);
     return await stepsOf(at, example, named);
   } finally {
@@ -67,12 +67,12 @@ async function stepsOf(at: Place, { calls }: Example, values: Values): Promise<S
   return new Set(logs.split('\n').map(line => String((JSON.parse(line) as { mw?: string }).mw)));
 }
 
-async function made(at: Place, call: Call, values: Values): Promise<void> {
+async function runCall(at: Place, call: Call, values: Values): Promise<void> {
   const upstream = call.elsewhere ? at.second : at.upstream;
   const once = async () => {
     const before = upstream.requests.length;
     const reply = await send(at, call, values);
-    kept(call, reply, upstream, before);
+    checkReply(call, reply, upstream, before);
   };
   await (call.eventually ? eventually(once) : once());
 }
@@ -83,14 +83,14 @@ interface Reply {
   readonly text: string;
 }
 
-const named = (text: string, values: Values) =>
+const replaceValues = (text: string, values: Values) =>
   text.replaceAll(/\$([A-Z]+)/g, (whole, name: string) => values[name] ?? whole);
 
 async function send(at: Place, call: Call, values: Values): Promise<Reply> {
-  const [method, address = ''] = named(call.ask, values).split(' ');
-  const url = new URL(placed(address, at.addresses), at.app.url.gateway);
+  const [method, address = ''] = replaceValues(call.ask, values).split(' ');
+  const url = new URL(replacePlaceholders(address, at.addresses), at.app.url.gateway);
   const headers = Object.fromEntries(
-    Object.entries(call.headers ?? {}).map(([name, value]) => [name, named(value, values)]),
+    Object.entries(call.headers ?? {}).map(([name, value]) => [name, replaceValues(value, values)]),
   );
   const shown = call.withCertificate ? { cert: at.client.certPem, key: at.client.keyPem } : {};
   const options = { method, headers: { connection: 'close', ...headers }, agent: false, ...shown };
@@ -105,7 +105,7 @@ async function send(at: Place, call: Call, values: Values): Promise<Reply> {
   return { status: response.statusCode!, headers: response.headers, text: Buffer.concat(chunks).toString() };
 }
 
-function kept(call: Call, { status, headers, text }: Reply, upstream: Upstream, before: number): void {
+function checkReply(call: Call, { status, headers, text }: Reply, upstream: Upstream, before: number): void {
   const where = JSON.stringify(call);
   assert.equal(status, call.status, `${where}: ${text}`);
   if (call.says) assert.match(text, call.says, where);

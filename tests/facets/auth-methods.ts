@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { createPublicId } from '#base/ids.ts';
 import type { JsonObject } from '#base/json-tree.ts';
 import { ecPair, jwkOf, mint, pemOf } from '../support/tokens.ts';
-import { settled } from '../support/traffic.ts';
+import { waitUntilApplied } from '../support/traffic.ts';
 import type { Upstream } from '../support/upstream.ts';
 import type { Ground, Served } from './effect.ts';
 
@@ -18,7 +18,7 @@ const components: Readonly<Record<string, JsonObject>> = {
 };
 
 /** An OpenAPI document with one way in. `entry` is what the gateway's part says of it, `more` what it says of all. */
-export function guarded(way: string, entry: JsonObject, more: JsonObject = {}, component = components[way]) {
+export function requireMethod(way: string, entry: JsonObject, more: JsonObject = {}, component = components[way]) {
   const said = { enabled: true, ...entry };
   const own = component ? { securitySchemes: { mine: said } } : { [way]: said };
   return {
@@ -71,10 +71,10 @@ export async function keepsOutWith(at: Served, ...credentials: readonly string[]
 /** Rights to the API, or to another one. */
 export const rightsTo = (id: string): JsonObject => ({ [id]: { api_id: id, api_name: id, versions: ['Default', ''] } });
 
-export async function asked({ app }: Ground, path: string, body: JsonObject) {
+export async function createObject({ app }: Ground, path: string, body: JsonObject) {
   const answer = await app.ask('POST', path, { body });
   assert.equal(answer.status, 200, answer.text);
-  await settled(app);
+  await waitUntilApplied(app);
   return answer.body;
 }
 
@@ -86,7 +86,7 @@ export async function policyFor(at: Ground, apiId = at.id, more: JsonObject = {}
     state: 'active',
     access_rights: rightsTo(apiId),
   };
-  return (await asked(at, '/api/portal/policies', { ...policy, ...more })).Message;
+  return (await createObject(at, '/api/portal/policies', { ...policy, ...more })).Message;
 }
 
 /** A policy that opens something else. */
@@ -105,11 +105,11 @@ export function publishes(upstream: Upstream, pages: Readonly<Record<string, (bo
 export const signer = ecPair();
 export const publicSource = Buffer.from(pemOf(signer.publicKey)).toString('base64');
 export const now = () => Math.floor(Date.now() / 1000);
-export const signedToken = (claims: JsonObject, header: object = { kid: 'one' }, key = signer.privateKey): string =>
+export const mintSignedToken = (claims: JsonObject, header: object = { kid: 'one' }, key = signer.privateKey): string =>
   mint({ exp: now() + 600, ...claims }, key, { alg: 'ES256', header });
-export const sharedToken = (claims: JsonObject, secret: string, kid?: string): string =>
+export const mintSharedToken = (claims: JsonObject, secret: string, kid?: string): string =>
   mint({ exp: now() + 600, ...claims }, secret, { alg: 'HS256', header: kid === undefined ? {} : { kid } });
-export const bearer = (claims: JsonObject): string => `Bearer ${signedToken(claims)}`;
+export const bearer = (claims: JsonObject): string => `Bearer ${mintSignedToken(claims)}`;
 export const keySet = (kid = 'one', key = signer.publicKey) => ({ keys: [jwkOf(key, { kid })] });
 
 /** An OpenID provider of the API's own, served by the upstream. */
@@ -130,12 +130,12 @@ export const basic = (user: string, word = password) => `Basic ${Buffer.from(`${
 export async function basicUser(at: Ground, more: JsonObject = {}): Promise<string> {
   const user = `user-${createPublicId()}`;
   const key = { access_rights: rightsTo(at.id), basic_auth_data: { password }, ...more };
-  await asked(at, `/api/apis/keys/basic/${user}`, key);
+  await createObject(at, `/api/apis/keys/basic/${user}`, key);
   return user;
 }
 
 /** A call signed over its date alone. */
-export function signedCall(keyId: string, algorithm = 'hmac-sha256', atMs = Date.now()) {
+export function signCall(keyId: string, algorithm = 'hmac-sha256', atMs = Date.now()) {
   const date = new Date(atMs).toUTCString();
   const signature = createHmac(algorithm.slice('hmac-'.length), hmacSecret).update(`x-aux-date: ${date}`);
   return {
@@ -151,7 +151,7 @@ export const redirect = 'https://app.example/back';
 /** A client of the API's own OAuth provider. */
 export async function oauthClient(at: Ground, more: JsonObject = {}): Promise<{ id: string; secret: string }> {
   const body = { redirect_uri: redirect, policy_id: await policyFor(at), ...more };
-  const { client_id: id, secret } = await asked(at, `/api/apis/oauth/${at.id}`, body);
+  const { client_id: id, secret } = await createObject(at, `/api/apis/oauth/${at.id}`, body);
   return { id, secret };
 }
 export async function accessToken(at: Served, { id, secret }: { id: string; secret: string }, form: Headers) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { JsonObject } from '#base/json-tree.ts';
 import { eventually } from '../support/upstream.ts';
-import { laid, type Served } from './effect.ts';
+import { mergeDeep, type Served } from './effect.ts';
 
 /** What effects share: how a thing is said in each form, and how it is looked at. */
 
@@ -14,11 +14,15 @@ export const global = (more: JsonObject) => ({ x: { middleware: { global: more }
 export const place = { path: '/thing', method: 'GET', disabled: false };
 
 /** An API that asks for a key, in each form. */
-export const keyed = (more: JsonObject = {}): JsonObject => ({ use_keyless: false, use_standard_auth: true, ...more });
-export const guarded = (more: { x?: JsonObject } = {}) => ({
+export const requireKeyClassic = (more: JsonObject = {}): JsonObject => ({
+  use_keyless: false,
+  use_standard_auth: true,
+  ...more,
+});
+export const requireKeyOas = (more: { x?: JsonObject } = {}) => ({
   components: { securitySchemes: { keys: { type: 'apiKey', in: 'header', name: 'Authorization' } } },
   security: [{ keys: [] }],
-  x: laid(
+  x: mergeDeep(
     { server: { authentication: { enabled: true, securitySchemes: { keys: { enabled: true } } } } },
     more.x ?? {},
   ) as JsonObject,

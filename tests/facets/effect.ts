@@ -5,7 +5,7 @@ import type { SettingName } from '#base/settings.ts';
 import { listReferenceRows } from '#definition/reference-rows.ts';
 import { anyName } from '#definition/wire-schema.ts';
 import type { Answer, TestApp } from '../support/app.ts';
-import { settled } from '../support/traffic.ts';
+import { waitUntilApplied } from '../support/traffic.ts';
 import { patience, startUpstream, type Upstream } from '../support/upstream.ts';
 
 /**
@@ -84,10 +84,10 @@ export const placeOf = (name: string, form: Form): string | null => {
 };
 
 /** Maps are laid over each other; anything else replaces. */
-export function laid(under: unknown, over: unknown): unknown {
+export function mergeDeep(under: unknown, over: unknown): unknown {
   if (!isObject(under) || !isObject(over)) return over === undefined ? under : over;
   const result: JsonObject = { ...under };
-  for (const [name, value] of Object.entries(over)) result[name] = laid(under[name], value);
+  for (const [name, value] of Object.entries(over)) result[name] = mergeDeep(under[name], value);
   return result;
 }
 
@@ -112,25 +112,25 @@ const openOas = ({ id, upstream }: Ground): JsonObject => ({
 });
 
 export async function definitionOf(effect: Effect, ground: Ground): Promise<JsonObject> {
-  if (ground.form === 'classic') return laid(openClassic(ground), await effect.classic!(ground)) as JsonObject;
+  if (ground.form === 'classic') return mergeDeep(openClassic(ground), await effect.classic!(ground)) as JsonObject;
   const { x, ...document } = await effect.oas!(ground);
-  return laid(laid(openOas(ground), document), { 'x-gw-api-gateway': x ?? {} }) as JsonObject;
+  return mergeDeep(mergeDeep(openOas(ground), document), { 'x-gw-api-gateway': x ?? {} }) as JsonObject;
 }
 
 /** Whether a definition says something at a place of the table, whatever stands for its lists and names. */
 export function says(definition: JsonObject, form: Form, place: string): boolean {
   const root = form === 'classic' ? definition : definition['x-gw-api-gateway'];
   const members = place.replaceAll('[]', `.${anyName}`).split('.');
-  return found([root], members);
+  return hasMember([root], members);
 }
 
-function found(values: readonly unknown[], [member, ...rest]: readonly string[]): boolean {
+function hasMember(values: readonly unknown[], [member, ...rest]: readonly string[]): boolean {
   if (member === undefined) return values.some(value => value !== undefined);
   const next = values.flatMap(value => {
     if (typeof value !== 'object' || value === null) return [];
     return member === anyName ? Object.values(value) : [(value as JsonObject)[member]];
   });
-  return next.length > 0 && found(next, rest);
+  return next.length > 0 && hasMember(next, rest);
 }
 
 /** What a gateway is and says. */
@@ -154,12 +154,12 @@ function groundOf({ app, logged }: Watched, upstream: Upstream, form: Form): Gro
  * gateway: where one was seen, a control run publishes the API without the rows, and there the same look must fail.
  */
 export async function prove(effect: Effect, watched: Watched, upstream: Upstream, form: Form): Promise<void> {
-  const seen = await observed(effect, watched, upstream, form, 'with the rows');
+  const seen = await observeEffect(effect, watched, upstream, form, 'with the rows');
   if (!seen.hasRefusal || effect.ownControl) return;
   const usual = patience.ms;
   patience.ms = Math.min(usual, controlPatienceMs);
   try {
-    const control = observed(effect, watched, upstream, form, 'without the rows');
+    const control = observeEffect(effect, watched, upstream, form, 'without the rows');
     await assert.rejects(control, `the look passes without ${effect.rows} too: refusals have another cause`);
   } finally {
     patience.ms = usual;
@@ -171,7 +171,7 @@ const controlPatienceMs = 2000;
 
 type Run = 'with the rows' | 'without the rows';
 
-async function observed(effect: Effect, watched: Watched, upstream: Upstream, form: Form, run: Run) {
+async function observeEffect(effect: Effect, watched: Watched, upstream: Upstream, form: Form, run: Run) {
   upstream.answer = undefined;
   upstream.requests.length = 0;
   const seen = { hasRefusal: false };
@@ -181,7 +181,7 @@ async function observed(effect: Effect, watched: Watched, upstream: Upstream, fo
     const places = rowsOf(effect).flatMap(name => placeOf(name, form) ?? []);
     for (const place of places) assert.ok(says(definition, form, place), `the effect does not say ${place}`);
     const shown = run === 'with the rows' ? definition : withoutPlaces(definition, form, places);
-    await effect.observe(await served(ground, shown, seen, places));
+    await effect.observe(await serveDefinition(ground, shown, seen, places));
   } finally {
     // Tests of hosts would go on.
     await watched.app.ask('DELETE', `${surfaces[form]}/${ground.id}`);
@@ -212,7 +212,7 @@ function remove(values: readonly unknown[], [member = '', ...rest]: readonly str
 
 const surfaces = { classic: '/gw/apis', oas: '/gw/apis/oas' } as const;
 
-async function served(
+async function serveDefinition(
   ground: Ground,
   definition: JsonObject,
   seen: { hasRefusal: boolean },
@@ -222,7 +222,7 @@ async function served(
   const write = async (method: string, path: string, body: JsonObject) => {
     const { status, text } = await app.ask(method, path, { body });
     assert.equal(status, 200, text);
-    await settled(app);
+    await waitUntilApplied(app);
   };
   await write('POST', surfaces[form], definition);
   const listenPath = listenPathOf(definition, form);
@@ -236,7 +236,7 @@ async function served(
       const reply = await fetch(url + path, { redirect: 'manual', ...init });
       const text = await reply.text();
       seen.hasRefusal ||= reply.status >= 400;
-      return { status: reply.status, headers: reply.headers, text, body: parsed(text) };
+      return { status: reply.status, headers: reply.headers, text, body: parseJson(text) };
     },
     async key(more = {}) {
       const right = { api_id: id, api_name: id, versions: ['Default'] };
@@ -247,14 +247,14 @@ async function served(
       return body.key as string;
     },
     async change(more) {
-      current = laid(current, form === 'classic' ? more : { 'x-gw-api-gateway': more }) as JsonObject;
+      current = mergeDeep(current, form === 'classic' ? more : { 'x-gw-api-gateway': more }) as JsonObject;
       await write('PUT', `${surfaces[form]}/${id}`, current);
     },
     async plain() {
       const other: Ground = { ...ground, id: createPublicId() };
       ground.open.push({ close: () => app.ask('DELETE', `${surfaces[form]}/${other.id}`) });
       const text = JSON.stringify(withoutPlaces(definition, form, places)).replaceAll(id, other.id);
-      return served(other, JSON.parse(text), { hasRefusal: false }, []);
+      return serveDefinition(other, JSON.parse(text), { hasRefusal: false }, []);
     },
   };
 }
@@ -265,7 +265,7 @@ function listenPathOf(definition: JsonObject, form: Form): string {
   return place.reduce((here: unknown, member) => (here as JsonObject)[member], root) as string;
 }
 
-function parsed(text: string): Answer['body'] {
+function parseJson(text: string): Answer['body'] {
   try {
     return JSON.parse(text);
   } catch {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startApp, type TestApp } from '../support/app.ts';
-import { eventually, openApi, publish, settled, storeUnchecked } from '../support/traffic.ts';
+import { eventually, openApi, publish, storeUnchecked, waitUntilApplied } from '../support/traffic.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 import { handling, webhook } from '../support/webhooks.ts';
 
@@ -87,7 +87,7 @@ describe('Networks of organisations', () => {
   async function publishAs(credential: string, definition: ReturnType<typeof openApi>): Promise<string> {
     const { status, text } = await app.ask('POST', '/api/apis', { credential, body: { api_definition: definition } });
     assert.equal(status, 200, text);
-    await settled(app);
+    await waitUntilApplied(app);
     return app.url.gateway + definition.proxy.listen_path;
   }
   const grant = async (networks: readonly string[]) => {
@@ -95,7 +95,7 @@ describe('Networks of organisations', () => {
       body: { networks },
     });
     assert.equal(status, 200, text);
-    await settled(app);
+    await waitUntilApplied(app);
   };
   const statusAt = async (url: string) => {
     const response = await fetch(url);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import type { TestApp } from '../support/app.ts';
-import { openApi, publish, settled, unservedReason } from '../support/traffic.ts';
+import { findUnavailableReason, openApi, publish, waitUntilApplied } from '../support/traffic.ts';
 import { onGround } from './ground.ts';
 
 /** Framing headers of one response. */
@@ -41,7 +41,7 @@ async function mocked(app: TestApp): Promise<string> {
   };
   const { status, text } = await app.ask('POST', '/gw/apis/oas', { body });
   assert.equal(status, 200, text);
-  await settled(app);
+  await waitUntilApplied(app);
   return `/${id}/m`;
 }
 
@@ -68,7 +68,7 @@ onGround('Responses set by definitions', ground => {
         const { text, statuses } = await send(last(`${url.pathname}/x`));
         assert.deepEqual(statuses, [503], `${JSON.stringify(headers)}: ${text}`);
         assert.deepEqual(framingOf(text), ['content-length']);
-        assert.match(await unservedReason(app, url.href), /the error override /);
+        assert.match(await findUnavailableReason(app, url.href), /the error override /);
       }
       upstream.answer = undefined;
     });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
 import { startApp, type TestApp } from '../support/app.ts';
-import { openApi, publish, settled } from '../support/traffic.ts';
+import { openApi, publish, waitUntilApplied } from '../support/traffic.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 import { call, statusesIn } from './raw.ts';
 
@@ -161,7 +161,7 @@ describe('Path rules', () => {
     const [ofApi, ofKey] = [await publish(app, limited), await publish(app, keyed)];
     const endpoints = [{ path: '/dear/{id}', methods: [{ name: 'GET', limit: rate }] }];
     const { body } = await app.ask('POST', '/api/keys', { body: { access_rights: { [keyed.api_id]: { endpoints } } } });
-    await settled(app);
+    await waitUntilApplied(app);
     for (const [url, head] of [
       [ofApi, ''],
       [ofKey, `Authorization: ${body.key_id}\r\n`],

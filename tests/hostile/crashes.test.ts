@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startApp, type TestApp } from '../support/app.ts';
-import { openApi, publish, unservedReason } from '../support/traffic.ts';
+import { findUnavailableReason, openApi, publish } from '../support/traffic.ts';
 
 describe('Definitions that could crash a traffic thread', () => {
   let app: TestApp;
@@ -15,7 +15,7 @@ describe('Definitions that could crash a traffic thread', () => {
     const balanced = { enable_load_balancing: true, target_list: ['gw:///x'] };
     for (const proxy of [{ target_url: 'gw:///x' }, { target_url: 'gw://' }, { target_url: '', ...balanced }]) {
       const url = await publish(app, openApi({ url: '' }, { proxy }));
-      assert.match(await unservedReason(app, url), /references no API/);
+      assert.match(await findUnavailableReason(app, url), /references no API/);
     }
     assert.deepEqual(crashes, []);
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { type Answer, startApp, type TestApp } from '../support/app.ts';
-import { openApi, publish, settled } from '../support/traffic.ts';
+import { openApi, publish, waitUntilApplied } from '../support/traffic.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 import { bodies, type Document, schemas, templates } from './documents.ts';
 
@@ -55,7 +55,7 @@ describe('Hostile definitions', () => {
         const { answer, url } = await written(document);
         assert.ok(answer.status === 200 || answer.status === 400, `${answer.status} ${answer.text.slice(0, 300)}`);
         if (answer.status === 400) assert.match(answer.text, /[\w.[\]-]+: .{10,}/);
-        await settled(app);
+        await waitUntilApplied(app);
         if (answer.status === 200) await called(document, url);
         assert.equal((await fetch(`${ordinary}/after`)).status, 200);
       });

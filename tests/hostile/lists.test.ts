@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openApi, publish, settled } from '../support/traffic.ts';
+import { openApi, publish, waitUntilApplied } from '../support/traffic.ts';
 import type { Upstream } from '../support/upstream.ts';
 import { withSettings } from '../support/with-settings.ts';
 import { rawRequest } from './raw-request.ts';
@@ -81,7 +81,7 @@ const keyOf = async (app: Parameters<typeof publish>[0], apiId: string, allowed_
   const rights = { [apiId]: { api_id: apiId, api_name: 'Test', versions: ['Default'], allowed_urls } };
   const made = await app.ask('POST', '/api/keys', { body: { rate: 0, per: 0, quota_max: -1, access_rights: rights } });
   assert.equal(made.status, 200, made.text);
-  await settled(app);
+  await waitUntilApplied(app);
   return String(made.body.key_id);
 };
 

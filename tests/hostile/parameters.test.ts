@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { startApp, type TestApp } from '../support/app.ts';
-import { openApi, publish, settled } from '../support/traffic.ts';
+import { openApi, publish, waitUntilApplied } from '../support/traffic.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 import { call, statusesIn } from './raw.ts';
 
@@ -71,7 +71,7 @@ describe('Path parameters (;name=value)', () => {
       },
     };
     assert.equal((await app.ask('POST', '/gw/apis/oas', { body: document })).status, 200);
-    await settled(app);
+    await waitUntilApplied(app);
     await refused(`${app.url.gateway}/${id}/admin;x`);
     assert.equal((await ask(`${app.url.gateway}/${id}/b;x`)).reached, '/b;x');
   });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startApp } from '../support/app.ts';
-import { openApi, publish, settled } from '../support/traffic.ts';
+import { openApi, publish, waitUntilApplied } from '../support/traffic.ts';
 import { startUpstream } from '../support/upstream.ts';
 import { type Ground, patternPlaces, type Written } from './pattern-places.ts';
 import { hostilePatterns } from './patterns.ts';
@@ -49,7 +49,7 @@ describe('Hostile regular expressions', () => {
         if (status === 400) assert.match(text, /[\w.[\]-]+: .{10,2000}"/, what);
         else written.push({ ...it, what });
       }
-      await settled(ground.app);
+      await waitUntilApplied(ground.app);
       for (const it of written) {
         const [hostile, other] = await Promise.all([sent(it), fetch(`${ordinary}/x`).then(({ status }) => status)]);
         assert.ok(answers.includes(hostile), `${it.what}: ${hostile}`);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { startApp, type TestApp } from '../support/app.ts';
-import { type Definition, openApi, publish, settled } from '../support/traffic.ts';
+import { type Definition, openApi, publish, waitUntilApplied } from '../support/traffic.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 const cache_options = { enable_cache: true, cache_timeout: 60, cache_all_safe_requests: true };
@@ -64,7 +64,7 @@ describe('Cached responses across clients', () => {
     });
     const url = await publish(app, outer);
     const keys = await Promise.all(['ann', 'bob'].map(user => keyFor(outer, { user })));
-    await settled(app);
+    await waitUntilApplied(app);
     const seen = [];
     for (const key of [...keys, ...keys]) {
       const reply = await fetch(`${url}/mine`, { headers: { 'X-Key': key } });

@@ -25,28 +25,31 @@ test('gw help lists every command and writes nothing to disk', async () => {
 
 test('an unknown command, flag or setting is refused with a one-line error and a suggestion', async () => {
   const directory = fresh();
-  const said = async (...command: string[]) => {
+  const runRefused = async (...command: string[]) => {
     const { code, err } = await runChild(command, { directory });
     assert.notEqual(code, 0);
     assert.equal(err.trimEnd().split('\n').length, 1, err);
     return err.trimEnd();
   };
-  assert.equal(await said('strat'), 'There is no command strat; did you mean start? (gw --help lists them all)');
-  assert.equal(await said('constructor'), 'There is no command constructor (gw --help lists them all)');
-  assert.match(await said('start', 'now'), /^There is no command start now/);
+  assert.equal(await runRefused('strat'), 'There is no command strat; did you mean start? (gw --help lists them all)');
+  assert.equal(await runRefused('constructor'), 'There is no command constructor (gw --help lists them all)');
+  assert.match(await runRefused('start', 'now'), /^There is no command start now/);
   const guess = 'gateway-prot (flag --gateway-prot): no such setting; did you mean gateway.port?';
-  assert.equal(await said('start', '--gateway-prot', '1'), guess);
-  assert.equal(await said('start', '--rotate'), 'rotate (flag --rotate): no such setting (gw config lists them all)');
-  const known = 'it knows --rotate, --rotate-master, --config and every setting (gw config lists them all)';
-  assert.equal(await said('credentials', '--show'), `gw credentials has no option --show: ${known}`);
+  assert.equal(await runRefused('start', '--gateway-prot', '1'), guess);
   assert.equal(
-    await said('credentials', '--rotat'),
+    await runRefused('start', '--rotate'),
+    'rotate (flag --rotate): no such setting (gw config lists them all)',
+  );
+  const known = 'it knows --rotate, --rotate-master, --config and every setting (gw config lists them all)';
+  assert.equal(await runRefused('credentials', '--show'), `gw credentials has no option --show: ${known}`);
+  assert.equal(
+    await runRefused('credentials', '--rotat'),
     `gw credentials has no option --rotat: ${known}; did you mean --rotate?`,
   );
-  assert.equal(await said('credentials', '--rotate=false'), '--rotate takes no value');
-  assert.equal(await said('start', '--data-dir'), '--data-dir needs a value');
+  assert.equal(await runRefused('credentials', '--rotate=false'), '--rotate takes no value');
+  assert.equal(await runRefused('start', '--data-dir'), '--data-dir needs a value');
   assert.match(
-    await said('config', '--config', '/nonexistent.yaml'),
+    await runRefused('config', '--config', '/nonexistent.yaml'),
     /^\/nonexistent\.yaml: cannot be read \(ENOENT\)$/,
   );
   assert.equal(existsSync(directory), false);

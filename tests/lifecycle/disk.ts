@@ -22,7 +22,7 @@ export function smallDisk(path: string, kilobytes: number): SmallDisk {
     execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${kilobytes}k`, 'tmpfs', path], { stdio: 'ignore' });
   } catch {
     // Not allowed here, as in most containers.
-    return limitedFiles(path, kilobytes);
+    return createLimitedDisk(path, kilobytes);
   }
   const filler = join(path, 'filler');
   return {
@@ -46,7 +46,7 @@ function fillUp(filler: string): void {
   }
 }
 
-function limitedFiles(path: string, kilobytes: number): SmallDisk {
+function createLimitedDisk(path: string, kilobytes: number): SmallDisk {
   const limit = ({ process: { pid } }: Child, bytes: string) =>
     void execFileSync('prlimit', ['--pid', String(pid), `--fsize=${bytes}:unlimited`]);
   return {

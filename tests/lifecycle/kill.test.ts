@@ -69,7 +69,7 @@ async function writeUntilKilled(child: Child, write: Write, onWrite: () => void)
 }
 
 /** Kills the child in the middle of its work, after a number of writes that differs each time. */
-async function killedRound(child: Child, writes: readonly Write[]): Promise<string[]> {
+async function killDuringWrites(child: Child, writes: readonly Write[]): Promise<string[]> {
   const most = 40;
   let left = 5 + Math.floor(Math.random() * most);
   const onWrite = () => {
@@ -82,7 +82,7 @@ async function killedRound(child: Child, writes: readonly Write[]): Promise<stri
   return paths;
 }
 
-async function lost(child: Child, paths: readonly string[]): Promise<string[]> {
+async function findLostWrites(child: Child, paths: readonly string[]): Promise<string[]> {
   const found = await Promise.all(paths.map(async path => (await child.ask('GET', path)).status));
   return paths.filter((_, index) => found[index] !== 200);
 }
@@ -93,13 +93,13 @@ async function survives(rounds: number, environment: Record<string, string>): Pr
   const writes = await writesOf(child);
   const all: string[] = [];
   for (let round = 1; round <= rounds; round++) {
-    const paths = await killedRound(child, writes);
+    const paths = await killDuringWrites(child, writes);
     assert.ok(paths.length > 0, 'something was acknowledged');
     all.push(...paths);
     child = await startChild({ directory, environment });
-    assert.deepEqual(await lost(child, paths), [], `round ${round}`);
+    assert.deepEqual(await findLostWrites(child, paths), [], `round ${round}`);
   }
-  assert.deepEqual(await lost(child, all), [], 'nothing is lost later either');
+  assert.deepEqual(await findLostWrites(child, all), [], 'nothing is lost later either');
   assert.equal((await child.stop()).code, 0);
 }
 

@@ -13,14 +13,14 @@ after(remove);
 const upstream = await startUpstream();
 after(() => upstream.close());
 
-async function made(child: Child, path: string, body: object) {
+async function createObject(child: Child, path: string, body: object) {
   const answer = await child.ask('POST', path, { body });
   assert.equal(answer.status, 200, answer.text);
   return answer.body;
 }
 
 /** Reads the usage of the only quota from the database of a running process. */
-function written(directory: string): number {
+function countStored(directory: string): number {
   const database = new DatabaseSync(join(directory, 'gw.db'), { readOnly: true });
   try {
     const row = database.prepare(`select used from counters where name like 'quota:%'`).get();
@@ -34,26 +34,26 @@ test('quota usage before a SIGKILL is still counted after the restart, also for 
   const directory = fresh();
   const first = await startChild({ directory });
   const api = openApi(upstream, { use_keyless: false });
-  await made(first, '/api/apis', { api_definition: api });
+  await createObject(first, '/api/apis', { api_definition: api });
   const quota = { quota_max: 10, quota_renewal_rate: 600 };
-  const { key_id } = await made(first, `/api/keys/${createPublicId()}`, {
+  const { key_id } = await createObject(first, `/api/keys/${createPublicId()}`, {
     access_rights: { [api.api_id]: {} },
     ...quota,
   });
-  const left = async ({ urls }: Child) => {
+  const readRemaining = async ({ urls }: Child) => {
     const reply = await fetch(`${urls.gateway}${api.proxy.listen_path}`, { headers: { authorization: key_id } });
     await reply.text();
     return reply.status === 200 ? Number(reply.headers.get('x-ratelimit-remaining')) : undefined;
   };
   let used = 0;
   await eventually(async () => {
-    if ((await left(first)) !== undefined) used++;
+    if ((await readRemaining(first)) !== undefined) used++;
     return used === 4;
   }, 'the gateway has the API and the key');
   // Only the flush interval makes the process write this counter.
-  await eventually(() => written(directory) === used, 'the quota is written down');
+  await eventually(() => countStored(directory) === used, 'the quota is written down');
   assert.equal((await first.stop('SIGKILL')).signal, 'SIGKILL');
   const second = await startChild({ directory });
-  assert.equal(await left(second), quota.quota_max - used - 1);
+  assert.equal(await readRemaining(second), quota.quota_max - used - 1);
   assert.equal((await second.stop()).code, 0);
 });

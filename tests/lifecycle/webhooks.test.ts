@@ -21,7 +21,7 @@ after(async () => {
 });
 
 const idOf = ({ headers }: Received) => String(headers['x-gw-delivery']);
-const told = ({ body }: Received) => String(JSON.parse(body).path).split('/').at(-1);
+const readEventName = ({ body }: Received) => String(JSON.parse(body).path).split('/').at(-1);
 
 /** Publishes an API that posts AuthFailure events to a path of its own. */
 function tellingApi() {
@@ -55,7 +55,7 @@ for (const engine of engines)
       receiver.answer = undefined;
       const two = await installation.start();
       const calls = (await receiver.take(path, failed.length + 2)).slice(failed.length);
-      assert.deepEqual(calls.map(told), ['1', '2']);
+      assert.deepEqual(calls.map(readEventName), ['1', '2']);
       assert.deepEqual([...new Set(failed.map(idOf))], [idOf(calls[0]!)]);
       await two.stop();
     } finally {
@@ -98,7 +98,7 @@ test('with two processes on one database each webhook delivery is sent by one of
     for (const name of names) await happen(`${at(Number(name) % 2 === 0 ? one.gateway : two.gateway)}/${name}`);
     const calls = await receiver.take(path, names.length);
     assert.equal(new Set(calls.map(idOf)).size, names.length);
-    assert.deepEqual(calls.map(told).sort(), [...names].sort());
+    assert.deepEqual(calls.map(readEventName).sort(), [...names].sort());
     const seen = await eventually(async () => {
       const { deliveries } = await one.write('GET', '/api/deliveries?p=0&state=delivered');
       assert.equal(deliveries.length, names.length);

@@ -81,11 +81,11 @@ export async function startApp(engine: EngineName, options: AppOptions = {}): Pr
     },
   });
   const write = (line: string) => void (logs && appendFileSync(join(logs, `app-${process.pid}.log`), line));
-  const heard = (line: string) => {
+  const writeLog = (line: string) => {
     write(line);
     options.onLog?.(line);
   };
-  const log = createLog({ level: settings['log.level'], format: 'json', write: heard });
+  const log = createLog({ level: settings['log.level'], format: 'json', write: writeLog });
   const application = await startApplication(settings, {
     log,
     clock: options.clock ?? systemClock,
@@ -161,11 +161,11 @@ function asker(url: TestApp['url'], credentials: InstallationCredentials): TestA
       body: plain ? (body as RequestInit['body']) : JSON.stringify(body),
     });
     const text = await reply.text();
-    return { status: reply.status, headers: reply.headers, text, body: parsed(text) };
+    return { status: reply.status, headers: reply.headers, text, body: parseJson(text) };
   };
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

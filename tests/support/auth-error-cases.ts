@@ -5,7 +5,7 @@ import type { JsonObject } from '#base/json-tree.ts';
 import type { TestApp } from './app.ts';
 import { makeCertificate } from './certificates.ts';
 import { jwkOf, mint, type Publisher, pemOf, rsaPair } from './tokens.ts';
-import { settled } from './traffic.ts';
+import { waitUntilApplied } from './traffic.ts';
 
 /** Every authentication refusal, with a request that triggers it and its response. */
 export interface RefusedRow {
@@ -30,7 +30,7 @@ export interface RowGround {
 async function write({ app }: RowGround, path: string, body: unknown, method = 'POST') {
   const reply = await app.ask(method, path, { body });
   assert.equal(reply.status, 200, reply.text);
-  await settled(app);
+  await waitUntilApplied(app);
   return reply.body;
 }
 const rightsTo = (apiId: string, more: JsonObject = {}): JsonObject => ({
@@ -227,7 +227,7 @@ const signs =
   };
 const refusedSignature = { ...failure, status: 400, message: 'Authorization field missing, malformed or invalid' };
 const curve = makeCertificate({ cn: 'curve', keyType: 'ec' });
-const certified = (id: string): Signing => ({
+const signWithCertificate = (id: string): Signing => ({
   key: { enable_http_signature_validation: true, rsa_certificate_id: id },
   algorithm: 'rsa-sha256',
   rsaKey: curve.keyPem,
@@ -257,7 +257,7 @@ const hmac: RefusedRow[] = [
     definition: hmacApi,
     async sends(at) {
       const { id } = await write(at, '/api/certs', makeCertificate({ cn: 'lost' }).certPem);
-      const signed = await signs(certified(id))(at);
+      const signed = await signs(signWithCertificate(id))(at);
       await write(at, `/api/certs/${id}`, undefined, 'DELETE');
       return signed;
     },
@@ -267,7 +267,7 @@ const hmac: RefusedRow[] = [
   {
     when: 'the certificate of a signature is of another kind',
     definition: hmacApi,
-    sends: async at => signs(certified((await write(at, '/api/certs', curve.certPem)).id))(at),
+    sends: async at => signs(signWithCertificate((await write(at, '/api/certs', curve.certPem)).id))(at),
     status: 500,
     message: "Certificate doesn't contain RSA Public key",
   },
@@ -303,7 +303,7 @@ const noPolicy = 'key not authorized: no matching policy';
 /** One that opens nothing cannot be applied alone, and one for each API not beside one of parts. */
 const parts = { partitions: { quota: true } };
 const eachApi = { partitions: { per_api: true } };
-const scoped = async (at: RowGround) =>
+const createScopedApi = async (at: RowGround) =>
   jwtApi({ scopes: { jwt: { scope_to_policy: { a: await policyOf(at, parts), b: await policyOf(at, eachApi) } } } });
 
 const jwt: RefusedRow[] = [
@@ -354,19 +354,29 @@ const jwt: RefusedRow[] = [
     noPolicy,
     jwtApi({ jwt_policy_field_name: 'pol' }),
   ),
-  jwtRow('no scope stands for a policy', bearer({ ...ann, scope: 'x' }), `${noPolicy} found in scope claim`, scoped),
-  jwtRow('there is neither scope nor policy', bearer(ann), 'key not authorized: no scope or policy in token', scoped),
+  jwtRow(
+    'no scope stands for a policy',
+    bearer({ ...ann, scope: 'x' }),
+    `${noPolicy} found in scope claim`,
+    createScopedApi,
+  ),
+  jwtRow(
+    'there is neither scope nor policy',
+    bearer(ann),
+    'key not authorized: no scope or policy in token',
+    createScopedApi,
+  ),
   jwtRow(
     'the policy cannot be applied',
     bearer({ ...ann, scope: 'a' }),
     'key not authorized: could not apply new policy',
-    scoped,
+    createScopedApi,
   ),
   jwtRow(
     'the policies cannot be applied together',
     bearer({ ...ann, scope: 'a b' }),
     'key not authorized: could not apply several policies',
-    scoped,
+    createScopedApi,
   ),
 ];
 

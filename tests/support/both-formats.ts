@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createPublicId } from '#base/ids.ts';
 import type { TestApp } from './app.ts';
-import { openApi, publish, settled } from './traffic.ts';
+import { openApi, publish, waitUntilApplied } from './traffic.ts';
 import type { Upstream } from './upstream.ts';
 
 /** One API said in both forms. */
@@ -36,7 +36,7 @@ export async function publishBoth(app: TestApp, upstream: Pick<Upstream, 'url'>,
   const document = { openapi: '3.0.3', info: { title: apiId, version: '1' }, paths: {}, ...said.document };
   const reply = await app.ask('POST', '/gw/apis/oas', { body: { ...document, 'x-gw-api-gateway': gateway } });
   assert.equal(reply.status, 200, reply.text);
-  await settled(app);
+  await waitUntilApplied(app);
   return [
     { form: 'classic', apiId: classic.api_id, url },
     { form: 'oas', apiId, url: `${app.url.gateway}/${apiId}` },

@@ -55,7 +55,7 @@ export type Origin = Awaited<ReturnType<typeof startOrigin>>;
 export const agent = new Agent({ keepAlive: true });
 
 /** Sends exactly what it is given: `fetch` has opinions of its own about caching. */
-export const sent = (url: string, { method = 'GET', headers = {}, body }: Ask = {}): Promise<Heard> =>
+export const sendRequest = (url: string, { method = 'GET', headers = {}, body }: Ask = {}): Promise<Heard> =>
   new Promise((resolve, reject) => {
     const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
     const asked = request(url, { method, headers: { ...length, ...headers }, agent }, reply => {
@@ -94,13 +94,13 @@ const classicNames: Readonly<Record<string, string>> = {
   controlTTLHeaderName: 'cache_control_ttl_header',
 };
 
-const renamed = (from: object) =>
+const toClassicNames = (from: object) =>
   Object.fromEntries(Object.entries(from).map(([name, value]) => [classicNames[name] ?? name, value]));
 
 /** What is to be kept, said in both forms. */
-export function saidOf({ cache, endpoints = [] }: Options): Said {
+export function toDefinitions({ cache, endpoints = [] }: Options): Said {
   const advanced = endpoints.map(({ timeout = 0, ...it }) => ({
-    ...renamed(it),
+    ...toClassicNames(it),
     timeout,
   }));
   const operations = endpoints.map(({ path, method, ...it }) => [
@@ -119,7 +119,7 @@ export function saidOf({ cache, endpoints = [] }: Options): Said {
   const version = { name: 'Default', use_extended_paths: true, extended_paths: { advance_cache_config: advanced } };
   return {
     classic: {
-      cache_options: renamed(cache),
+      cache_options: toClassicNames(cache),
       version_data: { not_versioned: true, versions: { Default: version } },
     },
     oas: { middleware: { global: { cache }, operations: Object.fromEntries(operations) } },
@@ -131,7 +131,7 @@ export function saidOf({ cache, endpoints = [] }: Options): Said {
 export function publisher(app: () => TestApp, upstream: () => Upstream) {
   const known = new Map<Options, Promise<Published[]>>();
   return (options: Options): Promise<Published[]> => {
-    const made = known.get(options) ?? publishBoth(app(), upstream(), saidOf(options));
+    const made = known.get(options) ?? publishBoth(app(), upstream(), toDefinitions(options));
     known.set(options, made);
     return made;
   };
@@ -155,7 +155,7 @@ export async function outcomeOf(url: string, origin: Origin, { says, asks }: Cas
   for (const ask of asks) {
     if (ask.says) origin.says.set(id, ask.says);
     const before = origin.count(id);
-    const heard = await sent(`${url}${ask.path ?? '/a'}?case=${id}${ask.query ?? ''}`, ask);
+    const heard = await sendRequest(`${url}${ask.path ?? '/a'}?case=${id}${ask.query ?? ''}`, ask);
     const isKept = heard.headers['x-gw-cached-response'] === '1';
     assert.equal(origin.count(id) - before, isKept ? 0 : 1, 'an answer says where it came from');
     outcome += isKept ? (heard.status === 304 ? '3' : 'H') : 'M';

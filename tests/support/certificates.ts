@@ -50,14 +50,14 @@ export function makeCertificate(wish: CertificateWish): MadeCertificate {
   const subjectDer = nameDer(wish.subject ?? plainSubject(wish));
   const spki = publicKey.export({ type: 'spki', format: 'der' });
   const body = sequence(
-    tagged(0xa0, integer(Buffer.from([2]))),
+    encodeTagged(0xa0, integer(Buffer.from([2]))),
     integer(Buffer.concat([Buffer.from([0x40]), randomBytes(15)])),
     algorithm,
     wish.issuer?.subjectDer ?? subjectDer,
     sequence(time(wish.notBefore ?? longAgo), time(wish.notAfter ?? farAhead)),
     subjectDer,
     spki,
-    tagged(0xa3, sequence(...extensions(wish, spki))),
+    encodeTagged(0xa3, sequence(...extensions(wish, spki))),
   );
   const signature = sign(signer.asymmetricKeyType === 'ed25519' ? null : 'sha256', body, signer);
   const der = sequence(body, algorithm, bits(signature));
@@ -103,7 +103,7 @@ function keyPair(keyType: 'rsa' | 'ec' | 'ed25519'): { publicKey: KeyObject; pri
 }
 
 function signatureAlgorithm(signer: KeyObject): Buffer {
-  if (signer.asymmetricKeyType === 'rsa') return sequence(oid('1.2.840.113549.1.1.11'), tagged(0x05));
+  if (signer.asymmetricKeyType === 'rsa') return sequence(oid('1.2.840.113549.1.1.11'), encodeTagged(0x05));
   return sequence(oid(signer.asymmetricKeyType === 'ec' ? '1.2.840.10045.4.3.2' : '1.3.101.112'));
 }
 
@@ -117,7 +117,10 @@ function plainSubject({ cn, organization }: CertificateWish): [string, string][]
 function nameDer(subject: NonNullable<CertificateWish['subject']>): Buffer {
   return sequence(
     ...subject.map(pairs =>
-      tagged(0x31, ...pairs.map(([type, value]) => sequence(oid(type), tagged(0x0c, Buffer.from(value, 'utf8'))))),
+      encodeTagged(
+        0x31,
+        ...pairs.map(([type, value]) => sequence(oid(type), encodeTagged(0x0c, Buffer.from(value, 'utf8')))),
+      ),
     ),
   );
 }
@@ -126,15 +129,15 @@ const usageOids = { server: '1.3.6.1.5.5.7.3.1', client: '1.3.6.1.5.5.7.3.2' };
 
 function extensions(wish: CertificateWish, spki: Buffer): Buffer[] {
   const alternatives = [
-    ...(wish.dnsNames ?? []).map(name => tagged(0x82, Buffer.from(name, 'latin1'))),
-    ...(wish.ipAddresses ?? []).map(address => tagged(0x87, addressBytes(address))),
+    ...(wish.dnsNames ?? []).map(name => encodeTagged(0x82, Buffer.from(name, 'latin1'))),
+    ...(wish.ipAddresses ?? []).map(address => encodeTagged(0x87, addressBytes(address))),
   ];
   // Signing certificates and lists for an authority; signatures and key exchange for everybody else.
   const keyUsage = Buffer.from(wish.isCa ? [1, 0x06] : [5, 0xa0]);
   return [
-    extension('2.5.29.19', true, sequence(...(wish.isCa ? [tagged(0x01, Buffer.from([0xff]))] : []))),
-    extension('2.5.29.15', true, tagged(0x03, keyUsage)),
-    extension('2.5.29.14', false, tagged(0x04, createHash('sha1').update(spki).digest())),
+    extension('2.5.29.19', true, sequence(...(wish.isCa ? [encodeTagged(0x01, Buffer.from([0xff]))] : []))),
+    extension('2.5.29.15', true, encodeTagged(0x03, keyUsage)),
+    extension('2.5.29.14', false, encodeTagged(0x04, createHash('sha1').update(spki).digest())),
     ...(wish.usages
       ? [extension('2.5.29.37', false, sequence(...wish.usages.map(usage => oid(usageOids[usage]))))]
       : []),
@@ -143,7 +146,7 @@ function extensions(wish: CertificateWish, spki: Buffer): Buffer[] {
 }
 
 function extension(id: string, critical: boolean, value: Buffer): Buffer {
-  return sequence(oid(id), ...(critical ? [tagged(0x01, Buffer.from([0xff]))] : []), tagged(0x04, value));
+  return sequence(oid(id), ...(critical ? [encodeTagged(0x01, Buffer.from([0xff]))] : []), encodeTagged(0x04, value));
 }
 
 function addressBytes(address: string): Buffer {
@@ -155,20 +158,20 @@ function addressBytes(address: string): Buffer {
   return Buffer.from(all.map(group => group.padStart(4, '0')).join(''), 'hex');
 }
 
-function tagged(tag: number, ...parts: Buffer[]): Buffer {
+function encodeTagged(tag: number, ...parts: Buffer[]): Buffer {
   const content = Buffer.concat(parts);
   const { length } = content;
   const header = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
   return Buffer.concat([Buffer.from([tag, ...header]), content]);
 }
 
-const sequence = (...parts: Buffer[]): Buffer => tagged(0x30, ...parts);
-const integer = (bytes: Buffer): Buffer => tagged(0x02, bytes);
-const bits = (bytes: Buffer): Buffer => tagged(0x03, Buffer.from([0]), bytes);
+const sequence = (...parts: Buffer[]): Buffer => encodeTagged(0x30, ...parts);
+const integer = (bytes: Buffer): Buffer => encodeTagged(0x02, bytes);
+const bits = (bytes: Buffer): Buffer => encodeTagged(0x03, Buffer.from([0]), bytes);
 
 function oid(text: string): Buffer {
   const [first = 0, second = 0, ...rest] = text.split('.').map(Number);
-  return tagged(0x06, Buffer.from([first * 40 + second, ...rest.flatMap(base128)]));
+  return encodeTagged(0x06, Buffer.from([first * 40 + second, ...rest.flatMap(base128)]));
 }
 
 function base128(arc: number): number[] {
@@ -180,5 +183,7 @@ function base128(arc: number): number[] {
 /** Years up to 2049 are written with two digits, later ones with four. */
 function time(at: Date): Buffer {
   const text = at.toISOString().replace(/[-:T]|\.\d+/g, '');
-  return at.getUTCFullYear() < 2050 ? tagged(0x17, Buffer.from(text.slice(2))) : tagged(0x18, Buffer.from(text));
+  return at.getUTCFullYear() < 2050
+    ? encodeTagged(0x17, Buffer.from(text.slice(2)))
+    : encodeTagged(0x18, Buffer.from(text));
 }

@@ -62,7 +62,7 @@ interface Launched {
   out(): string;
   err(): string;
   /** Resolves when it holds for what was said so far; rejects when the child ends first. */
-  said(holds: (out: string, err: string) => boolean): Promise<void>;
+  waitForOutput(holds: (out: string, err: string) => boolean): Promise<void>;
 }
 
 function launch(command: readonly string[], { directory, environment, prefix = [], cwd }: ChildOptions): Launched {
@@ -95,7 +95,7 @@ function launch(command: readonly string[], { directory, environment, prefix = [
       check();
       ended.then(({ code, signal, err }) => reject(new Error(`gw ended with ${code ?? signal}: ${err}`)), reject);
     });
-  return { child, ended, said, out: () => text.out, err: () => text.err };
+  return { child, ended, waitForOutput: said, out: () => text.out, err: () => text.err };
 }
 
 /** Any free port, one traffic thread, a quick start; a test that wants something else says so. */
@@ -116,7 +116,7 @@ export const runChild = (command: readonly string[], options: ChildOptions): Pro
 /** Starts the product and waits until it says that it is ready. */
 export async function startChild(options: ChildOptions): Promise<Child> {
   const launched = launch(['start', ...(options.args ?? [])], options);
-  await launched.said(out => /is ready.*credentials\.json.*\n$/s.test(out));
+  await launched.waitForOutput(out => /is ready.*credentials\.json.*\n$/s.test(out));
   const { child, ended, out, err } = launched;
   const found = out().matchAll(/^ {2}(\w+) +(http\S+)(?: .*)?$/gm);
   const urls = Object.fromEntries([...found].map(([, name, url]) => [name!, url!]));

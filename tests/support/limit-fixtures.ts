@@ -108,12 +108,12 @@ function apiOn(services: StepServices, model: Model) {
       const outcome: MaybePromise<StepResult> = request?.(call);
       const given = await outcome;
       if (given?.isGatewayError) return given;
-      if (given) return finished(call, given);
+      if (given) return runResponsePhase(call, given);
     }
-    return finished(call, createResponse(200, { 'x-ratelimit-limit': 'of the upstream' }));
+    return runResponsePhase(call, createResponse(200, { 'x-ratelimit-limit': 'of the upstream' }));
   }
 
-  async function finished(call: Exchange, given: GatewayResponse): Promise<GatewayResponse> {
+  async function runResponsePhase(call: Exchange, given: GatewayResponse): Promise<GatewayResponse> {
     for (const { response } of made) await response?.(call, given);
     return given;
   }

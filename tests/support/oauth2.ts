@@ -3,7 +3,7 @@ import { createPublicId } from '#base/ids.ts';
 import type { JsonObject } from '#base/json-tree.ts';
 import type { TestApp } from './app.ts';
 import { mint, pemOf, rsaPair } from './tokens.ts';
-import { settled } from './traffic.ts';
+import { waitUntilApplied } from './traffic.ts';
 import type { Upstream } from './upstream.ts';
 
 /** OpenAPI definitions whose callers send signed tokens, for tests of what is asked of those beside their signature. */
@@ -84,17 +84,17 @@ export async function publishTokens(app: TestApp, upstream: Pick<Upstream, 'url'
   const policy = await policyFor(app, id);
   const reply = await app.ask('POST', '/gw/apis/oas', { body: documentOf(upstream, id, policy, wanted) });
   assert.equal(reply.status, 200, reply.text);
-  await settled(app);
+  await waitUntilApplied(app);
   const url = `${app.url.gateway}/${id}`;
   async function call(path: string, headers: Record<string, string> = {}, init: RequestInit = {}) {
     const given = await fetch(url + path, { headers, ...init });
     const text = await given.text();
-    return { status: given.status, headers: given.headers, text, body: parsed(text) };
+    return { status: given.status, headers: given.headers, text, body: parseJson(text) };
   }
   return { id, url, policy, call, as: (claims: object) => ({ authorization: `Bearer ${tokenOf(claims)}` }) };
 }
 
-function parsed(text: string): ReturnType<typeof JSON.parse> {
+function parseJson(text: string): ReturnType<typeof JSON.parse> {
   try {
     return JSON.parse(text);
   } catch {

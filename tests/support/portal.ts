@@ -9,7 +9,7 @@ export const portalTimePattern = /^\d{4}-\d\d-\d\d \d\d:\d\d$/;
 type Members = Record<string, unknown>;
 
 /** Sends a management request and asserts its status. */
-export async function made(app: TestApp, method: string, path: string, body?: unknown, status = 200) {
+export async function requestPortal(app: TestApp, method: string, path: string, body?: unknown, status = 200) {
   const answer = await app.ask(method, path, body === undefined ? {} : { body });
   assert.equal(answer.status, status, `${method} ${path}: ${answer.text}`);
   return answer.body;
@@ -19,7 +19,7 @@ export async function made(app: TestApp, method: string, path: string, body?: un
 export async function anApi(app: TestApp, name = `api-${createPublicId()}`, more: Members = {}): Promise<string> {
   const proxy = { listen_path: `/${name}/`, target_url: 'http://127.0.0.1:9/' };
   const body = { api_definition: { name, active: true, proxy, use_standard_auth: true, ...more } };
-  return (await made(app, 'POST', '/api/apis', body)).ID;
+  return (await requestPortal(app, 'POST', '/api/apis', body)).ID;
 }
 
 /** The provider made at first start. */
@@ -34,14 +34,18 @@ export async function aProduct(app: TestApp, more: Members = {}) {
     ...more,
     APIDetails,
   };
-  return made(app, 'POST', '/portal-api/products', body, 201);
+  return requestPortal(app, 'POST', '/portal-api/products', body, 201);
 }
 
 export const aPlan = (app: TestApp, more: Members = {}) =>
-  made(app, 'POST', '/portal-api/plans', { Name: `plan-${createPublicId()}`, ProviderID: localProvider, ...more });
+  requestPortal(app, 'POST', '/portal-api/plans', {
+    Name: `plan-${createPublicId()}`,
+    ProviderID: localProvider,
+    ...more,
+  });
 
 export const aDeveloper = (app: TestApp, more: Members = {}) =>
-  made(app, 'POST', '/portal-api/users', {
+  requestPortal(app, 'POST', '/portal-api/users', {
     Email: `d-${createPublicId()}@example.org`,
     First: 'Dev',
     Last: 'El',
@@ -50,7 +54,7 @@ export const aDeveloper = (app: TestApp, more: Members = {}) =>
 
 export async function anApp(app: TestApp, more: Members = {}) {
   const UserID = more.UserID ?? (await aDeveloper(app)).ID;
-  return made(app, 'POST', '/portal-api/apps', { Name: `app-${createPublicId()}`, ...more, UserID });
+  return requestPortal(app, 'POST', '/portal-api/apps', { Name: `app-${createPublicId()}`, ...more, UserID });
 }
 
 /** An app with an access request, approved by default. */
@@ -59,6 +63,6 @@ export async function aRequest(app: TestApp, more: { plan?: Members; app?: Membe
   const plan = await aPlan(app, more.plan);
   const owner = await anApp(app, more.app);
   const body = { PlanID: plan.ID, ProductIDs: [product.ID], ProvisionImmediately: !more.pending };
-  const { AccessRequestID } = await made(app, 'PUT', `/portal-api/apps/${owner.ID}/provision`, body);
+  const { AccessRequestID } = await requestPortal(app, 'PUT', `/portal-api/apps/${owner.ID}/provision`, body);
   return { product, plan, app: owner, requestId: AccessRequestID as number };
 }

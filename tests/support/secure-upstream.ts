@@ -24,7 +24,7 @@ export const closing = (server: Server, sockets: ReadonlySet<Socket>) => () =>
     for (const socket of sockets) socket.destroy();
   });
 
-export function tracked(server: Server): Set<Socket> {
+export function trackSockets(server: Server): Set<Socket> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
@@ -52,7 +52,7 @@ export async function startSecure(options: TlsOptions): Promise<SecureUpstream> 
     };
     response.end(JSON.stringify(reached));
   });
-  const sockets = tracked(server);
+  const sockets = trackSockets(server);
   const upstream: SecureUpstream = { port: await listen(server), connections: 0, close: closing(server, sockets) };
   server.on('secureConnection', () => upstream.connections++);
   return upstream;

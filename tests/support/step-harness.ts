@@ -160,7 +160,7 @@ export async function openBench(flags: Partial<Record<SettingName, string>> = {}
     ...oauth,
     time,
     /** Tells the thread what was written since it began. */
-    changed() {
+    invalidateAll() {
       sessions.invalidate(undefined);
       tokens.changed(undefined);
     },

@@ -28,7 +28,7 @@ export interface Definition {
 export async function publish(app: TestApp, definition: Definition): Promise<string> {
   const { status, text, body } = await app.ask('POST', '/api/apis', { body: { api_definition: definition } });
   assert.equal(status, 200, text);
-  await settled(app);
+  await waitUntilApplied(app);
   assert.equal(body.ID, definition.api_id);
   return app.url.gateway + definition.proxy.listen_path.replace(/\/$/, '');
 }
@@ -38,14 +38,14 @@ export async function storeUnchecked(app: TestApp, orgId: string, definition: De
   const { tools } = app.application.installation;
   const target = { actor: operatorActor, orgId, ref: definition.api_id };
   await changeApi(tools, target, ({ wrapper }) => ({ kind: 'classic', definition, wrapper }) as never);
-  await settled(app);
+  await waitUntilApplied(app);
 }
 
 /** Waits until every traffic thread serves what was committed before the call. */
-export const settled = (app: TestApp): Promise<void> => app.application.waitForDataPlane();
+export const waitUntilApplied = (app: TestApp): Promise<void> => app.application.waitForDataPlane();
 
 /** The reason why requests to this URL get 503, from the request explanation: responses do not carry it. */
-export async function unservedReason(app: TestApp, url: string, init: RequestInit = {}): Promise<string> {
+export async function findUnavailableReason(app: TestApp, url: string, init: RequestInit = {}): Promise<string> {
   const headers = { 'x-gw-explain': app.credentials.gateway_secret };
   const reply = await fetch(url, { ...init, headers });
   assert.deepEqual([reply.status, JSON.parse(await reply.text()).error], [503, 'This API is not available']);

@@ -206,7 +206,7 @@ export async function keyFor(app: TestApp, apis: readonly Published[], meta_data
 }
 
 /** What the upstream got of one call. */
-export async function sent(upstream: Upstream, url: string, init: RequestInit = {}): Promise<Received> {
+export async function fetchForwarded(upstream: Upstream, url: string, init: RequestInit = {}): Promise<Received> {
   const before = upstream.requests.length;
   const reply = await fetch(url, init);
   const text = await reply.text();

@@ -49,7 +49,7 @@ const importPattern = /(?:^|\n)\s*(?:import|export)\b[^'"`;]*?from\s*'([^']+)'|i
 /** Import circles of `src/`, types included: the strongly connected components of more than one file. */
 export function findImportCircles(root: string): string[][] {
   const files = globSync('src/**/*.ts', { cwd: root }).filter(file => !file.endsWith('.test.ts'));
-  const graph = new Map(files.map(file => [file, importedBy(root, file)]));
+  const graph = new Map(files.map(file => [file, listImports(root, file)]));
   const indexOf = new Map<string, number>();
   const lowest = new Map<string, number>();
   const stack: string[] = [];
@@ -73,7 +73,7 @@ export function findImportCircles(root: string): string[][] {
   return circles;
 }
 
-function importedBy(root: string, file: string): string[] {
+function listImports(root: string, file: string): string[] {
   const text = readFileSync(join(root, file), 'utf8');
   return [...text.matchAll(importPattern)].flatMap(([, fixed, dynamic]) => {
     const specifier = fixed ?? dynamic ?? '';

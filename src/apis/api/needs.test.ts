@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine } from '../../../tests/support/app.ts';
-import { settled } from '../../../tests/support/traffic.ts';
+import { waitUntilApplied } from '../../../tests/support/traffic.ts';
 
 onEveryEngine('incomplete definitions', app => {
   const target_url = 'http://127.0.0.1:9/';
@@ -61,7 +61,7 @@ onEveryEngine('incomplete definitions', app => {
     };
     const made = await write('POST', '/gw/apis', definition);
     assert.equal(made.status, 200, made.text);
-    await settled(app());
+    await waitUntilApplied(app());
     const reply = await fetch(`${app().url.gateway}/${id}/mocked`);
     assert.deepEqual([reply.status, await reply.text()], [200, 'from a mock']);
     assert.equal((await fetch(`${app().url.gateway}/${id}/other`)).status, 503);

@@ -4,7 +4,7 @@ import { request } from 'undici';
 import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine, operatorActor, startApp } from '../../../tests/support/app.ts';
 import { jwkOf, mint, type Publisher, rsaPair, startPublisher } from '../../../tests/support/tokens.ts';
-import { eventually, openApi, publish, settled } from '../../../tests/support/traffic.ts';
+import { eventually, openApi, publish, waitUntilApplied } from '../../../tests/support/traffic.ts';
 import { startUpstream, type Upstream } from '../../../tests/support/upstream.ts';
 import { changeApi } from '../api/changes.ts';
 
@@ -144,7 +144,7 @@ onEveryEngine(
       assert.deepEqual(await told('DELETE', '/gw/cache/jwks'), [200, invalidated]);
       await until(6);
       assert.deepEqual(await told('DELETE', '/gw/cache/jwks/nobodys'), [404, refusal('API not found')]);
-      await settled(app());
+      await waitUntilApplied(app());
     });
   },
   { settings: { threads: '2' } },

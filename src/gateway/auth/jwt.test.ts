@@ -191,10 +191,10 @@ describe('JWT with a shared key source', () => {
     const token = signed({ sub: 'moved' });
     assert.equal((await send(api, token)).call.session?.limits.rate?.rate, 1);
     await bench.policies.change(orgId, policy.id, it => ({ ...it, rate: 9 }));
-    bench.changed();
+    bench.invalidateAll();
     assert.equal((await send(api, token)).call.session?.limits.rate?.rate, 9);
     await bench.policies.remove(orgId, policy.id);
-    bench.changed();
+    bench.invalidateAll();
     await refused(api, token, 403, 'key not authorized: no matching policy', hash(sessionId('moved')));
   });
 
@@ -215,7 +215,7 @@ describe('JWT with a shared key source', () => {
       redirect_uri: '',
     };
     await bench.oauthClients.insert({ ...client, ...more });
-    bench.changed();
+    bench.invalidateAll();
     const claims = { sub: 'c', cid: 'app-7', client_id: 'other' };
     const mapped = (await send(await compile(), signed(claims))).call.session;
     assert.deepEqual([mapped?.oauthClientId, mapped?.metaData.team], ['app-7', 'a']);
@@ -370,7 +370,7 @@ describe('JWT with a key source per key', () => {
     assert.equal((await send(api, token)).status, 0);
     const stored = (await bench.keys.getAnywhere(keyId))!;
     await bench.keys.change(stored, async key => ({ key: { ...key, jwt_data: { secret: 'new' } }, policyIds: [] }));
-    bench.changed();
+    bench.invalidateAll();
     assert.equal((await send(api, token)).status, 403);
     assert.equal((await send(api, hs({ sub: 'rotates' }, {}, 'new'))).status, 0);
   });

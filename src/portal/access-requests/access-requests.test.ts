@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onEveryEngine } from '../../../tests/support/app.ts';
-import { anApp, aPlan, aProduct, aRequest, made, portalTimePattern } from '../../../tests/support/portal.ts';
+import { anApp, aPlan, aProduct, aRequest, portalTimePattern, requestPortal } from '../../../tests/support/portal.ts';
 
 onEveryEngine('access requests', app => {
   const ask = (method: string, path: string, body?: unknown) =>
     app().ask(method, `/portal-api${path}`, body === undefined ? {} : { body });
   const keyStatus = async (key: string) => (await app().ask('GET', `/api/keys/${encodeURIComponent(key)}`)).status;
   const keysOfApp = async (appId: number) => {
-    const { keys } = await made(app(), 'GET', '/api/keys/detailed?p=-1');
+    const { keys } = await requestPortal(app(), 'GET', '/api/keys/detailed?p=-1');
     return keys.filter((it: { data: { tags?: string[] } }) => it.data.tags?.includes(`portal-app-${appId}`)).length;
   };
 
@@ -16,7 +16,7 @@ onEveryEngine('access requests', app => {
     const { plan, product, app: owned, requestId } = await aRequest(app(), { pending: true });
     const more = await aProduct(app());
     const both = { PlanID: plan.ID, ProductIDs: [product.ID, more.ID] };
-    const { AccessRequestID } = await made(app(), 'PUT', `/portal-api/apps/${owned.ID}/provision`, both);
+    const { AccessRequestID } = await requestPortal(app(), 'PUT', `/portal-api/apps/${owned.ID}/provision`, both);
     const rows = (await ask('GET', '/access_requests')).body;
     assert.deepEqual([rows[0].ID, rows[1].ID], [AccessRequestID, requestId]);
     assert.equal(rows[0].Products, `${product.Name},${more.Name}`);
@@ -70,14 +70,14 @@ onEveryEngine('access requests', app => {
   test('a request stays pending when the provider refuses the key, and can be approved later', async () => {
     const { requestId, product } = await aRequest(app(), { pending: true });
     const path = `/api/portal/policies/${product.ReferenceID}`;
-    const { access_rights_array: _list, ...policy } = await made(app(), 'GET', path);
-    await made(app(), 'PUT', path, { ...policy, state: 'draft' });
+    const { access_rights_array: _list, ...policy } = await requestPortal(app(), 'GET', path);
+    await requestPortal(app(), 'PUT', path, { ...policy, state: 'draft' });
     const refused = await ask('PUT', `/access_requests/${requestId}/approve`);
     assert.equal(refused.status, 422);
     assert.match(refused.body.errors[0], /^Provider Gatewright refused: apply_policies\[0\]: .*allows no new keys/);
     const pending = (await ask('GET', `/access_requests/${requestId}`)).body;
     assert.deepEqual([pending.Status, pending.Credentials], ['pending', []]);
-    await made(app(), 'PUT', path, { ...policy, state: 'active' });
+    await requestPortal(app(), 'PUT', path, { ...policy, state: 'active' });
     const approved = await ask('PUT', `/access_requests/${requestId}/approve`);
     assert.deepEqual(approved.body, { status: 'ok', message: 'Action Approve: Executed successfully' });
   });
@@ -109,9 +109,9 @@ onEveryEngine('access requests', app => {
     const product = await aProduct(app());
     const owned = await anApp(app());
     const body = { PlanID: plan.ID, ProductIDs: [product.ID] };
-    const { AccessRequestID } = await made(app(), 'PUT', `/portal-api/apps/${owned.ID}/provision`, body);
-    await made(app(), 'DELETE', `/portal-api/products/${product.ID}`);
-    await made(app(), 'DELETE', `/portal-api/plans/${plan.ID}`);
+    const { AccessRequestID } = await requestPortal(app(), 'PUT', `/portal-api/apps/${owned.ID}/provision`, body);
+    await requestPortal(app(), 'DELETE', `/portal-api/products/${product.ID}`);
+    await requestPortal(app(), 'DELETE', `/portal-api/plans/${plan.ID}`);
     const shown = (await ask('GET', `/access_requests/${AccessRequestID}`)).body;
     assert.deepEqual([shown.Plan, shown.Products], [plan.Name, product.Name]);
     assert.equal((await ask('PUT', `/access_requests/${AccessRequestID}/approve`)).status, 422);

@@ -8,12 +8,12 @@ import {
   aPlan,
   aProduct,
   aRequest,
-  made,
   portalTimePattern,
+  requestPortal,
 } from '../../../tests/support/portal.ts';
 
 const policiesOf = async (app: TestApp, key: string) =>
-  (await made(app, 'GET', `/api/keys/${encodeURIComponent(key)}`)).data;
+  (await requestPortal(app, 'GET', `/api/keys/${encodeURIComponent(key)}`)).data;
 
 onEveryEngine('portal apps', app => {
   const ask = (method: string, path: string, body?: unknown) =>
@@ -21,7 +21,7 @@ onEveryEngine('portal apps', app => {
   const keyStatus = async (key: string) => (await app().ask('GET', `/api/keys/${encodeURIComponent(key)}`)).status;
 
   test('an app gets a working key through a provider, and loses it on removal', async () => {
-    const provider = await made(app(), 'POST', '/portal-api/providers', {
+    const provider = await requestPortal(app(), 'POST', '/portal-api/providers', {
       Name: 'Here',
       Type: 'gw-pro',
       Configuration: { MetaData: JSON.stringify({ OrgID: app().credentials.organisation_id }) },
@@ -40,7 +40,7 @@ onEveryEngine('portal apps', app => {
       KeyExpiresIn: 3600,
       MetaData: { tier: 'gold' },
     });
-    const catalogue = await made(app(), 'POST', '/portal-api/catalogues', {
+    const catalogue = await requestPortal(app(), 'POST', '/portal-api/catalogues', {
       Name: 'Story shelf',
       NameWithSlug: 'story-shelf',
       VisibilityStatus: 'Public',
@@ -63,7 +63,8 @@ onEveryEngine('portal apps', app => {
     const credential = approved.Credentials[0];
     const key = await policiesOf(app(), credential.Credential);
     assert.deepEqual(key.apply_policies, [product.ReferenceID, plan.ReferenceID]);
-    const enforced = (await made(app(), 'POST', '/api/keys/preview', { apply_policies: key.apply_policies })).data;
+    const enforced = (await requestPortal(app(), 'POST', '/api/keys/preview', { apply_policies: key.apply_policies }))
+      .data;
     assert.deepEqual([enforced.access_rights[apiId].limit.rate, enforced.access_rights[apiId].limit.per], [3, 10]);
     assert.deepEqual([...key.tags].sort(), [`portal-app-${owned.ID}`, 'portal-org-1']);
     assert.equal(key.meta_data.tier, 'gold');
@@ -179,7 +180,7 @@ onEveryEngine('portal apps', app => {
 
   test('apps of the default organisation are personal; elsewhere visibility is the caller’s choice', async () => {
     assert.equal((await anApp(app(), { Visibility: 'team' })).Visibility, 'personal');
-    const organisation = await made(app(), 'POST', '/portal-api/organisations', { Name: 'Partner' });
+    const organisation = await requestPortal(app(), 'POST', '/portal-api/organisations', { Name: 'Partner' });
     const partner = await aDeveloper(app(), { OrganisationID: organisation.ID });
     assert.equal((await anApp(app(), { UserID: partner.ID })).Visibility, 'organisation');
     assert.equal((await anApp(app(), { UserID: partner.ID, Visibility: 'team' })).Visibility, 'team');
@@ -243,7 +244,7 @@ onEveryEngine('portal apps', app => {
       'ProductIDs[0]: there is no product 999998',
     ]);
     assert.deepEqual(await provision({ PlanID: plan.ID, ProductIDs: [] }), ['ProductIDs: must name a product']);
-    const documents = await made(
+    const documents = await requestPortal(
       app(),
       'POST',
       '/portal-api/products',
@@ -261,7 +262,7 @@ onEveryEngine('portal apps', app => {
     assert.deepEqual(await provision({ PlanID: plan.ID, ProductIDs: [product.ID], Catalogue: 1 }), [
       'Catalogue: does not contain both the plan and the products',
     ]);
-    const other = await made(app(), 'POST', '/portal-api/providers', {
+    const other = await requestPortal(app(), 'POST', '/portal-api/providers', {
       Name: 'Other',
       Type: 'gw-pro',
       Configuration: { MetaData: '{}' },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onEveryEngine } from '../../../tests/support/app.ts';
-import { aPlan, aProduct, made, portalTimePattern } from '../../../tests/support/portal.ts';
+import { aPlan, aProduct, portalTimePattern, requestPortal } from '../../../tests/support/portal.ts';
 
 onEveryEngine('portal catalogues', app => {
   const ask = (method: string, path: string, body?: unknown) =>
@@ -30,8 +30,8 @@ onEveryEngine('portal catalogues', app => {
     for (const id of [ID, CID]) assert.deepEqual((await ask('GET', `/${id}`)).body, body);
     const [row] = (await ask('GET', '?per_page=1')).body;
     assert.deepEqual(row, { ID, CID, Name: 'Shelf', NameWithSlug: 'shelf', VisibilityStatus: 'Private' });
-    assert.deepEqual((await made(app(), 'GET', `/portal-api/products/${product.ID}`)).Catalogues, ['Shelf']);
-    assert.deepEqual((await made(app(), 'GET', `/portal-api/plans/${plan.ID}`)).Catalogues, [ID]);
+    assert.deepEqual((await requestPortal(app(), 'GET', `/portal-api/products/${product.ID}`)).Catalogues, ['Shelf']);
+    assert.deepEqual((await requestPortal(app(), 'GET', `/portal-api/plans/${plan.ID}`)).Catalogues, [ID]);
   });
 
   test('sent lists replace, null empties, absence keeps, and names are accepted as references', async () => {
@@ -50,7 +50,7 @@ onEveryEngine('portal catalogues', app => {
     const plan = await aPlan(app());
     const { body } = await ask('POST', '', { Name: 'Gone soon', Plans: [plan.ID] });
     assert.deepEqual((await ask('DELETE', `/${body.ID}`)).body, { status: 'ok' });
-    assert.deepEqual((await made(app(), 'GET', `/portal-api/plans/${plan.ID}`)).Catalogues, []);
+    assert.deepEqual((await requestPortal(app(), 'GET', `/portal-api/plans/${plan.ID}`)).Catalogues, []);
     assert.equal((await ask('GET', `/${body.ID}`)).status, 404);
     assert.equal((await ask('DELETE', `/${body.ID}`)).status, 404);
     assert.equal((await ask('PUT', `/${body.ID}`, { Name: 'x' })).status, 422);

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onEveryEngine } from '../../../tests/support/app.ts';
-import { aPlan, aRequest, localProvider, made, portalTimePattern } from '../../../tests/support/portal.ts';
+import { aPlan, aRequest, localProvider, portalTimePattern, requestPortal } from '../../../tests/support/portal.ts';
 
 onEveryEngine('portal plans', app => {
   const ask = (method: string, path: string, body?: unknown) =>
     app().ask(method, `/portal-api/plans${path}`, body === undefined ? {} : { body });
-  const policyOf = async (id: string) => made(app(), 'GET', `/api/portal/policies/${id}`);
+  const policyOf = async (id: string) => requestPortal(app(), 'GET', `/api/portal/policies/${id}`);
 
   test('a new plan is returned with every member, and its limits policy exists', async () => {
     const { status, body } = await ask('POST', '', {
@@ -105,7 +105,7 @@ onEveryEngine('portal plans', app => {
     const policy = await policyOf(plan.ReferenceID);
     const { access_rights_array: _list, ...sent } = policy;
     const elsewhere = { ...sent, meta_data: { ...sent.meta_data, set: 'elsewhere' } };
-    await made(app(), 'PUT', `/api/portal/policies/${plan.ReferenceID}`, elsewhere);
+    await requestPortal(app(), 'PUT', `/api/portal/policies/${plan.ReferenceID}`, elsewhere);
     const { body } = await ask('PUT', `/${plan.ID}`, {
       ...plan,
       Name: 'renamed plan',
@@ -126,7 +126,7 @@ onEveryEngine('portal plans', app => {
     assert.equal(refused.status, 409);
     assert.match(refused.body.errors[0], /still limits 1 credentials/);
     assert.equal((await ask('GET', `/${plan.ID}`)).body.Hidden, false);
-    await made(app(), 'DELETE', `/portal-api/access_requests/${requestId}`);
+    await requestPortal(app(), 'DELETE', `/portal-api/access_requests/${requestId}`);
     assert.deepEqual((await ask('DELETE', `/${plan.ID}`)).body, { status: 'ok' });
     assert.equal((await app().ask('GET', `/api/portal/policies/${plan.ReferenceID}`)).status, 404);
   });

@@ -1,12 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onEveryEngine } from '../../../tests/support/app.ts';
-import { anApi, aPlan, aProduct, localProvider, made, portalTimePattern } from '../../../tests/support/portal.ts';
+import {
+  anApi,
+  aPlan,
+  aProduct,
+  localProvider,
+  portalTimePattern,
+  requestPortal,
+} from '../../../tests/support/portal.ts';
 
 onEveryEngine('portal products', app => {
   const ask = (method: string, path: string, body?: unknown) =>
     app().ask(method, `/portal-api/products${path}`, body === undefined ? {} : { body });
-  const policyOf = async (id: string) => made(app(), 'GET', `/api/portal/policies/${id}`);
+  const policyOf = async (id: string) => requestPortal(app(), 'GET', `/api/portal/policies/${id}`);
 
   test('a new product is returned with 201 and every member, and its access policy exists', async () => {
     const apiId = await anApi(app(), 'whole-api');
@@ -129,7 +136,7 @@ onEveryEngine('portal products', app => {
     const APIDetails: unknown[] = [];
     const paths = [];
     for (const Name of ['Same name', 'same  NAME', 'Same-Name'])
-      paths.push((await made(app(), 'POST', '/portal-api/products', { Name, APIDetails }, 201)).Path);
+      paths.push((await requestPortal(app(), 'POST', '/portal-api/products', { Name, APIDetails }, 201)).Path);
     assert.deepEqual(paths, ['same-name', 'same-name-2', 'same-name-3']);
     const chosen = await ask('POST', '', { Name: 'x', Path: 'same-name' });
     assert.deepEqual([chosen.status, chosen.body.errors], [409, ['A product with this Path or CID already exists']]);
@@ -143,7 +150,7 @@ onEveryEngine('portal products', app => {
     const CID = '2xQ9bR7mKf3TzL0aYw5HcV8nPdE';
     const product = await aProduct(app(), { CID });
     assert.equal(product.CID, CID);
-    const count = async () => (await made(app(), 'GET', '/api/portal/policies?p=-1')).Data.length;
+    const count = async () => (await requestPortal(app(), 'GET', '/api/portal/policies?p=-1')).Data.length;
     const policies = await count();
     const again = await ask('POST', '', {
       Name: 'again',
@@ -188,7 +195,7 @@ onEveryEngine('portal products', app => {
     const product = await aProduct(app(), { Catalogues: [1] });
     assert.deepEqual((await ask('DELETE', `/${product.ID}`)).body, { status: 'ok' });
     assert.equal((await app().ask('GET', `/api/portal/policies/${product.ReferenceID}`)).status, 404);
-    assert.ok(!(await made(app(), 'GET', '/portal-api/catalogues/1')).Products.includes(product.Name));
+    assert.ok(!(await requestPortal(app(), 'GET', '/portal-api/catalogues/1')).Products.includes(product.Name));
     for (const id of [product.ID, 'nobody']) {
       assert.equal((await ask('GET', `/${id}`)).status, 404);
       assert.equal((await ask('DELETE', `/${id}`)).status, 404);

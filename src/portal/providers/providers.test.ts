@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onEveryEngine } from '../../../tests/support/app.ts';
-import { anApi, aRequest, localProvider, made, portalTimePattern } from '../../../tests/support/portal.ts';
+import { anApi, aRequest, localProvider, portalTimePattern, requestPortal } from '../../../tests/support/portal.ts';
 import { maskedSecret, spanText } from './schema.ts';
 
 const secret = 'a-secret-nobody-may-see';
@@ -125,12 +125,16 @@ onEveryEngine('portal providers', app => {
     };
     const untagged = { ...access, name: 'sync-untagged', tags: ['other'] };
     const [accessId, limitsId] = await Promise.all(
-      [access, limits, mixed, untagged].map(async it => (await made(app(), 'POST', policies, it)).Message),
+      [access, limits, mixed, untagged].map(async it => (await requestPortal(app(), 'POST', policies, it)).Message),
     );
     const { ID } = (await ask('POST', '', provider('Tagged', { URL: '', OrgID: '', PoliciesTags: ['portal'] }))).body;
     const own = async (path: string) => {
-      const rows: { ID: number; ReferenceID?: string }[] = await made(app(), 'GET', `/portal-api/${path}?per_page=100`);
-      const all = await Promise.all(rows.map(row => made(app(), 'GET', `/portal-api/${path}/${row.ID}`)));
+      const rows: { ID: number; ReferenceID?: string }[] = await requestPortal(
+        app(),
+        'GET',
+        `/portal-api/${path}?per_page=100`,
+      );
+      const all = await Promise.all(rows.map(row => requestPortal(app(), 'GET', `/portal-api/${path}/${row.ID}`)));
       return all.filter(it => it.ProviderID === ID);
     };
     const sync = () => ask('PUT', `/${ID}/synchronize`);
@@ -161,17 +165,20 @@ onEveryEngine('portal providers', app => {
     );
     assert.deepEqual(plan.MetaData, { tier: 'silver' });
 
-    await made(app(), 'PUT', `/portal-api/products/${product.ID}`, { Description: 'Ours', DisplayName: 'Nice' });
-    await made(app(), 'PUT', `${policies}/${accessId}`, { ...access, name: 'sync-renamed' });
+    await requestPortal(app(), 'PUT', `/portal-api/products/${product.ID}`, {
+      Description: 'Ours',
+      DisplayName: 'Nice',
+    });
+    await requestPortal(app(), 'PUT', `${policies}/${accessId}`, { ...access, name: 'sync-renamed' });
     await sync();
     const [renamed] = await own('products');
     assert.deepEqual([renamed.ID, renamed.Name, renamed.Description], [product.ID, 'sync-renamed', 'Ours']);
 
-    await made(app(), 'PUT', `${policies}/${accessId}`, { ...access, tags: [] });
+    await requestPortal(app(), 'PUT', `${policies}/${accessId}`, { ...access, tags: [] });
     await sync();
     const [hidden] = await own('products');
     assert.deepEqual([hidden.ID, hidden.Hidden, hidden.DisplayName], [product.ID, true, 'Nice']);
-    await made(app(), 'PUT', `${policies}/${accessId}`, access);
+    await requestPortal(app(), 'PUT', `${policies}/${accessId}`, access);
     await sync();
     assert.equal((await own('products'))[0].Hidden, false);
   });
@@ -233,18 +240,18 @@ onEveryEngine('portal providers', app => {
   test('removing a provider removes its products and plans and revokes its keys', async () => {
     const { ID } = (await ask('POST', '', provider('Passing', { URL: '', OrgID: '' }))).body;
     const apiId = await anApi(app());
-    const product = await made(
+    const product = await requestPortal(
       app(),
       'POST',
       '/portal-api/products',
       { Name: 'passing', ProviderID: ID, APIDetails: [{ APIID: apiId }] },
       201,
     );
-    const plan = await made(app(), 'POST', '/portal-api/plans', { Name: 'passing plan', ProviderID: ID });
+    const plan = await requestPortal(app(), 'POST', '/portal-api/plans', { Name: 'passing plan', ProviderID: ID });
     const { app: owned } = await aRequest(app());
     const provision = { PlanID: plan.ID, ProductIDs: [product.ID], ProvisionImmediately: true };
-    await made(app(), 'PUT', `/portal-api/apps/${owned.ID}/provision`, provision);
-    const before = (await made(app(), 'GET', `/portal-api/apps/${owned.ID}`)).AccessRequests.flat();
+    await requestPortal(app(), 'PUT', `/portal-api/apps/${owned.ID}/provision`, provision);
+    const before = (await requestPortal(app(), 'GET', `/portal-api/apps/${owned.ID}`)).AccessRequests.flat();
     const keyOf = (providerId: number) =>
       before.find((it: { ProviderID: number }) => it.ProviderID === providerId).Credentials[0].Credential;
     assert.deepEqual((await ask('DELETE', `/${ID}`)).body, { status: 'ok' });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { verifyPassword } from '#base/passwords.ts';
 import { onEveryEngine } from '../../../tests/support/app.ts';
-import { made, portalTimePattern } from '../../../tests/support/portal.ts';
+import { portalTimePattern, requestPortal } from '../../../tests/support/portal.ts';
 
 onEveryEngine('portal users and organisations', app => {
   const ask = (method: string, path: string, body?: unknown) =>
@@ -60,7 +60,10 @@ onEveryEngine('portal users and organisations', app => {
       [['Partner Ltd All users', true]],
     );
     assert.deepEqual(body.Users, []);
-    const user = await made(app(), 'POST', '/portal-api/users', { Email: 'p@partner.org', OrganisationID: body.ID });
+    const user = await requestPortal(app(), 'POST', '/portal-api/users', {
+      Email: 'p@partner.org',
+      OrganisationID: body.ID,
+    });
     assert.deepEqual([user.Organisation, user.Teams[0].ID], ['Partner Ltd', body.Teams[0].ID]);
     const { body: read } = await ask('GET', `/organisations/${body.CID}`);
     assert.deepEqual([read.ID, read.Users[0].Email], [body.ID, 'p@partner.org']);
@@ -80,7 +83,7 @@ onEveryEngine('portal users and organisations', app => {
   });
 
   test('a duplicate e-mail address is a conflict; invalid members are refused with their path', async () => {
-    await made(app(), 'POST', '/portal-api/users', { Email: 'once@example.org' });
+    await requestPortal(app(), 'POST', '/portal-api/users', { Email: 'once@example.org' });
     assert.equal((await ask('POST', '/users', { Email: 'ONCE@example.org' })).status, 409);
     const { status, body } = await ask('POST', '/users', { Email: 'no address', Role: 'king', Active: 'maybe' });
     assert.equal(status, 422);

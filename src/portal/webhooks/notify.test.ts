@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine } from '../../../tests/support/app.ts';
-import { aDeveloper, anApp, aRequest, made } from '../../../tests/support/portal.ts';
+import { aDeveloper, anApp, aRequest, requestPortal } from '../../../tests/support/portal.ts';
 import { eventually } from '../../../tests/support/upstream.ts';
 import { isSigned, type Receiver, startReceiver } from '../../../tests/support/webhooks.ts';
 
@@ -18,8 +18,8 @@ onEveryEngine('portal webhook events', app => {
   const hooked = async (...Events: string[]) => {
     const path = `/${createPublicId()}`;
     const hook = { Name: 'crm', URL: receiver.url + path, Method: 'POST', Timeout: 5, Events };
-    const { ID } = await made(app(), 'POST', '/portal-api/webhooks', hook, 201);
-    await made(app(), 'POST', `/portal-api/webhooks/${ID}/headers`, { Name: 'X-Own', Value: 'mine' }, 201);
+    const { ID } = await requestPortal(app(), 'POST', '/portal-api/webhooks', hook, 201);
+    await requestPortal(app(), 'POST', `/portal-api/webhooks/${ID}/headers`, { Name: 'X-Own', Value: 'mine' }, 201);
     return {
       calls: (count: number) => receiver.take(path, count),
       /** Name and message of each, in order; times are checked here and left out. */
@@ -31,7 +31,7 @@ onEveryEngine('portal webhook events', app => {
           assert.match(CreatedAt, rfc3339);
           return [Event, message];
         }),
-      remove: () => made(app(), 'DELETE', `/portal-api/webhooks/${ID}`),
+      remove: () => requestPortal(app(), 'DELETE', `/portal-api/webhooks/${ID}`),
     };
   };
 
@@ -39,7 +39,9 @@ onEveryEngine('portal webhook events', app => {
     const { told, calls, remove } = await hooked('UserRegistered', 'ApplicationRegistered', 'OrganisationRegistered');
     const user = await aDeveloper(app());
     const application = await anApp(app(), { UserID: user.ID });
-    const organisation = await made(app(), 'POST', '/portal-api/organisations', { Name: `o-${createPublicId()}` });
+    const organisation = await requestPortal(app(), 'POST', '/portal-api/organisations', {
+      Name: `o-${createPublicId()}`,
+    });
     const who = { ID: user.ID, Email: user.Email, First: 'Dev', Last: 'El', OrgID: user.OrganisationID };
     const more = { Provider: 'password', Status: 'active', ByUser: 0, CustomAttributes: [] };
     assert.deepEqual(await told(3), [
@@ -49,11 +51,11 @@ onEveryEngine('portal webhook events', app => {
     ]);
     const [first] = await calls(3);
     assert.equal(first!.headers['x-own'], 'mine');
-    const { secret } = await made(app(), 'GET', '/admin/hooks/secret');
+    const { secret } = await requestPortal(app(), 'GET', '/admin/hooks/secret');
     assert.ok(isSigned(first!, secret));
     const id = String(first!.headers['x-gw-delivery']);
     await eventually(async () =>
-      assert.equal((await made(app(), 'GET', `/admin/deliveries/${id}`)).state, 'delivered'),
+      assert.equal((await requestPortal(app(), 'GET', `/admin/deliveries/${id}`)).state, 'delivered'),
     );
     await remove();
   });
@@ -63,7 +65,7 @@ onEveryEngine('portal webhook events', app => {
     const { told, remove } = await hooked(...request, 'CredentialRegistered');
     const { app: owner, plan, product, requestId } = await aRequest(app());
     const pending = await aRequest(app(), { pending: true });
-    await made(app(), 'PUT', `/portal-api/access_requests/${pending.requestId}/reject`);
+    await requestPortal(app(), 'PUT', `/portal-api/access_requests/${pending.requestId}/reject`);
     const [created, approved, issued, asked, rejected] = (await told(5)) as [string, Record<string, unknown>][];
     const about = { ID: requestId, AppID: owner.ID, ByUser: owner.UserID };
     const what = { ProductIDs: [product.ID], PlanID: plan.ID };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { JsonObject } from '#base/json-tree.ts';
-import { guarded, keyed, lists } from '../definitions.ts';
+import { lists, requireKeyClassic, requireKeyOas } from '../definitions.ts';
 import type { Effect, Served } from '../effect.ts';
 
 /** Bodies that templates write anew, on both ways. */
@@ -68,10 +68,11 @@ export const bodies: readonly Effect[] = ways.flatMap((way): Effect[] => [
   {
     rows: `endpoints.${way.name}.enableSession`,
     promise: 'the template reads the metadata of the key',
-    classic: () => keyed(classic(way, { template_source: base64('{{._gw_meta.team}}'), enable_session: true })),
+    classic: () =>
+      requireKeyClassic(classic(way, { template_source: base64('{{._gw_meta.team}}'), enable_session: true })),
     oas: () => {
       const { paths, x } = oas(way, { format: 'json', body: base64('{{._gw_meta.team}}') });
-      return { ...guarded({ x }), paths };
+      return { ...requireKeyOas({ x }), paths };
     },
     async observe(at) {
       const authorization = await at.key({ meta_data: { team: 'blue' } });

@@ -11,7 +11,7 @@ import {
   makeClientCertificate,
   makeServerCertificate,
 } from '../../support/certificates.ts';
-import { classic, guarded } from '../auth-methods.ts';
+import { classic, requireMethod } from '../auth-methods.ts';
 import type { Effect, Ground, Served } from '../effect.ts';
 
 /** Callers show a certificate, to a gateway that speaks TLS. */
@@ -80,7 +80,7 @@ export const certificates: readonly Effect[] = [
     promise: 'a client certificate can replace the key',
     settings,
     classic: () => classic('token', { auth_configs: { authToken: { use_certificate: true } } }),
-    oas: () => guarded('token', { enableClientCertificate: true }),
+    oas: () => requireMethod('token', { enableClientCertificate: true }),
     observe: standsForKey,
   },
   {

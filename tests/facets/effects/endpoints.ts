@@ -1,6 +1,17 @@
 import assert from 'node:assert/strict';
 import type { JsonObject } from '#base/json-tree.ts';
-import { calls, global, guarded, keyed, lists, operation, place, statuses, statusOf, version } from '../definitions.ts';
+import {
+  calls,
+  global,
+  lists,
+  operation,
+  place,
+  requireKeyClassic,
+  requireKeyOas,
+  statuses,
+  statusOf,
+  version,
+} from '../definitions.ts';
 import type { Effect, Served } from '../effect.ts';
 
 /** Which endpoints are open, closed, inside, counted and limited. */
@@ -14,7 +25,7 @@ const access = {
 
 const accessEffects = Object.entries(access).flatMap(([name, { list, here, there, promise }]): Effect[] => {
   const guards = name === 'ignoreAuthentication';
-  const classic = (entry: JsonObject) => ({ ...(guards ? keyed() : {}), ...lists({ [list]: [entry] }) });
+  const classic = (entry: JsonObject) => ({ ...(guards ? requireKeyClassic() : {}), ...lists({ [list]: [entry] }) });
   return [
     {
       rows: `endpoints.${name}.path,method,enabled,ignoreCase`,
@@ -22,7 +33,7 @@ const accessEffects = Object.entries(access).flatMap(([name, { list, here, there
       classic: () => classic({ ...place, ignore_case: true }),
       oas: () => {
         const said = operation({ [name]: { enabled: true, ignoreCase: true } });
-        return guards ? guarded(said) : said;
+        return guards ? requireKeyOas(said) : said;
       },
       async observe(at) {
         assert.deepEqual([await statusOf(at, '/thing'), await statusOf(at, '/THING')], [here, here]);
@@ -57,7 +68,7 @@ const olderEffects = Object.entries(olderLists).map(
     rows: `version.${name},useExtendedPaths`,
     promise: 'legacy path lists apply unless extended paths are used',
     classic: () => ({
-      ...(name === 'pathsIgnored' ? keyed() : {}),
+      ...(name === 'pathsIgnored' ? requireKeyClassic() : {}),
       ...version({ use_extended_paths: false, paths: { [list]: ['/thing'] } }),
     }),
     async observe(at) {
@@ -193,8 +204,8 @@ export const endpoints: readonly Effect[] = [
   {
     rows: 'skips.rateLimit,quota',
     promise: 'limits of keys do not count here',
-    classic: () => keyed({ disable_rate_limit: true, disable_quota: true }),
-    oas: () => guarded(global({ skipRateLimit: true, skipQuota: true })),
+    classic: () => requireKeyClassic({ disable_rate_limit: true, disable_quota: true }),
+    oas: () => requireKeyOas(global({ skipRateLimit: true, skipQuota: true })),
     async observe(at) {
       const headers = { authorization: await at.key({ rate: 1, per: 3600, quota_max: 2, quota_renewal_rate: 3600 }) };
       assert.deepEqual(await statuses(at, 4, '/thing', headers), [200, 200, 200, 200]);
@@ -209,8 +220,8 @@ export const endpoints: readonly Effect[] = [
   {
     rows: 'skips.quotaReset',
     promise: 'a key that is written keeps what it has used of its quota',
-    classic: () => keyed({ dont_set_quota_on_create: true }),
-    oas: () => guarded(global({ skipQuotaReset: true })),
+    classic: () => requireKeyClassic({ dont_set_quota_on_create: true }),
+    oas: () => requireKeyOas(global({ skipQuotaReset: true })),
     async observe(at) {
       const limits = { quota_max: 1, quota_renewal_rate: 3600 };
       const authorization = await at.key(limits);

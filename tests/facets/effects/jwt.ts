@@ -6,19 +6,19 @@ import {
   bearer,
   classic,
   entryChange,
-  guarded,
   keepsOutWith,
   keySet,
   letsIn,
   letsInWith,
+  mintSharedToken,
+  mintSignedToken,
   now,
   oauthClient,
   otherPolicy,
   policyFor,
   publicSource,
   publishes,
-  sharedToken,
-  signedToken,
+  requireMethod,
   signer,
 } from '../auth-methods.ts';
 import type { Effect, Ground, Served } from '../effect.ts';
@@ -41,7 +41,7 @@ const tokens = (say: (at: Ground, policy: string) => Said | Promise<Said>): Pick
   oas: async at => {
     const policy = await policyFor(at);
     const said = await say(at, policy);
-    return guarded('jwt', {
+    return requireMethod('jwt', {
       header: { enabled: true, name: 'Authorization' },
       source: publicSource,
       signingMethod: 'ecdsa',
@@ -76,12 +76,12 @@ const trust: readonly Effect[] = [
       oas: { source: publicSource, signingMethod: 'ecdsa', defaultPolicies: [policy] },
     })),
     async observe(at) {
-      await letsInWith(at, bearer({ sub: 'ann' }), signedToken({ sub: 'ann' }));
+      await letsInWith(at, bearer({ sub: 'ann' }), mintSignedToken({ sub: 'ann' }));
       await keepsOutWith(
         at,
-        signedToken({ sub: 'ann' }, {}, stranger.privateKey),
+        mintSignedToken({ sub: 'ann' }, {}, stranger.privateKey),
         mint({ sub: 'ann' }, rsaPair().privateKey),
-        sharedToken({ sub: 'ann' }, publicSource),
+        mintSharedToken({ sub: 'ann' }, publicSource),
         mint({ sub: 'ann' }, signer.privateKey, { alg: 'none' }),
       );
     },
@@ -100,7 +100,7 @@ const trust: readonly Effect[] = [
       };
     }),
     async observe(at) {
-      const others = signedToken({ sub: 'ann' }, { kid: 'other' }, stranger.privateKey);
+      const others = mintSignedToken({ sub: 'ann' }, { kid: 'other' }, stranger.privateKey);
       await letsInWith(at, bearer({ sub: 'ann' }), others);
       publishes(at.upstream, Object.fromEntries(Object.values(pagesOf(at)).map(path => [path, () => keySet()])));
       await eventually(() => keepsOutWith(at, others));
@@ -111,12 +111,12 @@ const trust: readonly Effect[] = [
     rows: 'jwt.skipKid',
     promise: 'with jwt_skip_kid the subject selects the key, not the kid',
     classic: () => classic('jwt', { jwt_signing_method: 'hmac', jwt_skip_kid: true }),
-    oas: () => guarded('jwt', { header: { enabled: true }, signingMethod: 'hmac', skipKid: true }),
+    oas: () => requireMethod('jwt', { header: { enabled: true }, signingMethod: 'hmac', skipKid: true }),
     async observe(at) {
       const secret = 'a shared secret of one caller, long enough';
       const sub = await at.key({ jwt_data: { secret } });
-      await letsInWith(at, sharedToken({ sub }, secret, 'anything'));
-      await keepsOutWith(at, sharedToken({ sub }, `${secret}!`), sharedToken({ sub: 'nobody' }, secret, sub));
+      await letsInWith(at, mintSharedToken({ sub }, secret, 'anything'));
+      await keepsOutWith(at, mintSharedToken({ sub }, `${secret}!`), mintSharedToken({ sub: 'nobody' }, secret, sub));
     },
   },
   {

@@ -6,7 +6,6 @@ import {
   bearer,
   classic,
   entryChange,
-  guarded,
   keepsOutWith,
   letsInWith,
   now,
@@ -14,6 +13,7 @@ import {
   publicSource,
   publishes,
   redirect,
+  requireMethod,
 } from '../auth-methods.ts';
 import type { Effect, Ground, Served } from '../effect.ts';
 
@@ -48,7 +48,7 @@ const provider: readonly Effect[] = [
         },
       }),
     oas: () =>
-      guarded('oauth', {
+      requireMethod('oauth', {
         header,
         allowedAuthorizeTypes: ['code'],
         allowedAccessTypes: ['authorization_code'],
@@ -70,7 +70,7 @@ const provider: readonly Effect[] = [
     rows: 'oauth.refreshToken',
     promise: 'a token is issued with a refresh token',
     oas: () =>
-      guarded('oauth', {
+      requireMethod('oauth', {
         header,
         allowedAuthorizeTypes: ['code'],
         allowedAccessTypes: ['authorization_code'],
@@ -94,7 +94,7 @@ const provider: readonly Effect[] = [
         notifications: { shared_secret: 'hush', oauth_on_keychange_url: at.upstream.url + notices(at) },
       }),
     oas: at =>
-      guarded('oauth', {
+      requireMethod('oauth', {
         header,
         allowedAccessTypes: ['client_credentials'],
         notifications: { sharedSecret: 'hush', onKeyChangeUrl: at.upstream.url + notices(at) },
@@ -114,7 +114,7 @@ const provider: readonly Effect[] = [
 
 const external = (provider: (at: Ground) => JsonObject): Pick<Effect, 'classic' | 'oas'> => ({
   classic: at => classic('externalOAuth', { external_oauth: { enabled: true, providers: [provider(at)] } }),
-  oas: at => guarded('externalOAuth', { header, providers: [provider(at)] }),
+  oas: at => requireMethod('externalOAuth', { header, providers: [provider(at)] }),
 });
 
 const introspect = ({ id }: Ground) => `/${id}/introspect`;

@@ -3,7 +3,6 @@ import type { JsonObject } from '#base/json-tree.ts';
 import {
   bearer,
   classic,
-  guarded,
   issuerOf,
   keepsOutWith,
   letsIn,
@@ -11,6 +10,7 @@ import {
   otherPolicy,
   policyFor,
   publishIssuers,
+  requireMethod,
 } from '../auth-methods.ts';
 import type { Effect, Ground, Served } from '../effect.ts';
 
@@ -54,7 +54,10 @@ export const oidc: readonly Effect[] = [
     },
     oas: async at => {
       const clients = { app: await policyFor(at), closed: await otherPolicy(at) };
-      return guarded('oidc', { header, providers: ['one', 'two'].map(it => provider(at, issuerOf(at, it), clients)) });
+      return requireMethod('oidc', {
+        header,
+        providers: ['one', 'two'].map(it => provider(at, issuerOf(at, it), clients)),
+      });
     },
     async observe(at) {
       publishIssuers(at, 'one', 'two', 'three');
@@ -78,7 +81,7 @@ export const oidc: readonly Effect[] = [
     oas: async at => {
       const policy = await policyFor(at, at.id, { quota_max: 10, quota_renewal_rate: 3600 });
       const list = [provider(at, issuerOf(at), { app: policy, web: policy })];
-      return guarded('oidc', { header, segregateByClientId: true, providers: list });
+      return requireMethod('oidc', { header, segregateByClientId: true, providers: list });
     },
     async observe(at) {
       publishIssuers(at, 'issuer');
@@ -102,7 +105,7 @@ export const oidc: readonly Effect[] = [
     },
     oas: async at => {
       const policy = await policyFor(at);
-      return guarded('oidc', {
+      return requireMethod('oidc', {
         header,
         scopes: { claimName: 'may', scopeToPolicyMapping: [{ scope: 'orders:read', policyId: policy }] },
         providers: [provider(at, issuerOf(at), { app: policy })],
@@ -115,7 +118,7 @@ export const oidc: readonly Effect[] = [
     promise: 'any of several claims lists the scopes',
     oas: async at => {
       const policy = await policyFor(at);
-      return guarded('oidc', {
+      return requireMethod('oidc', {
         header,
         scopes: { claims: ['roles', 'may'], scopeToPolicyMapping: [{ scope: 'orders:read', policyId: policy }] },
         providers: [provider(at, issuerOf(at), { app: policy })],

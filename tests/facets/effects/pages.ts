@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { JsonObject } from '#base/json-tree.ts';
 import { eventually } from '../../support/upstream.ts';
-import { calls, global, guarded, keyed, snake, statusOf } from '../definitions.ts';
+import { calls, global, requireKeyClassic, requireKeyOas, snake, statusOf } from '../definitions.ts';
 import type { Effect, Served } from '../effect.ts';
 
 /** What pages, clients and operators are told: origins, batches, errors, events and logs. */
@@ -117,7 +117,7 @@ export const pages: readonly Effect[] = [
     promise: 'a webhook is called on an event',
     classic: ({ upstream }) => {
       const handler_meta = { method: 'PUT', target_path: `${upstream.url}/hook`, header_map: { 'x-own': 'mine' } };
-      return keyed({
+      return requireKeyClassic({
         event_handlers: { events: { AuthFailure: [{ handler_name: 'eh_web_hook_handler', handler_meta }] } },
       });
     },
@@ -125,7 +125,7 @@ export const pages: readonly Effect[] = [
       const url = `${upstream.url}/hook`;
       const hook = { enabled: true, trigger: 'AuthFailure', type: 'webhook', name: 'hook', url, method: 'PUT' };
       const eventHandlers = [{ ...hook, headers: [{ name: 'x-own', value: 'mine' }] }];
-      return guarded({ x: { server: { eventHandlers } } });
+      return requireKeyOas({ x: { server: { eventHandlers } } });
     },
     async observe(at) {
       await statusOf(at, '/thing', { authorization: 'nobody' });

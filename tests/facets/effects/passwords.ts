@@ -5,11 +5,11 @@ import {
   basic,
   basicUser,
   classic,
-  guarded,
   keepsOut,
   letsIn,
   password,
-  signedCall,
+  requireMethod,
+  signCall,
   signingKey,
 } from '../auth-methods.ts';
 import type { Effect, Served } from '../effect.ts';
@@ -20,7 +20,7 @@ const header = { enabled: true, name: 'Authorization' };
 
 /** A call signed some time from now. */
 async function signedAt(at: Served, algorithm: string, fromNowMs: number): Promise<Record<string, string>> {
-  const { text, headers } = signedCall(await signingKey(at), algorithm, Date.now() + fromNowMs);
+  const { text, headers } = signCall(await signingKey(at), algorithm, Date.now() + fromNowMs);
   return { ...headers, authorization: text };
 }
 
@@ -47,7 +47,7 @@ export const passwords: readonly Effect[] = [
         },
       }),
     oas: () =>
-      guarded('basic', {
+      requireMethod('basic', {
         header,
         extractCredentialsFromBody: {
           enabled: true,
@@ -72,7 +72,7 @@ export const passwords: readonly Effect[] = [
     rows: 'basic.disableCaching',
     promise: 'passwords are verified every time with caching disabled',
     classic: () => classic('basic', { basic_auth: { disable_caching: true } }),
-    oas: () => guarded('basic', { header, disableCaching: true }),
+    oas: () => requireMethod('basic', { header, disableCaching: true }),
     async observe(at) {
       const authorization = basic(await basicUser(at));
       const call = () => letsIn(at, '/thing', { authorization });
@@ -84,7 +84,7 @@ export const passwords: readonly Effect[] = [
     rows: 'basic.cacheTTL',
     promise: 'verified passwords are cached for the configured TTL',
     classic: () => classic('basic', { basic_auth: { cache_ttl: 2 } }),
-    oas: () => guarded('basic', { header, cacheTTL: 2 }),
+    oas: () => requireMethod('basic', { header, cacheTTL: 2 }),
     async observe(at) {
       const authorization = basic(await basicUser(at));
       const call = () => letsIn(at, '/thing', { authorization });
@@ -99,7 +99,7 @@ export const passwords: readonly Effect[] = [
     classic: () =>
       classic('hmac', { hmac_allowed_algorithms: ['hmac-sha384', 'hmac-sha512'], hmac_allowed_clock_skew: 600_000 }),
     oas: () =>
-      guarded('hmac', {
+      requireMethod('hmac', {
         header,
         allowedAlgorithms: ['hmac-sha384', 'hmac-sha512'],
         allowedClockSkew: 600_000,

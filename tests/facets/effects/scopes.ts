@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { JsonObject } from '#base/json-tree.ts';
 import { makeCertificate } from '../../support/certificates.ts';
-import { bearer, policyFor, publicSource, publishes, signedToken } from '../auth-methods.ts';
+import { bearer, mintSignedToken, policyFor, publicSource, publishes } from '../auth-methods.ts';
 import type { Effect, Ground, Served } from '../effect.ts';
 
 /** What is asked of a token beside its signature, and what it is exchanged for. */
@@ -97,7 +97,7 @@ export const scopes: readonly Effect[] = [
       return { ...said, x: { ...said.x, middleware: { operations: { getThing: { scopeCheck: { enabled: true } } } } } };
     },
     async observe(at) {
-      const holding = (claims: JsonObject) => ({ 'x-token': signedToken({ sub: 'ann', ...claims }) });
+      const holding = (claims: JsonObject) => ({ 'x-token': mintSignedToken({ sub: 'ann', ...claims }) });
       await gets(at, 200, holding({ rights: 'read,more' }));
       await gets(at, 403, holding({ rights: 'read more' }));
       await gets(at, 403, holding({ scope: 'read' }));
@@ -130,7 +130,7 @@ export const scopes: readonly Effect[] = [
         { query: { enabled: true, name: 'q' }, cookie: { enabled: true, name: 'c' } },
       ),
     async observe(at) {
-      const token = signedToken({ sub: 'ann', scope: 'read base' });
+      const token = mintSignedToken({ sub: 'ann', scope: 'read base' });
       const inCookie = { cookie: `c=${token}` };
       await gets(at, 200, {}, `/thing?q=${token}`);
       await gets(at, 200, inCookie);

@@ -4,13 +4,13 @@ import {
   basic,
   basicUser,
   classic,
-  guarded,
   keepsOut,
   keepsOutWith,
   letsIn,
   letsInWith,
   now,
-  signedCall,
+  requireMethod,
+  signCall,
   signingKey,
 } from '../auth-methods.ts';
 import type { Effect, Served } from '../effect.ts';
@@ -25,7 +25,7 @@ const stateOf = (identity: Identity, counts: Identity): JsonObject => ({ is_inac
 /** Callers who show all three, of which only the one that counts is in force. */
 async function shown(at: Served, counts: Identity): Promise<Record<string, string>> {
   const user = await basicUser(at, stateOf('basic_auth_user', counts));
-  const { text, headers } = signedCall(await signingKey(at, stateOf('hmac_key', counts)));
+  const { text, headers } = signCall(await signingKey(at, stateOf('hmac_key', counts)));
   return {
     ...headers,
     authorization: basic(user),
@@ -84,7 +84,7 @@ export const sessions: readonly Effect[] = [
     rows: 'authentication.sessionLifetimeEnabled,sessionLifetimeSeconds',
     promise: 'session_lifetime limits the lifetime of a key',
     classic: () => classic('token', { session_lifetime: 2 }),
-    oas: () => guarded('token', {}, { customKeyLifetime: { enabled: true, value: '2s' } }),
+    oas: () => requireMethod('token', {}, { customKeyLifetime: { enabled: true, value: '2s' } }),
     async observe(at) {
       const key = await at.key({ expires: now() + 3600 });
       await eventually(() => keepsOutWith(at, key));
@@ -94,7 +94,7 @@ export const sessions: readonly Effect[] = [
     rows: 'authentication.sessionLifetimeRespectsExpiry',
     promise: 'a key lives at least until its expiry when that is respected',
     classic: () => classic('token', { session_lifetime: 1, session_lifetime_respects_key_expiration: true }),
-    oas: () => guarded('token', {}, { customKeyLifetime: { enabled: true, value: '1s', respectValidity: true } }),
+    oas: () => requireMethod('token', {}, { customKeyLifetime: { enabled: true, value: '1s', respectValidity: true } }),
     async observe(at) {
       const lasting = await at.key({ expires: now() + 3600 });
       const brief = await at.key({ expires: now() + 2 });

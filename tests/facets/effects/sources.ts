@@ -23,7 +23,7 @@ const waysIn: readonly WayIn[] = [
     name: 'hmac',
     classic: () => ({}),
     oas: () => ({}),
-    credential: async at => ways.signedCall(await ways.signingKey(at)),
+    credential: async at => ways.signCall(await ways.signingKey(at)),
   },
   {
     name: 'jwt',
@@ -31,7 +31,7 @@ const waysIn: readonly WayIn[] = [
     oas: () => ({ signingMethod: 'hmac' }),
     credential: async at => {
       const kid = await at.key({ jwt_data: { secret: jwtKey } });
-      return { text: ways.sharedToken({ sub: 'ann' }, jwtKey, kid) };
+      return { text: ways.mintSharedToken({ sub: 'ann' }, jwtKey, kid) };
     },
   },
   {
@@ -91,7 +91,7 @@ export const sources: readonly Effect[] = waysIn.map(way => ({
   promise: `the credential of ${way.name} is accepted only in the configured header, parameter or cookie`,
   classic: async at => ways.classic(way.name, { ...(await way.classic(at)), auth_configs: { [way.name]: places } }),
   oas: async at =>
-    ways.guarded(way.name, {
+    ways.requireMethod(way.name, {
       ...(await way.oas(at)),
       header: { enabled: true, name: 'X-Who' },
       query: { enabled: true, name: 'who' },

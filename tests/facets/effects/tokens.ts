@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '#base/json-tree.ts';
-import { classic, entryChange, keepsOut, guarded as keyGuarded, letsIn } from '../auth-methods.ts';
+import { classic, entryChange, keepsOut, requireMethod as keyGuarded, letsIn } from '../auth-methods.ts';
 import type { Effect, Served } from '../effect.ts';
 
 /** Callers send a key. */

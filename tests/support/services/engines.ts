@@ -11,22 +11,22 @@ let redisUrl: Promise<string> | undefined;
 
 /** A fresh, empty database for one test file. */
 export async function testPostgres(): Promise<Database> {
-  postgresUrl ??= given('GW_TEST_POSTGRES_URL') ?? owned(startPostgres);
+  postgresUrl ??= findConfiguredUrl('GW_TEST_POSTGRES_URL') ?? startOwned(startPostgres);
   return freshDatabase(await postgresUrl);
 }
 
 /** The url of an empty Redis database for one test file. */
 export async function testRedis(): Promise<string> {
-  redisUrl ??= given('GW_TEST_REDIS_URL') ?? owned(startRedis);
+  redisUrl ??= findConfiguredUrl('GW_TEST_REDIS_URL') ?? startOwned(startRedis);
   return freshRedis(await redisUrl);
 }
 
-function given(name: string): Promise<string> | undefined {
+function findConfiguredUrl(name: string): Promise<string> | undefined {
   const url = process.env[name];
   return url ? Promise.resolve(url) : undefined;
 }
 
-async function owned(start: () => Promise<{ url: string; stopNow(): void }>): Promise<string> {
+async function startOwned(start: () => Promise<{ url: string; stopNow(): void }>): Promise<string> {
   const engine = await start();
   process.once('exit', () => engine.stopNow());
   return engine.url;

@@ -31,7 +31,7 @@ const run = promisify(execFile);
 /** Starts a throw-away cluster of its own in a temporary directory. */
 export async function startPostgres(options: PostgresOptions = {}): Promise<Postgres> {
   const bin = postgresBin();
-  const identity = unprivileged();
+  const identity = findUnprivilegedUser();
   const directory = mkdtempSync(join(tmpdir(), 'gw-postgres-'));
   if (identity) chownSync(directory, identity.uid, identity.gid);
   const remove = () => rmSync(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
@@ -114,7 +114,7 @@ function waitWhileExists(path: string): void {
 }
 
 /** PostgreSQL refuses to run as root, so root lends it another user of the machine. */
-function unprivileged(): Identity | undefined {
+function findUnprivilegedUser(): Identity | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const users = readFileSync('/etc/passwd', 'utf8')
     .split('\n')

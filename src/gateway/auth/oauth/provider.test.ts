@@ -255,7 +255,7 @@ describe('OAuth provider', () => {
       const first = (await swap(code)).json;
       assert.equal((await call(first.access_token)).status, 0);
       denied(await swap(code), 'invalid_grant');
-      bench.changed();
+      bench.invalidateAll();
       assert.equal((await call(first.access_token)).status, 403);
       denied(await token({ grant_type: 'refresh_token', refresh_token: first.refresh_token }), 'invalid_grant');
     });
@@ -420,7 +420,7 @@ describe('OAuth provider', () => {
       assert.equal((await call(first.access_token)).status, 0);
       const { status, json } = await refresh(first.refresh_token);
       assert.deepEqual([status, json.scope, json.expires_in], [200, 'r', 3600]);
-      bench.changed();
+      bench.invalidateAll();
       assert.equal((await call(first.access_token)).status, 403);
       assert.equal((await call(json.access_token)).status, 0);
       assert.notEqual(json.refresh_token, first.refresh_token);
@@ -431,7 +431,7 @@ describe('OAuth provider', () => {
       const first = (await swap(await newCode())).json;
       const second = (await refresh(first.refresh_token)).json;
       denied(await refresh(first.refresh_token), 'invalid_grant');
-      bench.changed();
+      bench.invalidateAll();
       assert.equal((await call(second.access_token)).status, 403);
       denied(await refresh(second.refresh_token), 'invalid_grant');
     });
@@ -491,7 +491,7 @@ describe('OAuth provider', () => {
       const noted = (await bench.keys.getAnywhere(userKey))!.key.oauth_keys;
       assert.deepEqual(noted, { shop: bench.keys.hashOf(json.access_token) });
       const again = await signIn('user-1', 'right');
-      bench.changed();
+      bench.invalidateAll();
       assert.equal((await call(json.access_token)).status, 403, 'one token for a user and a client');
       assert.equal((await call(again.json.access_token)).status, 0);
     });
@@ -528,7 +528,7 @@ describe('OAuth provider', () => {
         assert.deepEqual((await call(second.access_token)).call.session?.policyIds, ['shop-policy'], name);
         await leave(stored);
         denied(await renew(second.refresh_token), 'invalid_grant');
-        bench.changed();
+        bench.invalidateAll();
         assert.equal((await call(second.access_token)).status, 403, `${name}: nothing goes on`);
       }
       async function passwordOf(password: string) {
@@ -594,7 +594,7 @@ describe('OAuth provider', () => {
       const { access_token } = (await token({ grant_type: 'client_credentials' }, 'leaver')).json;
       assert.equal((await call(access_token)).status, 0);
       await bench.oauthClients.remove('bench', 'leaver');
-      bench.changed();
+      bench.invalidateAll();
       const { status, body, events } = await call(access_token);
       assert.deepEqual(
         [status, body, events],
@@ -631,11 +631,11 @@ describe('OAuth provider', () => {
       const { access_token } = (await token({ grant_type: 'client_credentials' })).json;
       await call(access_token);
       assert.deepEqual((await revoke({ token: access_token, token_type_hint: 'refresh_token' })).status, 200);
-      bench.changed();
+      bench.invalidateAll();
       assert.equal((await call(access_token)).status, 0, 'it is no refresh token');
       const { status, json } = await revoke({ token: access_token });
       assert.deepEqual([status, json], [200, ok('token revoked successfully')]);
-      bench.changed();
+      bench.invalidateAll();
       assert.equal((await call(access_token)).status, 403);
       assert.deepEqual((await revoke({ token: 'nothing' })).status, 200);
       const missing = await revoke({});
@@ -645,7 +645,7 @@ describe('OAuth provider', () => {
     test('revoking a refresh token revokes its access token', async () => {
       const { access_token, refresh_token } = (await swap(await newCode())).json;
       await revoke({ token: refresh_token, token_type_hint: 'refresh_token' });
-      bench.changed();
+      bench.invalidateAll();
       assert.equal((await call(access_token)).status, 403);
       denied(await token({ grant_type: 'refresh_token', refresh_token }), 'invalid_grant');
     });
@@ -667,7 +667,7 @@ describe('OAuth provider', () => {
       assert.equal((await call(access_token)).status, 0);
       const done = await all({ client_id: 'ender', client_secret: 'ender secret' });
       assert.deepEqual([done.status, done.json], [200, ok('tokens revoked successfully')]);
-      bench.changed();
+      bench.invalidateAll();
       assert.equal((await call(access_token)).status, 403);
       denied(await swap(code, {}, 'ender'), 'invalid_grant');
     });
