@@ -242,7 +242,7 @@ describe('JWT with a shared key source', () => {
   test('a missing key or one of another family makes the API unavailable', async () => {
     for (const [more, reason] of [
       [{ jwt_signing_method: 'ecdsa' }, /contains no ecdsa key/],
-      [{ jwt_signing_method: 'hmac' }, /holds no hmac key/],
+      [{ jwt_signing_method: 'hmac' }, /contains no hmac key/],
       [{ jwt_signing_method: 'rot13' }, /the signing method rot13 is unknown/],
       [{ jwt_source: '***' }, /neither a URL nor base64/],
     ] as const)
