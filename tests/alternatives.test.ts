@@ -20,7 +20,7 @@ onEveryEngine('Alternative security requirements', app => {
     await receiver.close();
   });
 
-  const published = ({ authentication, ...more }: Wanted) =>
+  const publishApi = ({ authentication, ...more }: Wanted) =>
     publishTokens(app(), upstream, {
       ...more,
       authentication: { securityProcessingMode: 'compliant', ...authentication },
@@ -38,7 +38,7 @@ onEveryEngine('Alternative security requirements', app => {
   };
 
   test('each requirement admits a request by itself, and the error is that of the last one', async () => {
-    const { id, call } = await published(eitherOne);
+    const { id, call } = await publishApi(eitherOne);
     const key = await keyFor(id);
     assert.equal((await call('/x', jwt)).status, 200);
     assert.equal((await call('/x', { 'x-key': key })).status, 200);
@@ -51,7 +51,7 @@ onEveryEngine('Alternative security requirements', app => {
 
   test('an AuthFailure event is emitted once, only when every requirement fails', async () => {
     const path = `/${createPublicId()}`;
-    const { id, call } = await published({ ...eitherOne, server: hook('AuthFailure', receiver.url + path) });
+    const { id, call } = await publishApi({ ...eitherOne, server: hook('AuthFailure', receiver.url + path) });
     assert.equal((await call('/x', { authorization: 'Bearer nonsense', 'x-key': await keyFor(id) })).status, 200);
     assert.equal((await call('/x', { authorization: 'Bearer other nonsense', 'x-key': 'wrong' })).status, 403);
     await receiver.take(path, 1);
@@ -61,7 +61,7 @@ onEveryEngine('Alternative security requirements', app => {
   });
 
   test('all schemes of one requirement must pass, also two of one kind, and the last one identifies the client', async () => {
-    const { id, call } = await published({
+    const { id, call } = await publishApi({
       document: { security: [{ key: [], other: [] }, { basic: [] }] },
       schemes: {
         jwt: { enabled: false },
@@ -78,7 +78,7 @@ onEveryEngine('Alternative security requirements', app => {
   });
 
   test('a failed requirement leaves no identity and no token claims behind', async () => {
-    const { id, call } = await published({
+    const { id, call } = await publishApi({
       document: { security: [{ jwt: [], other: [] }, { key: [] }] },
       schemes: { key: { enabled: true }, other: { enabled: true } },
       global: {
@@ -94,7 +94,7 @@ onEveryEngine('Alternative security requirements', app => {
   });
 
   test('requirements of the gateway extension follow those of the document and may name its own schemes', async () => {
-    const { id, call } = await published({
+    const { id, call } = await publishApi({
       document: { security: [{ jwt: [] }] },
       authentication: { hmac: { enabled: true, header }, security: [['hmac', 'key']] },
       schemes: { key: { enabled: true } },
@@ -105,7 +105,7 @@ onEveryEngine('Alternative security requirements', app => {
   });
 
   test('a client certificate is required only by the requirement that names it', async () => {
-    const { call } = await published({
+    const { call } = await publishApi({
       document: { security: [{ jwt: [] }] },
       server: { clientCertificates: { enabled: true, allowlist: [] } },
       authentication: { security: [['mtls', 'jwt']] },
@@ -116,7 +116,7 @@ onEveryEngine('Alternative security requirements', app => {
   });
 
   test('a scheme without configuration admits no request', async () => {
-    const { call } = await published({
+    const { call } = await publishApi({
       document: { security: [{ jwt: [] }, { basic: [] }] },
     });
     assert.equal((await call('/x', jwt)).status, 200);
@@ -125,7 +125,7 @@ onEveryEngine('Alternative security requirements', app => {
   });
 
   test('scopes are checked only for requests with a token', async () => {
-    const { id, call, as } = await published({
+    const { id, call, as } = await publishApi({
       document: { security: [{ jwt: [], scopes: ['read'] }, { key: [] }] },
       scheme: { scopeCheck: { enabled: true } },
       schemes: { key: { enabled: true } },
@@ -137,16 +137,16 @@ onEveryEngine('Alternative security requirements', app => {
 
   test('in legacy mode only the first requirement of the document applies, and no API becomes open by mistake', async () => {
     const legacy = { securityProcessingMode: 'legacy' };
-    const { id, call } = await published({ ...eitherOne, authentication: legacy });
+    const { id, call } = await publishApi({ ...eitherOne, authentication: legacy });
     assert.equal((await call('/x', jwt)).status, 200);
     assert.equal((await call('/x', { 'x-key': await keyFor(id) })).status, 400);
-    const both = await published({
+    const both = await publishApi({
       ...eitherOne,
       document: { security: [{ jwt: [], key: [] }] },
       authentication: legacy,
     });
     assert.equal((await both.call('/x', jwt)).status, 401);
-    const neither = await published({ ...eitherOne, document: { security: [{ basic: [] }] }, authentication: legacy });
+    const neither = await publishApi({ ...eitherOne, document: { security: [{ basic: [] }] }, authentication: legacy });
     assert.equal((await neither.call('/x')).status, 400);
     assert.equal((await neither.call('/x', jwt)).status, 401);
   });

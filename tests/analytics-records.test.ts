@@ -24,8 +24,8 @@ describe('Analytics records', () => {
     await app?.close();
     await upstream?.close();
   });
-  const shaped = (wish: Shaping) => shape(app, upstream, wish);
-  const logged = ({ apiId }: Published) =>
+  const shapeApi = (wish: Shaping) => shape(app, upstream, wish);
+  const waitForLogs = ({ apiId }: Published) =>
     eventually(async () => {
       const { body } = await app.ask('GET', `/api/logs?start=0&end=9999999999&api_id=${apiId}`);
       assert.equal(body.data.length, 1);
@@ -34,13 +34,13 @@ describe('Analytics records', () => {
   const text = (base64: string) => Buffer.from(base64, 'base64').toString('latin1');
 
   test('headers named by an API become tags in lower case', async () => {
-    const apis = await shaped({
+    const apis = await shapeApi({
       classic: { tag_headers: ['X-Team', 'X-Absent'] },
       oas: { middleware: { global: { trafficLogs: { enabled: true, tagHeaders: ['X-Team', 'X-Absent'] } } } },
     });
     for (const api of apis) {
       await fetch(`${api.url}/a`, { headers: { 'x-team': 'blue' } });
-      const { tags } = await logged(api);
+      const { tags } = await waitForLogs(api);
       assert.deepEqual(
         tags.filter(tag => /^x-/i.test(tag)),
         ['x-team-blue'],
@@ -53,7 +53,7 @@ describe('Analytics records', () => {
 
   test('detailed recording of an API or a key stores request and response without secrets added by the gateway', async () => {
     const wish = { guarded: true, request: secretly, response: secretly };
-    const asking = await shaped({
+    const asking = await shapeApi({
       ...wish,
       classic: { enable_detailed_recording: true },
       oas: {
@@ -63,7 +63,7 @@ describe('Analytics records', () => {
         },
       },
     });
-    const silent = await shaped(wish);
+    const silent = await shapeApi(wish);
     const key = await keyFor(app, [...asking, ...silent]);
     const rights = Object.fromEntries(silent.map(({ apiId }) => [apiId, { api_id: apiId, versions: ['Default', ''] }]));
     const { body } = await app.ask('POST', '/api/keys', {
@@ -76,15 +76,15 @@ describe('Analytics records', () => {
       for (const api of apis) {
         const reply = await fetch(`${api.url}/a`, { headers: { authorization } });
         assert.equal(reply.headers.get('x-upstream'), `Bearer ${canary}`);
-        const { raw_request, raw_response } = await logged(api);
+        const { raw_request, raw_response } = await waitForLogs(api);
         for (const raw of [raw_request, raw_response]) {
           assert.match(text(raw), /X-Upstream: \*\*\*\r\nX-Plain: yes/, api.form);
           assert.doesNotMatch(text(raw), /canary/);
         }
       }
-    const [plain] = await shaped(wish);
+    const [plain] = await shapeApi(wish);
     await fetch(`${plain!.url}/a`, { headers: { authorization: await keyFor(app, [plain!]) } });
-    assert.equal((await logged(plain!)).raw_request, '');
+    assert.equal((await waitForLogs(plain!)).raw_request, '');
   });
 
   test('a debug request shows the upstream request without secrets', async () => {
@@ -113,7 +113,7 @@ describe('Analytics records', () => {
   });
 
   test('an API with an expiry sends it in a response header, and refuses requests afterwards', async () => {
-    const published = async (expiration: string) => {
+    const publishExpiring = async (expiration: string) => {
       const classic = openApi(upstream, { expiration });
       const id = createPublicId();
       const gateway = {
@@ -127,10 +127,10 @@ describe('Analytics records', () => {
       assert.equal(status, 200, said);
       return [await publish(app, classic), `${app.url.gateway}/${id}`];
     };
-    for (const url of await published('2999-01-02 03:04'))
+    for (const url of await publishExpiring('2999-01-02 03:04'))
       assert.equal((await fetch(url)).headers.get('x-gw-api-expires'), 'Wed, 02 Jan 2999 03:04:00 GMT');
     const over = 'API has expired, please check documentation or contact administrator';
-    for (const url of await published('2001-01-02 03:04')) {
+    for (const url of await publishExpiring('2001-01-02 03:04')) {
       const reply = await fetch(url);
       assert.deepEqual([reply.status, await reply.text()], [403, errorBody(over)]);
     }

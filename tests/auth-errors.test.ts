@@ -14,7 +14,7 @@ interface Line {
 }
 let lines: Line[] = [];
 const onLog = (line: string) => void lines.push(JSON.parse(line));
-const toldOf = (apiId: string) => lines.filter(({ event, api_id }) => event && api_id === apiId).map(it => it.event);
+const listEvents = (apiId: string) => lines.filter(({ event, api_id }) => event && api_id === apiId).map(it => it.event);
 
 onEveryEngine(
   'Authentication errors',
@@ -31,7 +31,7 @@ onEveryEngine(
       await Promise.all([upstream.close(), publisher.close()]);
     });
 
-    async function refused({ definition, sends, status, message, event, invited }: RefusedRow): Promise<void> {
+    async function checkRefusal({ definition, sends, status, message, event, invited }: RefusedRow): Promise<void> {
       const base = openApi(upstream, { use_keyless: false });
       const { api_id: apiId } = base;
       const at = { app: app(), publisher, apiId, listenPath: base.proxy.listen_path };
@@ -45,15 +45,15 @@ onEveryEngine(
       assert.equal(reply.headers.get('content-type'), 'application/json');
       assert.equal(reply.headers.get('www-authenticate'), invited ? 'Basic realm="Test"' : null);
       assert.equal(upstream.requests.length, seen, 'nothing reaches the upstream');
-      if (event) await eventually(() => assert.deepEqual(toldOf(apiId), [event]));
+      if (event) await eventually(() => assert.deepEqual(listEvents(apiId), [event]));
       else quiet.push(apiId);
     }
 
-    for (const row of [...refusedRows, ...moreRefusedRows]) test(`when ${row.when}: ${row.status}`, () => refused(row));
+    for (const row of [...refusedRows, ...moreRefusedRows]) test(`when ${row.when}: ${row.status}`, () => checkRefusal(row));
 
     test('events are emitted for exactly those refusals that have one', () => {
       assert.ok(quiet.length > 0);
-      for (const apiId of quiet) assert.deepEqual(toldOf(apiId), []);
+      for (const apiId of quiet) assert.deepEqual(listEvents(apiId), []);
     });
   },
   { onLog },

@@ -45,14 +45,14 @@ onEveryEngine(
     });
     after(() => upstream.close());
 
-    const guarded = (more: Record<string, unknown> = {}) => openApi(upstream, { use_keyless: false, ...more });
+    const createKeyApi = (more: Record<string, unknown> = {}) => openApi(upstream, { use_keyless: false, ...more });
     const rightsTo = (...apis: Definition[]) =>
       Object.fromEntries(apis.map(api => [api.api_id, { api_id: api.api_id, api_name: 'x', versions: ['Default'] }]));
 
     async function keyFor(...apis: Definition[]): Promise<string> {
-      return madeKey(app(), { access_rights: rightsTo(...apis) });
+      return createKey(app(), { access_rights: rightsTo(...apis) });
     }
-    async function madeKey(at: TestApp, body: object): Promise<string> {
+    async function createKey(at: TestApp, body: object): Promise<string> {
       const made = await at.ask('POST', '/api/keys', { body });
       assert.equal(made.status, 200, made.text);
       rememberSecrets({ key: made.body.key_id });
@@ -66,7 +66,7 @@ onEveryEngine(
     };
 
     test('a key is accepted by the APIs of its rights from creation to deletion, on every thread', async () => {
-      const [mine, other] = [guarded(), guarded()];
+      const [mine, other] = [createKeyApi(), createKeyApi()];
       const [url, otherUrl] = [await publish(app(), mine), await publish(app(), other)];
       assert.deepEqual(await everywhere(url), { status: 401, body: refusal('Authorization field missing') });
       const guess = { authorization: 'some-guess' };
@@ -91,7 +91,7 @@ onEveryEngine(
     });
 
     test('a policy change applies to its keys on every thread', async () => {
-      const [first, second] = [guarded(), guarded()];
+      const [first, second] = [createKeyApi(), createKeyApi()];
       const [url, secondUrl] = [await publish(app(), first), await publish(app(), second)];
       const policy = {
         name: createPublicId(),
@@ -101,7 +101,7 @@ onEveryEngine(
         access_rights: rightsTo(first),
       };
       await change('POST', '/api/portal/policies', policy);
-      const headers = { authorization: await madeKey(app(), { apply_policies: [policy.id] }) };
+      const headers = { authorization: await createKey(app(), { apply_policies: [policy.id] }) };
       assert.equal((await everywhere(url, headers)).status, 200);
       assert.equal((await everywhere(secondUrl, headers)).status, 403);
       await change('PUT', `/api/portal/policies/${policy.id}`, { ...policy, access_rights: rightsTo(second) });
@@ -120,7 +120,7 @@ onEveryEngine(
     });
 
     test('basic authentication accepts only the password of the user', async () => {
-      const api = guarded({ use_basic_auth: true });
+      const api = createKeyApi({ use_basic_auth: true });
       const url = await publish(app(), api);
       const user = `user-${createPublicId()}`;
       const withPassword = (password: string) => ({
@@ -133,14 +133,14 @@ onEveryEngine(
       await change('PUT', `/api/apis/keys/basic/${user}`, { ...body, basic_auth_data: { password: 'second' } });
       assert.equal((await everywhere(url, withPassword('first:word'))).status, 401);
       assert.equal((await everywhere(url, withPassword('second'))).status, 200);
-      const byKey = guarded();
+      const byKey = createKeyApi();
       const keyUrl = await publish(app(), byKey);
       await change('PUT', `/api/apis/keys/basic/${user}`, { ...body, access_rights: rightsTo(api, byKey) });
       assert.equal((await alone(keyUrl, { authorization: user })).status, 403);
     });
 
     test('stripped credentials do not reach the upstream', async () => {
-      const api = guarded({ strip_auth_data: true });
+      const api = createKeyApi({ strip_auth_data: true });
       const url = await publish(app(), api);
       const { status, body } = await alone(url, { authorization: await keyFor(api), 'x-other': '1' });
       assert.equal(status, 200);
@@ -148,7 +148,7 @@ onEveryEngine(
       assert.deepEqual([headers.authorization, headers['x-other']], [undefined, '1']);
     });
 
-    async function uploaded(): Promise<string> {
+    async function uploadAuthority(): Promise<string> {
       const form = new FormData();
       form.append('data', new Blob([makeAuthority(createPublicId()).certPem]), 'ca.pem');
       const { body, text } = await app().ask('POST', '/api/certs', { body: form });
@@ -157,18 +157,18 @@ onEveryEngine(
     }
 
     test('a key bound to a certificate has an id derived from it, and is unique', async () => {
-      const [api, certificate] = [guarded(), await uploaded()];
+      const [api, certificate] = [createKeyApi(), await uploadAuthority()];
       const url = await publish(app(), api);
       const body = { access_rights: rightsTo(api), certificate };
-      const keyId = await madeKey(app(), body);
+      const keyId = await createKey(app(), body);
       assert.equal(keyId, certificate);
       assert.equal((await app().ask('POST', '/api/keys', { body })).status, 409);
       assert.equal((await alone(url, { authorization: keyId })).status, 401, 'nobody showed the certificate');
     });
 
     test('an API is served only while the certificates that it names exist', async () => {
-      const id = await uploaded();
-      const api = guarded({ use_mutual_tls_auth: true, client_certificates: [id] });
+      const id = await uploadAuthority();
+      const api = createKeyApi({ use_mutual_tls_auth: true, client_certificates: [id] });
       const url = await publish(app(), api);
       assert.deepEqual(await everywhere(url), { status: 403, body: refusal('TLS not enabled') });
       await change('DELETE', `/api/certs/${id}`);
@@ -178,10 +178,10 @@ onEveryEngine(
     });
 
     test('an API reached by gw:// requires its own credentials, also from an endpoint without authentication', async () => {
-      const inner = guarded({ auth_configs: { authToken: { auth_header_name: 'x-inner' } } });
+      const inner = createKeyApi({ auth_configs: { authToken: { auth_header_name: 'x-inner' } } });
       const innerUrl = await publish(app(), inner);
       const open = { name: 'Default', use_extended_paths: true, extended_paths: { ignored: [{ path: '/open' }] } };
-      const outer = guarded({
+      const outer = createKeyApi({
         version_data: { not_versioned: true, versions: { Default: open } },
         proxy: { target_url: `gw://${inner.api_id}` },
       });

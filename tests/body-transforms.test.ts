@@ -212,7 +212,7 @@ describe('Body transforms: bodies and limits', () => {
   });
 
   /** What the upstream got, for each form. */
-  async function sent(shape: Shape, body?: string | Buffer, headers?: Record<string, string>): Promise<Received[]> {
+  async function forwardBody(shape: Shape, body?: string | Buffer, headers?: Record<string, string>): Promise<Received[]> {
     upstream.answer = undefined;
     const got: Received[] = [];
     for (const { url } of await transforming(app, upstream, shape)) {
@@ -225,7 +225,7 @@ describe('Body transforms: bodies and limits', () => {
     return got;
   }
 
-  async function given(shape: Shape, body: string | Buffer, headers?: Record<string, string>, status?: number) {
+  async function returnBody(shape: Shape, body: string | Buffer, headers?: Record<string, string>, status?: number) {
     upstream.answer = said(body, headers, status);
     const got: Reply[] = [];
     for (const { url } of await transforming(app, upstream, shape)) got.push(await post(url, '{}'));
@@ -243,7 +243,7 @@ describe('Body transforms: bodies and limits', () => {
       ['\ufeff[1]', '1:1;'],
       ['{"array":1,"array":[2]}', '1:2;'],
     ] as [string | undefined, string][])
-      for (const got of await sent({ request: { template } }, body)) assert.equal(got.body, expected, String(body));
+      for (const got of await forwardBody({ request: { template } }, body)) assert.equal(got.body, expected, String(body));
   });
 
   test('a compressed request body is decompressed and forwarded uncompressed', async () => {
@@ -256,13 +256,13 @@ describe('Body transforms: bodies and limits', () => {
       'gzip, br': brotliCompressSync(gzipSync(plain)),
       identity: Buffer.from(plain),
     }))
-      for (const got of await sent({ request: { template: '{{.a}}' } }, body, { 'content-encoding': coding })) {
+      for (const got of await forwardBody({ request: { template: '{{.a}}' } }, body, { 'content-encoding': coding })) {
         assert.equal(got.body, 'packed', coding);
         assert.equal(got.headers['content-encoding'], undefined);
         assert.equal(got.headers['content-length'], '6');
       }
     const raw = { 'content-encoding': 'deflate' };
-    for (const got of await sent({ request: { template: '{{.a}}' } }, deflateRawSync(plain), raw))
+    for (const got of await forwardBody({ request: { template: '{{.a}}' } }, deflateRawSync(plain), raw))
       assert.equal(got.body, 'packed');
   });
 
@@ -280,7 +280,7 @@ describe('Body transforms: bodies and limits', () => {
       assert.equal(upstream.requests.length, before);
     }
     for (const body of [Buffer.alloc(30_000, ' '), gzipSync(Buffer.alloc(30_000, ' '))])
-      for (const got of await given(
+      for (const got of await returnBody(
         { response: { template: '{{.a}}' } },
         body,
         body.length < 20_000 ? { 'content-encoding': 'gzip' } : {},
@@ -306,7 +306,7 @@ describe('Body transforms: bodies and limits', () => {
         assert.equal(text, '{\n    "error": "Request body transform exceeded its limits"\n}');
         assert.equal(upstream.requests.length, before);
       }
-      for (const { status, text, headers } of await given({ response: { template } }, '{}', { 'x-secret': 's' })) {
+      for (const { status, text, headers } of await returnBody({ response: { template } }, '{}', { 'x-secret': 's' })) {
         assert.equal(status, 500);
         assert.equal(text, '{\n    "error": "Response body transform exceeded its limits"\n}');
         assert.equal(headers.get('x-secret'), null);
@@ -324,7 +324,7 @@ describe('Body transforms: bodies and limits', () => {
       deflate: deflateSync(plain),
       br: brotliCompressSync(plain),
     }))
-      for (const got of await given({ response: { template: '{{.a}}!' } }, body, { 'content-encoding': coding })) {
+      for (const got of await returnBody({ response: { template: '{{.a}}!' } }, body, { 'content-encoding': coding })) {
         assert.equal(got.text, 'packed!');
         assert.equal(got.headers.get('content-encoding'), null);
         assert.equal(got.headers.get('content-length'), '7');
@@ -333,7 +333,7 @@ describe('Body transforms: bodies and limits', () => {
 
   test('the upstream request has no range and only supported content codings', async () => {
     const asked = { range: 'bytes=0-1', 'accept-encoding': 'zstd' };
-    for (const { headers } of await sent({ response: { template: '{{.method}}' } }, '{}', asked)) {
+    for (const { headers } of await forwardBody({ response: { template: '{{.method}}' } }, '{}', asked)) {
       assert.equal(headers.range, undefined);
       assert.equal(headers['accept-encoding'], 'gzip, deflate, br');
     }
@@ -357,7 +357,7 @@ describe('Body transforms: bodies and limits', () => {
 
   test('a streaming response is not buffered', async () => {
     for (const type of ['text/event-stream', 'multipart/x-mixed-replace; boundary=a'])
-      for (const { text } of await given({ response: { template: 'x' } }, 'data: 1\n\n', { 'content-type': type }))
+      for (const { text } of await returnBody({ response: { template: 'x' } }, 'data: 1\n\n', { 'content-type': type }))
         assert.equal(text, 'data: 1\n\n', type);
   });
 
@@ -373,7 +373,7 @@ describe('Body transforms: bodies and limits', () => {
   });
 
   test('template files are read from the configured directory', async () => {
-    for (const got of await sent({ request: { file: 'a.tmpl' } }, '{"a":1}')) assert.equal(got.body, 'from a file: 1');
+    for (const got of await forwardBody({ request: { file: 'a.tmpl' } }, '{"a":1}')) assert.equal(got.body, 'from a file: 1');
   });
 
   test('an API with an invalid template is not served, and its status names the reason', async () => {

@@ -50,7 +50,7 @@ function inPlace(title: string, given: AppOptions, declare: (place: () => Place)
 }
 
 /** An upstream whose answers wait until they are let go. */
-function held({ upstream }: Place) {
+function holdUpstream({ upstream }: Place) {
   const gate = Promise.withResolvers<void>();
   const plain = upstream.answer;
   upstream.answer = (...given) => void gate.promise.then(() => plain!(...given));
@@ -70,7 +70,7 @@ async function keyFor(app: TestApp, apiIds: readonly string[], more: object = {}
 }
 
 inPlace('one thread', {}, place => {
-  const published = async (more: object = {}) => publish(place().app, openApi(place().upstream, { ...kept, ...more }));
+  const publishCached = async (more: object = {}) => publish(place().app, openApi(place().upstream, { ...kept, ...more }));
   const fresh = (url: string) => ({ id: createPublicId(), url: `${url}/a?case=` });
 
   test('two API keys never share a response, nor does a request without one', async () => {
@@ -139,7 +139,7 @@ inPlace('one thread', {}, place => {
     const { origin } = place();
     for (const { url, form } of await publishBoth(place().app, place().upstream, toDefinitions(options))) {
       const id = createPublicId();
-      const gate = held(place());
+      const gate = holdUpstream(place());
       const before = place().upstream.requests.length;
       const calls = Array.from({ length: 50 }, () => sendRequest(`${url}/a?case=${id}`));
       await eventually(() => assert.equal(place().upstream.requests.length, before + 1));
@@ -153,13 +153,13 @@ inPlace('one thread', {}, place => {
 
   test('requests coalesced on an uncacheable response proceed alone, and later requests are not coalesced', async () => {
     const { origin } = place();
-    const url = await published();
+    const url = await publishCached();
     const id = createPublicId();
     origin.says.set(id, { headers: { 'cache-control': 'no-store' } });
     const heard = await Promise.all(Array.from({ length: 10 }, () => sendRequest(`${url}/a?case=${id}`)));
     assert.equal(origin.count(id), 10);
     assert.deepEqual([...new Set(heard.map(isKept))], [false]);
-    const gate = held(place());
+    const gate = holdUpstream(place());
     const before = place().upstream.requests.length;
     const calls = Array.from({ length: 5 }, () => sendRequest(`${url}/a?case=${id}`));
     await eventually(() => assert.equal(place().upstream.requests.length, before + 5));
@@ -168,9 +168,9 @@ inPlace('one thread', {}, place => {
   });
 
   test('requests coalesced on one whose client disconnects proceed alone', async () => {
-    const url = await published();
+    const url = await publishCached();
     const { id, url: base } = fresh(url);
-    const gate = held(place());
+    const gate = holdUpstream(place());
     const before = place().upstream.requests.length;
     const first = request(base + id, { agent: false });
     first.on('error', () => undefined);
@@ -186,7 +186,7 @@ inPlace('one thread', {}, place => {
 
   test('requests coalesced on one that fails proceed alone, and the failure is not cached', async () => {
     const { upstream } = place();
-    const { id, url } = fresh(await published());
+    const { id, url } = fresh(await publishCached());
     const plain = upstream.answer;
     const gate = Promise.withResolvers<void>();
     // However often it is tried: a connection that was kept may be.
@@ -208,7 +208,7 @@ inPlace('one thread', {}, place => {
 
   test('an incomplete response is not cached', async () => {
     const { upstream } = place();
-    const url = await published();
+    const url = await publishCached();
     const { id, url: base } = fresh(url);
     const plain = upstream.answer;
     upstream.answer = (_received, response) => {
@@ -225,7 +225,7 @@ inPlace('one thread', {}, place => {
 
   test('an expired response is fetched again', async () => {
     const { origin } = place();
-    const { id, url } = fresh(await published());
+    const { id, url } = fresh(await publishCached());
     origin.says.set(id, { headers: { 'cache-control': 'max-age=1' } });
     await sendRequest(url + id);
     await eventually(async () => assert.equal(isKept(await sendRequest(url + id)), false));
@@ -275,7 +275,7 @@ inPlace('one thread', {}, place => {
       allowed_origins: ['https://a.example', 'https://b.example'],
       allowed_methods: ['GET'],
     };
-    const { id, url } = fresh(await published({ CORS: cors }));
+    const { id, url } = fresh(await publishCached({ CORS: cors }));
     const from = (name: string) => sendRequest(url + id, { headers: { origin: `https://${name}.example` } });
     const allowed = 'access-control-allow-origin';
     assert.equal((await from('a')).headers[allowed], 'https://a.example');
@@ -314,7 +314,7 @@ inPlace('one thread', {}, place => {
 
   test('the legacy cache path list caches safe methods', async () => {
     const version = { name: 'Default', use_extended_paths: true, extended_paths: { cache: ['/listed'] } };
-    const url = await published({
+    const url = await publishCached({
       cache_options: { enable_cache: true, cache_timeout: 60 },
       version_data: { not_versioned: true, versions: { Default: version } },
     });
@@ -453,7 +453,7 @@ test('gateways on one Redis share and invalidate cached responses, and serve req
     const [one, two] = gateways;
     const api = openApi(origin.upstream, kept);
     await one.write('POST', '/api/apis', { api_definition: api });
-    for (const it of gateways) await it.settled();
+    for (const it of gateways) await it.waitUntilApplied();
     const id = createPublicId();
     const call = ({ gateway }: TestProcess) =>
       sendRequest(`${gateway}${api.proxy.listen_path}/a?case=${id}`, { headers: { host: 'api.example' } });

@@ -53,7 +53,7 @@ const control = (value: string) => ({ headers: { 'cache-control': value } });
 const modified = 'Tue, 01 Jan 2019 00:00:00 GMT';
 const tagged = { headers: { etag: '"one"', 'last-modified': modified, 'content-type': 'text/plain' } };
 const asked = { 'x-gw-cache-action-set': '1' };
-const posted = (body: string, path = '/posted', headers: Record<string, string> = {}): Ask => ({
+const postOf = (body: string, path = '/posted', headers: Record<string, string> = {}): Ask => ({
   ...{ method: 'POST', path, body },
   headers: { 'content-type': 'text/plain', ...headers },
 });
@@ -74,7 +74,7 @@ const ofPlain: Row[] = [
   ['HEAD is answered from a kept HEAD', 'MH', [head, head]],
   ['OPTIONS is safe', 'MH', [{ method: 'OPTIONS' }, { method: 'OPTIONS' }]],
   ['OPTIONS and GET are different', 'MM', [get, { method: 'OPTIONS' }]],
-  ['POST is not safe', 'MM', [posted('x', '/a'), posted('x', '/a')]],
+  ['POST is not safe', 'MM', [postOf('x', '/a'), postOf('x', '/a')]],
   ['PUT is not safe', 'MM', [put, put]],
   [
     'PATCH is not safe',
@@ -241,17 +241,17 @@ const ofEndpoints: Row[] = [
   ['a status of the endpoint', 'MH', [{ path: '/missing' }, { path: '/missing' }], { status: 404 }],
   ['a status of the API where the endpoint has its own', 'MM', [{ path: '/missing' }, { path: '/missing' }]],
   ['a status of the API', 'MM', [item, item], { status: 404 }],
-  ['a POST with the same body', 'MH', [posted('same'), posted('same')]],
-  ['a POST with another body', 'MM', [posted('one'), posted('two')]],
+  ['a POST with the same body', 'MH', [postOf('same'), postOf('same')]],
+  ['a POST with another body', 'MM', [postOf('one'), postOf('two')]],
   [
     'a POST with the same body of another type',
     'MM',
-    [posted('same'), posted('same', '/posted', { 'content-type': 'text/csv' })],
+    [postOf('same'), postOf('same', '/posted', { 'content-type': 'text/csv' })],
   ],
   [
     'a POST without a body',
     'MHM',
-    [{ method: 'POST', path: '/posted' }, { method: 'POST', path: '/posted' }, posted('x')],
+    [{ method: 'POST', path: '/posted' }, { method: 'POST', path: '/posted' }, postOf('x')],
   ],
   [
     'a PUT with the same body',
@@ -273,16 +273,16 @@ const ofEndpoints: Row[] = [
     'the part of a body that counts',
     'MHM',
     [
-      posted('{"n":1,"id": "ab"}', '/searched'),
-      posted('{"n":2,"id": "ab"}', '/searched'),
-      posted('{"n":2,"id": "cd"}', '/searched'),
+      postOf('{"n":1,"id": "ab"}', '/searched'),
+      postOf('{"n":2,"id": "ab"}', '/searched'),
+      postOf('{"n":2,"id": "cd"}', '/searched'),
     ],
   ],
-  ['bodies without the part that counts', 'MH', [posted('{"n":1}', '/searched'), posted('{"n":2}', '/searched')]],
+  ['bodies without the part that counts', 'MH', [postOf('{"n":1}', '/searched'), postOf('{"n":2}', '/searched')]],
   [
     'a body too long to be searched',
     'MM',
-    [posted('x'.repeat(65_537), '/searched'), posted('x'.repeat(65_537), '/searched')],
+    [postOf('x'.repeat(65_537), '/searched'), postOf('x'.repeat(65_537), '/searched')],
   ],
 ];
 

@@ -125,7 +125,7 @@ withSettings('Control interface on both ports', { ...on, ...bounds }, (app, upst
   const long = (bytes: number) => JSON.stringify({ name: 'x'.repeat(bytes) });
   const chunked = { 'transfer-encoding': 'chunked' };
 
-  const posted = (body: string | undefined, more: Sent['headers'] = {}): Sent => ({
+  const createPost = (body: string | undefined, more: Sent['headers'] = {}): Sent => ({
     method: 'POST',
     headers: { ...secret(), ...json, ...more },
     body,
@@ -143,7 +143,7 @@ withSettings('Control interface on both ports', { ...on, ...bounds }, (app, upst
       403,
       'two secrets',
       '/gw/apis',
-      () => posted('{}', { 'x-gw-authorization': [app().credentials.gateway_secret, 'x'] }),
+      () => createPost('{}', { 'x-gw-authorization': [app().credentials.gateway_secret, 'x'] }),
     ],
     [403, 'no secret and a body', '/gw/apis', () => ({ method: 'POST', headers: json, body: long(30_000) })],
     [403, 'no secret at its root', '/gw', () => ({})],
@@ -154,11 +154,11 @@ withSettings('Control interface on both ports', { ...on, ...bounds }, (app, upst
     [404, 'no such API', '/gw/apis/no-such-api', () => ({ headers: secret() })],
     [405, 'a method it has not', '/gw/apis', () => ({ method: 'PATCH', headers: secret() })],
     [405, 'a preflight', '/gw/apis', () => ({ method: 'OPTIONS', headers: secret() })],
-    [400, 'half a document', '/gw/apis', () => posted('{')],
-    [400, 'no document', '/gw/apis', () => posted(undefined)],
-    [400, 'a document longer than calls of APIs may be', '/gw/apis', () => posted(long(19_000))],
-    [413, 'too long a document', '/gw/apis', () => posted(long(20_000))],
-    [413, 'too long a document that does not say so', '/gw/apis', () => posted(long(20_000), chunked)],
+    [400, 'half a document', '/gw/apis', () => createPost('{')],
+    [400, 'no document', '/gw/apis', () => createPost(undefined)],
+    [400, 'a document longer than calls of APIs may be', '/gw/apis', () => createPost(long(19_000))],
+    [413, 'too long a document', '/gw/apis', () => createPost(long(20_000))],
+    [413, 'too long a document that does not say so', '/gw/apis', () => createPost(long(20_000), chunked)],
   ];
   const particular = ({ headers }: Heard) =>
     ['content-type', 'content-length', 'cache-control', 'pragma', 'x-content-type-options', 'allow'].map(name => [
@@ -207,8 +207,8 @@ withSettings('Control interface on both ports', { ...on, ...bounds }, (app, upst
     assert.equal(status, 503);
     assert.deepEqual(JSON.parse(text), { status: 'error', message: 'The control interface is busy; try again' });
     for (const socket of sockets) socket.destroy();
-    const asked = () => call(app().url.gateway, '/gw/apis', { headers: secret() });
-    await eventually(async () => assert.equal((await asked()).status, 200));
+    const listApis = () => call(app().url.gateway, '/gw/apis', { headers: secret() });
+    await eventually(async () => assert.equal((await listApis()).status, 200));
   });
 
   test('HTTP/2 is accepted, also with unknown methods', async () => {
@@ -271,7 +271,7 @@ const spellings: readonly [path: string, expected: 404 | 400 | 'control'][] = [
 
 for (const slashes of ['refuse', 'keep'] as const) {
   withSettings(`hostile spellings, escaped slashes: ${slashes}`, { ...on, 'gateway.encoded_slashes': slashes }, app => {
-    const held = ({ status, text }: Heard, expected: 404 | 400 | 'control', path: string) => {
+    const checkOrigin = ({ status, text }: Heard, expected: 404 | 400 | 'control', path: string) => {
       assert.equal(/^\{"status":"error",/.test(text), expected === 'control', `${path}: ${text}`);
       if (expected === 'control') assert.equal(status, 404, `${path}: ${text}`);
       else if (slashes === 'refuse' || !/%2f|%5c/i.test(path)) assert.equal(status, expected, `${path}: ${text}`);
@@ -283,10 +283,10 @@ for (const slashes of ['refuse', 'keep'] as const) {
       const base = app().url.gateway;
       const { host } = new URL(base);
       for (const [path, expected] of spellings) {
-        held(await call(base, path, { headers }), expected, path);
-        held(await call(base, `http://${host}${path}`, { headers: { ...headers, host } }), expected, path);
-        held(await call2(base, path, { headers }), expected, path);
-        held(await call(base, path, { headers: { ...headers, 'x-original-url': '/api/apis' } }), expected, path);
+        checkOrigin(await call(base, path, { headers }), expected, path);
+        checkOrigin(await call(base, `http://${host}${path}`, { headers: { ...headers, host } }), expected, path);
+        checkOrigin(await call2(base, path, { headers }), expected, path);
+        checkOrigin(await call(base, path, { headers: { ...headers, 'x-original-url': '/api/apis' } }), expected, path);
       }
     });
   });
@@ -311,12 +311,12 @@ withSettings(
         assert.equal((await call(door, '/gw/apis', right)).status, 200);
         assert.equal((await call(door, '/gw/apis', { ...wrong, address: '127.0.0.8' })).status, 403);
       }
-      const proxied = (address: string) => ({
+      const createProxiedCall = (address: string) => ({
         address: '127.0.0.9',
         headers: { ...wrong.headers, 'x-forwarded-for': address },
       });
-      assert.equal((await call(gateway, '/gw/apis', proxied(scriptAddress))).status, 429);
-      assert.equal((await call(gateway, '/gw/apis', proxied('127.0.0.10'))).status, 403);
+      assert.equal((await call(gateway, '/gw/apis', createProxiedCall(scriptAddress))).status, 429);
+      assert.equal((await call(gateway, '/gw/apis', createProxiedCall('127.0.0.10'))).status, 403);
     });
   },
 );

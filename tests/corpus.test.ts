@@ -19,7 +19,7 @@ test('the corpus is large, varied and the same on every run', () => {
 });
 
 /** What an author wrote: what the gateway adds so that it can name operations and its own part is left out. */
-function authored(document: Bag): unknown {
+function toAuthored(document: Bag): unknown {
   const { 'x-gw-api-gateway': _, ...rest } = document;
   return JSON.parse(JSON.stringify(rest, (name, value) => (name === 'operationId' ? undefined : value)));
 }
@@ -49,7 +49,7 @@ function runs(engine: EngineName, whole: boolean): void {
           .replaceAll('PORT', String(upstream.port)),
       );
 
-    const imported = (sample: Sample, id: string) => {
+    const importSample = (sample: Sample, id: string) => {
       const query = new URLSearchParams({ apiID: id, listenPath: `/${id}`, ...sample.query });
       if (!sample.ownServers) query.set('upstreamURL', upstream.url);
       const headers = { 'content-type': sample.type };
@@ -62,7 +62,7 @@ function runs(engine: EngineName, whole: boolean): void {
       return body;
     }
 
-    async function exported(id: string, document: Bag): Promise<void> {
+    async function checkExport(id: string, document: Bag): Promise<void> {
       const { text } = await app.ask('GET', `/gw/apis/oas/${id}/export`);
       assert.deepEqual(JSON.parse(text), document);
       const { body } = await app.ask('GET', `/gw/apis/oas/${id}/export?mode=public`);
@@ -76,7 +76,7 @@ function runs(engine: EngineName, whole: boolean): void {
     }
 
     /** A document patched with itself, whole or without the gateway's part, is what it was. */
-    async function patched(sample: Sample, id: string, document: Bag): Promise<void> {
+    async function checkPatch(sample: Sample, id: string, document: Bag): Promise<void> {
       const whole = await app.ask('PATCH', `/gw/apis/oas/${id}`, { body: document });
       assert.equal(whole.status, 200, whole.text.slice(0, 500));
       assert.deepEqual(await read(id), document);
@@ -86,7 +86,7 @@ function runs(engine: EngineName, whole: boolean): void {
       assert.deepEqual(await read(id), document);
     }
 
-    async function called(id: string, { path, method = 'GET', status = 200 }: Called): Promise<void> {
+    async function checkCall(id: string, { path, method = 'GET', status = 200 }: Called): Promise<void> {
       const reply = await fetch(`${app.url.gateway}/${id}${path}`, { method });
       assert.equal(reply.status, status, `${method} ${path}: ${await reply.clone().text()}`);
       if (status === 200) assert.ok(((await reply.json()) as { url: string }).url.endsWith(path), path);
@@ -97,20 +97,20 @@ function runs(engine: EngineName, whole: boolean): void {
       const id = createPublicId();
       if ('refused' in fate)
         test(`${sample.name} is refused, with the place`, async () => {
-          const { status, body, text } = await imported(sample, id);
+          const { status, body, text } = await importSample(sample, id);
           assert.equal(status, 400, text.slice(0, 500));
           assert.match(body.message, fate.refused);
         });
       else
         test(`${sample.name} is imported, read, exported, patched, converted and called`, async () => {
-          const made = await imported(sample, id);
+          const made = await importSample(sample, id);
           assert.equal(made.status, 200, made.text.slice(0, 500));
           const document = await read(id);
           const given = typeof sample.document === 'string' || sample.ownServers ? undefined : sample.document;
-          if (given) assert.deepEqual(authored(document), authored(sample.read ?? given));
+          if (given) assert.deepEqual(toAuthored(document), toAuthored(sample.read ?? given));
           if (!whole) return;
-          await exported(id, document);
-          await patched(sample, id, document);
+          await checkExport(id, document);
+          await checkPatch(sample, id, document);
           const classic = convertToClassic(document as OasDefinition);
           assert.deepEqual(checkClassic(classic), { ok: true, definition: classic });
           const home = convertToOas(classic);
@@ -118,7 +118,7 @@ function runs(engine: EngineName, whole: boolean): void {
           assert.partialDeepStrictEqual(home, openApi);
           assert.deepEqual(endpointsOf(home), endpointsOf(document as OasDefinition));
           await waitUntilApplied(app);
-          for (const one of fate.calls) await called(id, one);
+          for (const one of fate.calls) await checkCall(id, one);
         });
     }
   });

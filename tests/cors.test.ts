@@ -24,7 +24,7 @@ describe('CORS', () => {
     maxAge?: number;
     passthrough?: boolean;
   }
-  const published = (rules: Rules, more: { classic?: object; oas?: Record<string, object> } = {}) => {
+  const publishCors = (rules: Rules, more: { classic?: object; oas?: Record<string, object> } = {}) => {
     const { origins = [], methods = [], headers = [], exposed = [] } = rules;
     const { credentials = false, maxAge = 0, passthrough = false } = rules;
     return publishBoth(app, upstream, {
@@ -64,7 +64,7 @@ describe('CORS', () => {
     classic: { use_keyless: false },
     oas: { server: { authentication: { enabled: true } } },
   };
-  const told = async ({ url }: Published, method: string, headers: Record<string, string>) => {
+  const fetchCorsHeaders = async ({ url }: Published, method: string, headers: Record<string, string>) => {
     const reply = await fetch(`${url}/x`, { method, headers });
     const text = await reply.text();
     const named = [...reply.headers].filter(([name]) => name.startsWith('access-control-'));
@@ -80,9 +80,9 @@ describe('CORS', () => {
 
   test('a preflight request is answered by the gateway without a key', async () => {
     const rules = { origins: ['https://a.example'], methods: ['PATCH'], headers: ['X-One', 'x-two'] };
-    for (const api of await published({ ...rules, credentials: true, maxAge: 24 }, guarded)) {
+    for (const api of await publishCors({ ...rules, credentials: true, maxAge: 24 }, guarded)) {
       upstream.requests.length = 0;
-      assert.deepEqual(await told(api, 'OPTIONS', preflight('https://A.example', 'PATCH', 'x-ONE, x-two')), {
+      assert.deepEqual(await fetchCorsHeaders(api, 'OPTIONS', preflight('https://A.example', 'PATCH', 'x-ONE, x-two')), {
         status: 204,
         cors: {
           'allow-origin': 'https://A.example',
@@ -95,22 +95,22 @@ describe('CORS', () => {
         text: '',
       });
       const refused = { status: 204, cors: {}, vary: allVary, text: '' };
-      assert.deepEqual(await told(api, 'OPTIONS', preflight('https://b.example', 'PATCH')), refused);
-      assert.deepEqual(await told(api, 'OPTIONS', preflight('https://a.example', 'DELETE')), refused);
-      assert.deepEqual(await told(api, 'OPTIONS', preflight('https://a.example', 'PATCH', 'x-three')), refused);
+      assert.deepEqual(await fetchCorsHeaders(api, 'OPTIONS', preflight('https://b.example', 'PATCH')), refused);
+      assert.deepEqual(await fetchCorsHeaders(api, 'OPTIONS', preflight('https://a.example', 'DELETE')), refused);
+      assert.deepEqual(await fetchCorsHeaders(api, 'OPTIONS', preflight('https://a.example', 'PATCH', 'x-three')), refused);
       assert.equal(upstream.requests.length, 0, api.form);
     }
   });
 
   test('without allowed origins the response has *, never the origin, also with credentials', async () => {
-    for (const api of await published({ credentials: true, exposed: ['X-Seen', 'X-Too'] })) {
-      const { status, cors, vary } = await told(api, 'GET', { origin: 'https://anywhere.example' });
+    for (const api of await publishCors({ credentials: true, exposed: ['X-Seen', 'X-Too'] })) {
+      const { status, cors, vary } = await fetchCorsHeaders(api, 'GET', { origin: 'https://anywhere.example' });
       const expected = { 'allow-origin': '*', 'allow-credentials': 'true', 'expose-headers': 'X-Seen, X-Too' };
       assert.deepEqual([status, cors, vary], [200, expected, 'Origin'], api.form);
-      const asked = await told(api, 'OPTIONS', preflight('null', 'POST', 'content-type,accept, x-requested-with'));
+      const asked = await fetchCorsHeaders(api, 'OPTIONS', preflight('null', 'POST', 'content-type,accept, x-requested-with'));
       assert.equal(asked.cors['allow-origin'], '*');
-      assert.deepEqual((await told(api, 'OPTIONS', preflight('null', 'PUT'))).cors, {});
-      assert.deepEqual((await told(api, 'OPTIONS', preflight('null', 'GET', 'x-other'))).cors, {});
+      assert.deepEqual((await fetchCorsHeaders(api, 'OPTIONS', preflight('null', 'PUT'))).cors, {});
+      assert.deepEqual((await fetchCorsHeaders(api, 'OPTIONS', preflight('null', 'GET', 'x-other'))).cors, {});
     }
   });
 
@@ -129,9 +129,9 @@ describe('CORS', () => {
   ];
   test('one * in an allowed origin matches only characters of a host', async () => {
     const origins = ['https://*.example.org', 'http://localhost:*'];
-    for (const api of await published({ origins, credentials: true })) {
+    for (const api of await publishCors({ origins, credentials: true })) {
       for (const [origin, isAllowed] of fits) {
-        const { status, cors, vary } = await told(api, 'GET', { origin });
+        const { status, cors, vary } = await fetchCorsHeaders(api, 'GET', { origin });
         const expected = isAllowed ? { 'allow-origin': origin, 'allow-credentials': 'true' } : {};
         assert.deepEqual([status, cors, vary], [200, expected, 'Origin'], `${api.form} ${origin}`);
       }
@@ -139,16 +139,16 @@ describe('CORS', () => {
   });
 
   test('* in headers and methods allows any, and a negative max_age forbids caching', async () => {
-    for (const api of await published({ headers: ['*'], methods: ['*'], maxAge: -1 })) {
-      const { cors } = await told(api, 'OPTIONS', preflight('https://a.example', 'PURGE', 'x-any'));
+    for (const api of await publishCors({ headers: ['*'], methods: ['*'], maxAge: -1 })) {
+      const { cors } = await fetchCorsHeaders(api, 'OPTIONS', preflight('https://a.example', 'PURGE', 'x-any'));
       const expected = { 'allow-origin': '*', 'allow-methods': 'PURGE', 'allow-headers': 'x-any', 'max-age': '0' };
       assert.deepEqual(cors, expected, api.form);
     }
   });
 
   test('an OPTIONS request that is no preflight gets an empty 200', async () => {
-    for (const api of await published({}, guarded)) {
-      const { status, cors, text } = await told(api, 'OPTIONS', { origin: 'https://a.example' });
+    for (const api of await publishCors({}, guarded)) {
+      const { status, cors, text } = await fetchCorsHeaders(api, 'OPTIONS', { origin: 'https://a.example' });
       assert.deepEqual([status, cors, text], [200, { 'allow-origin': '*' }, ''], api.form);
     }
   });
@@ -158,7 +158,7 @@ describe('CORS', () => {
       classic: { ...guarded.classic, expiration: '2999-01-01 00:00' },
       oas: { ...guarded.oas, info: { expiration: '2999-01-01 00:00' } },
     };
-    for (const api of await published({ origins: ['https://a.example'] }, expiring)) {
+    for (const api of await publishCors({ origins: ['https://a.example'] }, expiring)) {
       const reply = await fetch(`${api.url}/x`, { headers: { origin: 'https://a.example' } });
       await reply.text();
       assert.equal(reply.status, 401);
@@ -171,13 +171,13 @@ describe('CORS', () => {
   test('refusals and upstream failures carry the CORS headers', async () => {
     const nowhere = { url: 'http://127.0.0.1:1' };
     const rules = { origins: ['https://a.example'] };
-    for (const api of await published(rules, guarded)) {
-      const { status, cors, vary } = await told(api, 'GET', { origin: 'https://a.example' });
+    for (const api of await publishCors(rules, guarded)) {
+      const { status, cors, vary } = await fetchCorsHeaders(api, 'GET', { origin: 'https://a.example' });
       assert.deepEqual([status, cors, vary], [401, { 'allow-origin': 'https://a.example' }, 'Origin'], api.form);
     }
     const dead = { classic: { proxy: { target_url: nowhere.url } }, oas: { upstream: nowhere } };
-    for (const api of await published(rules, dead)) {
-      const { status, cors } = await told(api, 'GET', { origin: 'https://a.example' });
+    for (const api of await publishCors(rules, dead)) {
+      const { status, cors } = await fetchCorsHeaders(api, 'GET', { origin: 'https://a.example' });
       assert.deepEqual([status, cors], [500, { 'allow-origin': 'https://a.example' }], api.form);
     }
   });
@@ -190,10 +190,10 @@ describe('CORS', () => {
       response.end('{}');
     };
     try {
-      for (const api of await published({ origins: ['https://a.example'] })) {
-        const own = await told(api, 'GET', { origin: 'https://a.example' });
+      for (const api of await publishCors({ origins: ['https://a.example'] })) {
+        const own = await fetchCorsHeaders(api, 'GET', { origin: 'https://a.example' });
         assert.deepEqual([own.cors, own.vary], [{ 'allow-origin': 'https://a.example' }, 'Accept-Encoding, Origin']);
-        assert.deepEqual((await told(api, 'GET', { origin: 'https://evil.example' })).cors, {}, api.form);
+        assert.deepEqual((await fetchCorsHeaders(api, 'GET', { origin: 'https://evil.example' })).cors, {}, api.form);
       }
     } finally {
       upstream.answer = undefined;
@@ -206,11 +206,11 @@ describe('CORS', () => {
       response.writeHead(202).end('theirs');
     };
     try {
-      for (const api of await published({ passthrough: true }, guarded)) {
+      for (const api of await publishCors({ passthrough: true }, guarded)) {
         const theirs = { status: 202, cors: { 'allow-origin': 'https://theirs.example' }, vary: null, text: 'theirs' };
-        assert.deepEqual(await told(api, 'OPTIONS', preflight('https://a.example', 'GET')), theirs);
-        assert.deepEqual(await told(api, 'OPTIONS', {}), theirs);
-        assert.equal((await told(api, 'GET', {})).status, 401, api.form);
+        assert.deepEqual(await fetchCorsHeaders(api, 'OPTIONS', preflight('https://a.example', 'GET')), theirs);
+        assert.deepEqual(await fetchCorsHeaders(api, 'OPTIONS', {}), theirs);
+        assert.equal((await fetchCorsHeaders(api, 'GET', {})).status, 401, api.form);
       }
     } finally {
       upstream.answer = undefined;
@@ -223,7 +223,7 @@ describe('CORS', () => {
       use_oauth2: true,
       oauth_meta: { allowed_access_types: ['client_credentials'] },
     };
-    const [api] = await published({ origins: ['https://a.example'] }, { classic: oauth });
+    const [api] = await publishCors({ origins: ['https://a.example'] }, { classic: oauth });
     const headers = preflight('https://a.example', 'POST', 'content-type');
     const asked = await fetch(`${api!.url}/oauth/token`, { method: 'OPTIONS', headers });
     assert.equal(asked.status, 204);

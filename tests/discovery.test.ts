@@ -34,7 +34,7 @@ describe('Service discovery', () => {
     return { status: reply.status, text: await reply.text(), headers: reply.headers };
   };
 
-  const registered = (registry: Upstream, more: { classic?: object; oas?: object; balanced?: boolean } = {}): Said => ({
+  const createDiscoveredApi = (registry: Upstream, more: { classic?: object; oas?: object; balanced?: boolean } = {}): Said => ({
     classic: {
       proxy: {
         enable_load_balancing: more.balanced ?? true,
@@ -77,7 +77,7 @@ describe('Service discovery', () => {
   test('requests follow the hosts of the registry, in turn with load balancing', async () => {
     const [registry, second] = await Promise.all([another(), another()]);
     for (const balanced of [true, false])
-      for (const { url, form } of await publishBoth(app, upstream, registered(registry, { balanced }))) {
+      for (const { url, form } of await publishBoth(app, upstream, createDiscoveredApi(registry, { balanced }))) {
         answering(registry, items(upstream, second));
         await eventually(async () => {
           upstream.requests.length = 0;
@@ -123,7 +123,7 @@ describe('Service discovery', () => {
     const lied = Object.entries(lies).map(async ([name, lie]) => {
       const registry = await another();
       answering(registry, items(upstream));
-      const apis = await publishBoth(app, upstream, registered(registry, paths));
+      const apis = await publishBoth(app, upstream, createDiscoveredApi(registry, paths));
       for (const { url } of apis) assert.equal((await got(`${url}/y`)).status, 200, name);
       registry.requests.length = 0;
       lie(registry);
@@ -143,7 +143,7 @@ describe('Service discovery', () => {
       if (name === 'drips') continue;
       const registry = await another();
       lie(registry);
-      const [api] = await publishBoth(app, upstream, registered(registry));
+      const [api] = await publishBoth(app, upstream, createDiscoveredApi(registry));
       const { status, text, headers } = await got(`${api!.url}/y`);
       assert.deepEqual([status, text], [503, 'all hosts are down'], name);
       assert.match(headers.get('content-type') ?? '', /^text\/plain/);
@@ -152,7 +152,7 @@ describe('Service discovery', () => {
 
   test('an API with an invalid registry URL is not served', async () => {
     for (const address of ['ftp://127.0.0.1/', 'gw://self', 'registry.example', 'http://user:pass@127.0.0.1/']) {
-      const said = registered(upstream, {
+      const said = createDiscoveredApi(upstream, {
         classic: { query_endpoint: address },
         oas: { queryEndpoint: address },
       });

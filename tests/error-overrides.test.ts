@@ -37,17 +37,17 @@ describe('Error overrides', () => {
   });
 
   type Rule = { match?: Record<string, string>; response: Record<string, unknown> };
-  const underscored = (text: string) =>
+  const toUnderscored = (text: string) =>
     text.replaceAll(/"(messagePattern|bodyField|bodyValue|statusCode)":/g, name =>
       name.replaceAll(/[A-Z]/g, letter => `_${letter.toLowerCase()}`),
     );
-  const published = (rules: Record<string, Rule[]>, more: { classic?: object; oas?: object } = {}) =>
+  const publishOverrides = (rules: Record<string, Rule[]>, more: { classic?: object; oas?: object } = {}) =>
     publishBoth(app, upstream, {
-      classic: { error_overrides: JSON.parse(underscored(JSON.stringify(rules))), ...more.classic },
+      classic: { error_overrides: JSON.parse(toUnderscored(JSON.stringify(rules))), ...more.classic },
       oas: { errorOverrides: { enabled: true, value: rules }, server: { ...more.oas } },
     });
   const guarded = { classic: { use_keyless: false }, oas: { authentication: { enabled: true } } };
-  const told = async (url: string, headers: Record<string, string> = {}) => {
+  const fetchError = async (url: string, headers: Record<string, string> = {}) => {
     const reply = await fetch(url, { headers });
     return [reply.status, reply.headers.get('content-type'), await reply.text()];
   };
@@ -68,8 +68,8 @@ describe('Error overrides', () => {
     ];
     for (const match of matches) {
       const rule = match ? { match, response } : { response };
-      for (const { url, form } of await published({ '401': [rule] }, guarded)) {
-        assert.deepEqual(await told(`${url}/200`), said, `${form} ${JSON.stringify(match)}`);
+      for (const { url, form } of await publishOverrides({ '401': [rule] }, guarded)) {
+        assert.deepEqual(await fetchError(`${url}/200`), said, `${form} ${JSON.stringify(match)}`);
         assert.equal((await fetch(`${url}/200`)).headers.get('x-help'), 'here');
       }
     }
@@ -84,11 +84,11 @@ describe('Error overrides', () => {
       { bodyField: 'error', bodyValue: 'x' },
     ];
     for (const match of others) {
-      for (const { url, form } of await published({ '4xx': [{ match, response }] }, guarded))
-        assert.deepEqual(await told(`${url}/200`), plain, `${form} ${JSON.stringify(match)}`);
+      for (const { url, form } of await publishOverrides({ '4xx': [{ match, response }] }, guarded))
+        assert.deepEqual(await fetchError(`${url}/200`), plain, `${form} ${JSON.stringify(match)}`);
     }
-    for (const { url } of await published({ '403': [{ response }], '5xx': [{ response }] }, guarded))
-      assert.deepEqual(await told(`${url}/200`), plain);
+    for (const { url } of await publishOverrides({ '403': [{ response }], '5xx': [{ response }] }, guarded))
+      assert.deepEqual(await fetchError(`${url}/200`), plain);
   });
 
   test('the first match applies: exact statuses before classes, rules of the API before those of the gateway', async () => {
@@ -99,15 +99,15 @@ describe('Error overrides', () => {
       '404': [says('never', { messagePattern: 'zzz' }), says('first'), says('second')],
       '418': [says('own pot', { messagePattern: 'own' })],
     };
-    for (const { url, form } of await published(rules)) {
-      assert.equal((await told(`${url}/404/x`))[2], 'first', form);
-      assert.equal((await told(`${url}/410/x`))[2], 'class', form);
-      assert.equal((await told(`${url}/418/own`))[2], 'own pot', form);
-      assert.equal((await told(`${url}/418/x`))[2], 'class', form);
-      assert.deepEqual(await told(`${url}/200/x`), [200, 'text/html', 'x']);
+    for (const { url, form } of await publishOverrides(rules)) {
+      assert.equal((await fetchError(`${url}/404/x`))[2], 'first', form);
+      assert.equal((await fetchError(`${url}/410/x`))[2], 'class', form);
+      assert.equal((await fetchError(`${url}/418/own`))[2], 'own pot', form);
+      assert.equal((await fetchError(`${url}/418/x`))[2], 'class', form);
+      assert.deepEqual(await fetchError(`${url}/200/x`), [200, 'text/html', 'x']);
     }
     for (const { url } of await publishBoth(app, upstream, { classic: {}, oas: {} }))
-      assert.equal((await told(`${url}/418/x`))[2], 'the gateway’s pot');
+      assert.equal((await fetchError(`${url}/418/x`))[2], 'the gateway’s pot');
   });
 
   test('an upstream error is matched by a JSON member, by its body, or by its status', async () => {
@@ -118,23 +118,23 @@ describe('Error overrides', () => {
       ],
       '5xx': [{ match: { flag: 'URS' }, response: { statusCode: 502, message: 'behind us' } }],
     };
-    for (const { url, form } of await published(rules)) {
+    for (const { url, form } of await publishOverrides(rules)) {
       const seven = encodeURIComponent('{"error":[{"code":7}]}');
       assert.deepEqual(
-        await told(`${url}/404/${seven}`),
+        await fetchError(`${url}/404/${seven}`),
         [404, 'application/json', '{\n    "error": "seven"\n}'],
         form,
       );
-      assert.deepEqual(await told(`${url}/404/a%20seecret`), [400, 'application/xml', '<e>Bad Request</e>'], form);
-      assert.deepEqual(await told(`${url}/404/fine`), [404, 'text/html', 'fine'], form);
-      assert.deepEqual(await told(`${url}/503/x`), [502, 'application/json', '{\n    "error": "behind us"\n}'], form);
+      assert.deepEqual(await fetchError(`${url}/404/a%20seecret`), [400, 'application/xml', '<e>Bad Request</e>'], form);
+      assert.deepEqual(await fetchError(`${url}/404/fine`), [404, 'text/html', 'fine'], form);
+      assert.deepEqual(await fetchError(`${url}/503/x`), [502, 'application/json', '{\n    "error": "behind us"\n}'], form);
       const { headers } = await fetch(`${url}/503/x`);
       assert.deepEqual([headers.get('etag'), headers.get('content-encoding')], [null, null]);
     }
   });
 
   test('status and headers can change while the body streams through', async () => {
-    for (const { url, form } of await published({
+    for (const { url, form } of await publishOverrides({
       '500': [{ response: { statusCode: 503, headers: { 'Retry-After': '9' } } }],
     })) {
       const reply = await fetch(`${url}/500/body`);
@@ -144,17 +144,17 @@ describe('Error overrides', () => {
 
   test('a template file is chosen by the client’s format; body takes precedence over it, and it over message', async () => {
     const response = { template: 'sorry', message: 'a "word" <b>' };
-    for (const { url, form } of await published({ '401': [{ response }] }, guarded)) {
+    for (const { url, form } of await publishOverrides({ '401': [{ response }] }, guarded)) {
       assert.deepEqual(
-        await told(`${url}/x`),
+        await fetchError(`${url}/x`),
         [401, 'application/json', '{"file": "a \\"word\\" <b>", "code": 401}'],
         form,
       );
-      const asXml = await told(`${url}/x`, { 'content-type': 'text/xml' });
+      const asXml = await fetchError(`${url}/x`, { 'content-type': 'text/xml' });
       assert.deepEqual(asXml, [401, 'application/xml', '<file code="401">a &#34;word&#34; &lt;b&gt;</file>']);
     }
-    for (const { url } of await published({ '401': [{ response: { ...response, body: 'written' } }] }, guarded))
-      assert.equal((await told(`${url}/x`))[2], 'written');
+    for (const { url } of await publishOverrides({ '401': [{ response: { ...response, body: 'written' } }] }, guarded))
+      assert.equal((await fetchError(`${url}/x`))[2], 'written');
   });
 
   test('rules of the gateway apply to every API, also without an upstream response', async () => {
@@ -164,16 +164,16 @@ describe('Error overrides', () => {
       oas: { upstream: { url: nowhere } },
     });
     for (const { url, form } of both)
-      assert.deepEqual((await told(`${url}/x`))[2], '{\n    "error": "nobody of that name"\n}', form);
+      assert.deepEqual((await fetchError(`${url}/x`))[2], '{\n    "error": "nobody of that name"\n}', form);
   });
 
   test('disabled overrides have no effect', async () => {
     const rules = { '401': [{ response: { body: 'other' } }] };
-    const [classic] = await published(rules, {
+    const [classic] = await publishOverrides(rules, {
       ...guarded,
       classic: { use_keyless: false, error_overrides_disabled: true },
     });
-    assert.deepEqual(await told(`${classic!.url}/x`), plain);
+    assert.deepEqual(await fetchError(`${classic!.url}/x`), plain);
   });
 
   const broken: [what: string, rules: Record<string, unknown[]>][] = [
@@ -188,7 +188,7 @@ describe('Error overrides', () => {
   ];
   for (const [what, rules] of broken) {
     test(`an API with a rule that ${what} is not served, and its status names the reason`, async () => {
-      for (const { url } of await published(rules as Record<string, Rule[]>)) {
+      for (const { url } of await publishOverrides(rules as Record<string, Rule[]>)) {
         const reason = await findUnavailableReason(app, `${url}/x`);
         assert.ok(reason.includes(what), reason);
       }

@@ -46,7 +46,7 @@ interface Told {
 }
 
 /** An API whose handler of an event calls a path of its own. */
-async function hooked(event: EventName, definition: object = {}, credential?: string) {
+async function publishHooked(event: EventName, definition: object = {}, credential?: string) {
   const path = `/${createPublicId()}`;
   const api = openApi(upstream, { ...handling(event, webhook(receiver.url + path)), ...definition });
   const asked = { body: { api_definition: api }, ...(credential && { credential }) };
@@ -97,7 +97,7 @@ async function ofToken(event: EventName, message: string, wanted: Wanted): Promi
   return [body, { event, message, path: `/${id}/x`, origin, key: body.key }];
 }
 
-const exchanged = (page: string): Wanted => {
+const createExchangeApi = (page: string): Wanted => {
   const provider = { name: 'one', issuers: [issuer], clientAuth: { clientId: 'me' } };
   const providers = [{ ...provider, tokenEndpoint: `${receiver.url}/${page}` }];
   return { scheme: { tokenExchange: { enabled: true, providers } } };
@@ -106,7 +106,7 @@ const exchanged = (page: string): Wanted => {
 /** What provokes an event, and the body that follows. */
 const provoked: Partial<Record<EventName, () => Promise<[told: Told, expected: Told]>>> = {
   async AuthFailure() {
-    const { call, told, listenPath } = await hooked('AuthFailure', guarded);
+    const { call, told, listenPath } = await publishHooked('AuthFailure', guarded);
     assert.equal(await call({ authorization: 'nobody' }), 403);
     const body = await told();
     assert.match(String(body.key), /^[0-9a-f]+$/);
@@ -114,7 +114,7 @@ const provoked: Partial<Record<EventName, () => Promise<[told: Told, expected: T
     return [body, { event: 'AuthFailure', message: 'Auth Failure', path: `${listenPath}/x`, origin, key: body.key }];
   },
   async KeyExpired() {
-    const { api, call, told, listenPath } = await hooked('KeyExpired', guarded);
+    const { api, call, told, listenPath } = await publishHooked('KeyExpired', guarded);
     const { hash, headers } = await keyFor(api.api_id, { is_inactive: true });
     assert.equal(await call(headers), 403);
     const message = 'Attempted access from inactive key.';
@@ -123,7 +123,7 @@ const provoked: Partial<Record<EventName, () => Promise<[told: Told, expected: T
   async VersionFailure() {
     const closed = { path: '/x', method: 'GET', method_actions: {} };
     const version = { name: 'Default', use_extended_paths: true, extended_paths: { black_list: [closed] } };
-    const { call, told, listenPath } = await hooked('VersionFailure', {
+    const { call, told, listenPath } = await publishHooked('VersionFailure', {
       version_data: { not_versioned: true, versions: { Default: version } },
     });
     assert.equal(await call(), 403);
@@ -131,14 +131,14 @@ const provoked: Partial<Record<EventName, () => Promise<[told: Told, expected: T
     return [await told(), { event: 'VersionFailure', message, path: `${listenPath}/x`, origin, key: '' }];
   },
   async RatelimitExceeded() {
-    const { api, call, told, listenPath } = await hooked('RatelimitExceeded', guarded);
+    const { api, call, told, listenPath } = await publishHooked('RatelimitExceeded', guarded);
     const { hash, headers } = await keyFor(api.api_id, { rate: 1, per: 3600 });
     assert.deepEqual([await call(headers), await call(headers)], [200, 429]);
     const message = 'Rate Limit Exceeded';
     return [await told(), { event: 'RatelimitExceeded', message, path: `${listenPath}/x`, origin, key: hash }];
   },
   async QuotaExceeded() {
-    const { api, call, told, listenPath } = await hooked('QuotaExceeded', guarded);
+    const { api, call, told, listenPath } = await publishHooked('QuotaExceeded', guarded);
     const { hash, headers } = await keyFor(api.api_id, { quota_max: 1, quota_renewal_rate: 3600 });
     assert.deepEqual([await call(headers), await call(headers)], [200, 403]);
     const message = 'Key Quota Limit Exceeded';
@@ -151,11 +151,11 @@ const provoked: Partial<Record<EventName, () => Promise<[told: Told, expected: T
     }),
   async OAuth2ExchangeSucceeded() {
     receiver.answer = ({ url }, response) => response.end(url === '/token' ? '{"access_token":"new"}' : '');
-    const provoked = await ofToken('OAuth2ExchangeSucceeded', 'Token exchange succeeded', exchanged('token'));
+    const provoked = await ofToken('OAuth2ExchangeSucceeded', 'Token exchange succeeded', createExchangeApi('token'));
     receiver.answer = undefined;
     return provoked;
   },
-  OAuth2ExchangeFailed: () => ofToken('OAuth2ExchangeFailed', 'Token exchange failed', exchanged('nothing')),
+  OAuth2ExchangeFailed: () => ofToken('OAuth2ExchangeFailed', 'Token exchange failed', createExchangeApi('nothing')),
   OrgRateLimitExceeded: () =>
     ofOrganisation('OrgRateLimitExceeded', { rate: 1, per: 3600 }, 'Organisation rate limit has been exceeded'),
   OrgQuotaExceeded: () =>
@@ -164,10 +164,10 @@ const provoked: Partial<Record<EventName, () => Promise<[told: Told, expected: T
       { quota_max: 1, quota_renewal_rate: 3600 },
       'Organisation quota has been exceeded',
     ),
-  RateLimitSmoothingUp: () => smoothed('RateLimitSmoothingUp', 'Rate limit increased with smoothing'),
-  RateLimitSmoothingDown: () => smoothed('RateLimitSmoothingDown', 'Rate limit decreased with smoothing'),
+  RateLimitSmoothingUp: () => runSmoothing('RateLimitSmoothingUp', 'Rate limit increased with smoothing'),
+  RateLimitSmoothingDown: () => runSmoothing('RateLimitSmoothingDown', 'Rate limit decreased with smoothing'),
   async TriggerExceeded() {
-    const { api, call, told } = await hooked('TriggerExceeded', guarded);
+    const { api, call, told } = await publishHooked('TriggerExceeded', guarded);
     const { hash, headers } = await keyFor(api.api_id, { quota_max: 2, quota_renewal_rate: 3600 });
     assert.equal(await call(headers), 200);
     const org = app.credentials.organisation_id;
@@ -203,7 +203,7 @@ const provoked: Partial<Record<EventName, () => Promise<[told: Told, expected: T
       token_url: `${tokens.url}/token`,
     };
     const oauth = { enabled: true, allowed_authorize_types: ['clientCredentials'], client_credentials };
-    const { call, told, listenPath } = await hooked('UpstreamOAuthError', { upstream_auth: { enabled: true, oauth } });
+    const { call, told, listenPath } = await publishHooked('UpstreamOAuthError', { upstream_auth: { enabled: true, oauth } });
     assert.ok((await call()) >= 500);
     const message = 'No token for the upstream';
     const body = await told();
@@ -216,7 +216,7 @@ const provoked: Partial<Record<EventName, () => Promise<[told: Told, expected: T
 
 async function ofOrganisation(event: EventName, limits: object, message: string): Promise<[Told, Told]> {
   const { orgId, accessKey } = await app.stranger();
-  const { call, told, listenPath } = await hooked(event, {}, accessKey);
+  const { call, told, listenPath } = await publishHooked(event, {}, accessKey);
   assert.equal((await app.ask('POST', `/gw/org/keys/${orgId}`, { body: limits })).status, 200);
   await waitUntilApplied(app);
   const [first, second] = [await call(), await call()];
@@ -225,8 +225,8 @@ async function ofOrganisation(event: EventName, limits: object, message: string)
   return [await told(), { event, message, path: `${listenPath}/x`, origin, key: orgId }];
 }
 
-async function smoothed(event: EventName, message: string): Promise<[Told, Told]> {
-  const { api, call, first, listenPath } = await hooked(event, guarded);
+async function runSmoothing(event: EventName, message: string): Promise<[Told, Told]> {
+  const { api, call, first, listenPath } = await publishHooked(event, guarded);
   const smoothing = { enabled: true, threshold: 2, trigger: 0, step: 1, delay: 1 };
   const { hash, headers } = await keyFor(api.api_id, { rate: 5, per: 1, smoothing });
   const told = first();
@@ -269,7 +269,7 @@ async function ofCertificate(event: EventName, daysAhead: number): Promise<[Told
   const uploaded = await app.ask('POST', '/api/certs', { body: form });
   assert.equal(uploaded.status, 200, uploaded.text);
   const cert_id: string = uploaded.body.id;
-  const { api, told } = await hooked(event, { use_mutual_tls_auth: true, client_certificates: [cert_id] });
+  const { api, told } = await publishHooked(event, { use_mutual_tls_auth: true, client_certificates: [cert_id] });
   const clock = { now: () => Date.now() + daysAhead * dayMs };
   const log = createLog({ level: 'silent', format: 'json' });
   const watch = startCertificateExpiryMonitor({ ...app.application.installation.tools, clock, log });
@@ -292,7 +292,7 @@ async function ofBreaker(event: EventName, message: string, more: object = {}): 
   failing.answer = (_request, response) => void response.writeHead(500).end();
   const breaker = { path: '/x', method: 'GET', threshold_percent: 0.5, samples: 2, return_to_service_after: 1 };
   const version = { name: 'Default', use_extended_paths: true, extended_paths: { circuit_breakers: [breaker] } };
-  const { api, call, first } = await hooked(event, {
+  const { api, call, first } = await publishHooked(event, {
     version_data: { not_versioned: true, versions: { Default: version } },
     proxy: { target_url: failing.url },
   });
@@ -305,7 +305,7 @@ async function ofBreaker(event: EventName, message: string, more: object = {}): 
 }
 
 /** Uptime tests fire through the same door as every step; what is sent for them is held here. */
-async function handedIn(event: EventName, detail: object, expected: object): Promise<[Told, Told]> {
+async function emitByOperation(event: EventName, detail: object, expected: object): Promise<[Told, Told]> {
   const path = `/${createPublicId()}`;
   const handlers = eventHandlerList.classic.decode({ [event]: [webhook(receiver.url + path)] });
   const { events } = app.application.installation.tools;
@@ -323,7 +323,7 @@ async function ofHost(event: EventName): Promise<[Told, Told]> {
     MetaData: { target_url: 'http://a.example', host_name: 'a.example', api_id: 'some-api' },
   };
   const about = { url: 'http://a.example/up', response_code: '503', tcp_error: 'false', host: 'a.example' };
-  const [told, { api_id, ...named }] = await handedIn(event, { host_info }, {});
+  const [told, { api_id, ...named }] = await emitByOperation(event, { host_info }, {});
   return [told, { ...named, ...about, api_id }];
 }
 

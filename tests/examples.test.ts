@@ -122,7 +122,7 @@ const modelOf = (definition: JsonObject, form: Form): Model =>
 const ownWords = new Set(['isOas', 'label', 'useExtendedPaths', 'cachedPaths']);
 
 /** A model without them, and with endpoint lists in one order. */
-function told(model: Model): unknown {
+function toComparable(model: Model): unknown {
   const inOrder = ({ endpoints }: VersionModel) =>
     Object.entries(endpoints).map(([name, list]) => [
       name,
@@ -140,7 +140,7 @@ for (const file of definitionFiles.filter(it => it.endsWith(endings.classic)))
     assert.deepEqual(checkOas(document), { ok: true, definition: document });
     const home = convertToClassic(document);
     assert.deepEqual(checkClassic(home), { ok: true, definition: home });
-    assert.deepEqual(told(classicToModel(home)), told(classicToModel(classic)));
+    assert.deepEqual(toComparable(classicToModel(home)), toComparable(classicToModel(classic)));
   });
 
 for (const file of definitionFiles.filter(it => it.endsWith(endings.oas)))
@@ -148,5 +148,5 @@ for (const file of definitionFiles.filter(it => it.endsWith(endings.oas)))
     const document = readExample(file) as OasDefinition;
     const classic = convertToClassic(document);
     assert.deepEqual(checkClassic(classic), { ok: true, definition: classic });
-    assert.deepEqual(told(oasToModel(convertToOas(classic))), told(oasToModel(document)));
+    assert.deepEqual(toComparable(oasToModel(convertToOas(classic))), toComparable(oasToModel(document)));
   });

@@ -39,7 +39,7 @@ describe('Request explanation', () => {
   });
   const secret = () => app.credentials.gateway_secret;
   const canary = 'canary-in-a-definition';
-  const guarded = () =>
+  const publishGuarded = () =>
     publishBoth(app, upstream, {
       classic: {
         use_keyless: false,
@@ -64,7 +64,7 @@ describe('Request explanation', () => {
       },
     });
   const call = (url: string, headers: Record<string, string> = {}) => fetch(url, { headers });
-  const explained = async (url: string, headers: Record<string, string> = {}) => {
+  const fetchExplanation = async (url: string, headers: Record<string, string> = {}) => {
     const reply = await call(url, { 'X-Gw-Explain': secret(), ...headers });
     const told = JSON.parse(reply.headers.get('x-gw-explanation') ?? 'null') as Told;
     return { reply, told, text: await reply.text() };
@@ -85,8 +85,8 @@ describe('Request explanation', () => {
   }
 
   test('a response names each step with its decision and duration, and the full explanation is read by id', async () => {
-    for (const api of await guarded()) {
-      const refused = await explained(`${api.url}/x`);
+    for (const api of await publishGuarded()) {
+      const refused = await fetchExplanation(`${api.url}/x`);
       assert.equal(refused.reply.status, 401);
       const last = refused.told.steps.at(-1)!;
       assert.deepEqual([last.step, last.code, last.refusal], ['token', 401, 'auth_field_missing'], api.form);
@@ -94,7 +94,7 @@ describe('Request explanation', () => {
       assert.ok(refused.told.steps.every(({ ms }) => typeof ms === 'number'));
 
       const key = await keyFor(api);
-      const passed = await explained(`${api.url}/x`, { authorization: key });
+      const passed = await fetchExplanation(`${api.url}/x`, { authorization: key });
       assert.equal(passed.reply.status, 200);
       const names = passed.told.steps.map(({ step }) => step);
       for (const name of ['version', 'ip-access', 'token', 'access-rights', 'key-limits', 'upstream'])
@@ -117,7 +117,7 @@ describe('Request explanation', () => {
       ['/shop-of-tests/x', 'no API has a listen path for /shop-of-tests/x; there is one at /Shop-of-tests/'],
       ['/nowhere/x', 'no API has a listen path for /nowhere/x'],
     ] as const) {
-      const { reply, told, text } = await explained(app.url.gateway + path);
+      const { reply, told, text } = await fetchExplanation(app.url.gateway + path);
       assert.deepEqual([reply.status, text], [404, 'Not Found']);
       assert.deepEqual(told.steps, [{ step: 'route', said, code: 404, refusal: 'route_unknown' }]);
       const plain = await call(app.url.gateway + path, { 'X-Gw-Explain': 'wrong' });
@@ -130,7 +130,7 @@ describe('Request explanation', () => {
   test('a path that begins with the id of an API is explained as one that no API has a listen path for', async () => {
     const definition = openApi(upstream);
     await publish(app, definition);
-    const { told } = await explained(`${app.url.gateway}/${definition.api_id}`);
+    const { told } = await fetchExplanation(`${app.url.gateway}/${definition.api_id}`);
     assert.deepEqual(
       told.steps.map(({ step, said }) => [step, said]),
       [['route', `no API has a listen path for /${definition.api_id}`]],
@@ -142,7 +142,7 @@ describe('Request explanation', () => {
     await gone.close();
     const definition = openApi(gone);
     await publish(app, definition);
-    const { reply, told, text } = await explained(`${app.url.gateway}${definition.proxy.listen_path}/x`);
+    const { reply, told, text } = await fetchExplanation(`${app.url.gateway}${definition.proxy.listen_path}/x`);
     assert.equal(reply.status, 500);
     const last = told.steps.at(-1)!;
     assert.deepEqual([last.step, last.refusal], ['upstream', 'upstream_failed']);
@@ -152,20 +152,20 @@ describe('Request explanation', () => {
   });
 
   test('an explained request counts against limits', async () => {
-    const [api] = (await guarded()) as [Published];
+    const [api] = (await publishGuarded()) as [Published];
     const key = await keyFor(api);
     const statuses = [];
-    for (let n = 0; n < 3; n++) statuses.push((await explained(`${api.url}/x`, { authorization: key })).reply.status);
+    for (let n = 0; n < 3; n++) statuses.push((await fetchExplanation(`${api.url}/x`, { authorization: key })).reply.status);
     assert.deepEqual(statuses, [200, 200, 429]);
     assert.equal((await call(`${api.url}/x`, { authorization: key })).status, 429);
   });
 
   test('without a valid secret there is no explanation, and the secret is neither forwarded nor recorded', async () => {
-    for (const api of await guarded()) {
+    for (const api of await publishGuarded()) {
       const authorization = await keyFor(api);
       for (const given of ['wrong', `${secret()}x`, '', secret().slice(1), secret()]) {
         upstream.requests.length = 0;
-        const { reply } = await explained(`${api.url}/x`, { authorization, 'X-Gw-Explain': given });
+        const { reply } = await fetchExplanation(`${api.url}/x`, { authorization, 'X-Gw-Explain': given });
         const isRight = given === secret();
         assert.equal(reply.headers.has('x-gw-explanation'), isRight, `${api.form} ${isRight}`);
         for (const { rawHeaders } of upstream.requests)
@@ -191,7 +191,7 @@ describe('Request explanation', () => {
   test('unrouted requests, loops and failing upstreams are explained', async () => {
     const second = () =>
       eventually(async () => {
-        const { told, reply } = await explained(`${app.url.gateway}/nothing-here`);
+        const { told, reply } = await fetchExplanation(`${app.url.gateway}/nothing-here`);
         assert.equal(reply.status, 404);
         assert.ok(told, 'explained');
         return told;
@@ -204,7 +204,7 @@ describe('Request explanation', () => {
     await publish(app, inner);
     const url = await publish(app, openApi({ url: `gw://${inner.api_id}/deep` }));
     const looped = await eventually(async () => {
-      const { told, reply } = await explained(`${url}/y`);
+      const { told, reply } = await fetchExplanation(`${url}/y`);
       assert.equal(reply.status, 200);
       assert.ok(told);
       return told;
@@ -212,7 +212,7 @@ describe('Request explanation', () => {
     assert.equal(looped.steps.find(({ step }) => step === 'upstream')!.said, `sent GET ${upstream.url}/deep/y`);
     const dead = await publish(app, openApi({ url: 'http://127.0.0.1:1' }));
     await eventually(async () => {
-      const { reply, told } = await explained(`${dead}/z`);
+      const { reply, told } = await fetchExplanation(`${dead}/z`);
       assert.equal(reply.status, 500);
       assert.ok(told);
     });
@@ -224,7 +224,7 @@ describe('Request explanation', () => {
     const url = await publish(app, definition);
     const plain = await call(url);
     assert.deepEqual([plain.status, await plain.json()], [503, { error: 'This API is not available' }]);
-    const { reply, told, text } = await explained(url);
+    const { reply, told, text } = await fetchExplanation(url);
     assert.deepEqual([reply.status, JSON.parse(text)], [503, { error: 'This API is not available' }]);
     const reason = `the client certificate ${needs} is not in the certificate store`;
     assert.equal(told.steps[0]!.said, `The API is not served: ${reason}`);

@@ -17,7 +17,7 @@ interface Held {
   readonly upstream: string;
 }
 
-async function asked({ control, secret }: Held, method: string, path: string, body?: unknown): Promise<Response> {
+async function requestControl({ control, secret }: Held, method: string, path: string, body?: unknown): Promise<Response> {
   const form = body instanceof URLSearchParams;
   return fetch(control + path, {
     method,
@@ -34,7 +34,7 @@ function story(held: Held) {
   const name = createPublicId();
   const ids = { guarded: `guarded-${name}`, shop: `shop-${name}`, policy: `policy-${name}` };
   const ask = async (method: string, path: string, body?: unknown): Promise<Body> => {
-    const reply = await asked(held, method, path, body);
+    const reply = await requestControl(held, method, path, body);
     const text = await reply.text();
     assert.equal(reply.status, 200, `${method} ${path}: ${text}`);
     return JSON.parse(text);
@@ -67,7 +67,7 @@ function story(held: Held) {
     await becomes(400, ids.shop);
   }
 
-  async function limited(): Promise<string> {
+  async function createLimitedKey(): Promise<string> {
     await ask('POST', '/gw/policies', policy(2));
     const { key } = await ask('POST', '/gw/keys', { apply_policies: [ids.policy] });
     rememberSecrets({ key });
@@ -90,7 +90,7 @@ function story(held: Held) {
     return { status: reply.status, token: body.access_token as string };
   }
 
-  async function issued(): Promise<string> {
+  async function issueToken(): Promise<string> {
     const sent = { api_id: ids.shop, policy_id: ids.policy, redirect_uri: 'https://shop.example/back' };
     const made = await ask('POST', '/gw/oauth/clients/create', sent);
     const path = `/gw/oauth/clients/${ids.shop}/${made.client_id}`;
@@ -111,7 +111,7 @@ function story(held: Held) {
     return made.client_id;
   }
 
-  async function removed(key: string, clientId: string): Promise<void> {
+  async function deleteAll(key: string, clientId: string): Promise<void> {
     await ask('DELETE', `/gw/keys/${key}`);
     await becomes(403, ids.guarded, key);
     await ask('DELETE', `/gw/oauth/clients/${ids.shop}/${clientId}`);
@@ -126,10 +126,10 @@ function story(held: Held) {
 
   return async () => {
     await publish();
-    const key = await limited();
-    const clientId = await issued();
+    const key = await createLimitedKey();
+    const clientId = await issueToken();
     assert.equal(await call(ids.guarded, key), 200);
-    await removed(key, clientId);
+    await deleteAll(key, clientId);
   };
 }
 
@@ -150,7 +150,7 @@ for (const { title, engine, settings } of gateways) {
       await app?.close();
       await upstream?.close();
     });
-    const held = (): Held => ({
+    const toPlace = (): Held => ({
       control: app.application.urls.control!,
       gateway: app.application.urls.gateway!,
       secret: app.credentials.gateway_secret,
@@ -158,7 +158,7 @@ for (const { title, engine, settings } of gateways) {
     });
 
     test('two concurrent clients manage it over /gw without affecting each other', async () => {
-      await Promise.all([story(held())(), story(held())()]);
+      await Promise.all([story(toPlace())(), story(toPlace())()]);
     });
   });
 }

@@ -19,12 +19,12 @@ after(async () => {
   await upstream.close();
 });
 
-async function called({ gateway }: TestProcess, { proxy }: Definition, key?: string) {
+async function callApi({ gateway }: TestProcess, { proxy }: Definition, key?: string) {
   const reply = await fetch(`${gateway}${proxy.listen_path}`, key ? { headers: { authorization: key } } : {});
   return { status: reply.status, text: await reply.text() };
 }
-const status = async (...call: Parameters<typeof called>) => (await called(...call)).status;
-const eventuallyIs = (expected: number, ...call: Parameters<typeof called>) =>
+const status = async (...call: Parameters<typeof callApi>) => (await callApi(...call)).status;
+const eventuallyIs = (expected: number, ...call: Parameters<typeof callApi>) =>
   eventually(async () => assert.equal(await status(...call), expected));
 
 const rightsTo = (api: Definition) => ({ [api.api_id]: { versions: ['Default'] } });
@@ -77,7 +77,7 @@ test('while the database is down known APIs and keys are served, unknown keys ar
     await makeKey(process, { access_rights: rightsTo(guarded) }),
     await makeKey(process, { access_rights: rightsTo(guarded) }),
   ];
-  await process.settled();
+  await process.waitUntilApplied();
   assert.equal(await status(process, guarded, known), 200);
 
   await postgres.kill();
@@ -88,11 +88,11 @@ test('while the database is down known APIs and keys are served, unknown keys ar
   for (let n = 0; n < 5; n++) {
     assert.equal(await status(process, open), 200);
     assert.equal(await status(process, guarded, known), 200);
-    assert.deepEqual(await called(process, guarded, unused), cannot);
-    assert.deepEqual(await called(process, guarded, `guess-${n}`), cannot);
+    assert.deepEqual(await callApi(process, guarded, unused), cannot);
+    assert.deepEqual(await callApi(process, guarded, `guess-${n}`), cannot);
     assert.equal(await status(process, guarded), 401);
   }
-  await assert.rejects(process.settled(), { code: 'data_plane.config_not_loaded', status: 503 });
+  await assert.rejects(process.waitUntilApplied(), { code: 'data_plane.config_not_loaded', status: 503 });
   await eventually(async () => {
     const hello = await (await fetch(`${process.gateway}/hello`)).json();
     assert.equal((hello as { details: { database: { status: string } } }).details.database.status, 'fail');
@@ -104,5 +104,5 @@ test('while the database is down known APIs and keys are served, unknown keys ar
   const late = openApi(upstream);
   await process.write('POST', '/api/apis', { api_definition: late });
   await eventuallyIs(200, process, late);
-  await process.settled();
+  await process.waitUntilApplied();
 });

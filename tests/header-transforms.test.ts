@@ -23,10 +23,10 @@ describe('Header transforms', () => {
     await app?.close();
     await upstream?.close();
   });
-  const shaped = (wish: Shaping) => shape(app, upstream, wish);
+  const shapeApi = (wish: Shaping) => shape(app, upstream, wish);
 
   test('request headers: version, then endpoint; removal is case-insensitive, and set replaces', async () => {
-    const apis = await shaped({
+    const apis = await shapeApi({
       request: { add: { 'X-Set': 'version', 'X-Both': 'version' }, remove: ['X-SECRET', 'x-gone'] },
       endpoints: [{ path: '/a/{id}', request: { add: { 'x-both': 'endpoint', 'X-Again': '1' }, remove: ['X-Set'] } }],
     });
@@ -42,7 +42,7 @@ describe('Header transforms', () => {
   });
 
   test('response headers: endpoint, then version, which takes precedence; matched by the original path', async () => {
-    const apis = await shaped({
+    const apis = await shapeApi({
       response: { add: { 'X-Both': 'version' }, remove: ['X-Upstream', 'x-many'] },
       endpoints: [
         {
@@ -73,7 +73,7 @@ describe('Header transforms', () => {
 
   test('disabled transforms have no effect', async () => {
     const off = { enabled: false, add: { 'X-Set': '1' }, remove: ['x-kept'] };
-    const apis = await shaped({
+    const apis = await shapeApi({
       request: off,
       response: off,
       endpoints: [{ path: '/a', request: off, response: off }],
@@ -99,7 +99,7 @@ describe('Header transforms', () => {
       'X-Conf': 'Bearer $secret_conf.upstream',
       'X-Env': '$secret_env.upstream',
     };
-    const apis = await shaped({ context: true, guarded: true, request: { add }, response: { add } });
+    const apis = await shapeApi({ context: true, guarded: true, request: { add }, response: { add } });
     const meta = { plan: 'gold', list: ['a', 'b'], number: 7, object: { a: 1 } };
     const key = await keyFor(app, apis, meta);
     for (const { form, url } of apis) {
@@ -134,7 +134,7 @@ describe('Header transforms', () => {
       'X-Left': '$gw_context.quota_remaining of $gw_context.quota_limit',
       'X-Rate': '$gw_context.rate_limit_remaining of $gw_context.rate_limit_limit',
     };
-    const apis = await shaped({ context: true, guarded: true, request: { add } });
+    const apis = await shapeApi({ context: true, guarded: true, request: { add } });
     const access_rights = Object.fromEntries(
       apis.map(({ apiId }) => [apiId, { api_id: apiId, versions: ['Default', ''] }]),
     );
@@ -154,7 +154,7 @@ describe('Header transforms', () => {
   });
 
   test('metadata and client values cannot inject another header', async () => {
-    const apis = await shaped({
+    const apis = await shapeApi({
       context: true,
       guarded: true,
       request: {
@@ -196,7 +196,7 @@ describe('Header transforms', () => {
         { response: change! },
         { endpoints: [{ path: '/a', request: change! }] },
       ]) {
-        for (const { form, url } of await shaped(wish)) {
+        for (const { form, url } of await shapeApi(wish)) {
           assert.equal(await findUnavailableReason(app, `${url}/a`), reason, form);
         }
       }
@@ -204,12 +204,12 @@ describe('Header transforms', () => {
 
   test('forwarding headers can be removed, and the host header can be replaced', async () => {
     const remove = ['X-Forwarded-For', 'x-real-ip', 'X-Forwarded-Host', 'x-forwarded-proto'];
-    for (const { form, url } of await shaped({ request: { remove } })) {
+    for (const { form, url } of await shapeApi({ request: { remove } })) {
       const { headers } = await fetchForwarded(upstream, `${url}/`);
       for (const name of remove) assert.equal(headers[name.toLowerCase()], undefined, `${form} ${name}`);
     }
     const add = { Host: 'inside.example:81', 'X-Real-IP': '192.0.2.9', 'X-Forwarded-Host': 'shown.example' };
-    for (const { form, url } of await shaped({ request: { add } })) {
+    for (const { form, url } of await shapeApi({ request: { add } })) {
       const { headers } = await fetchForwarded(upstream, `${url}/`);
       const { host, 'x-real-ip': address, 'x-forwarded-host': shown } = headers;
       assert.deepEqual([host, address, shown], ['inside.example:81', '192.0.2.9', 'shown.example'], form);
@@ -218,7 +218,7 @@ describe('Header transforms', () => {
   });
 
   test('method transform: the upstream gets the new method, the response follows the client’s, unknown methods are refused', async () => {
-    const apis = await shaped({
+    const apis = await shapeApi({
       endpoints: [
         { path: '/a', toMethod: 'post' },
         { path: '/b', method: 'HEAD', toMethod: 'GET' },

@@ -14,13 +14,13 @@ interface Pair {
 }
 
 /** Results and errors of a filter, as values. */
-const observed = (filter: string) => `(try ((${filter}\n) | {result: .}) catch {error: .})`;
+const wrapFilter = (filter: string) => `(try ((${filter}\n) | {result: .}) catch {error: .})`;
 
 const maxPairsPerRun = 25;
 
 /** One run of the original for many pairs: starting it takes longer than all their work. */
 function askOriginal(pairs: readonly Pair[]): unknown[][] {
-  const program = pairs.map(({ filter }, at) => `(.[${at}] | ${observed(filter)} | [${at}, .])`).join(',\n');
+  const program = pairs.map(({ filter }, at) => `(.[${at}] | ${wrapFilter(filter)} | [${at}, .])`).join(',\n');
   const output = execFileSync(jqProgram(), ['-c', program], {
     input: `[${pairs.map(({ input }) => input).join(',')}]`,
     env: { TZ: 'UTC' },
@@ -36,7 +36,7 @@ function askOriginal(pairs: readonly Pair[]): unknown[][] {
 }
 
 const askOurs = ({ input, filter }: Pair): unknown[] =>
-  compileJq(observed(filter))
+  compileJq(wrapFilter(filter))
     .run(JSON.parse(input))
     .map(it => JSON.parse(stringifyJqResult(it)) as unknown);
 

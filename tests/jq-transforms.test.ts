@@ -85,13 +85,13 @@ describe('jq transforms', () => {
     await upstream.close();
   });
 
-  async function sent(shape: Shape, body?: string | Buffer, headers?: Record<string, string>) {
+  async function forwardBody(shape: Shape, body?: string | Buffer, headers?: Record<string, string>) {
     upstream.answer = undefined;
     const { status, text } = await post(await publish(app, filtering(upstream, shape)), body, headers);
     assert.equal(status, 200, text);
     return upstream.requests.at(-1)!;
   }
-  async function given(shape: Shape, body: string | Buffer, headers?: Record<string, string>, status?: number) {
+  async function returnBody(shape: Shape, body: string | Buffer, headers?: Record<string, string>, status?: number) {
     upstream.answer = said(body, headers, status);
     return post(await publish(app, filtering(upstream, shape)), '{}');
   }
@@ -102,17 +102,17 @@ describe('jq transforms', () => {
     const more = {
       transform_headers: [{ path: '/x', method: 'POST', add_headers: { 'X-Found': '$gw_context.found' } }],
     };
-    const got = await sent({ request, context: true, more }, '{"a":1}', { 'x-team': 'red', 'x-sum': 'mine' });
+    const got = await forwardBody({ request, context: true, more }, '{"a":1}', { 'x-team': 'red', 'x-sum': 'mine' });
     assert.equal(got.body, '"red"');
     assert.equal(got.headers['x-sum'], '2');
     assert.equal(got.headers['x-found'], Buffer.from('ité').toString('latin1'));
-    const without = await sent({ request: '{body: [._gw_context, .body._gw_context]}' }, '{"_gw_context":1}');
+    const without = await forwardBody({ request: '{body: [._gw_context, .body._gw_context]}' }, '{"_gw_context":1}');
     assert.equal(without.body, '[null,1]');
   });
 
   test('a filter reads and sets response headers', async () => {
     const response = '{body: ._gw_response_headers["X-From"], rewrite_headers: {"X-From": "filter", "X-New": "a\\nb"}}';
-    const { text, headers } = await given({ response }, '{}', { 'x-from': 'upstream' });
+    const { text, headers } = await returnBody({ response }, '{}', { 'x-from': 'upstream' });
     assert.equal(text, '["upstream"]');
     assert.equal(headers.get('x-from'), 'filter');
     assert.equal(headers.get('x-new'), 'a b');
@@ -141,16 +141,16 @@ describe('jq transforms', () => {
   });
 
   test('a message without a body stays without one when the filter sets none', async () => {
-    const got = await sent({ request: '{body: .body, rewrite_headers: {"X-A": "1"}}' });
+    const got = await forwardBody({ request: '{body: .body, rewrite_headers: {"X-A": "1"}}' });
     assert.deepEqual([got.body, got.headers['x-a']], ['', '1']);
-    assert.equal((await sent({ request: '{body: {made: true}}' })).body, '{"made":true}');
+    assert.equal((await forwardBody({ request: '{body: {made: true}}' })).body, '{"made":true}');
   });
 
   test('compressed bodies are decompressed', async () => {
     const packed = gzipSync('{"a":1}');
-    const got = await sent({ request: '{body: [.body.a]}' }, packed, { 'content-encoding': 'gzip' });
+    const got = await forwardBody({ request: '{body: [.body.a]}' }, packed, { 'content-encoding': 'gzip' });
     assert.deepEqual([got.body, got.headers['content-encoding']], ['[1]', undefined]);
-    const { text, headers } = await given({ response: '{body: [.body.a]}' }, packed, { 'content-encoding': 'gzip' });
+    const { text, headers } = await returnBody({ response: '{body: [.body.a]}' }, packed, { 'content-encoding': 'gzip' });
     assert.deepEqual([text, headers.get('content-encoding')], ['[1]', null]);
   });
 
@@ -162,7 +162,7 @@ describe('jq transforms', () => {
         [request.status, JSON.parse(request.text)],
         [500, { error: 'Request body transform exceeded its limits' }],
       );
-      const response = await given({ response: greedy }, '{}');
+      const response = await returnBody({ response: greedy }, '{}');
       assert.deepEqual(
         [response.status, JSON.parse(response.text)],
         [500, { error: 'Response body transform exceeded its limits' }],

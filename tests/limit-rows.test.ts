@@ -42,25 +42,25 @@ const tooMany = { status: 429, text: refusal('Rate Limit Exceeded') };
 const tooManyOfApi = { status: 429, text: refusal('API Rate Limit Exceeded') };
 const usedUp = { status: 403, text: refusal('Quota exceeded') };
 
-async function called(url: string, headers: Record<string, string> = {}) {
+async function callApi(url: string, headers: Record<string, string> = {}) {
   const reply = await fetch(url, { headers });
   const told = ['limit', 'remaining', 'reset'].map(name => reply.headers.get(`x-ratelimit-${name}`));
   return { status: reply.status, text: await reply.text(), told, retryAfter: reply.headers.get('retry-after') };
 }
 
 async function passes(url: string, times: number, headers: Record<string, string> = {}) {
-  for (let n = 0; n < times; n++) assert.equal((await called(url, headers)).status, 200, `call ${n + 1} of ${times}`);
+  for (let n = 0; n < times; n++) assert.equal((await callApi(url, headers)).status, 200, `call ${n + 1} of ${times}`);
 }
 
 /** Asserts exactly this refusal; a 429 carries Retry-After. */
 async function isRefused(url: string, { status, text }: typeof tooMany, headers: Record<string, string> = {}) {
-  const found = await called(url, headers);
+  const found = await callApi(url, headers);
   assert.deepEqual({ status: found.status, text: found.text }, { status, text });
   assert.equal(found.retryAfter !== null, status === 429);
   return found;
 }
 
-const guarded = (more: Record<string, unknown> = {}): Definition => openApi(upstream, { use_keyless: false, ...more });
+const createKeyApi = (more: Record<string, unknown> = {}): Definition => openApi(upstream, { use_keyless: false, ...more });
 
 /** Creates a key to these APIs; `change` updates it without resetting its counters. */
 async function keyTo(app: TestApp, apis: readonly Definition[], key: object, right: object = {}) {
@@ -81,7 +81,7 @@ async function keyTo(app: TestApp, apis: readonly Definition[], key: object, rig
 
 limiting('Rate limits and quotas', { 'limits.organisations': 'true' }, app => {
   test('rate limit: refused requests do not consume it', async () => {
-    const api = guarded();
+    const api = createKeyApi();
     const url = await publish(app(), api);
     const { headers, change } = await keyTo(app(), [api], { rate: 2, ...forAnHour });
     await passes(url, 2, headers);
@@ -93,31 +93,31 @@ limiting('Rate limits and quotas', { 'limits.organisations': 'true' }, app => {
   });
 
   test('smoothing: the rate starts at the threshold and rises by one step per delay up to the full rate', async () => {
-    const api = guarded();
+    const api = createKeyApi();
     const url = await publish(app(), api);
     const smoothing = { enabled: true, threshold: 2, step: 2, trigger: 0.5 };
-    const smoothed = (delay: number) =>
+    const createSmoothedKey = (delay: number) =>
       keyTo(app(), [api], { rate: 5, ...forAnHour, smoothing: { ...smoothing, delay } });
-    const slow = await smoothed(3600);
+    const slow = await createSmoothedKey(3600);
     await passes(url, 2, slow.headers);
     for (let n = 0; n < 3; n++) await isRefused(url, tooMany, slow.headers);
-    const quick = await smoothed(1);
+    const quick = await createSmoothedKey(1);
     let passed = 0;
     await eventually(async () => {
-      if ((await called(url, quick.headers)).status === 200) passed++;
+      if ((await callApi(url, quick.headers)).status === 200) passed++;
       assert.equal(passed, 5);
     });
     for (let n = 0; n < 3; n++) await isRefused(url, tooMany, quick.headers);
   });
 
   test('throttling: a request beyond the rate is queued, passes once there is capacity, and counts once', async () => {
-    const api = guarded();
+    const api = createKeyApi();
     const url = await publish(app(), api);
     const held = { throttle_interval: 0.1, throttle_retry_limit: 3000 };
     const quota = { quota_max: 10, quota_renewal_rate: 3600 };
     const { headers } = await keyTo(app(), [api], { rate: 1, per: 1, ...held, ...quota });
     await passes(url, 1, headers);
-    const { status, told } = await called(url, headers);
+    const { status, told } = await callApi(url, headers);
     assert.deepEqual([status, told[1]], [200, '8']);
     const given = { throttle_interval: 0.01, throttle_retry_limit: 3 };
     const impatient = await keyTo(app(), [api], { rate: 1, ...forAnHour, ...given });
@@ -126,13 +126,13 @@ limiting('Rate limits and quotas', { 'limits.organisations': 'true' }, app => {
   });
 
   test('quota: headers are on responses, not on refusals; quota refusals count, rate-limited requests do not', async () => {
-    const api = guarded();
+    const api = createKeyApi();
     const url = await publish(app(), api);
     const quota = { quota_max: 2, quota_renewal_rate: 3600 };
     const { headers, change } = await keyTo(app(), [api], quota);
-    const first = await called(url, headers);
+    const first = await callApi(url, headers);
     assert.deepEqual([first.status, ...first.told.slice(0, 2)], [200, '2', '1']);
-    const { told } = await called(url, headers);
+    const { told } = await callApi(url, headers);
     assert.deepEqual(told, ['2', '0', first.told[2]], 'the period began with the first call');
     assert.deepEqual((await isRefused(url, usedUp, headers)).told, [null, null, null]);
     await change({ quota_max: 4 });
@@ -147,7 +147,7 @@ limiting('Rate limits and quotas', { 'limits.organisations': 'true' }, app => {
   });
 
   test('limits of a key are shared by its APIs, limits of an access right are per API', async () => {
-    const apis = [guarded(), guarded()];
+    const apis = [createKeyApi(), createKeyApi()];
     const [one, two] = [await publish(app(), apis[0]!), await publish(app(), apis[1]!)];
     const limit = { quota_max: 2, quota_renewal_rate: 3600 };
     const shared = await keyTo(app(), apis, limit);
@@ -162,7 +162,7 @@ limiting('Rate limits and quotas', { 'limits.organisations': 'true' }, app => {
   });
 
   test('a key’s rate for an endpoint replaces the rate of the access right and of the key', async () => {
-    const api = guarded();
+    const api = createKeyApi();
     const url = await publish(app(), api);
     const endpoints = [{ path: '/dear', methods: [{ name: 'GET', limit: { rate: 1, ...forAnHour } }] }];
     const right = { endpoints, limit: { rate: 2, ...forAnHour } };
@@ -174,7 +174,7 @@ limiting('Rate limits and quotas', { 'limits.organisations': 'true' }, app => {
   });
 
   test('keys whose rate limit pattern yields the same text share their counters', async () => {
-    const api = guarded();
+    const api = createKeyApi();
     const url = await publish(app(), api);
     const team = (name: string) => ({ meta_data: { rate_limit_pattern: '$gw_meta.team', team: name } });
     const of = async (name: string) => (await keyTo(app(), [api], { rate: 2, ...forAnHour, ...team(name) })).headers;
@@ -231,11 +231,11 @@ limiting('Rate limits and quotas', { 'limits.organisations': 'true' }, app => {
   });
 
   test('a cached response counts against the quota and carries the quota headers', async () => {
-    const api = guarded({ cache_options: { enable_cache: true, cache_all_safe_requests: true, cache_timeout: 3600 } });
+    const api = createKeyApi({ cache_options: { enable_cache: true, cache_all_safe_requests: true, cache_timeout: 3600 } });
     const url = await publish(app(), api);
     const { headers } = await keyTo(app(), [api], { quota_max: 3, quota_renewal_rate: 3600 });
     const before = upstream.requests.length;
-    const told = [await called(url, headers), await called(url, headers), await called(url, headers)].map(
+    const told = [await callApi(url, headers), await callApi(url, headers), await callApi(url, headers)].map(
       it => it.told,
     );
     assert.equal(upstream.requests.length, before + 1);
@@ -249,7 +249,7 @@ limiting('Rate limits and quotas', { 'limits.organisations': 'true' }, app => {
   });
 
   test('a keyless API sends no rate limit headers', async () => {
-    assert.deepEqual((await called(await publish(app(), openApi(upstream)))).told, [null, null, null]);
+    assert.deepEqual((await callApi(await publish(app(), openApi(upstream)))).told, [null, null, null]);
   });
 
   test('an organisation has a rate limit and a quota, and can be disabled', async () => {
@@ -277,7 +277,7 @@ limiting('Rate limits and quotas', { 'limits.organisations': 'true' }, app => {
 
 limiting('Rate limiting: sliding window', { 'limits.rate_algorithm': 'sliding' }, app => {
   test('refused requests are counted too', async () => {
-    const api = guarded();
+    const api = createKeyApi();
     const url = await publish(app(), api);
     const { headers, change } = await keyTo(app(), [api], { rate: 2, ...forAnHour });
     await passes(url, 2, headers);
@@ -296,17 +296,17 @@ limiting('Rate limiting: fixed window with rate headers', byTheClock, app => {
   const ends = '2000000000';
 
   test('a window ends at a multiple of its period, and responses and refusals carry the rate headers', async () => {
-    const api = guarded();
+    const api = createKeyApi();
     const url = await publish(app(), api);
     const { headers } = await keyTo(app(), [api], { rate: 2, ...period });
-    assert.deepEqual((await called(url, headers)).told, ['2', '1', ends]);
-    assert.deepEqual((await called(url, headers)).told, ['2', '0', ends]);
+    assert.deepEqual((await callApi(url, headers)).told, ['2', '1', ends]);
+    assert.deepEqual((await callApi(url, headers)).told, ['2', '0', ends]);
     assert.deepEqual((await isRefused(url, tooMany, headers)).told, ['2', '0', ends]);
   });
 
   test('a keyless API sends the headers of its own rate limit', async () => {
     const url = await publish(app(), openApi(upstream, { global_rate_limit: { rate: 1, ...period } }));
-    assert.deepEqual((await called(url)).told, ['1', '0', ends]);
+    assert.deepEqual((await callApi(url)).told, ['1', '0', ends]);
     assert.deepEqual((await isRefused(url, tooManyOfApi)).told, ['1', '0', ends]);
   });
 });

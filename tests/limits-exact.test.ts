@@ -29,15 +29,15 @@ async function installation(...asked: Parameters<typeof testInstallation>) {
 }
 
 /** An API and a key to it. */
-async function limited(process: TestProcess, key: object) {
+async function publishLimited(process: TestProcess, key: object) {
   const api = openApi(upstream, { use_keyless: false });
   await process.write('POST', '/api/apis', { api_definition: api });
   const body = { access_rights: { [api.api_id]: {} }, ...key };
   const { key_id } = await process.write('POST', `/api/keys/${createPublicId()}`, body);
-  await process.settled();
+  await process.waitUntilApplied();
   return { id: key_id as string, path: api.proxy.listen_path, body };
 }
-type Limited = Awaited<ReturnType<typeof limited>>;
+type Limited = Awaited<ReturnType<typeof publishLimited>>;
 
 const connections = 200;
 
@@ -60,7 +60,7 @@ async function hammer(gateways: readonly string[], { id, path }: Limited, calls:
 }
 
 /** Sends one request; returns its status and the remaining quota. */
-async function called({ gateway }: TestProcess, { id, path }: Limited) {
+async function callApi({ gateway }: TestProcess, { id, path }: Limited) {
   const reply = await fetch(gateway + path, { headers: { authorization: id } });
   await reply.text();
   return { status: reply.status, remaining: Number(reply.headers.get('x-ratelimit-remaining')) };
@@ -71,17 +71,17 @@ const keyPath = ({ id }: Limited) => `/api/keys/${encodeURIComponent(id)}`;
 test('four threads and two hundred connections admit exactly the rate in every window', async () => {
   const { start } = await installation('sqlite', { threads: '4' });
   const process = await start();
-  const key = await limited(process, { rate: 1000, per: 3600 });
+  const key = await publishLimited(process, { rate: 1000, per: 3600 });
   assert.deepEqual(await hammer([process.gateway], key, 1300), { 200: 1000, 429: 300 });
   await process.write('PUT', keyPath(key), key.body);
-  await process.settled();
+  await process.waitUntilApplied();
   assert.deepEqual(await hammer([process.gateway], key, 1100), { 200: 1000, 429: 100 });
 });
 
 test('no request beyond the rate is admitted when one window ends and the next opens', async () => {
   const { start } = await installation('sqlite', { threads: '4', 'limits.response_headers': 'rate' });
   const process = await start();
-  const { id, path } = await limited(process, { rate: 1000, per: 10 });
+  const { id, path } = await publishLimited(process, { rate: 1000, per: 10 });
   const agent = new Agent({ connections, pipelining: 1 });
   /** Admitted and refused requests, by the end time of their window. */
   const windows = new Map<string, { passed: number; refused: number }>();
@@ -110,7 +110,7 @@ test('no request beyond the rate is admitted when one window ends and the next o
 test('four threads admit exactly the quota', async () => {
   const { start } = await installation('sqlite', { threads: '4' });
   const process = await start();
-  const key = await limited(process, { quota_max: 700, quota_renewal_rate: 3600 });
+  const key = await publishLimited(process, { quota_max: 700, quota_renewal_rate: 3600 });
   assert.deepEqual(await hammer([process.gateway], key, 1000), { 200: 700, 403: 300 });
 });
 
@@ -123,18 +123,18 @@ test('two processes on one Redis together admit exactly the rate and the quota',
   const { start } = await installation('postgres', { ...shared, threads: '2' });
   const one = await start('one');
   const two = await start('two');
-  const key = await limited(one, { rate: 200, per: 3600 });
-  const metered = await limited(one, { quota_max: 100, quota_renewal_rate: 3600 });
-  await two.settled();
+  const key = await publishLimited(one, { rate: 200, per: 3600 });
+  const metered = await publishLimited(one, { quota_max: 100, quota_renewal_rate: 3600 });
+  await two.waitUntilApplied();
   const gateways = [one.gateway, two.gateway];
   assert.deepEqual(await hammer(gateways, key, 400), { 200: 200, 429: 200 });
   assert.deepEqual(await hammer(gateways, metered, 300), { 200: 100, 403: 200 });
-  const left = async () => (await two.write('GET', keyPath(metered))).data.quota_remaining;
-  assert.equal(await left(), 0);
+  const readRemaining = async () => (await two.write('GET', keyPath(metered))).data.quota_remaining;
+  assert.equal(await readRemaining(), 0);
   await two.write('PUT', keyPath(metered), metered.body);
-  assert.equal(await left(), 100);
-  await one.settled();
-  assert.deepEqual(await called(one, metered), { status: 200, remaining: 99 });
+  assert.equal(await readRemaining(), 100);
+  await one.waitUntilApplied();
+  assert.deepEqual(await callApi(one, metered), { status: 200, remaining: 99 });
 });
 
 interface Hello {
@@ -150,14 +150,14 @@ test('while Redis is down requests are served and counted locally, /hello warns,
   const { start } = await installation('postgres', shared);
   const one = await start('one');
   const two = await start('two');
-  const key = await limited(one, { quota_max: 10, quota_renewal_rate: 3600 });
-  await two.settled();
-  assert.equal((await called(one, key)).remaining, 9);
-  assert.equal((await called(two, key)).remaining, 8);
+  const key = await publishLimited(one, { quota_max: 10, quota_renewal_rate: 3600 });
+  await two.waitUntilApplied();
+  assert.equal((await callApi(one, key)).remaining, 9);
+  assert.equal((await callApi(two, key)).remaining, 8);
   assert.equal((await hello(one)).status, 'pass');
 
   await redis.kill();
-  assert.deepEqual(await called(one, key), { status: 200, remaining: 8 }, 'from the last known count');
+  assert.deepEqual(await callApi(one, key), { status: 200, remaining: 8 }, 'from the last known count');
   await eventually(async () => {
     const { status, details } = await hello(one);
     assert.equal(status, 'warn');
@@ -166,34 +166,34 @@ test('while Redis is down requests are served and counted locally, /hello warns,
     assert.match(details.redis?.output ?? '', /limits are counted in this process only/);
     assert.equal(details.database?.status, 'pass');
   });
-  assert.equal((await called(one, key)).remaining, 7);
+  assert.equal((await callApi(one, key)).remaining, 7);
 
   await redis.restartOnSamePort();
   for (const process of [one, two])
     await eventually(async () => assert.equal((await hello(process)).details.redis?.status, 'pass'));
   // Redis restarted empty. The first process has written back its own counts and those it had read before.
-  assert.deepEqual(await called(two, key), { status: 200, remaining: 6 });
-  assert.deepEqual(await called(one, key), { status: 200, remaining: 5 });
+  assert.deepEqual(await callApi(two, key), { status: 200, remaining: 6 });
+  assert.deepEqual(await callApi(one, key), { status: 200, remaining: 5 });
 });
 
 for (const engine of engines) {
   test(`quota usage survives a restart (${engine})`, async () => {
     const { start } = await installation(engine);
     const first = await start();
-    const renewing = await limited(first, { quota_max: 3, quota_renewal_rate: 86_400 });
-    const endless = await limited(first, { quota_max: 1, quota_renewal_rate: -1 });
-    const reset = await limited(first, { quota_max: 1, quota_renewal_rate: 86_400 });
-    for (const key of [renewing, renewing, endless, reset]) assert.equal((await called(first, key)).status, 200);
+    const renewing = await publishLimited(first, { quota_max: 3, quota_renewal_rate: 86_400 });
+    const endless = await publishLimited(first, { quota_max: 1, quota_renewal_rate: -1 });
+    const reset = await publishLimited(first, { quota_max: 1, quota_renewal_rate: 86_400 });
+    for (const key of [renewing, renewing, endless, reset]) assert.equal((await callApi(first, key)).status, 200);
     const { quota_renews } = (await first.write('GET', keyPath(renewing))).data;
     await first.write('PUT', keyPath(reset), reset.body);
     await first.stop();
 
     const second = await start();
     assert.equal((await second.write('GET', keyPath(renewing))).data.quota_renews, quota_renews);
-    assert.deepEqual(await called(second, renewing), { status: 200, remaining: 0 });
-    assert.equal((await called(second, renewing)).status, 403);
-    assert.equal((await called(second, endless)).status, 403);
-    assert.equal((await called(second, reset)).status, 200);
+    assert.deepEqual(await callApi(second, renewing), { status: 200, remaining: 0 });
+    assert.equal((await callApi(second, renewing)).status, 403);
+    assert.equal((await callApi(second, endless)).status, 403);
+    assert.equal((await callApi(second, reset)).status, 200);
     await second.stop();
   });
 }

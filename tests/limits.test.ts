@@ -13,7 +13,7 @@ before(async () => {
 });
 after(() => upstreams.open?.close());
 
-async function limitedApi(app: TestApp, key: object, definition: object = {}) {
+async function publishLimited(app: TestApp, key: object, definition: object = {}) {
   const api = openApi(upstreams.open!, { use_keyless: false, ...definition });
   const url = await publish(app, api);
   const rights = { [api.api_id]: {} };
@@ -48,7 +48,7 @@ async function limitedApi(app: TestApp, key: object, definition: object = {}) {
 
 onEveryEngine('Rate limits and quotas', current => {
   test('a key beyond its rate limit gets 429 with Retry-After', async () => {
-    const { statuses, call } = await limitedApi(current(), { rate: 2, per: 3600 });
+    const { statuses, call } = await publishLimited(current(), { rate: 2, per: 3600 });
     assert.deepEqual(await statuses(3), [200, 200, 429]);
     const reply = await call();
     assert.equal(await reply.text(), '{\n    "error": "Rate Limit Exceeded"\n}');
@@ -56,7 +56,7 @@ onEveryEngine('Rate limits and quotas', current => {
   });
 
   test('a quota is in the response headers and on the key, and a request beyond it gets 403', async () => {
-    const { call, read, statuses } = await limitedApi(current(), { quota_max: 3, quota_renewal_rate: 3600 });
+    const { call, read, statuses } = await publishLimited(current(), { quota_max: 3, quota_renewal_rate: 3600 });
     assert.equal((await read()).quota_remaining, 3);
     const reply = await call();
     assert.equal(reply.headers.get('x-ratelimit-limit'), '3');
@@ -70,7 +70,7 @@ onEveryEngine('Rate limits and quotas', current => {
 
   test('updating a key resets its counters, unless suppress_reset is set', async () => {
     const limits = { rate: 2, per: 3600, quota_max: 3, quota_renewal_rate: 3600 };
-    const { statuses, change, read } = await limitedApi(current(), limits);
+    const { statuses, change, read } = await publishLimited(current(), limits);
     assert.deepEqual(await statuses(3), [200, 200, 429]);
     await change({ ...limits, alias: 'as before' }, '?suppress_reset=1');
     assert.deepEqual(await statuses(1), [429]);
@@ -82,7 +82,7 @@ onEveryEngine('Rate limits and quotas', current => {
 
   test('with dont_set_quota_on_create a key update does not reset the quota', async () => {
     const limits = { quota_max: 2, quota_renewal_rate: 3600 };
-    const { statuses, change } = await limitedApi(current(), limits, { dont_set_quota_on_create: true });
+    const { statuses, change } = await publishLimited(current(), limits, { dont_set_quota_on_create: true });
     assert.deepEqual(await statuses(3), [200, 200, 403]);
     await change(limits);
     assert.deepEqual(await statuses(1), [403]);
@@ -91,7 +91,7 @@ onEveryEngine('Rate limits and quotas', current => {
   test('a key deleted and created again under the same id starts with fresh counters, also per API', async () => {
     const app = current();
     const limit = { quota_max: 1, quota_renewal_rate: -1 };
-    const key = await limitedApi(app, {});
+    const key = await publishLimited(app, {});
     const rights = Object.fromEntries(Object.keys(key.rights).map(apiId => [apiId, { limit }]));
     await key.change({ access_rights: rights });
     assert.deepEqual(await key.statuses(2), [200, 403]);
@@ -106,7 +106,7 @@ onEveryEngine('Rate limits and quotas', current => {
 
   test('/gw/rate-limits/ returns the limits of a key without consuming them, and 401 without a key', async () => {
     const limits = { rate: 5, per: 60, quota_max: 3, quota_renewal_rate: 3600 };
-    const { call, url, statuses } = await limitedApi(current(), limits);
+    const { call, url, statuses } = await publishLimited(current(), limits);
     await statuses(1);
     for (let n = 0; n < 3; n++) {
       const reply = await call('/gw/rate-limits/');
@@ -133,7 +133,7 @@ onEveryEngine(
     test('the quota of a hashed key can be read and reset by its hash', async () => {
       const app = current();
       const limits = { quota_max: 2, quota_renewal_rate: 3600 };
-      const { statuses, id, rights } = await limitedApi(app, limits);
+      const { statuses, id, rights } = await publishLimited(app, limits);
       assert.deepEqual(await statuses(3), [200, 200, 403]);
       const { key_hash } = (await app.ask('GET', `/api/keys/${encodeURIComponent(id)}`)).body;
       const path = `/api/keys/${key_hash}`;

@@ -15,7 +15,7 @@ describe('Protected resource metadata', () => {
     await app.close();
     await upstream.close();
   });
-  const guarded = (more: object) =>
+  const publishGuarded = (more: object) =>
     publishBoth(app, upstream, {
       classic: {},
       oas: {
@@ -39,7 +39,7 @@ describe('Protected resource metadata', () => {
       [{}, '/.well-known/oauth-protected-resource'],
       [{ wellKnownPath: '/about' }, '/about'],
     ] as const) {
-      const url = (await guarded(more))[1]!.url;
+      const url = (await publishGuarded(more))[1]!.url;
       const reply = await fetch(url + path);
       assert.deepEqual([reply.status, reply.headers.get('content-type')], [200, 'application/json']);
       assert.deepEqual(await reply.json(), {

@@ -173,7 +173,7 @@ describe('Mock responses', () => {
       '/pets/mine': { get: { operationId: 'mine', responses: {} } },
     },
   };
-  const mockedAt = async (more: object = {}, shown: Record<string, unknown> = document) => {
+  const publishMock = async (more: object = {}, shown: Record<string, unknown> = document) => {
     const fromOASExamples = { enabled: true, ...more };
     const mock = { mockResponse: { enabled: true, fromOASExamples } };
     const id = `o${createPublicId()}`;
@@ -189,8 +189,8 @@ describe('Mock responses', () => {
     return (path: string, headers: Record<string, string> = {}) =>
       fetch(`${app.url.gateway}/${id}${path}`, { headers });
   };
-  const mocked = async (more: object = {}) => {
-    const ask = await mockedAt(more);
+  const createMockCaller = async (more: object = {}) => {
+    const ask = await publishMock(more);
     return async (path: string, headers?: Record<string, string>) => {
       const given = await ask(path, headers);
       return [given.status, given.headers.get('content-type'), await given.text()];
@@ -199,7 +199,7 @@ describe('Mock responses', () => {
   const json = 'application/json';
 
   test('examples of the document are selected by the client’s request headers', async () => {
-    const ask = await mocked();
+    const ask = await createMockCaller();
     const table: readonly [string, Record<string, string>, unknown[]][] = [
       ['the first name', {}, [200, json, '{"name":"Ace"}']],
       ['a name', { 'x-gw-accept-example-name': 'rex' }, [200, json, '{"name":"Rex"}']],
@@ -239,22 +239,22 @@ describe('Mock responses', () => {
   });
 
   test('the definition selects the example when the client does not', async () => {
-    const ask = await mocked({ code: 404, contentType: json });
+    const ask = await createMockCaller({ code: 404, contentType: json });
     assert.deepEqual(await ask('/pets'), [404, json, '{"error":"unknown"}']);
     assert.deepEqual(await ask('/pets', { 'X-Gw-Accept-Example-Code': '200' }), [200, json, '{"name":"Ace"}']);
-    const named = await mocked({ exampleName: 'rex', contentType: json });
+    const named = await createMockCaller({ exampleName: 'rex', contentType: json });
     assert.deepEqual(await named('/pets'), [200, json, '{"name":"Rex"}']);
   });
 
   test('values are generated from a schema without examples, also from a recursive one', async () => {
-    const ask = await mocked();
+    const ask = await createMockCaller();
     const [status, type, text] = await ask('/pets/1');
     const { id, name, parent } = JSON.parse(String(text));
     assert.deepEqual([status, type, id, name, parent.name], [200, json, 0, 'string', 'string']);
   });
 
   test('operations with the same path shape are distinguished by parameter patterns, and a literal path takes precedence', async () => {
-    const ask = await mocked();
+    const ask = await createMockCaller();
     assert.deepEqual(await ask('/pets/rex'), [200, json, '{"by":"name"}']);
     assert.equal(JSON.parse(String((await ask('/pets/mine'))[2])).url, '/pets/mine', 'the upstream’s');
     assert.equal(JSON.parse(String((await ask('/pets/REX'))[2])).url, '/pets/REX', 'no operation fits');
@@ -263,7 +263,7 @@ describe('Mock responses', () => {
   test('the guide works as documented', async () => {
     const guide = readFileSync(new URL('../docs/guide/mocks.md', import.meta.url), 'utf8');
     const { 'x-gw-api-gateway': _gateway, ...shown } = JSON.parse(/```json\n([\s\S]*?)```/.exec(guide)![1]!);
-    const ask = await mockedAt({}, shown);
+    const ask = await publishMock({}, shown);
     const runs = [...guide.matchAll(/^ {4}\$ curl (?:-H '([\w-]+): (\w+)' )?\S+\n {4}(.*)$/gm)];
     assert.equal(runs.length, 3);
     for (const [, name, value, said] of runs)
@@ -271,7 +271,7 @@ describe('Mock responses', () => {
   });
 
   test('headers come from their examples and schemas', async () => {
-    const { headers } = await (await mockedAt())('/pets');
+    const { headers } = await (await publishMock())('/pets');
     assert.deepEqual([headers.get('x-total'), headers.get('x-page')], ['7', 'string']);
   });
 });
@@ -310,7 +310,7 @@ describe('Mock responses before authentication', () => {
       ['/else', { default: {}, 400: {} }, 200],
       ['/never', { 400: {} }, 404],
     ];
-    const described = ([path, responses]: (typeof rows)[number]) => [
+    const toPathItem = ([path, responses]: (typeof rows)[number]) => [
       path,
       {
         get: {
@@ -323,7 +323,7 @@ describe('Mock responses before authentication', () => {
     const said: Said = {
       classic: {},
       oas: { middleware: { operations: Object.fromEntries(rows.map(([path]) => [path.slice(1), mocked])) } },
-      document: { paths: Object.fromEntries(rows.map(described)) },
+      document: { paths: Object.fromEntries(rows.map(toPathItem)) },
     };
     const { url } = (await publishBoth(app, upstream, said)).find(({ form }) => form === 'oas')!;
     for (const [path, , status] of rows) assert.equal((await fetch(url + path)).status, status, path);

@@ -10,7 +10,7 @@ import { maskSource } from '../tools/mutation/source-mask.ts';
 import { createTestSelection } from '../tools/mutation/test-selection.ts';
 
 describe('mutation testing', () => {
-  const mutated = (source: string) => mutationsOf(source).map(it => applyMutation(source, it));
+  const applyMutations = (source: string) => mutationsOf(source).map(it => applyMutation(source, it));
 
   test('comments, strings, template text and regular expressions are masked, expressions in templates are not', () => {
     const open = '$' + '{';
@@ -24,29 +24,29 @@ describe('mutation testing', () => {
       ['a / b / c', 'a / b / c'],
       [`f({ a: 'x}', b }) === c`, 'f({ a: , b }) === c'],
     ];
-    const squeezed = (text: string) =>
+    const squeezeLines = (text: string) =>
       text
         .replaceAll(/ *\n */g, '\n')
         .replaceAll(/ +/g, ' ')
         .trim();
     for (const [source, code] of rows) {
       assert.equal(maskSource(source).length, source.length, source);
-      assert.equal(squeezed(maskSource(source)), code, source);
+      assert.equal(squeezeLines(maskSource(source)), code, source);
     }
   });
 
   test('each operator changes one place and leaves code that parses', () => {
-    assert.deepEqual(mutated('const a = b === c;'), ['const a = b !== c;']);
-    assert.deepEqual(mutated('const a = b < c;'), ['const a = b <= c;']);
-    assert.deepEqual(mutated('const a = b ?? c;'), ['const a = b && c;']);
-    assert.deepEqual(mutated('const a = 1000;'), ['const a = 0;']);
-    assert.deepEqual(mutated('const a = { b: true };'), ['const a = { b: false };']);
-    assert.deepEqual(mutated('function f() {\n  if (a) return b;\n}'), [
+    assert.deepEqual(applyMutations('const a = b === c;'), ['const a = b !== c;']);
+    assert.deepEqual(applyMutations('const a = b < c;'), ['const a = b <= c;']);
+    assert.deepEqual(applyMutations('const a = b ?? c;'), ['const a = b && c;']);
+    assert.deepEqual(applyMutations('const a = 1000;'), ['const a = 0;']);
+    assert.deepEqual(applyMutations('const a = { b: true };'), ['const a = { b: false };']);
+    assert.deepEqual(applyMutations('function f() {\n  if (a) return b;\n}'), [
       'function f() {\n  ;\n}',
       'function f() {\n  if (!(a)) return b;\n}',
     ]);
-    assert.deepEqual(mutated('function f() {\n  a.b(c);\n}'), ['function f() {\n  ;\n}']);
-    assert.deepEqual(mutated('async function f() {\n  await a.b(c);\n}'), [
+    assert.deepEqual(applyMutations('function f() {\n  a.b(c);\n}'), ['function f() {\n  ;\n}']);
+    assert.deepEqual(applyMutations('async function f() {\n  await a.b(c);\n}'), [
       'async function f() {\n  ;\n}',
       'async function f() {\n  a.b(c);\n}',
     ]);
@@ -54,16 +54,16 @@ describe('mutation testing', () => {
 
   test('types, texts and generics are left alone', () => {
     assert.deepEqual(
-      mutated(`interface A {\n  readonly b: true;\n}\ntype C = 'a === b' | false;\nconst d = new Map<string, true>();`),
+      applyMutations(`interface A {\n  readonly b: true;\n}\ntype C = 'a === b' | false;\nconst d = new Map<string, true>();`),
       [],
     );
   });
 
   test('log calls are left alone, the code around them is not', () => {
-    assert.deepEqual(mutated(`tools.log.warn({ a: b ?? c, d: true }, 'e');`), []);
-    assert.deepEqual(mutated('function f() {\n  log.error(\n    { a: (b as C) === d },\n  );\n}'), []);
-    assert.deepEqual(mutated(`a === b && log.info('c');`), [`a !== b && log.info('c');`, `a === b || log.info('c');`]);
-    assert.deepEqual(mutated('const a = keys.log(b === c);'), ['const a = keys.log(b !== c);']);
+    assert.deepEqual(applyMutations(`tools.log.warn({ a: b ?? c, d: true }, 'e');`), []);
+    assert.deepEqual(applyMutations('function f() {\n  log.error(\n    { a: (b as C) === d },\n  );\n}'), []);
+    assert.deepEqual(applyMutations(`a === b && log.info('c');`), [`a !== b && log.info('c');`, `a === b || log.info('c');`]);
+    assert.deepEqual(applyMutations('const a = keys.log(b === c);'), ['const a = keys.log(b !== c);']);
   });
 
   test('a file’s own test comes first, then tests beside it, then product-level tests that share a word', () => {

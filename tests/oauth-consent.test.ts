@@ -69,7 +69,7 @@ onEveryEngine('OAuth consent', app => {
     return { apiId, agree, redeem, call };
   }
 
-  function refused(
+  function checkRefusal(
     { status, body, text }: Awaited<ReturnType<ReturnType<typeof app>['ask']>>,
     wanted: number,
     why: RegExp,
@@ -101,28 +101,28 @@ onEveryEngine('OAuth consent', app => {
 
   test('users without the permission and users of other organisations are refused', async () => {
     const { agree } = await addProvider();
-    refused(await agree(await addUser({ oauth: 'read', apis: 'write' })), 403, /oauth:write/);
-    refused(await agree((await app().stranger()).accessKey), 404, /API doesn't exist/);
-    refused(await agree('unknown'), 401, /Not authorised/);
+    checkRefusal(await agree(await addUser({ oauth: 'read', apis: 'write' })), 403, /oauth:write/);
+    checkRefusal(await agree((await app().stranger()).accessKey), 404, /API doesn't exist/);
+    checkRefusal(await agree('unknown'), 401, /Not authorised/);
   });
 
   test('an invalid authorization request is refused with its OAuth error code', async () => {
     const { agree } = await addProvider();
-    refused(await agree(undefined, { redirect_uri: 'https://evil.example/' }), 400, /^invalid_request: .*redirect_uri/);
-    refused(await agree(undefined, { client_id: 'unknown' }), 400, /^server_error: /);
-    refused(await agree(undefined, { response_type: 'id_token' }), 400, /^unsupported_response_type: /);
-    refused(await agree(undefined, { code_challenge: 'x', code_challenge_method: 'S256' }), 400, /code_challenge/);
-    refused(await agree(undefined, { surprise: 'x' }), 400, /surprise/);
+    checkRefusal(await agree(undefined, { redirect_uri: 'https://evil.example/' }), 400, /^invalid_request: .*redirect_uri/);
+    checkRefusal(await agree(undefined, { client_id: 'unknown' }), 400, /^server_error: /);
+    checkRefusal(await agree(undefined, { response_type: 'id_token' }), 400, /^unsupported_response_type: /);
+    checkRefusal(await agree(undefined, { code_challenge: 'x', code_challenge_method: 'S256' }), 400, /code_challenge/);
+    checkRefusal(await agree(undefined, { surprise: 'x' }), 400, /surprise/);
   });
 
   test('an API without an OAuth provider, or an inactive API, issues no code', async () => {
     const { agree } = await addProvider();
     const plain = openApi(upstream);
     await publish(app(), plain);
-    refused(await agree(undefined, {}, plain.api_id), 400, /not OAuth2/);
+    checkRefusal(await agree(undefined, {}, plain.api_id), 400, /not OAuth2/);
     const inactive = openApi(upstream, oauth({ active: false }));
     await app().ask('POST', '/api/apis', { body: { api_definition: inactive } });
-    refused(await agree(undefined, {}, inactive.api_id), 400, /not active/);
+    checkRefusal(await agree(undefined, {}, inactive.api_id), 400, /not active/);
   });
 
   test('key rules set the rights of a token, for users with permission to write keys', async () => {
@@ -134,9 +134,9 @@ onEveryEngine('OAuth consent', app => {
       access_rights: { [id]: { api_id: id, versions: ['Default'] } },
     });
     const [login, keyed] = [await addUser({ oauth: 'write' }), await addUser({ oauth: 'write', keys: 'write' })];
-    refused(await agree(login, { key_rules: rules(apiId) }), 403, /keys:write/);
-    refused(await agree(keyed, { key_rules: { rate: 'fast' } }), 400, /^key_rules\.rate: /);
-    refused(await agree(keyed, { key_rules: '{' }), 400, /malformed/);
+    checkRefusal(await agree(login, { key_rules: rules(apiId) }), 403, /keys:write/);
+    checkRefusal(await agree(keyed, { key_rules: { rate: 'fast' } }), 400, /^key_rules\.rate: /);
+    checkRefusal(await agree(keyed, { key_rules: '{' }), 400, /malformed/);
     for (const key_rules of [rules(apiId), JSON.stringify(rules(apiId))]) {
       const { body } = await agree(keyed, { key_rules });
       assert.equal(await call((await redeem(body.code)).token), 200);
@@ -156,7 +156,7 @@ onEveryEngine('OAuth consent', app => {
     assert.equal((await app().ask('POST', '/api/apis', { body })).status, 200);
     const id = definition.api_id;
     const key_rules = { rate: 1, per: 1, access_rights: { [id]: { api_id: id, versions: ['Default'] } } };
-    refused(await agree(await addUser({ oauth: 'write', keys: 'write' }), { key_rules }), 403, /do not own/);
+    checkRefusal(await agree(await addUser({ oauth: 'write', keys: 'write' }), { key_rules }), 403, /do not own/);
   });
 
   test('the login page of the guide works as documented', async () => {

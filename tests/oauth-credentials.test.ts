@@ -22,7 +22,7 @@ describe('Invalid credentials on OAuth routes', () => {
     await app?.close();
     await upstream?.close();
   });
-  const logged = (route: string) =>
+  const listRejections = (route: string) =>
     lines.filter(line => line.includes('wrong credential') && line.includes(`"route":"${route}"`));
 
   test('wrong gateway secrets are rate limited and logged, and the right one is still accepted', async () => {
@@ -34,7 +34,7 @@ describe('Invalid credentials on OAuth routes', () => {
     assert.ok(Number((await agree('guess')).headers.get('retry-after')) > 0);
     const right = await agree(app.credentials.gateway_secret);
     assert.deepEqual([right.status, ((await right.json()) as { error: string }).error], [403, 'invalid_request']);
-    const told = logged('authorize-client');
+    const told = listRejections('authorize-client');
     assert.deepEqual(
       told.map(line => JSON.parse(line).failures),
       [1, 10],
@@ -47,7 +47,7 @@ describe('Invalid credentials on OAuth routes', () => {
     const headers = { authorization: `Basic ${btoa('nobody:canary-secret')}` };
     const body = new URLSearchParams({ grant_type: 'client_credentials' });
     assert.equal((await fetch(`${url}/oauth/token`, { method: 'POST', headers, body })).status, 401);
-    assert.equal(logged('token').length, 1);
+    assert.equal(listRejections('token').length, 1);
     assert.ok(!lines.some(line => line.includes('canary-secret')));
   });
 });

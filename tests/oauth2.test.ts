@@ -8,7 +8,7 @@ import { findUnavailableReason } from './support/traffic.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 import { type Receiver, startReceiver } from './support/webhooks.ts';
 
-const secured = (id: string, ...scopes: string[]) => ({
+const createOperation = (id: string, ...scopes: string[]) => ({
   operationId: id,
   security: [{ scopes }],
   responses: { 200: { description: 'ok' } },
@@ -27,14 +27,14 @@ onEveryEngine('OAuth 2.0 scopes and protected resource metadata', app => {
   });
 
   const paths = {
-    '/items': { get: secured('list', 'read'), post: secured('make', 'write', 'admin') },
+    '/items': { get: createOperation('list', 'read'), post: createOperation('make', 'write', 'admin') },
     '/items/{id}': {
       get: { operationId: 'one', security: [{ scopes: ['read'] }, { scopes: ['admin'] }], responses: {} },
     },
-    '/open': { get: secured('open', 'admin') },
+    '/open': { get: createOperation('open', 'admin') },
   };
   const security = [{ jwt: [], scopes: ['base'] }];
-  const published = (scopeCheck: object, more: object = {}) =>
+  const publishScoped = (scopeCheck: object, more: object = {}) =>
     publishTokens(app(), upstream, {
       document: { paths, security },
       scheme: { scopeCheck: { enabled: true, ...scopeCheck } },
@@ -44,7 +44,7 @@ onEveryEngine('OAuth 2.0 scopes and protected resource metadata', app => {
 
   test('a token without the scopes of operation and document gets insufficient_scope (RFC 6750) and emits an event', async () => {
     const path = `/${createPublicId()}`;
-    const { id, call, as } = await published({}, { server: hook('OAuth2ScopeCheckFailed', receiver.url + path) });
+    const { id, call, as } = await publishScoped({}, { server: hook('OAuth2ScopeCheckFailed', receiver.url + path) });
     assert.equal((await call('/items', as({ scope: 'base read' }))).status, 200);
     const { status, headers, text } = await call('/items', as({ scope: 'other' }));
     const said = { error: 'insufficient_scope', error_description: description, scope: 'read base' };
@@ -59,7 +59,7 @@ onEveryEngine('OAuth 2.0 scopes and protected resource metadata', app => {
   });
 
   test('scope claims are merged, as text or list; one requirement of an operation is enough; HEAD is checked as GET', async () => {
-    const { call, as } = await published({});
+    const { call, as } = await publishScoped({});
     assert.equal((await call('/items', as({ scope: 'base', scp: ['read'] }))).status, 200);
     assert.equal((await call('/items/7', as({ scope: 'base admin' }))).status, 200);
     assert.equal((await call('/items', as({ scope: 'base write' }), { method: 'POST' })).status, 403);
@@ -71,17 +71,17 @@ onEveryEngine('OAuth 2.0 scopes and protected resource metadata', app => {
   });
 
   test('claimNames, separator and scopeSource choose the claims, their separator and the required scopes', async () => {
-    const mine = await published({ claimNames: ['rights.all'], separator: ',', scopeSource: 'operation' });
+    const mine = await publishScoped({ claimNames: ['rights.all'], separator: ',', scopeSource: 'operation' });
     assert.equal((await mine.call('/items', mine.as({ rights: { all: 'read,other' } }))).status, 200);
     assert.equal((await mine.call('/items', mine.as({ scope: 'read' }))).status, 403);
     assert.equal((await mine.call('/elsewhere', mine.as({}))).status, 200);
-    const global = await published({ scopeSource: 'global' });
+    const global = await publishScoped({ scopeSource: 'global' });
     assert.equal((await global.call('/items', global.as({ scope: 'base' }))).status, 200);
     assert.equal((await global.call('/items', global.as({ scope: 'read' }))).status, 403);
   });
 
   test('scopes are read only from the verified token', async () => {
-    const { call, id } = await published(
+    const { call, id } = await publishScoped(
       { scopeSource: 'operation' },
       { scheme: { scopeCheck: { enabled: true }, header: { enabled: true, name: 'X-Token' } } },
     );
@@ -131,7 +131,7 @@ onEveryEngine('OAuth 2.0 scopes and protected resource metadata', app => {
   test('protected resource metadata is served, and refusals carry its URL in WWW-Authenticate', async () => {
     const resource = 'https://api.example/orders';
     const metadata = { enabled: true, resource, authorizationServers: ['https://login.example'] };
-    const { call, as } = await published(
+    const { call, as } = await publishScoped(
       {},
       {
         scheme: { scopeCheck: { enabled: true }, protectedResourceMetadata: metadata },

@@ -46,15 +46,15 @@ async function place(settings: Record<string, string> = {}) {
   const installation = await testInstallation('sqlite', given, line => lines.push(line));
   closing.push(installation.close);
   const file = join(directory, 'config-backup.sealed');
-  const logged = (words: string) => lines.filter(line => line.includes(words));
-  return { database, relay, directory, file, logged, master, start: installation.start };
+  const findLines = (words: string) => lines.filter(line => line.includes(words));
+  return { database, relay, directory, file, logged: findLines, master, start: installation.start };
 }
 
-async function called({ gateway }: TestProcess, { proxy }: Definition, authorization?: string) {
+async function callApi({ gateway }: TestProcess, { proxy }: Definition, authorization?: string) {
   const reply = await fetch(gateway + proxy.listen_path, authorization ? { headers: { authorization } } : {});
   return { status: reply.status, text: await reply.text() };
 }
-const status = async (...call: Parameters<typeof called>) => (await called(...call)).status;
+const status = async (...call: Parameters<typeof callApi>) => (await callApi(...call)).status;
 const cannot = {
   status: 503,
   text: '{\n    "error": "The gateway cannot check this call at the moment, please try again"\n}',
@@ -62,7 +62,7 @@ const cannot = {
 const eventuallyIs = (expected: number, ...call: Parameters<typeof status>) =>
   eventually(async () => assert.equal(await status(...call), expected));
 
-async function managed({ application: { urls } }: TestProcess, path: string) {
+async function requestManagement({ application: { urls } }: TestProcess, path: string) {
   const base = path.startsWith('/portal-api') ? urls.portal : urls.dashboard;
   const credentials = { authorization: 'some-key', 'admin-auth': 'some', 'x-gw-authorization': 'some' };
   const reply = await fetch(base + path, { headers: credentials });
@@ -127,20 +127,20 @@ test('a start without the database serves the last snapshot, refuses management,
   for (let n = 0; n < 4; n++) {
     assert.equal(await status(process, open), 200);
     assert.equal(await status(process, certified), 200);
-    assert.deepEqual(await called(process, guarded, key), cannot);
+    assert.deepEqual(await callApi(process, guarded, key), cannot);
     assert.equal(await status(process, guarded), 401);
     // What a key of the same name says of this caller is not known; whose token is wrong is known.
-    assert.deepEqual(await called(process, tokens, token), cannot);
+    assert.deepEqual(await callApi(process, tokens, token), cannot);
     assert.equal(await status(process, tokens, `${token}x`), 403);
   }
   for (const path of ['/api/apis', '/admin/organisations', '/gw/apis', '/portal-api/products']) {
-    const answer = await managed(process, path);
+    const answer = await requestManagement(process, path);
     assert.equal(answer.status, 503, `${path}: ${answer.text}`);
     assert.match(answer.text, /The database is unavailable: no connection since the start/);
   }
   for (const base of [urls.gateway, urls.dashboard, urls.portal]) assert.equal(await databasePart(base), 'fail');
   assert.deepEqual([await readiness(urls.gateway), await readiness(urls.dashboard)], [200, 503]);
-  await assert.rejects(process.settled(), { code: 'data_plane.config_not_loaded', status: 503 });
+  await assert.rejects(process.waitUntilApplied(), { code: 'data_plane.config_not_loaded', status: 503 });
 
   const elsewhere = await start('two', { 'database.url': database.url, data_dir: freshDirectory() });
   const late = openApi(upstream);
@@ -156,7 +156,7 @@ test('a start without the database serves the last snapshot, refuses management,
   assert.equal(await status(process, certified), 200);
   await eventually(async () => assert.equal(await readiness(urls.dashboard), 200));
   await process.write('POST', '/api/apis', { api_definition: open });
-  await process.settled();
+  await process.waitUntilApplied();
   assert.equal(await status(process, open), 200);
   assert.equal(await databasePart(urls.gateway), 'pass');
   assert.equal(logged('database available, offline mode ended').length, 1);
@@ -259,7 +259,7 @@ test('a database that was replaced is not written to, and the snapshot is still 
   await relay.mend();
   await eventually(() => assert.equal(logged('not the one that the config backup was made of').length, 1));
   assert.equal(await status(process, open), 200);
-  assert.equal((await managed(process, '/api/apis')).status, 503);
+  assert.equal((await requestManagement(process, '/api/apis')).status, 503);
   await process.stop();
 });
 

@@ -163,14 +163,14 @@ onEveryEngine('ownership of references', app => {
   let openId: string;
   const hiddenName = `Ledger & Books ${createPublicId()}`;
   const spelt = hiddenName.toLowerCase().replaceAll(/[^a-z0-9]/g, '-');
-  const extended = (lists: object) => ({
+  const createVersionData = (lists: object) => ({
     version_data: {
       not_versioned: true,
       versions: { Default: { name: 'Default', use_extended_paths: true, extended_paths: lists } },
     },
   });
   const rewrite = (to: string, pattern = '.*') =>
-    extended({ url_rewrites: [{ path: '/a', method: 'GET', match_pattern: pattern, rewrite_to: to }] });
+    createVersionData({ url_rewrites: [{ path: '/a', method: 'GET', match_pattern: pattern, rewrite_to: to }] });
 
   before(async () => {
     [owner, other] = [await addUser(app()), await addUser(app())];
@@ -189,7 +189,7 @@ onEveryEngine('ownership of references', app => {
     }),
     'version_data.versions.Default.extended_paths.url_rewrites[0].rewrite_to': to => rewrite(to),
     'version_data.versions.Default.extended_paths.url_rewrites[0].triggers[0].rewrite_to': to =>
-      extended({
+      createVersionData({
         url_rewrites: [
           {
             path: '/a',
@@ -298,26 +298,26 @@ onEveryEngine('ownership of references', app => {
   });
 
   test('owners, administrators and the gateway secret can reference it', async () => {
-    const given = () => classic(`/${createPublicId()}/`, { proxy: { target_url: `gw://${owned.id}/` } });
-    assert.equal((await writer(app(), owner).add(given())).status, 200);
-    assert.equal((await writer(app(), undefined).add(given())).status, 200);
-    assert.equal((await app().ask('POST', '/gw/apis', { body: given() })).status, 200);
+    const createLoopApi = () => classic(`/${createPublicId()}/`, { proxy: { target_url: `gw://${owned.id}/` } });
+    assert.equal((await writer(app(), owner).add(createLoopApi())).status, 200);
+    assert.equal((await writer(app(), undefined).add(createLoopApi())).status, 200);
+    assert.equal((await app().ask('POST', '/gw/apis', { body: createLoopApi() })).status, 200);
   });
 
   test('a name by which gw:// resolves to an API with owners cannot be taken by others', async () => {
-    const named = (name: string, api_id = createPublicId()) => ({ ...classic(`/${createPublicId()}/`), name, api_id });
-    for (const definition of [named(hiddenName), named(`${spelt} #x`), named(createPublicId(), spelt)]) {
+    const createNamedApi = (name: string, api_id = createPublicId()) => ({ ...classic(`/${createPublicId()}/`), name, api_id });
+    for (const definition of [createNamedApi(hiddenName), createNamedApi(`${spelt} #x`), createNamedApi(createPublicId(), spelt)]) {
       const { status, text } = await writer(app(), other).add(definition);
       assert.equal(status, 409, text);
     }
-    const own = named(createPublicId());
+    const own = createNamedApi(createPublicId());
     assert.equal((await writer(app(), other).add(own)).status, 200);
     const renamed = await writer(app(), other).change(own.api_id, { ...own, name: hiddenName });
     assert.deepEqual(
       [renamed.status, renamed.body.Message],
       [409, `The name ${hiddenName} is taken: choose another name`],
     );
-    assert.equal((await writer(app(), owner).add(named(hiddenName))).status, 200);
+    assert.equal((await writer(app(), owner).add(createNamedApi(hiddenName))).status, 200);
   });
 
   test('a refused reference is not served: the internal API gets only requests from APIs of its owners', async () => {

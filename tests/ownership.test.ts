@@ -94,7 +94,7 @@ onEveryEngine('API ownership', app => {
   });
 
   test('lists, searches, categories and groups omit it', async () => {
-    const listed = async (name: keyof typeof users) => {
+    const listApiIds = async (name: keyof typeof users) => {
       const { body } = await app().ask('GET', '/api/apis?p=-1', as(name));
       const { body: found } = await app().ask('GET', '/api/apis/search?q=owned&p=-1', as(name));
       const { body: categories } = await app().ask('GET', '/api/apis/categories', as(name));
@@ -106,8 +106,8 @@ onEveryEngine('API ownership', app => {
         'secret' in groups,
       ];
     };
-    assert.deepEqual(await listed('owner'), [true, true, true, true]);
-    assert.deepEqual(await listed('other'), [false, false, false, false]);
+    assert.deepEqual(await listApiIds('owner'), [true, true, true, true]);
+    assert.deepEqual(await listApiIds('other'), [false, false, false, false]);
   });
 
   test('a version of it cannot be created by a user who is not an owner', async () => {

@@ -21,7 +21,7 @@ describe('Proxying', () => {
     await app.close();
     await upstream.close();
   });
-  const echoed = async (url: string, init: RequestInit = {}) => {
+  const fetchEcho = async (url: string, init: RequestInit = {}) => {
     upstream.answer = undefined;
     const reply = await fetch(url, init);
     return {
@@ -34,11 +34,11 @@ describe('Proxying', () => {
   test('an API defined through the dashboard is served, changed and removed without a reload', async () => {
     const definition = openApi(upstream);
     const url = await publish(app, definition);
-    assert.equal((await echoed(`${url}/a`)).body.url, '/a');
+    assert.equal((await fetchEcho(`${url}/a`)).body.url, '/a');
     const moved = { ...definition, proxy: { ...definition.proxy, target_url: `${upstream.url}/v2` } };
     await app.ask('PUT', `/api/apis/${definition.api_id}`, { body: { api_definition: moved } });
     await waitUntilApplied(app);
-    assert.equal((await echoed(`${url}/a`)).body.url, '/v2/a');
+    assert.equal((await fetchEcho(`${url}/a`)).body.url, '/v2/a');
     const inactive = { ...moved, active: false };
     await app.ask('PUT', `/api/apis/${definition.api_id}`, { body: { api_definition: inactive } });
     await waitUntilApplied(app);
@@ -62,7 +62,7 @@ describe('Proxying', () => {
     test(`${strip ? 'stripped' : 'kept'} listen path, target ${target || '/'}: ${asked} reaches ${received}`, async () => {
       const definition = openApi(upstream, { proxy: { target_url: upstream.url + target, strip_listen_path: strip } });
       const url = await publish(app, definition);
-      assert.equal((await echoed(url + asked)).body.url, received.replace('{lp}', definition.proxy.listen_path));
+      assert.equal((await fetchEcho(url + asked)).body.url, received.replace('{lp}', definition.proxy.listen_path));
     });
   }
 
@@ -124,9 +124,9 @@ describe('Proxying', () => {
 
   test('the host header is the target’s, or the client’s with preserve_host_header', async () => {
     const plain = await publish(app, openApi(upstream));
-    assert.equal((await echoed(plain)).body.headers.host, new URL(upstream.url).host);
+    assert.equal((await fetchEcho(plain)).body.headers.host, new URL(upstream.url).host);
     const kept = await publish(app, openApi(upstream, { proxy: { preserve_host_header: true } }));
-    assert.equal((await echoed(kept)).body.headers.host, new URL(kept).host);
+    assert.equal((await fetchEcho(kept)).body.headers.host, new URL(kept).host);
   });
 
   test('bodies of any size pass in both directions, with and without a content-length', async () => {
@@ -237,13 +237,13 @@ describe('Proxying', () => {
   });
 
   test('a target without a scheme uses the protocol of the API, and a definition without targets is refused', async () => {
-    const balanced = (target_list: string[]) =>
+    const createBalancedApi = (target_list: string[]) =>
       openApi({ url: 'http://unused.invalid' }, { proxy: { enable_load_balancing: true, target_list } });
-    const url = await publish(app, balanced([`127.0.0.1:${upstream.port}/bare`]));
-    assert.equal((await echoed(`${url}/x`)).body.url, '/bare/x');
+    const url = await publish(app, createBalancedApi([`127.0.0.1:${upstream.port}/bare`]));
+    assert.equal((await fetchEcho(`${url}/x`)).body.url, '/bare/x');
     const alone = { target_url: '', enable_load_balancing: true, target_list: [`${upstream.url}/alone`] };
-    assert.equal((await echoed(await publish(app, openApi(upstream, { proxy: alone })))).body.url, '/alone');
-    const refused = await app.ask('POST', '/api/apis', { body: { api_definition: balanced([]) } });
+    assert.equal((await fetchEcho(await publish(app, openApi(upstream, { proxy: alone })))).body.url, '/alone');
+    const refused = await app.ask('POST', '/api/apis', { body: { api_definition: createBalancedApi([]) } });
     assert.equal(refused.status, 400);
     assert.match(refused.text, /target_list: must name at least one target/);
   });
@@ -253,7 +253,7 @@ describe('Proxying', () => {
     const url = await publish(app, openApi(upstream, { proxy: { enable_load_balancing: true, target_list: targets } }));
     const reached = new Set<string>();
     for (const _ of targets) {
-      reached.add((await echoed(url)).body.url);
+      reached.add((await fetchEcho(url)).body.url);
       await publish(app, openApi(upstream));
     }
     assert.deepEqual([...reached].sort(), ['/one', '/three', '/two']);
@@ -261,7 +261,7 @@ describe('Proxying', () => {
 
   test('User-Agent is forwarded, and set to the gateway’s when absent', async () => {
     const url = await publish(app, openApi(upstream));
-    assert.equal((await echoed(url, { headers: { 'user-agent': 'mine/1' } })).body.headers['user-agent'], 'mine/1');
+    assert.equal((await fetchEcho(url, { headers: { 'user-agent': 'mine/1' } })).body.headers['user-agent'], 'mine/1');
     const asked = httpRequest(url).end();
     const [response] = await once(asked, 'response');
     response.resume();
@@ -291,10 +291,10 @@ describe('Proxying', () => {
     const names = ['gw://inner-one/in', 'gw://Inner-One/in', 'gw://inner---two/in', 'gw://inner-two/in'];
     for (const target of [`gw://${inner.api_id}/in`, ...names]) {
       const url = await publish(app, openApi({ url: target }));
-      assert.equal((await echoed(`${url}/x`)).body.url, '/inner/in/x');
+      assert.equal((await fetchEcho(`${url}/x`)).body.url, '/inner/in/x');
     }
     const told = await publish(app, openApi({ url: `gw://${inner.api_id}/in?method=PUT&a=1&check_limits=true` }));
-    const changed = (await echoed(`${told}/x?mine=gone`)).body;
+    const changed = (await fetchEcho(`${told}/x?mine=gone`)).body;
     assert.deepEqual([changed.method, changed.url], ['PUT', '/inner/in/x?a=1']);
     const short = await publish(app, openApi({ url: 'gw://self/?loop_limit=2' }));
     assert.match(await (await fetch(short)).text(), /more than 2 loops/);

@@ -38,12 +38,12 @@ test('records beyond the queue are counted as dropped, delay no request, and sta
     };
     await Promise.all(Array.from({ length: atOnce }, caller));
   }
-  const dropped = () => metric(/^gw_records_dropped_total\{where="thread"\} (\d+)$/m);
-  while ((await dropped()) === 0) await round();
+  const countDropped = () => metric(/^gw_records_dropped_total\{where="thread"\} (\d+)$/m);
+  while ((await countDropped()) === 0) await round();
   await pool.close();
   const counted = new RegExp(`^gw_requests_total\\{api="${api.api_id}",status="4xx"\\} (\\d+)$`, 'm');
   await eventually(async () => assert.equal(await metric(counted), calls));
-  const lost = await dropped();
+  const lost = await countDropped();
   await eventually(async () => {
     const { body } = await app.ask('GET', `/api/usage/apis/${api.api_id}/1/1/2020/31/12/2099`);
     assert.equal(body.dropped, lost);

@@ -61,7 +61,7 @@ for (const engine of engines)
     const rights = ({ api_id }: Definition) => ({ access_rights: { [api_id]: { versions: ['Default'] } } });
     const client = (cn: string, more: object = {}) => makeClientCertificate(authority, cn, more);
 
-    async function asked(url: string, shows?: MadeCertificate, headers = {}): Promise<[number, string]> {
+    async function requestApi(url: string, shows?: MadeCertificate, headers = {}): Promise<[number, string]> {
       const shown = shows && { cert: shows.chainPem, key: shows.keyPem };
       const named = { servername: 'localhost', headers: { host: 'localhost', ...headers } };
       const sent = request(url, { ...shown, ...named, ca: authority.certPem, agent: false });
@@ -74,7 +74,7 @@ for (const engine of engines)
     }
     const refusal = (status: number, message: string) => [status, errorBody(message)];
     const disallowed = 'Access to this API has been disallowed';
-    const told = ({ api_id }: Definition) =>
+    const listEvents = ({ api_id }: Definition) =>
       lines.filter(it => it.event && it.api_id === api_id).map(({ event }) => event);
 
     test('with certificate authentication a registered certificate is accepted, and any other is refused', async () => {
@@ -86,21 +86,21 @@ for (const engine of engines)
       const [mine, other, lost] = [client('mine'), client('other'), client('lost')];
       const id = await upload(mine);
       const { key } = await write('/gw/keys/create', { ...rights(api), certificate: id });
-      assert.equal((await asked(url, mine))[0], 200);
+      assert.equal((await requestApi(url, mine))[0], 200);
       assert.deepEqual(
-        await asked(url, undefined, { authorization: key }),
+        await requestApi(url, undefined, { authorization: key }),
         refusal(401, 'Client certificate required'),
       );
-      assert.deepEqual(await asked(url, client('past', past)), refusal(403, 'Certificate has expired'));
-      assert.deepEqual(await asked(url, other, { authorization: key }), refusal(401, disallowed));
-      assert.deepEqual(told(api), []);
+      assert.deepEqual(await requestApi(url, client('past', past)), refusal(403, 'Certificate has expired'));
+      assert.deepEqual(await requestApi(url, other, { authorization: key }), refusal(401, disallowed));
+      assert.deepEqual(listEvents(api), []);
       await write(`/gw/keys/${other.fingerprint}`, { ...rights(api), certificate: id });
       await upload(other);
-      assert.deepEqual(await asked(url, other), refusal(401, disallowed));
-      await eventually(() => assert.deepEqual(told(api), ['AuthFailure']));
+      assert.deepEqual(await requestApi(url, other), refusal(401, disallowed));
+      await eventually(() => assert.deepEqual(listEvents(api), ['AuthFailure']));
       await write(`/gw/keys/${lost.fingerprint}`, rights(api));
-      assert.deepEqual(await asked(url, lost), refusal(403, disallowed));
-      await eventually(() => assert.deepEqual(told(api), ['AuthFailure', 'AuthFailure']));
+      assert.deepEqual(await requestApi(url, lost), refusal(403, disallowed));
+      await eventually(() => assert.deepEqual(listEvents(api), ['AuthFailure', 'AuthFailure']));
     });
 
     test('a key bound to a certificate is accepted only with it', async () => {
@@ -114,9 +114,9 @@ for (const engine of engines)
       const mine = client('bound');
       const { key } = await write('/gw/keys/create', { ...rights(api), certificate: await upload(mine) });
       const headers = { authorization: key };
-      assert.equal((await asked(url, mine, headers))[0], 200);
-      assert.deepEqual(await asked(url, undefined, headers), refusal(401, disallowed));
-      assert.deepEqual(await asked(url, client('thief'), headers), refusal(401, disallowed));
+      assert.equal((await requestApi(url, mine, headers))[0], 200);
+      assert.deepEqual(await requestApi(url, undefined, headers), refusal(401, disallowed));
+      assert.deepEqual(await requestApi(url, client('thief'), headers), refusal(401, disallowed));
     });
 
     test('an allow list accepts its certificates and those issued by its authorities, within their validity', async () => {
@@ -125,12 +125,12 @@ for (const engine of engines)
       const certificates = [await upload(mine), await upload(trusted)];
       const api = openApi(upstream, { use_mutual_tls_auth: true, client_certificates: certificates });
       const url = await publish(app, api);
-      assert.equal((await asked(url, mine))[0], 200);
-      assert.equal((await asked(url, young))[0], 200);
-      assert.deepEqual(await asked(url), refusal(403, 'Client TLS certificate is required'));
+      assert.equal((await requestApi(url, mine))[0], 200);
+      assert.equal((await requestApi(url, young))[0], 200);
+      assert.deepEqual(await requestApi(url), refusal(403, 'Client TLS certificate is required'));
       const named = `Certificate with SHA256 ${other.fingerprint} not allowed`;
-      assert.deepEqual(await asked(url, other), refusal(403, named));
-      assert.deepEqual(await asked(url, old), refusal(403, 'Certificate has expired'));
-      assert.deepEqual(told(api), []);
+      assert.deepEqual(await requestApi(url, other), refusal(403, named));
+      assert.deepEqual(await requestApi(url, old), refusal(403, 'Certificate has expired'));
+      assert.deepEqual(listEvents(api), []);
     });
   });

@@ -209,7 +209,7 @@ describe('Upstream timeouts and circuit breakers', () => {
   });
 
   describe('Circuit breakers', () => {
-    const said = (halfOpen: boolean, seconds = 600) =>
+    const createBreaker = (halfOpen: boolean, seconds = 600) =>
       endpoint(
         'circuit_breakers',
         {
@@ -224,7 +224,7 @@ describe('Upstream timeouts and circuit breakers', () => {
     const open = errorBody('Service temporarily unavailable.');
 
     test('failures open it on every thread, for its endpoint only, and emit an event', async () => {
-      for (const { url, apiId } of await publishBoth(app, upstream, said(false))) {
+      for (const { url, apiId } of await publishBoth(app, upstream, createBreaker(false))) {
         upstream.answer = (_request, response) => response.writeHead(500).end('broken');
         for (let at = 0; at < 4; at++) assert.equal((await got(`${url}/x`)).status, 500);
         upstream.requests.length = 0;
@@ -239,7 +239,7 @@ describe('Upstream timeouts and circuit breakers', () => {
     });
 
     test('in the half-open state a successful request closes it', async () => {
-      for (const { url, apiId } of await publishBoth(app, upstream, said(true))) {
+      for (const { url, apiId } of await publishBoth(app, upstream, createBreaker(true))) {
         upstream.answer = (_request, response) => response.writeHead(503).end();
         await eventually(async () => assert.equal((await got(`${url}/x`)).text, open));
         upstream.answer = undefined;
@@ -252,7 +252,7 @@ describe('Upstream timeouts and circuit breakers', () => {
     });
 
     test('it closes after its return time and emits an event', async () => {
-      for (const { url, apiId } of await publishBoth(app, upstream, said(false, 1))) {
+      for (const { url, apiId } of await publishBoth(app, upstream, createBreaker(false, 1))) {
         upstream.answer = (request, _response) => request.socket.destroy();
         await eventually(async () => assert.equal((await got(`${url}/x`)).text, open));
         upstream.answer = undefined;
@@ -264,7 +264,7 @@ describe('Upstream timeouts and circuit breakers', () => {
     });
 
     test('responses below 500 and client disconnects are not failures', async () => {
-      for (const { url } of await publishBoth(app, upstream, said(false))) {
+      for (const { url } of await publishBoth(app, upstream, createBreaker(false))) {
         upstream.answer = (_request, response) => response.writeHead(404).end();
         for (let at = 0; at < 8; at++) assert.equal((await got(`${url}/x`)).status, 404);
         const left = new AbortController();

@@ -15,16 +15,16 @@ describe('Internal loops (gw://)', () => {
     await app?.close();
     await upstream?.close();
   });
-  const shaped = (wish: Shaping) => shape(app, upstream, wish);
+  const shapeApi = (wish: Shaping) => shape(app, upstream, wish);
   const rewrite = (pattern: string, to: string) =>
-    shaped({ endpoints: [{ path: '/a/{rest}', rewrite: { pattern, to } }] });
+    shapeApi({ endpoints: [{ path: '/a/{rest}', rewrite: { pattern, to } }] });
 
   test('loops within an API and to others use the parameters of the target, never those of the client', async () => {
-    const [inner] = await shaped({
+    const [inner] = await shapeApi({
       endpoints: [{ path: '/in/{x}', method: 'POST', request: { add: { 'X-Inner': '1' } } }],
       classic: { internal: true, name: 'Inner API #tag' },
     });
-    const apis = await shaped({
+    const apis = await shapeApi({
       guarded: true,
       endpoints: [
         { path: '/self/{x}', rewrite: { pattern: '/self/(\\w+)', to: 'gw://self/hidden?y=$1' } },
@@ -45,12 +45,12 @@ describe('Internal loops (gw://)', () => {
         const { url: target, method, headers: its } = await fetchForwarded(upstream, url + path, { headers });
         return [target, method, its['x-inner']];
       };
-      const refused = async (path: string) => {
+      const fetchRefusal = async (path: string) => {
         const reply = await fetch(url + path, { headers });
         return [reply.status, await reply.text()];
       };
       assert.deepEqual(await got('/self/z?q=1'), ['/found/z', 'GET', undefined], form);
-      assert.deepEqual(await refused('/hidden'), [403, errorBody('Requested endpoint is forbidden')], form);
+      assert.deepEqual(await fetchRefusal('/hidden'), [403, errorBody('Requested endpoint is forbidden')], form);
       assert.deepEqual(await got('/id?mine=1'), ['/in/1?a=1', 'POST', '1'], form);
       assert.deepEqual(await got('/name'), ['/in/1', 'POST', '1'], form);
       assert.deepEqual(await got('/turned'), ['/in/1', 'POST', '1'], form);
@@ -58,15 +58,15 @@ describe('Internal loops (gw://)', () => {
       assert.deepEqual(await got(claims), ['/in/1?x=1&b=2', 'GET', undefined], form);
       assert.deepEqual(await got('/verb/put'), ['/in/1', 'PUT', undefined], form);
       assert.deepEqual(await got('/verb/put&loop_limit=9'), ['/in/1', 'GET', undefined], form);
-      assert.deepEqual(await refused('/nowhere'), [500, errorBody("Can't detect loop target")], form);
+      assert.deepEqual(await fetchRefusal('/nowhere'), [500, errorBody("Can't detect loop target")], form);
       const deep = (limit: number) => `Loop level too deep. Found more than ${limit} loops in single request`;
-      assert.deepEqual(await refused('/round'), [500, errorBody(deep(5))], form);
-      assert.deepEqual(await refused('/short'), [500, errorBody(deep(2))], form);
+      assert.deepEqual(await fetchRefusal('/round'), [500, errorBody(deep(5))], form);
+      assert.deepEqual(await fetchRefusal('/short'), [500, errorBody(deep(2))], form);
     }
   });
 
   test('the target API of a loop authenticates the request itself', async () => {
-    const [guarded] = await shaped({ guarded: true });
+    const [guarded] = await shapeApi({ guarded: true });
     for (const { form, url } of await rewrite('.*', `gw://${guarded!.apiId}/x`)) {
       const reply = await fetch(`${url}/a/x`);
       assert.deepEqual([reply.status, await reply.text()], [401, errorBody('Authorization field missing')], form);
@@ -76,7 +76,7 @@ describe('Internal loops (gw://)', () => {
   });
 
   test('limits are checked again in a loop only when the target requests it', async () => {
-    const apis = await shaped({
+    const apis = await shapeApi({
       guarded: true,
       endpoints: [
         { path: '/free', rewrite: { pattern: '.*', to: 'gw://self/end' } },

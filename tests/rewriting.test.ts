@@ -39,9 +39,9 @@ describe('URL rewriting', () => {
     await upstream?.close();
     await other?.close();
   });
-  const shaped = (wish: Shaping) => shape(app, upstream, wish);
+  const shapeApi = (wish: Shaping) => shape(app, upstream, wish);
   const rewrite = (pattern: string, to: string, more: Partial<Endpoint> = {}) =>
-    shaped({ endpoints: [{ path: '/a/{rest}', rewrite: { pattern, to }, ...more }] });
+    shapeApi({ endpoints: [{ path: '/a/{rest}', rewrite: { pattern, to }, ...more }] });
   const pathOf = ({ url }: Published) => new URL(url).pathname;
 
   test('captures are inserted into the target, and the query is kept only when it is captured', async () => {
@@ -140,7 +140,7 @@ describe('URL rewriting', () => {
   });
 
   test('variables in a target are escaped, and a leading one may be an absolute URL', async () => {
-    const apis = await shaped({
+    const apis = await shapeApi({
       context: true,
       guarded: true,
       endpoints: [
@@ -169,7 +169,7 @@ describe('URL rewriting', () => {
   });
 
   test('triggers: every source, any or all, negated; the first match sets the target', async () => {
-    const apis = await shaped({
+    const apis = await shapeApi({
       context: true,
       guarded: true,
       endpoints: [
@@ -231,7 +231,7 @@ describe('URL rewriting', () => {
   });
 
   test('endpoint rules and the method are those of the original path', async () => {
-    const apis = await shaped({
+    const apis = await shapeApi({
       endpoints: [
         { path: '/a', rewrite: { pattern: '.*', to: '/b' }, toMethod: 'POST', request: { add: { 'X-Of': 'a' } } },
         { path: '/b', request: { add: { 'X-Of': 'b' } } },
@@ -250,7 +250,7 @@ describe('URL rewriting', () => {
       request: { add: { 'X-Set': 'yes' } },
       response: { add: { 'X-Set': 'back' } },
     };
-    for (const api of await shaped({ endpoints: [endpoint] })) {
+    for (const api of await shapeApi({ endpoints: [endpoint] })) {
       const session = connectHttp2(app.url.gateway);
       try {
         const over = async (target: string) => {
@@ -273,8 +273,8 @@ describe('URL rewriting', () => {
     const sockets = await startSockets();
     try {
       for (const api of await shape(app, sockets, { endpoints: [endpoint] })) {
-        assert.deepEqual(await upgraded(api, '/a/x?p=y'), [101, '/b/y', 'yes'], api.form);
-        assert.deepEqual(await upgraded(api, '/a/x?p=../y'), [400], api.form);
+        assert.deepEqual(await upgradeTo(api, '/a/x?p=y'), [101, '/b/y', 'yes'], api.form);
+        assert.deepEqual(await upgradeTo(api, '/a/x?p=../y'), [400], api.form);
       }
     } finally {
       sockets.close();
@@ -294,7 +294,7 @@ describe('URL rewriting', () => {
   }
 
   /** Asks for a WebSocket: the status, and what the upstream was asked for. */
-  async function upgraded(api: Published, target: string): Promise<unknown[]> {
+  async function upgradeTo(api: Published, target: string): Promise<unknown[]> {
     const { hostname, port } = new URL(api.url);
     const headers = {
       Connection: 'Upgrade',

@@ -23,7 +23,7 @@ onEveryEngine(
     });
     after(() => upstream.close());
 
-    const guarded = (more: object = {}) => openApi(upstream, { use_keyless: false, ...more });
+    const createKeyApi = (more: object = {}) => openApi(upstream, { use_keyless: false, ...more });
     const rights = (...apis: Definition[]) =>
       Object.fromEntries(apis.map(api => [api.api_id, { versions: ['Default'] }]));
     async function write(method: string, path: string, body: object) {
@@ -42,38 +42,38 @@ onEveryEngine(
       await write('POST', '/api/portal/policies', { name: id, id, state: 'active', access_rights: {}, ...body });
       return id;
     }
-    const called = async (url: string, key: string, method = 'GET') => {
+    const callApi = async (url: string, key: string, method = 'GET') => {
       const reply = await fetch(url, { method, headers: { authorization: key } });
       const { error } = (await reply.json()) as { error?: string };
       return error === undefined ? String(reply.status) : `${reply.status} ${error}`;
     };
     async function times(count: number, url: string, key: string): Promise<number[]> {
       const found: number[] = [];
-      for (let n = 0; n < count; n++) found.push(Number((await called(url, key)).slice(0, 3)));
+      for (let n = 0; n < count; n++) found.push(Number((await callApi(url, key)).slice(0, 3)));
       return found;
     }
-    const told = (event: string, { api_id }: Definition) =>
+    const waitForEvent = (event: string, { api_id }: Definition) =>
       eventually(() => assert.ok(lines.some(line => line.event === event && line.api_id === api_id)));
 
     test('a draft policy creates no keys and keeps existing ones; a denied one blocks them and emits an event', async () => {
-      const api = guarded();
+      const api = createKeyApi();
       const url = await publish(app(), api);
       const policy = { name: createPublicId(), id: createPublicId(), access_rights: rights(api) };
       await write('POST', '/api/portal/policies', { ...policy, state: 'active' });
       const key = await makeKey({ apply_policies: [policy.id] });
       const path = `/api/portal/policies/${policy.id}`;
       await write('PUT', path, { ...policy, state: 'draft' });
-      assert.equal(await called(url, key), '200');
+      assert.equal(await callApi(url, key), '200');
       assert.equal((await app().ask('POST', '/api/keys', { body: { apply_policies: [policy.id] } })).status, 400);
       await write('PUT', path, { ...policy, state: 'deny' });
-      assert.equal(await called(url, key), '403 Key is inactive, please renew');
-      await told('KeyExpired', api);
+      assert.equal(await callApi(url, key), '403 Key is inactive, please renew');
+      await waitForEvent('KeyExpired', api);
       await write('PUT', path, { ...policy, state: 'active' });
-      assert.equal(await called(url, key), '200');
+      assert.equal(await callApi(url, key), '200');
     });
 
     test('partitioned policies are combined: access rights, rate limit and quota', async () => {
-      const api = guarded();
+      const api = createKeyApi();
       const url = await publish(app(), api);
       const access_rights = rights(api);
       const opens = await makePolicy({ access_rights, partitions: { acl: true } });
@@ -86,13 +86,13 @@ onEveryEngine(
       });
       assert.deepEqual(await times(2, url, await makeKey({ apply_policies: [opens] })), [200, 200]);
       assert.deepEqual(await times(3, url, await makeKey({ apply_policies: [opens, rate] })), [200, 200, 429]);
-      await told('RatelimitExceeded', api);
+      await waitForEvent('RatelimitExceeded', api);
       assert.deepEqual(await times(3, url, await makeKey({ apply_policies: [opens, rate, quota] })), [200, 403, 429]);
-      await told('QuotaExceeded', api);
+      await waitForEvent('QuotaExceeded', api);
     });
 
     test('a per-API policy counts each API separately', async () => {
-      const [first, second] = [guarded(), guarded()];
+      const [first, second] = [createKeyApi(), createKeyApi()];
       const [one, two] = [await publish(app(), first), await publish(app(), second)];
       const limit = { rate: 1, per: 3600, quota_max: -1 };
       const access_rights = {
@@ -106,37 +106,37 @@ onEveryEngine(
     });
 
     test('a right can be limited to paths and methods, in any encoding, and rate limit single endpoints', async () => {
-      const api = guarded();
+      const api = createKeyApi();
       const url = await publish(app(), api);
       const endpoints = [{ path: '/rare', methods: [{ name: 'GET', limit: { rate: 1, per: 3600 } }] }];
       const allowed_urls = [{ url: '/(rare|open)', methods: ['GET'] }];
       const access_rights = { [api.api_id]: { versions: ['Default'], allowed_urls, endpoints } };
       const key = await makeKey({ access_rights });
       const refused = '403 Access to this resource has been disallowed';
-      assert.equal(await called(`${url}/open`, key), '200');
-      assert.equal(await called(`${url}/open`, key, 'DELETE'), refused);
+      assert.equal(await callApi(`${url}/open`, key), '200');
+      assert.equal(await callApi(`${url}/open`, key, 'DELETE'), refused);
       for (const path of ['/closed', '/open/../closed', '/%63losed', '//closed', '/closed/open'])
-        assert.equal(await called(url + path, key), refused, path);
+        assert.equal(await callApi(url + path, key), refused, path);
       assert.deepEqual(await times(2, `${url}/rare`, key), [200, 429]);
-      assert.equal(await called(`${url}/%72are`, key), '429 Rate Limit Exceeded');
-      assert.equal(await called(`${url}/open`, key), '200');
+      assert.equal(await callApi(`${url}/%72are`, key), '429 Rate Limit Exceeded');
+      assert.equal(await callApi(`${url}/open`, key), '200');
     });
 
     test('an expired key is refused and emits an event; a key for another API is refused', async () => {
-      const [api, other] = [guarded(), guarded()];
+      const [api, other] = [createKeyApi(), createKeyApi()];
       const [url, otherUrl] = [await publish(app(), api), await publish(app(), other)];
       const key = await makeKey({ access_rights: rights(api), expires: Math.ceil(Date.now() / 1000) });
-      await eventually(async () => assert.equal(await called(url, key), '401 Key has expired, please renew'));
-      await told('KeyExpired', api);
+      await eventually(async () => assert.equal(await callApi(url, key), '401 Key has expired, please renew'));
+      await waitForEvent('KeyExpired', api);
       const good = await makeKey({ access_rights: rights(api) });
-      assert.equal(await called(url, good), '200');
-      assert.equal(await called(otherUrl, good), '403 Access to this API has been disallowed');
-      assert.equal(await called(url, 'nobody-has-this'), '403 Access to this API has been disallowed');
-      await told('AuthFailure', api);
+      assert.equal(await callApi(url, good), '200');
+      assert.equal(await callApi(otherUrl, good), '403 Access to this API has been disallowed');
+      assert.equal(await callApi(url, 'nobody-has-this'), '403 Access to this API has been disallowed');
+      await waitForEvent('AuthFailure', api);
     });
 
     test('with several authentication methods all must pass, and the base identity decides whose limits apply', async () => {
-      const api = guarded({
+      const api = createKeyApi({
         use_basic_auth: true,
         use_standard_auth: true,
         base_identity_provided_by: 'basic_auth_user',
@@ -180,9 +180,9 @@ onEveryEngine(
       ],
     ] as const)
       test(`an API that needs ${what} gets 503 without it, and its status names the reason`, async () => {
-        const api = guarded(definition);
+        const api = createKeyApi(definition);
         const url = await publish(app(), api);
-        assert.equal(await called(url, 'x'), '503 This API is not available');
+        assert.equal(await callApi(url, 'x'), '503 This API is not available');
         for (const surface of ['api', 'gw']) {
           const { body, text } = await app().ask('GET', `/${surface}/apis/${api.api_id}/status`);
           assert.deepEqual([body.served, body.reason], [false, reason], text);
@@ -193,7 +193,7 @@ onEveryEngine(
       const secret = Buffer.from('a secret of some length, shared').toString('base64');
       const token = mint({ sub: 'ann' }, 'a secret of some length, shared', { alg: 'HS256' });
       const [classic, id, other] = [createPublicId(), `o${createPublicId()}`, createPublicId()];
-      const api = guarded({ enable_jwt: true, jwt_source: secret, jwt_default_policies: [classic] });
+      const api = createKeyApi({ enable_jwt: true, jwt_source: secret, jwt_default_policies: [classic] });
       const scopes = { scopeToPolicyMapping: [{ scope: 'read', policyId: other }] };
       const header = { enabled: true, name: 'Authorization' };
       const jwt = { enabled: true, header, source: secret, signingMethod: 'hmac', defaultPolicies: [classic], scopes };
@@ -216,34 +216,34 @@ onEveryEngine(
       await write('POST', '/gw/apis/oas', oas);
       const oasUrl = `${app().url.gateway}/${id}/`;
       const unavailable = '503 This API is not available';
-      assert.equal(await called(url, token), unavailable);
-      assert.equal(await called(oasUrl, token), unavailable);
+      assert.equal(await callApi(url, token), unavailable);
+      assert.equal(await callApi(oasUrl, token), unavailable);
       const status = await app().ask('GET', `/gw/apis/${api.api_id}/status`);
       assert.deepEqual([status.body.served, status.body.reason], [false, `the policy ${classic} is missing`]);
       const access_rights = { [api.api_id]: { versions: ['Default'] }, [id]: { versions: [''] } };
       await makePolicy({ id: classic, access_rights });
-      assert.equal(await called(url, token), '200');
-      assert.equal(await called(oasUrl, token), unavailable);
+      assert.equal(await callApi(url, token), '200');
+      assert.equal(await callApi(oasUrl, token), unavailable);
       await makePolicy({ id: other, access_rights });
-      assert.equal(await called(oasUrl, token), '200');
+      assert.equal(await callApi(oasUrl, token), '200');
       await write('DELETE', `/api/portal/policies/${classic}`, {});
-      assert.equal(await called(url, token), unavailable);
-      assert.equal(await called(oasUrl, token), unavailable);
+      assert.equal(await callApi(url, token), unavailable);
+      assert.equal(await callApi(oasUrl, token), unavailable);
     });
 
     test('a past expiry creates a key without one, and does not change an existing expiry', async () => {
-      const api = guarded();
+      const api = createKeyApi();
       const url = await publish(app(), api);
       const body = { access_rights: rights(api), expires: Math.floor(Date.now() / 1000) - 60 };
       const key = await makeKey(body);
-      assert.equal(await called(url, key), '200');
+      assert.equal(await callApi(url, key), '200');
       assert.equal((await app().ask('GET', `/api/keys/${key}`)).body.data.expires, 0);
       const expires = body.expires + 3660;
       await write('PUT', `/api/keys/${key}`, { ...body, expires });
       await write('PUT', `/api/keys/${key}`, body);
       assert.equal((await app().ask('GET', `/api/keys/${key}`)).body.data.expires, expires);
       await write('PUT', `/api/keys/${key}`, { ...body, expires: 1 });
-      assert.equal(await called(url, key), '401 Key has expired, please renew');
+      assert.equal(await callApi(url, key), '401 Key has expired, please renew');
     });
   },
   { onLog },

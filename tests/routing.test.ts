@@ -18,7 +18,7 @@ describe('Routing', () => {
   });
 
   /** An API whose upstream path names it. */
-  const named = (name: string, listen_path: string, more: Record<string, unknown> = {}) => {
+  const createNamedApi = (name: string, listen_path: string, more: Record<string, unknown> = {}) => {
     const { proxy, ...rest } = more as { proxy?: object };
     return openApi(upstream, { ...rest, proxy: { listen_path, target_url: `${upstream.url}/${name}`, ...proxy } });
   };
@@ -41,7 +41,7 @@ describe('Routing', () => {
   const write = (definition: object) => app.ask('POST', '/api/apis', { body: { api_definition: definition } });
 
   test('listen paths match whole segments, longest first, in any order of creation', async () => {
-    await serve(named('short', '/app'), named('long', '/app/long/path'), named('middle', '/app/long/'));
+    await serve(createNamedApi('short', '/app'), createNamedApi('long', '/app/long/path'), createNamedApi('middle', '/app/long/'));
     await expect([
       ['/app', '/short'],
       ['/app/', '/short'],
@@ -58,10 +58,10 @@ describe('Routing', () => {
 
   test('path parameters match one segment by their pattern, and literal segments take precedence', async () => {
     await serve(
-      named('open', '/shop/{tenant}/items'),
-      named('digits', '/shop/{id:[0-9]+}/things'),
-      named('fixed', '/shop/main'),
-      named('kept', '/kept/{tenant}', { proxy: { strip_listen_path: false } }),
+      createNamedApi('open', '/shop/{tenant}/items'),
+      createNamedApi('digits', '/shop/{id:[0-9]+}/things'),
+      createNamedApi('fixed', '/shop/main'),
+      createNamedApi('kept', '/kept/{tenant}', { proxy: { strip_listen_path: false } }),
     );
     await expect([
       ['/shop/acme/items/7', '/open/7'],
@@ -77,11 +77,11 @@ describe('Routing', () => {
   test('a domain has its own routes, matched case-insensitively and without port', async () => {
     const domain = `${createPublicId()}.example`;
     await serve(
-      named('anywhere', '/where'),
-      named('domain', '/where', { domain }),
-      named('dotted', '/dotted', { domain: `${domain.toUpperCase()}.` }),
-      named('off', '/off', { domain: `off.${domain}`, domain_disabled: true }),
-      named('tenant', '/where', { domain: `{tenant}.${domain}` }),
+      createNamedApi('anywhere', '/where'),
+      createNamedApi('domain', '/where', { domain }),
+      createNamedApi('dotted', '/dotted', { domain: `${domain.toUpperCase()}.` }),
+      createNamedApi('off', '/off', { domain: `off.${domain}`, domain_disabled: true }),
+      createNamedApi('tenant', '/where', { domain: `{tenant}.${domain}` }),
     );
     await expect([
       ['/where', '/anywhere'],
@@ -98,7 +98,7 @@ describe('Routing', () => {
   });
 
   test('equivalent paths are one route, in definitions and in requests', async () => {
-    await serve(named('bare', 'bare/inner'), named('double', '//double///inner'), named('wide', '/café'));
+    await serve(createNamedApi('bare', 'bare/inner'), createNamedApi('double', '//double///inner'), createNamedApi('wide', '/café'));
     await expect([
       ['/bare/inner', '/bare'],
       ['//bare//inner//x', '/bare/x'],
@@ -112,24 +112,24 @@ describe('Routing', () => {
 
   test('a route in use is refused when written, and keeps its API', async () => {
     const domain = `${createPublicId()}.example`;
-    await serve(named('first', '/taken/{id}'), named('first', '/taken', { domain }));
+    await serve(createNamedApi('first', '/taken/{id}'), createNamedApi('first', '/taken', { domain }));
     const same = [
-      named('second', 'taken/{other}/'),
-      named('second', '/taken//{id}'),
-      named('second', '/taken/', { domain: domain.toUpperCase() }),
-      named('second', '/taken/{id}', { active: false }),
+      createNamedApi('second', 'taken/{other}/'),
+      createNamedApi('second', '/taken//{id}'),
+      createNamedApi('second', '/taken/', { domain: domain.toUpperCase() }),
+      createNamedApi('second', '/taken/{id}', { active: false }),
     ];
     for (const definition of same) {
       const { status, text } = await write(definition);
       assert.equal(status, 409, text);
     }
-    assert.equal((await write(named('third', '/taken/{id}', { domain: `other.${domain}` }))).status, 200);
+    assert.equal((await write(createNamedApi('third', '/taken/{id}', { domain: `other.${domain}` }))).status, 200);
     await expect([['/taken/7/x', '/first/x']]);
   });
 
   test('an inactive or internal API has no route, and follows changes of its definition', async () => {
-    const inactive = named('inactive', `/${createPublicId()}`, { active: false });
-    const internal = named('internal', `/${createPublicId()}`, { internal: true });
+    const inactive = createNamedApi('inactive', `/${createPublicId()}`, { active: false });
+    const internal = createNamedApi('internal', `/${createPublicId()}`, { internal: true });
     await serve(inactive, internal);
     const path = (api: Definition) => api.proxy.listen_path;
     await expect([
@@ -149,11 +149,11 @@ describe('Routing', () => {
 
   test('an API that moves releases its old route immediately', async () => {
     const [from, to] = [`/${createPublicId()}`, `/${createPublicId()}`];
-    const mover = named('mover', from);
+    const mover = createNamedApi('mover', from);
     await serve(mover);
     const moved = { ...mover, proxy: { ...mover.proxy, listen_path: to } };
     await app.ask('PUT', `/api/apis/${mover.api_id}`, { body: { api_definition: moved } });
-    await serve(named('next', from));
+    await serve(createNamedApi('next', from));
     await expect([
       [from, '/next'],
       [to, '/mover'],
@@ -162,7 +162,7 @@ describe('Routing', () => {
 
   test('a name shared by several APIs resolves while one of them exists', async () => {
     const name = `Twin ${createPublicId()}`;
-    const twins = [named('one', '', { name, internal: true }), named('two', '', { name, internal: true })];
+    const twins = [createNamedApi('one', '', { name, internal: true }), createNamedApi('two', '', { name, internal: true })];
     await serve(...twins);
     const outer = openApi({ url: `gw://${name.toLowerCase().replace(' ', '-')}` });
     const url = new URL(await publish(app, outer));
@@ -176,7 +176,7 @@ describe('Routing', () => {
 
   test('an inactive API is not reachable by gw://, and another one of the same name is', async () => {
     const name = `Sleeper ${createPublicId()}`;
-    const off = named('off', '', { name, internal: true, active: false });
+    const off = createNamedApi('off', '', { name, internal: true, active: false });
     await serve(off);
     const loopsTo = async (id: string) => new URL(await publish(app, openApi({ url: `gw://${id}` }))).pathname;
     const [byId, byName] = [await loopsTo(off.api_id), await loopsTo(name.toLowerCase().replace(' ', '-'))];
@@ -184,7 +184,7 @@ describe('Routing', () => {
       [`${byId}/x`, 500],
       [`${byName}/x`, 500],
     ]);
-    await serve(named('on', '', { name, internal: true }));
+    await serve(createNamedApi('on', '', { name, internal: true }));
     await expect([
       [`${byId}/x`, 500],
       [`${byName}/x`, '/on/x'],

@@ -17,7 +17,7 @@ import { startUpstream, type Upstream } from './support/upstream.ts';
 
 /** Secrets inside definitions rest in the database as ciphertext. */
 
-const planted = (what: string) => `planted-${what}-${createSecretText()}`;
+const createPlantedText = (what: string) => `planted-${what}-${createSecretText()}`;
 const databaseText = async ({ engine, db }: Records, file: string): Promise<string> => {
   if (engine === 'postgres')
     return JSON.stringify((await sql`select apis::text, meta::text from apis, meta`.execute(db)).rows);
@@ -31,7 +31,7 @@ before(async () => {
 });
 after(() => upstream.close());
 
-const forwardedBy = () => upstream.requests.at(-1)!.headers.authorization;
+const readForwardedCredential = () => upstream.requests.at(-1)!.headers.authorization;
 const basic = (password: string) => `Basic ${Buffer.from(`ann:${password}`).toString('base64')}`;
 const withPassword = (password: string) =>
   openApi(upstream, { upstream_auth: { enabled: true, basic_auth: { enabled: true, username: 'ann', password } } });
@@ -40,7 +40,7 @@ onEveryEngine('Encryption of secrets in definitions at rest', app => {
   const text = () => databaseText(app().application.installation.records, join(app().directory, 'gw.db'));
 
   test('a secret is in no file or table in plain text, reaches the upstream, and is returned to users who may write', async () => {
-    const secrets = { password: planted('password'), next: planted('next'), hook: planted('hook') };
+    const secrets = { password: createPlantedText('password'), next: createPlantedText('next'), hook: createPlantedText('hook') };
     rememberSecrets(secrets);
     const api = withPassword(secrets.password);
     const hook_references = [
@@ -50,7 +50,7 @@ onEveryEngine('Encryption of secrets in definitions at rest', app => {
     assert.equal(made.status, 200, made.text);
     await waitUntilApplied(app());
     await fetch(app().url.gateway + api.proxy.listen_path);
-    assert.equal(forwardedBy(), basic(secrets.password));
+    assert.equal(readForwardedCredential(), basic(secrets.password));
     const read = (await app().ask('GET', `/api/apis/${api.api_id}`)).body;
     assert.equal(read.api_definition.upstream_auth.basic_auth.password, secrets.password);
     assert.deepEqual(read.hook_references, hook_references);
@@ -60,16 +60,16 @@ onEveryEngine('Encryption of secrets in definitions at rest', app => {
     assert.equal(put.status, 200, put.text);
     await waitUntilApplied(app());
     await fetch(app().url.gateway + api.proxy.listen_path);
-    assert.equal(forwardedBy(), basic(secrets.next));
+    assert.equal(readForwardedCredential(), basic(secrets.next));
     const kept = await text();
     assert.ok(kept.includes(api.api_id));
     for (const [name, secret] of Object.entries(secrets)) assert.ok(!kept.includes(secret), name);
   });
 
   test('an API with tampered ciphertext is not served, and other APIs are', async () => {
-    const damaged = withPassword(planted('damaged'));
+    const damaged = withPassword(createPlantedText('damaged'));
     const url = await publish(app(), damaged);
-    const whole = await publish(app(), withPassword(planted('whole')));
+    const whole = await publish(app(), withPassword(createPlantedText('whole')));
     const { records } = app().application.installation;
     await records.write(async () => {
       const query = records.db.selectFrom('apis').select(['id', 'body']).where('api_id', '=', damaged.api_id);
@@ -103,8 +103,8 @@ for (const engine of engines)
       const given = { data_dir: directory, ...address };
       const installation = await testInstallation('sqlite', given, line => lines.push(line));
       closing.push(installation.close);
-      const logged = () => lines.filter(line => line.includes('secrets inside definitions sealed'));
-      return { file, start: installation.start, records: database ? { url: database.url } : { file }, logged };
+      const findSealingLines = () => lines.filter(line => line.includes('secrets inside definitions sealed'));
+      return { file, start: installation.start, records: database ? { url: database.url } : { file }, logged: findSealingLines };
     }
 
     /** The rows as they were written before secrets were sealed, freed pages with older versions of them included. */
@@ -120,12 +120,12 @@ for (const engine of engines)
 
     const serves = async ({ gateway }: TestProcess, password: string, path: string) => {
       const { status } = await fetch(gateway + path);
-      assert.deepEqual([status, forwardedBy()], [200, basic(password)]);
+      assert.deepEqual([status, readForwardedCredential()], [200, basic(password)]);
     };
 
     test('the next start encrypts its secrets, and serves and returns the same definitions', async () => {
       const { file, start, records, logged } = await place();
-      const secrets = { password: planted('password'), signing: planted('signing'), older: planted('older') };
+      const secrets = { password: createPlantedText('password'), signing: createPlantedText('signing'), older: createPlantedText('older') };
       rememberSecrets(secrets);
       const first = await start();
       const api = withPassword(secrets.password);
@@ -176,7 +176,7 @@ for (const engine of engines)
     if (engine === 'postgres')
       test('processes that start concurrently encrypt it once', async () => {
         const { start, logged } = await place();
-        const password = planted('together');
+        const password = createPlantedText('together');
         const first = await start();
         const apis = Array.from({ length: 30 }, () => withPassword(password));
         for (const it of apis) await first.write('POST', '/api/apis', { api_definition: it });

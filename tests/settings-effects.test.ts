@@ -10,11 +10,11 @@ import { openApi, publish, waitUntilApplied } from './support/traffic.ts';
 import type { Upstream } from './support/upstream.ts';
 import { withSettings } from './support/with-settings.ts';
 
-const guarded = (upstream: Upstream, more: Record<string, unknown> = {}) =>
+const createKeyApi = (upstream: Upstream, more: Record<string, unknown> = {}) =>
   openApi(upstream, { use_keyless: false, use_standard_auth: true, auth_configs: { authToken: {} }, ...more });
 
 /** Two versions by header, the first one the default. */
-const versioned = (upstream: Upstream, fallback = false) =>
+const createVersionedApi = (upstream: Upstream, fallback = false) =>
   openApi(upstream, {
     definition: { location: 'header', key: 'x-version', fallback_to_default: fallback },
     version_data: {
@@ -25,7 +25,7 @@ const versioned = (upstream: Upstream, fallback = false) =>
   });
 
 /** Sends bytes as they are and gives everything that comes back until the connection ends. */
-async function spoken(url: string, text: string): Promise<string> {
+async function exchangeText(url: string, text: string): Promise<string> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
   let heard = '';
@@ -40,14 +40,14 @@ async function spoken(url: string, text: string): Promise<string> {
 
 withSettings('Default settings', {}, (app, upstream) => {
   test('only refusals name the product', async () => {
-    const url = await publish(app(), guarded(upstream()));
+    const url = await publish(app(), createKeyApi(upstream()));
     assert.equal((await fetch(url)).headers.get('x-generator'), 'gatewright');
     const open = await publish(app(), openApi(upstream()));
     assert.equal((await fetch(open)).headers.has('x-generator'), false);
   });
 
   test('connections are kept alive, and responses do not name the default version', async () => {
-    const url = await publish(app(), versioned(upstream()));
+    const url = await publish(app(), createVersionedApi(upstream()));
     const reply = await fetch(url);
     assert.equal(reply.headers.get('connection'), 'keep-alive');
     assert.equal([...reply.headers.values()].includes('v1'), false);
@@ -71,22 +71,22 @@ withSettings(
   },
   (app, upstream) => {
     test('gateway.generator_header: refusals do not name the product', async () => {
-      const reply = await fetch(await publish(app(), guarded(upstream())));
+      const reply = await fetch(await publish(app(), createKeyApi(upstream())));
       assert.equal(reply.status, 400);
       assert.equal(reply.headers.has('x-generator'), false);
     });
 
     test('gateway.close_connections: every response closes its connection, also refusals and 404', async () => {
-      const { listen_path: open } = await published(openApi(upstream()));
-      const { listen_path: closed } = await published(guarded(upstream()));
+      const { listen_path: open } = await publishProxy(openApi(upstream()));
+      const { listen_path: closed } = await publishProxy(createKeyApi(upstream()));
       for (const path of [open, closed, '/nowhere', '/live']) {
-        const heard = await spoken(app().url.gateway, `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
+        const heard = await exchangeText(app().url.gateway, `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
         assert.match(heard, /\r\nconnection: close\r\n/i, path);
       }
     });
 
     test('gateway.close_connections: an HTTP/2 connection closes after the response', async () => {
-      const { listen_path } = await published(openApi(upstream()));
+      const { listen_path } = await publishProxy(openApi(upstream()));
       const session = connectHttp2(app().url.gateway);
       const ended = once(session, 'close');
       const stream = session.request({ ':path': listen_path });
@@ -97,7 +97,7 @@ withSettings(
     });
 
     test('gateway.error_messages: sets status and message of a refusal, in the client’s format', async () => {
-      const url = await publish(app(), guarded(upstream()));
+      const url = await publish(app(), createKeyApi(upstream()));
       const missing = await fetch(url);
       assert.equal(missing.status, 400);
       assert.equal(await missing.text(), '{\n    "error": "Where is your \\"key\\"?"\n}');
@@ -107,7 +107,7 @@ withSettings(
     });
 
     test('gateway.error_messages: omitted members keep their default', async () => {
-      const url = await publish(app(), guarded(upstream()));
+      const url = await publish(app(), createKeyApi(upstream()));
       const unknown = await fetch(url, { headers: { authorization: 'nobody-knows-this-key' } });
       assert.equal(unknown.status, 403);
       assert.equal(await unknown.text(), '{\n    "error": "Who are you?"\n}');
@@ -121,7 +121,7 @@ withSettings(
     });
 
     test('gateway.version_header: names the version served to a request without one', async () => {
-      const url = await publish(app(), versioned(upstream()));
+      const url = await publish(app(), createVersionedApi(upstream()));
       assert.equal((await fetch(url)).headers.get('x-default-version'), 'v1');
       const named = await fetch(url, { headers: { 'x-version': 'v2' } });
       assert.equal(named.status, 200);
@@ -129,7 +129,7 @@ withSettings(
     });
 
     test('gateway.version_header: names the version served to a request with an unknown one', async () => {
-      const url = await publish(app(), versioned(upstream(), true));
+      const url = await publish(app(), createVersionedApi(upstream(), true));
       const unknown = await fetch(url, { headers: { 'x-version': 'v9' } });
       assert.equal(unknown.headers.get('x-default-version'), 'v1');
     });
@@ -144,7 +144,7 @@ withSettings(
       }
     });
 
-    async function published(definition: ReturnType<typeof openApi>) {
+    async function publishProxy(definition: ReturnType<typeof openApi>) {
       await publish(app(), definition);
       return definition.proxy;
     }
@@ -161,7 +161,7 @@ withSettings(
       assert.equal(await reply.text(), 'Request Entity Too Large');
     };
     const bodyEchoed = async (reply: Response) => ((await reply.json()) as { body: string }).body;
-    const chunked = (...sizes: number[]) => ({
+    const createChunkedBody = (...sizes: number[]) => ({
       method: 'POST',
       duplex: 'half' as const,
       body: ReadableStream.from(sizes.map(size => new Uint8Array(size).fill(120))),
@@ -177,8 +177,8 @@ withSettings(
     test('gateway.max_request_body_bytes: a chunked body is refused when it exceeds the limit', async () => {
       const url = await publish(app(), openApi(upstream()));
       const before = upstream().requests.length;
-      await tooLarge(await fetch(url, chunked(500, 500, 1)));
-      assert.equal((await bodyEchoed(await fetch(url, chunked(500, 500)))).length, 1000);
+      await tooLarge(await fetch(url, createChunkedBody(500, 500, 1)));
+      assert.equal((await bodyEchoed(await fetch(url, createChunkedBody(500, 500)))).length, 1000);
       assert.equal(upstream().requests.length, before + 1, 'no upstream took the larger one for a whole call');
     });
 
@@ -192,7 +192,7 @@ withSettings(
         app(),
         openApi(upstream(), { use_keyless: false, use_basic_auth: true, basic_auth: basic }),
       );
-      await tooLarge(await fetch(url, chunked(1001)));
+      await tooLarge(await fetch(url, createChunkedBody(1001)));
     });
 
     test('gateway.max_response_body_bytes: a response with a larger content-length becomes an error', async () => {
@@ -237,38 +237,38 @@ withSettings(
     'management.page_size': '2',
   },
   (app, upstream) => {
-    const echoed = async (url: string) => {
+    const fetchEchoedUrl = async (url: string) => {
       const reply = await fetch(url);
       return reply.status === 200 ? ((await reply.json()) as { url: string }).url : reply.status;
     };
 
     test('gateway.listen_path_match: prefix matches every path that starts with the listen path', async () => {
       const url = await publish(app(), openApi(upstream()));
-      assert.equal(await echoed(`${url}more/x`), '/more/x');
+      assert.equal(await fetchEchoedUrl(`${url}more/x`), '/more/x');
     });
 
     test('gateway.api_id_paths: an API is served at its id too, and never in place of another', async () => {
       const definition = openApi(upstream());
       await publish(app(), definition);
-      assert.equal(await echoed(`${app().url.gateway}/${definition.api_id}/x`), '/x');
-      assert.equal(await echoed(`${app().url.gateway}/${definition.api_id}`), '/');
+      assert.equal(await fetchEchoedUrl(`${app().url.gateway}/${definition.api_id}/x`), '/x');
+      assert.equal(await fetchEchoedUrl(`${app().url.gateway}/${definition.api_id}`), '/');
       const other = openApi(upstream(), {
         proxy: { listen_path: `/${definition.api_id}`, target_url: `${upstream().url}/other` },
       });
       await publish(app(), other);
-      assert.equal(await echoed(`${app().url.gateway}/${definition.api_id}/x`), '/other/x');
+      assert.equal(await fetchEchoedUrl(`${app().url.gateway}/${definition.api_id}/x`), '/other/x');
       const hidden = openApi(upstream(), { internal: true });
       await publish(app(), hidden);
-      assert.equal(await echoed(`${app().url.gateway}/${hidden.api_id}/x`), 404);
+      assert.equal(await fetchEchoedUrl(`${app().url.gateway}/${hidden.api_id}/x`), 404);
     });
 
     test('gateway.encoded_slashes: escaped slashes stay escaped', async () => {
       const url = await publish(app(), openApi(upstream()));
-      assert.equal(await echoed(`${url}/a%2fb`), '/a%2Fb');
+      assert.equal(await fetchEchoedUrl(`${url}/a%2fb`), '/a%2Fb');
     });
 
     test('keys.min_length: a shorter key is refused, and cannot be created', async () => {
-      const url = await publish(app(), guarded(upstream()));
+      const url = await publish(app(), createKeyApi(upstream()));
       const { status, text } = await app().ask('POST', '/gw/keys/nineteen-characters', { body: {} });
       assert.equal(status, 400);
       assert.match(text, /20/);

@@ -7,7 +7,7 @@ import { errorBody } from './support/step-harness.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 
 /** A limit for everything, and one for an endpoint; 0 says nothing. */
-const limited = (everywhere: number, endpoint: number, isOff = false): Said => ({
+const createSizeLimits = (everywhere: number, endpoint: number, isOff = false): Said => ({
   classic: {
     version_data: {
       not_versioned: true,
@@ -31,7 +31,7 @@ const limited = (everywhere: number, endpoint: number, isOff = false): Said => (
   document: { paths: { '/small': { post: { operationId: 'small', responses: {} } } } },
 });
 
-const chunked = (...texts: string[]) =>
+const createChunkedBody = (...texts: string[]) =>
   new ReadableStream({
     start(controller) {
       for (const text of texts) controller.enqueue(new TextEncoder().encode(text));
@@ -65,7 +65,7 @@ for (const mustSay of [true, false]) {
     });
 
     test('the limits of an endpoint and of the API both apply', async () => {
-      for (const api of await publishBoth(app, upstream, limited(10, 5))) {
+      for (const api of await publishBoth(app, upstream, createSizeLimits(10, 5))) {
         assert.deepEqual(await send(api, '/small', '12345'), passes, api.form);
         assert.deepEqual(await send(api, '/small', '123456'), tooLarge, api.form);
         assert.deepEqual(await send(api, '/other', '1234567890'), passes, api.form);
@@ -76,31 +76,31 @@ for (const mustSay of [true, false]) {
     });
 
     test('the limit of the API applies to endpoints with a larger one', async () => {
-      for (const api of await publishBoth(app, upstream, limited(5, 10)))
+      for (const api of await publishBoth(app, upstream, createSizeLimits(5, 10)))
         assert.deepEqual(await send(api, '/small', '123456'), tooLarge, api.form);
     });
 
     test('a limit that is disabled or 0 has no effect', async () => {
-      for (const api of await publishBoth(app, upstream, limited(5, 0, true)))
+      for (const api of await publishBoth(app, upstream, createSizeLimits(5, 0, true)))
         assert.deepEqual(await send(api, '/small', '123456'), passes, api.form);
     });
 
     if (mustSay) {
       test('a body without content-length gets 411', async () => {
-        for (const api of await publishBoth(app, upstream, limited(10, 5)))
-          assert.deepEqual(await send(api, '/small', chunked('1')), unsaid, api.form);
+        for (const api of await publishBoth(app, upstream, createSizeLimits(10, 5)))
+          assert.deepEqual(await send(api, '/small', createChunkedBody('1')), unsaid, api.form);
       });
     } else {
       test('a body without content-length is checked while it is read', async () => {
-        for (const api of await publishBoth(app, upstream, limited(10, 5))) {
-          assert.deepEqual(await send(api, '/small', chunked('123', '45')), passes, api.form);
-          assert.deepEqual(await send(api, '/small', chunked('123', '456')), tooLarge, api.form);
-          assert.deepEqual(await send(api, '/other', chunked('12345', '67890')), passes, api.form);
+        for (const api of await publishBoth(app, upstream, createSizeLimits(10, 5))) {
+          assert.deepEqual(await send(api, '/small', createChunkedBody('123', '45')), passes, api.form);
+          assert.deepEqual(await send(api, '/small', createChunkedBody('123', '456')), tooLarge, api.form);
+          assert.deepEqual(await send(api, '/other', createChunkedBody('12345', '67890')), passes, api.form);
         }
       });
 
       test('it is refused before its end, without being buffered', async () => {
-        const [api] = await publishBoth(app, upstream, limited(100_000, 0));
+        const [api] = await publishBoth(app, upstream, createSizeLimits(100_000, 0));
         const { port, pathname } = new URL(api!.url);
         const caller = await call(Number(port));
         caller.send(`POST ${pathname}/x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n`);

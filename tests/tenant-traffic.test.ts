@@ -164,7 +164,7 @@ onEveryEngine(
     });
     after(() => upstream?.close());
 
-    async function shown(servername: string): Promise<string> {
+    async function fetchServerCertificate(servername: string): Promise<string> {
       const port = Number(new URL(app().url.gateway).port);
       const socket = connect({ port, host: '127.0.0.1', servername, rejectUnauthorized: false });
       await once(socket, 'secureConnect');
@@ -188,24 +188,24 @@ onEveryEngine(
       const ofA = await upload(a, ['pay.example']);
       const ofB = await upload(b, ['pay.example', 'deep.pay.example']);
       const at = (listen_path: string, more: object) => openApi(upstream, { ...more, proxy: { listen_path } });
-      const plain = await shown('pay.example');
+      const plain = await fetchServerCertificate('pay.example');
       await force(app(), a, at('/first/', { domain: 'pay.example' }));
       await force(app(), b, at('/second/', { domain: 'pay.example', certificates: [ofB.id] }));
       await force(app(), b, at('/third/', { domain: '{h:.*}', certificates: [ofB.id] }));
       await waitUntilApplied(app());
-      assert.equal(await shown('pay.example'), plain);
-      assert.equal(await shown('deep.pay.example'), ofB.print);
+      assert.equal(await fetchServerCertificate('pay.example'), plain);
+      assert.equal(await fetchServerCertificate('deep.pay.example'), ofB.print);
       await force(app(), a, at('/fourth/', { domain: 'pay.example', certificates: [ofA.id] }));
       await waitUntilApplied(app());
-      assert.equal(await shown('pay.example'), ofA.print);
+      assert.equal(await fetchServerCertificate('pay.example'), ofA.print);
       await grant(app(), b, { domains: ['pay.example'] });
       await waitUntilApplied(app());
-      assert.equal(await shown('pay.example'), ofB.print);
+      assert.equal(await fetchServerCertificate('pay.example'), ofB.print);
       await grant(app(), b, {});
       await grant(app(), a, { domains: ['pay.example', '*.pay.example'] });
       await waitUntilApplied(app());
-      assert.equal(await shown('pay.example'), ofA.print);
-      assert.equal(await shown('deep.pay.example'), plain);
+      assert.equal(await fetchServerCertificate('pay.example'), ofA.print);
+      assert.equal(await fetchServerCertificate('deep.pay.example'), plain);
     });
   },
   {

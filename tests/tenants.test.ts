@@ -33,7 +33,7 @@ onEveryEngine('Tenants', app => {
 
   const at = (listen_path: string, more: Record<string, unknown> = {}) =>
     openApi(upstream, { ...more, proxy: { listen_path } });
-  const refused = async (tenant: Tenant, status: number, definition: Definition) => {
+  const checkRefusal = async (tenant: Tenant, status: number, definition: Definition) => {
     const answer = await write(app(), tenant, definition);
     assert.equal(answer.status, status, `${JSON.stringify(definition.proxy)}: ${answer.text}`);
     for (const secret of [a.orgId, '/shop/{', 'Test']) assert.ok(!answer.text.includes(secret), answer.text);
@@ -52,14 +52,14 @@ onEveryEngine('Tenants', app => {
       '/shop/1/buy/now',
       '/shop',
     ])
-      await refused(b, 409, at(path));
+      await checkRefusal(b, 409, at(path));
     for (const path of ['/payments/', '/shop-b/', '/x/pay/', '/{x:q.*}/'])
       assert.equal((await write(app(), b, at(path))).status, 200, path);
   });
 
   test('a host that is not granted is refused in any pattern', async () => {
     for (const domain of ['pay.example', '{h:.*}', '{h}.example', 'PAY.EXAMPLE.'])
-      await refused(b, 403, at('/elsewhere/', { domain, domain_disabled: false }));
+      await checkRefusal(b, 403, at('/elsewhere/', { domain, domain_disabled: false }));
   });
 
   test('routes can be nested within one organisation', async () => {
@@ -133,11 +133,11 @@ onEveryEngine('Tenants', app => {
   test('an organisation can use only its granted paths and hosts', async () => {
     const c = await app().stranger();
     await grant(app(), c, { domains: ['c.example', '*.apps.c.example'], paths: ['/c/'] });
-    await refused(c, 403, at('/other/'));
-    await refused(c, 403, at('/cc/'));
-    await refused(c, 403, at('/{x:c}/'));
-    await refused(c, 403, at('/c/', { domain: 'www.c.example' }));
-    await refused(c, 403, at('/c/', { domain: '{x:.*}c.example' }));
+    await checkRefusal(c, 403, at('/other/'));
+    await checkRefusal(c, 403, at('/cc/'));
+    await checkRefusal(c, 403, at('/{x:c}/'));
+    await checkRefusal(c, 403, at('/c/', { domain: 'www.c.example' }));
+    await checkRefusal(c, 403, at('/c/', { domain: '{x:.*}c.example' }));
     for (const definition of [
       at('/c/'),
       at('/c/', { domain: 'c.example' }),
@@ -154,18 +154,18 @@ test('the gateway’s own port as an API port does not bypass another organisati
   const app = await startApp('sqlite', { settings });
   try {
     const [a, b] = [await app.stranger(), await app.stranger()];
-    const tried = async (tenant: Tenant, listen_path: string, listen_port?: number) =>
+    const tryListenPath = async (tenant: Tenant, listen_path: string, listen_port?: number) =>
       (await write(app, tenant, openApi(upstream, { listen_port, proxy: { listen_path } }))).status;
-    assert.equal(await tried(a, '/pay/'), 200);
-    assert.equal(await tried(b, '/pay/x/', gatewayPort), 409);
-    assert.equal(await tried(b, '/own/', gatewayPort), 200);
-    assert.equal(await tried(a, '/own/x/'), 409);
-    assert.equal(await tried(a, '/extra/', extraPort), 200);
-    assert.equal(await tried(b, '/other/', extraPort), 409);
-    assert.equal(await tried(b, '/extra/'), 200);
+    assert.equal(await tryListenPath(a, '/pay/'), 200);
+    assert.equal(await tryListenPath(b, '/pay/x/', gatewayPort), 409);
+    assert.equal(await tryListenPath(b, '/own/', gatewayPort), 200);
+    assert.equal(await tryListenPath(a, '/own/x/'), 409);
+    assert.equal(await tryListenPath(a, '/extra/', extraPort), 200);
+    assert.equal(await tryListenPath(b, '/other/', extraPort), 409);
+    assert.equal(await tryListenPath(b, '/extra/'), 200);
     const service = openApi(upstream, { protocol: 'tcp', listen_port: 9, proxy: { listen_path: '/tcp/' } });
     assert.equal((await write(app, a, service)).status, 200, 'a TCP service on a port that is not allowed is stored');
-    assert.equal(await tried(b, '/beside-a-service/'), 200, 'and claims no route of the gateway');
+    assert.equal(await tryListenPath(b, '/beside-a-service/'), 200, 'and claims no route of the gateway');
   } finally {
     await app.close();
     await upstream.close();

@@ -14,7 +14,7 @@ import { longFunctions, styleLimits } from './support/style-limits.ts';
 const root = resolve(import.meta.dirname, '..');
 const sourceRoot = join(root, 'src');
 const read = (path: string) => readFileSync(path, 'utf8');
-const named = (path: string) => relative(root, path);
+const toRelativePath = (path: string) => relative(root, path);
 
 const filesBelow = (folder: string, pattern: RegExp) =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -70,7 +70,7 @@ test('imports point left', () => {
       if (!target || moduleOf(target) === module) continue;
       const left = module === 'gateway' ? order.slice(0, -1) : order.slice(0, order.indexOf(module));
       const allowed = clients[module] ?? left;
-      assert.ok(allowed.includes(moduleOf(target)), `${named(path)} imports ${named(target)}`);
+      assert.ok(allowed.includes(moduleOf(target)), `${toRelativePath(path)} imports ${toRelativePath(target)}`);
     }
   }
 });
@@ -103,10 +103,10 @@ const subModuleOf = (path: string) => relative(join(sourceRoot, 'gateway'), path
 test('imports between sub-modules of the gateway point left, and no file is outside of one', () => {
   for (const path of sources.filter(it => moduleOf(it) === 'gateway')) {
     const rank = gatewayOrder.indexOf(subModuleOf(path));
-    assert.ok(rank >= 0, `${named(path)} is in no sub-module`);
+    assert.ok(rank >= 0, `${toRelativePath(path)} is in no sub-module`);
     for (const target of importsOf(path).map(it => targetOf(path, it))) {
       if (!target || moduleOf(target) !== 'gateway') continue;
-      assert.ok(gatewayOrder.indexOf(subModuleOf(target)) <= rank, `${named(path)} imports ${named(target)}`);
+      assert.ok(gatewayOrder.indexOf(subModuleOf(target)) <= rank, `${toRelativePath(path)} imports ${toRelativePath(target)}`);
     }
   }
 });
@@ -124,9 +124,9 @@ test('only pipeline/respond.ts runs response steps, writes response heads and re
 
 test('no files import each other in a circle, types included', () => {
   // A JSON Schema keyword compiles schemas, and compiling a schema compiles its keywords.
-  const allowed = (circle: readonly string[]) => circle.every(file => file.startsWith('src/languages/json-schema/'));
+  const isAllowedCircle = (circle: readonly string[]) => circle.every(file => file.startsWith('src/languages/json-schema/'));
   assert.deepEqual(
-    findImportCircles(root).filter(circle => !allowed(circle)),
+    findImportCircles(root).filter(circle => !isAllowedCircle(circle)),
     [],
   );
 });
@@ -156,7 +156,7 @@ test('functions have at most 60 lines but for those listed, and the list only sh
 
 test('clients take types of the server, never its code', () => {
   for (const path of sources.filter(it => moduleOf(it) in clients))
-    assert.doesNotMatch(read(path), /import (?!type\b)[^;]*\/catalogue\.ts'|import\([^)]*catalogue/, named(path));
+    assert.doesNotMatch(read(path), /import (?!type\b)[^;]*\/catalogue\.ts'|import\([^)]*catalogue/, toRelativePath(path));
 });
 
 test('other modules are imported by name, files of the same module by path', () => {
@@ -165,7 +165,7 @@ test('other modules are imported by name, files of the same module by path', () 
       const target = targetOf(path, specifier);
       if (!target || wiring.has(path) || wiring.has(target)) continue;
       const own = moduleOf(target) === moduleOf(path);
-      assert.equal(specifier.startsWith('.'), own, `${named(path)} imports ${specifier}`);
+      assert.equal(specifier.startsWith('.'), own, `${toRelativePath(path)} imports ${specifier}`);
     }
   }
 });
@@ -177,7 +177,7 @@ test('no file is an orphan', () => {
     ),
   );
   const orphans = sources.filter(path => !used.has(path) && !path.endsWith('/main.ts'));
-  assert.deepEqual(orphans.map(named), []);
+  assert.deepEqual(orphans.map(toRelativePath), []);
 });
 
 /** A sentence that documents are made from is one text, however long. */
@@ -187,9 +187,9 @@ test('files and functions stay small enough to be read', () => {
   const tables = /(-table|-tables|tables|list|field-codecs)\.ts$|\/facets\/|\/endpoints\//;
   for (const path of sources) {
     const lines = read(path).split('\n');
-    if (!tables.test(path)) assert.ok(lines.length <= 401, `${named(path)} has ${lines.length} lines`);
+    if (!tables.test(path)) assert.ok(lines.length <= 401, `${toRelativePath(path)} has ${lines.length} lines`);
     for (const [index, line] of lines.entries())
-      if (!isProse(line)) assert.ok(line.length <= 130, `${named(path)}:${index + 1} is ${line.length} columns`);
+      if (!isProse(line)) assert.ok(line.length <= 130, `${toRelativePath(path)}:${index + 1} is ${line.length} columns`);
   }
 });
 
@@ -197,8 +197,8 @@ test('files are kebab-case nouns', () => {
   const vague = /(^|-)(utils?|helpers?|common|misc)(-|\.)/;
   for (const path of [...sources, ...tests]) {
     const name = path.split('/').at(-1)!;
-    assert.match(name, /^[a-z0-9]+(-[a-z0-9]+)*(\.test)?\.tsx?$|^\d{4}-[a-z-]+\.ts$/, named(path));
-    assert.doesNotMatch(name, vague, named(path));
+    assert.match(name, /^[a-z0-9]+(-[a-z0-9]+)*(\.test)?\.tsx?$|^\d{4}-[a-z-]+\.ts$/, toRelativePath(path));
+    assert.doesNotMatch(name, vague, toRelativePath(path));
   }
 });
 
@@ -206,7 +206,7 @@ test('time, randomness, environment and console stay in base', () => {
   const forbidden = /\bDate\.now\(|\bMath\.random\(|\bprocess\.env\b|\bconsole\.|\bnew Date\(\)/;
   for (const path of sources.filter(it => moduleOf(it) !== 'base')) {
     for (const [index, line] of read(path).split('\n').entries()) {
-      if (!/^\s*(\*|\/\/)/.test(line)) assert.doesNotMatch(line, forbidden, `${named(path)}:${index + 1}`);
+      if (!/^\s*(\*|\/\/)/.test(line)) assert.doesNotMatch(line, forbidden, `${toRelativePath(path)}:${index + 1}`);
     }
   }
 });
@@ -225,7 +225,7 @@ test('nothing is silenced, skipped or left for later', () => {
   );
   for (const path of [...sources, ...tests].filter(it => it !== import.meta.filename)) {
     const code = read(path).replaceAll(/^\s*(\/?\*|\/\/).*\bany\b.*$/gm, '');
-    assert.doesNotMatch(code, forbidden, named(path));
+    assert.doesNotMatch(code, forbidden, toRelativePath(path));
   }
 });
 
@@ -233,7 +233,7 @@ test('SQL is spoken by stores and storage only', () => {
   for (const path of sources) {
     const speaks = moduleOf(path) === 'storage' || /store\.ts$/.test(path);
     if (!speaks)
-      assert.doesNotMatch(read(path), /from 'kysely'|\.(selectFrom|insertInto|updateTable|deleteFrom)\(/, named(path));
+      assert.doesNotMatch(read(path), /from 'kysely'|\.(selectFrom|insertInto|updateTable|deleteFrom)\(/, toRelativePath(path));
   }
 });
 
@@ -285,14 +285,14 @@ test('secrets are compared in constant time', () => {
         .map(text => ({ path, text })),
     );
   for (const { path, text } of found)
-    assert.ok(Object.hasOwn(harmless, text), `${named(path)}: ${text} is not timingSafeEqual or constantTimeEqual`);
+    assert.ok(Object.hasOwn(harmless, text), `${toRelativePath(path)}: ${text} is not timingSafeEqual or constantTimeEqual`);
   const unused = Object.keys(harmless).filter(text => !found.some(it => it.text === text));
   assert.deepEqual(unused, [], 'these exceptions are no longer needed');
 });
 
 test('no untrusted code runs in our own context', () => {
   for (const path of sources)
-    assert.doesNotMatch(read(path), /node:vm|child_process|\beval\(|new Function\(/, named(path));
+    assert.doesNotMatch(read(path), /node:vm|child_process|\beval\(|new Function\(/, toRelativePath(path));
 });
 
 test('every declared operation is in the catalogue, once', async () => {
@@ -303,7 +303,7 @@ test('every declared operation is in the catalogue, once', async () => {
     for (const [name, value] of Object.entries(module)) {
       const declared = value as Partial<AnyOperation> | undefined;
       if (typeof declared?.handle === 'function')
-        assert.ok(listed.has(value), `${named(path)}: ${name} is not in the catalogue`);
+        assert.ok(listed.has(value), `${toRelativePath(path)}: ${name} is not in the catalogue`);
     }
   }
   const routes = catalogue.map(it => `${it.method} ${it.path.replaceAll(/\{[\w-]+\}/g, '{}')}`);
@@ -369,7 +369,7 @@ test('relative links of the pages lead to files', () => {
   ];
   for (const page of pages)
     for (const [, target] of read(page).matchAll(/\]\((?![a-z]+:|#)([^)#\s]+)(?:#[^)]*)?\)/g))
-      assert.ok(existsSync(resolve(dirname(page), target!)), `${named(page)} links to ${target}`);
+      assert.ok(existsSync(resolve(dirname(page), target!)), `${toRelativePath(page)} links to ${target}`);
 });
 
 test('source files that pages for developers name exist', () => {
@@ -378,6 +378,6 @@ test('source files that pages for developers name exist', () => {
     for (const [path] of read(page).matchAll(/(?<![#\w/-])(?:[\w-]+\/)+[\w-]+(?:\.test)?\.ts\b/g))
       assert.ok(
         [root, sourceRoot].some(folder => existsSync(join(folder, path))),
-        `${named(page)} names ${path}`,
+        `${toRelativePath(page)} names ${path}`,
       );
 });

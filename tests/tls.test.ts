@@ -85,7 +85,7 @@ for (const engine of engines)
       return { status: statusesIn(one.received())[0]!, text: one.received() };
     }
 
-    const shown = async (servername: string, more: ConnectionOptions = {}) => {
+    const fetchServerCertificate = async (servername: string, more: ConnectionOptions = {}) => {
       const socket = await secure(servername, { rejectUnauthorized: false, ...more });
       const { fingerprint256 } = socket.getPeerCertificate();
       socket.destroy();
@@ -126,9 +126,9 @@ for (const engine of engines)
       upstream.answer = undefined;
       const definition = openApi(upstream, { domain: 'api.example', certificates: [id] });
       await publish(app, definition);
-      assert.equal(await shown('api.example'), made.fingerprint);
-      assert.equal(await shown('API.Example'), made.fingerprint);
-      assert.equal(await shown('other.example'), own.fingerprint);
+      assert.equal(await fetchServerCertificate('api.example'), made.fingerprint);
+      assert.equal(await fetchServerCertificate('API.Example'), made.fingerprint);
+      assert.equal(await fetchServerCertificate('other.example'), own.fingerprint);
       assert.equal((await ask(definition.proxy.listen_path, 'api.example')).status, 200);
       assert.equal((await ask(definition.proxy.listen_path, 'other.example')).status, 404);
     });
@@ -140,15 +140,15 @@ for (const engine of engines)
       const ids = [await upload(first!), await upload(second!)];
       const definition = openApi(upstream, { domain: 'live.example', certificates: [ids[0]] });
       await publish(app, definition);
-      assert.equal(await shown('live.example'), first!.fingerprint);
+      assert.equal(await fetchServerCertificate('live.example'), first!.fingerprint);
       await app.ask('PUT', `/api/apis/${definition.api_id}`, {
         body: { api_definition: { ...definition, certificates: [ids[1]] } },
       });
       await waitUntilApplied(app);
-      assert.equal(await shown('live.example'), second!.fingerprint);
+      assert.equal(await fetchServerCertificate('live.example'), second!.fingerprint);
       await app.ask('DELETE', `/api/certs/${ids[1]}`);
       await waitUntilApplied(app);
-      assert.equal(await shown('live.example'), own.fingerprint);
+      assert.equal(await fetchServerCertificate('live.example'), own.fingerprint);
       const unserved = await ask(definition.proxy.listen_path, 'live.example');
       assert.equal(unserved.status, 503);
       const { body } = await app.ask('GET', `/gw/apis/${definition.api_id}/status`);
@@ -165,12 +165,12 @@ for (const engine of engines)
     test('the default certificate is reloaded when its files change, and kept when they are invalid', async () => {
       writeFileSync(files.cert, 'not a certificate');
       await waitUntilApplied(app);
-      assert.equal(await shown('localhost'), own.fingerprint);
+      assert.equal(await fetchServerCertificate('localhost'), own.fingerprint);
       const next = makeServerCertificate(authority);
       write(next);
-      await eventually(async () => assert.equal(await shown('localhost'), next.fingerprint));
+      await eventually(async () => assert.equal(await fetchServerCertificate('localhost'), next.fingerprint));
       write(own);
-      await eventually(async () => assert.equal(await shown('localhost'), own.fingerprint));
+      await eventually(async () => assert.equal(await fetchServerCertificate('localhost'), own.fingerprint));
     });
 
     test('mutual TLS: client certificates are requested only while an API requires them, and verified per API', async () => {

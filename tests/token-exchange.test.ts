@@ -37,10 +37,10 @@ onEveryEngine(
       clientAuth: { clientId: 'me', clientSecret: 'my secret' },
       ...more,
     });
-    const published = (providers: object[], more: Wanted = {}) =>
+    const publishExchange = (providers: object[], more: Wanted = {}) =>
       publishTokens(app(), upstream, { scheme: { tokenExchange: { enabled: true, providers } }, ...more });
-    const sentUpstream = () => upstream.requests.at(-1)?.headers.authorization;
-    const asked = (at = -1) => {
+    const readForwardedCredential = () => upstream.requests.at(-1)?.headers.authorization;
+    const readTokenRequest = (at = -1) => {
       const { headers, body } = server.bodies.at(at) ?? assert.fail('no token request');
       return { headers, form: Object.fromEntries(new URLSearchParams(body)) };
     };
@@ -48,14 +48,14 @@ onEveryEngine(
     test('the upstream receives the exchanged token instead of the client’s, and an event is emitted', async () => {
       const path = `/${createPublicId()}`;
       const target = { audience: 'orders', scopes: ['a', 'b'] };
-      const { call } = await published([provider({ defaultTarget: target, customParams: { resource: 'urn:x' } })], {
+      const { call } = await publishExchange([provider({ defaultTarget: target, customParams: { resource: 'urn:x' } })], {
         server: hook('OAuth2ExchangeSucceeded', receiver.url + path),
       });
       const token = tokenOf();
       const { status, text } = await call('/x', { authorization: `Bearer ${token}`, cookie: 'a=b', 'x-secret': 'c' });
       assert.equal(status, 200, text);
-      assert.equal(sentUpstream(), `Bearer new-${given}`);
-      const { form, headers } = asked();
+      assert.equal(readForwardedCredential(), `Bearer new-${given}`);
+      const { form, headers } = readTokenRequest();
       assert.deepEqual(form, {
         grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
         subject_token: token,
@@ -73,7 +73,7 @@ onEveryEngine(
 
     test('an assertion is exchanged, client credentials may be in the form, and an operation may set its own target', async () => {
       const clientAuth = { method: 'client_secret_post', clientId: 'me', clientSecret: 'my secret' };
-      const { call, as } = await published(
+      const { call, as } = await publishExchange(
         [provider({ grantType: 'jwt-bearer', clientAuth, defaultTarget: { audience: 'all', scopes: ['x'] } })],
         {
           document: { paths: { '/bills': { get: { operationId: 'bills', responses: {} } } } },
@@ -82,7 +82,7 @@ onEveryEngine(
       );
       const headers = as({});
       assert.equal((await call('/bills', headers)).status, 200);
-      assert.deepEqual(asked().form, {
+      assert.deepEqual(readTokenRequest().form, {
         grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
         assertion: headers.authorization.slice('Bearer '.length),
         audience: 'bills',
@@ -90,9 +90,9 @@ onEveryEngine(
         client_id: 'me',
         client_secret: 'my secret',
       });
-      assert.equal(asked().headers.authorization, undefined);
+      assert.equal(readTokenRequest().headers.authorization, undefined);
       assert.equal((await call('/other', headers)).status, 200);
-      assert.equal(asked().form.audience, 'all');
+      assert.equal(readTokenRequest().form.audience, 'all');
     });
 
     test('a public client sends its id in the form, and no secret', async () => {
@@ -109,10 +109,10 @@ onEveryEngine(
         const { certPem, keyPem } = makeCertificate({ cn: 'gateway', keyType });
         const { id } = (await app().ask('POST', '/api/certs', { body: certPem + keyPem })).body;
         const clientAuth = { method: 'private_key_jwt', clientId: 'me', certId: id };
-        const { call, as } = await published([provider({ clientAuth })]);
+        const { call, as } = await publishExchange([provider({ clientAuth })]);
         const { status, text } = await call('/x', as({}));
         assert.equal(status, 200, text);
-        const { client_id, client_assertion_type, client_assertion } = asked().form;
+        const { client_id, client_assertion_type, client_assertion } = readTokenRequest().form;
         assert.equal(client_id, 'me');
         assert.equal(client_assertion_type, 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer');
         const { payload, protectedHeader } = await jwtVerify(client_assertion!, createPublicKey(certPem));
@@ -121,7 +121,7 @@ onEveryEngine(
         assert.equal(protectedHeader['x5t#S256'], hash('sha256', new X509Certificate(certPem).raw, 'base64url'));
       }
       const clientAuth = { method: 'private_key_jwt', clientId: 'me', certId: 'nothing' };
-      const { url } = await published([provider({ clientAuth })]);
+      const { url } = await publishExchange([provider({ clientAuth })]);
       const reason = await findUnavailableReason(app(), `${url}/x`);
       assert.match(
         reason,
@@ -130,18 +130,18 @@ onEveryEngine(
     });
 
     test('exchanged tokens are cached per client and target, and concurrent requests exchange once', async () => {
-      const { call, as } = await published([provider({ cache: { enabled: true, mode: 'derived' } })]);
+      const { call, as } = await publishExchange([provider({ cache: { enabled: true, mode: 'derived' } })]);
       const [ann, ...others] = ['ann', 'bob', 'cid', 'dan'].map(sub => as({ sub }));
       await Promise.all(Array.from({ length: 10 }, () => call('/x', ann)));
       assert.equal(server.bodies.length, 1);
-      const first = sentUpstream();
+      const first = readForwardedCredential();
       for (const [index, other] of others.entries()) {
         await call('/x', other);
         assert.equal(server.bodies.length, 2 + index);
-        assert.notEqual(sentUpstream(), first);
+        assert.notEqual(readForwardedCredential(), first);
       }
       await call('/x', ann);
-      assert.deepEqual([server.bodies.length, sentUpstream()], [4, first]);
+      assert.deepEqual([server.bodies.length, readForwardedCredential()], [4, first]);
     });
 
     test('a token is not cached with the cache disabled, within the safety margin or beyond its TTL', async () => {
@@ -152,14 +152,14 @@ onEveryEngine(
         { enabled: true, mode: 'static', timeout: '0s' },
         { enabled: true, mode: 'static', timeout: '1h', safetyMargin: '10m' },
       ]) {
-        const { call, as } = await published([provider({ cache })]);
+        const { call, as } = await publishExchange([provider({ cache })]);
         server.bodies = [];
         const headers = as({});
         await call('/x', headers);
         await call('/x', headers);
         assert.equal(server.bodies.length, 2, JSON.stringify(cache));
       }
-      const { call, as } = await published([provider({ cache: { enabled: true, mode: 'static', timeout: '1h' } })]);
+      const { call, as } = await publishExchange([provider({ cache: { enabled: true, mode: 'static', timeout: '1h' } })]);
       server.bodies = [];
       const headers = as({});
       await call('/x', headers);
@@ -177,7 +177,7 @@ onEveryEngine(
         ['soon', 1],
       ] as const) {
         server.pages['/token'] = { access_token: 'new', token_type: 'Bearer', expires_in };
-        const { call, as } = await published([provider({ cache: { enabled: true, mode: 'static', timeout: '1h' } })]);
+        const { call, as } = await publishExchange([provider({ cache: { enabled: true, mode: 'static', timeout: '1h' } })]);
         server.bodies = [];
         const headers = as({});
         for (const _ of [1, 2]) assert.equal((await call('/x', headers)).status, 200);
@@ -187,7 +187,7 @@ onEveryEngine(
 
     test('the issuer of a token selects the provider: exact name, then anchored pattern, then the provider for the rest', async () => {
       for (const path of ['/named', '/fitting', '/rest']) server.pages[path] = { access_token: path };
-      const { call, as } = await published([
+      const { call, as } = await publishExchange([
         provider({ tokenEndpoint: `${server.url}/rest`, issuers: [] }),
         provider({ tokenEndpoint: `${server.url}/fitting`, issuers: ['regex:^https://[a-z]+\\.example$'] }),
         provider({ tokenEndpoint: `${server.url}/named`, issuers: [issuer] }),
@@ -198,7 +198,7 @@ onEveryEngine(
         ['https://other.example.org', '/rest'],
       ]) {
         assert.equal((await call('/x', as({ iss }))).status, 200);
-        assert.equal(sentUpstream(), `Bearer ${path}`);
+        assert.equal(readForwardedCredential(), `Bearer ${path}`);
       }
     });
 
@@ -208,7 +208,7 @@ onEveryEngine(
         provider({ tokenEndpoint: `${server.url}/rest`, issuers: [] }),
         provider({ tokenEndpoint: `${server.url}/named`, issuers: [issuer] }),
       ];
-      const { call, id } = await published(providers, {
+      const { call, id } = await publishExchange(providers, {
         document: { security: [{ key: [], scopes: [] }] },
         schemes: { key: { enabled: true, header: { enabled: true, name: 'X-Key' } } },
       });
@@ -222,13 +222,13 @@ onEveryEngine(
       ]) {
         const { status, text } = await call('/x', { 'x-key': made.body.key_id, authorization: `Bearer ${token}` });
         assert.equal(status, 200, text);
-        assert.equal(sentUpstream(), `Bearer ${path}`);
+        assert.equal(readForwardedCredential(), `Bearer ${path}`);
       }
     });
 
     test('a failed exchange ends the request before the upstream and emits OAuth2ExchangeFailed', async () => {
       const path = `/${createPublicId()}`;
-      const { call, as } = await published([provider({ timeout: '200ms' })], {
+      const { call, as } = await publishExchange([provider({ timeout: '200ms' })], {
         server: hook('OAuth2ExchangeFailed', receiver.url + path),
       });
       const cases: [claims: object, page: unknown, status: number, message: string][] = [
@@ -256,7 +256,7 @@ onEveryEngine(
         times++;
         response.writeHead(400).end('{"error":"invalid_grant"}');
       };
-      const { call, as } = await published([provider({ tokenEndpoint: `${refusing.url}/token` })]);
+      const { call, as } = await publishExchange([provider({ tokenEndpoint: `${refusing.url}/token` })]);
       const headers = as({});
       for (const _ of [1, 2]) {
         const { status, body } = await call('/x', headers);
@@ -269,27 +269,27 @@ onEveryEngine(
     test('claims in tokenEndpoint are percent-encoded and cannot change the path', async () => {
       server.pages['/tenants/blue%2F..%2Fx/token'] = { access_token: 'of-the-tenant' };
       const tokenEndpoint = `${server.url}/tenants/$gw_context.jwt_claims_tid/token`;
-      const { call, as } = await published([provider({ tokenEndpoint })], {
+      const { call, as } = await publishExchange([provider({ tokenEndpoint })], {
         global: { contextVariables: { enabled: true } },
       });
       assert.equal((await call('/x', as({ tid: 'blue/../x' }))).status, 200);
-      assert.equal(sentUpstream(), 'Bearer of-the-tenant');
+      assert.equal(readForwardedCredential(), 'Bearer of-the-tenant');
     });
 
     test('stripped credentials are still exchanged, and unauthenticated endpoints exchange none', async () => {
-      const { call, as } = await published([provider()], {
+      const { call, as } = await publishExchange([provider()], {
         authentication: { stripAuthorizationData: true },
         document: { paths: { '/open': { get: { operationId: 'open', responses: {} } } } },
         operations: { open: { ignoreAuthentication: { enabled: true } } },
       });
       assert.equal((await call('/x', as({}))).status, 200);
-      assert.equal(sentUpstream(), `Bearer new-${given}`);
+      assert.equal(readForwardedCredential(), `Bearer new-${given}`);
       assert.equal((await call('/open')).status, 200);
-      assert.equal(sentUpstream(), undefined);
+      assert.equal(readForwardedCredential(), undefined);
     });
 
     test('a definition is validated again after its secrets are resolved', async () => {
-      const { url } = await published([provider({ tokenEndpoint: 'secrets://endpoint' })]);
+      const { url } = await publishExchange([provider({ tokenEndpoint: 'secrets://endpoint' })]);
       assert.match(
         await findUnavailableReason(app(), `${url}/x`),
         /providers\[0\]\.tokenEndpoint must be an absolute http or https address/,

@@ -14,7 +14,7 @@ type Direction = 'request' | 'response';
 type Format = 'json' | 'xml';
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
-const versioned = (lists: object) => ({
+const createVersionData = (lists: object) => ({
   version_data: {
     not_versioned: true,
     versions: { Default: { name: 'Default', use_extended_paths: true, extended_paths: lists } },
@@ -27,7 +27,7 @@ function publishTemplate(app: TestApp, upstream: Upstream, direction: Direction,
   const list = direction === 'request' ? 'transform' : 'transform_response';
   const member = direction === 'request' ? 'transformRequestBody' : 'transformResponseBody';
   return publishBoth(app, upstream, {
-    classic: versioned({ [list]: [{ path: '/x', method: 'POST', template_data }] }),
+    classic: createVersionData({ [list]: [{ path: '/x', method: 'POST', template_data }] }),
     oas: { middleware: { operations: { x: { [member]: { enabled: true, format, body: base64(template) } } } } },
     document: { paths: { '/x': { post: { operationId: 'x', responses: {} } } } },
   });
@@ -37,7 +37,7 @@ function publishTemplate(app: TestApp, upstream: Upstream, direction: Direction,
 async function publishFilter(app: TestApp, upstream: Upstream, direction: Direction, filter: string) {
   const list = direction === 'request' ? 'transform_jq' : 'transform_jq_response';
   const lists = { [list]: [{ path: '/x', method: 'POST', filter }] };
-  return [{ url: await publish(app, openApi(upstream, versioned(lists))) }] as Pick<Published, 'url'>[];
+  return [{ url: await publish(app, openApi(upstream, createVersionData(lists))) }] as Pick<Published, 'url'>[];
 }
 
 interface Failure {
@@ -247,17 +247,17 @@ withSettings('Unknown response processors', { 'transforms.on_failure': 'pass' },
 
 withSettings('Limits of compressed bodies', { 'gateway.max_decompression_ratio': '20' }, (app, upstream) => {
   const gzip = { 'content-encoding': 'gzip' };
-  const packed = (bytes: number) => gzipSync(JSON.stringify({ a: 'x'.repeat(bytes) }));
+  const createPackedBody = (bytes: number) => gzipSync(JSON.stringify({ a: 'x'.repeat(bytes) }));
 
   test('gateway.max_decompression_ratio: a body above 1 MiB that exceeds the ratio is refused', async () => {
     upstream().answer = undefined;
     for (const { url } of await publishTemplate(app(), upstream(), 'request', '{{len .a}}', 'json')) {
-      assert.equal((await post(url, packed(1_000_000), gzip)).status, 200);
+      assert.equal((await post(url, createPackedBody(1_000_000), gzip)).status, 200);
       const before = upstream().requests.length;
-      assert.equal((await post(url, packed(1_100_000), gzip)).status, 413);
+      assert.equal((await post(url, createPackedBody(1_100_000), gzip)).status, 413);
       assert.equal(upstream().requests.length, before);
     }
-    upstream().answer = answerWith(packed(1_100_000), gzip);
+    upstream().answer = answerWith(createPackedBody(1_100_000), gzip);
     for (const { url } of await publishTemplate(app(), upstream(), 'response', '{{len .a}}', 'json'))
       assert.equal((await post(url, '{}')).status, 500);
   });

@@ -305,7 +305,7 @@ function transportSuite(name: string, factory: TransportFactory): void {
       push();
       await eventually(() => assert.ok(begun && isStopped));
       // Only the socket buffers of both sides are filled: far less than the whole body.
-      await settledAt(() => one.socket.bytesWritten - one.socket.writableLength);
+      await waitUntilStable(() => one.socket.bytesWritten - one.socket.writableLength);
       assert.ok(sent < 40_000_000, `${sent} bytes were taken for a reader that takes nothing`);
       go.resolve();
       await one.until(new RegExp(`${total}$`));
@@ -654,7 +654,7 @@ function transportSuite(name: string, factory: TransportFactory): void {
 }
 
 /** Waits until a number no longer changes. */
-async function settledAt(measure: () => number): Promise<void> {
+async function waitUntilStable(measure: () => number): Promise<void> {
   let last = -1;
   let same = 0;
   await eventually(() => {

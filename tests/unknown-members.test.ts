@@ -7,7 +7,7 @@ const asker = (app: () => TestApp) => (method: string, path: string, body?: unkn
   app().ask(method, path, body === undefined ? {} : { body });
 
 /** A key as the other product exports it: null for what was never set, and members without effect. */
-const exported = () => ({
+const createExportedKey = () => ({
   alias: `exported ${createPublicId()}`,
   rate: 5,
   per: 60,
@@ -91,7 +91,7 @@ onEveryEngine('Unknown members of management requests', app => {
   });
 
   test('legacy members of exported keys are kept, returned and listed as warnings; null is absent', async () => {
-    const made = await ask('POST', '/api/keys', exported());
+    const made = await ask('POST', '/api/keys', createExportedKey());
     assert.equal(made.status, 200, made.text);
     const legacy = (warnings: string[]) =>
       warnings.filter(text => text.endsWith(': legacy member, kept without effect'));

@@ -34,7 +34,7 @@ async function ask(t: TestContext, url: string, localAddress?: string, head = ''
   return made;
 }
 
-const answered = (it: Caller, status: number) => it.until(new RegExp(`^HTTP/1.1 ${status} `));
+const waitForStatus = (it: Caller, status: number) => it.until(new RegExp(`^HTTP/1.1 ${status} `));
 const isAnswered = (it: Caller) => it.received() !== '';
 
 /** Responses that wait until a test lets them go, in the order of their requests. */
@@ -146,20 +146,20 @@ withSettings(
       const greedy = await Promise.all(Array.from({ length: 4 }, () => ask(t, url)));
       await eventually(() => assert.equal(held.length, 2));
       const refused = await ask(t, url);
-      await answered(refused, 503);
+      await waitForStatus(refused, 503);
       assert.match(refused.received(), /\r\nRetry-After: 1\r\n[\s\S]*The upstream is busy, try again later/);
       // Another address is served meanwhile, and no request of the first one passes it.
       const other = await ask(t, url, '127.0.0.2');
       await eventually(() => assert.equal(held.length, 3));
       held[2]!.end('other');
-      await answered(other, 200);
+      await waitForStatus(other, 200);
       assert.equal(greedy.filter(isAnswered).length, 0);
       held[0]!.end('one');
       await eventually(() => assert.equal(held.length, 4));
       held[1]!.end();
       await eventually(() => assert.equal(held.length, 5));
       for (const response of held) response.end();
-      for (const it of greedy) await answered(it, 200);
+      for (const it of greedy) await waitForStatus(it, 200);
     });
 
     test('a client disconnect frees its place in the queue', async t => {
@@ -167,7 +167,7 @@ withSettings(
       const held = holdResponses(t, upstream());
       const waiting = await Promise.all(Array.from({ length: 4 }, () => ask(t, url)));
       await eventually(() => assert.equal(held.length, 2));
-      await answered(await ask(t, url), 503);
+      await waitForStatus(await ask(t, url), 503);
       for (const it of waiting.slice(0)) it.leave();
       const next = await ask(t, url);
       await eventually(() => {
@@ -192,7 +192,7 @@ withSettings(
       const another = await ask(t, url, '127.0.0.1', `Authorization: ${other}\r\n`);
       await eventually(() => assert.equal(held.length, 3));
       held[2]!.end();
-      await answered(another, 200);
+      await waitForStatus(another, 200);
     });
 
     test('one organisation cannot use every connection', async t => {
@@ -211,7 +211,7 @@ withSettings(
       const other = await ask(t, url, '127.0.0.5');
       await eventually(() => assert.equal(held.length, 3));
       held[2]!.end();
-      await answered(other, 200);
+      await waitForStatus(other, 200);
     });
   },
 );
@@ -226,10 +226,10 @@ withSettings(
       const first = await ask(t, url);
       await eventually(() => assert.equal(held.length, 1));
       const refused = await ask(t, url, '127.0.0.2');
-      await answered(refused, 503);
+      await waitForStatus(refused, 503);
       assert.match(refused.received(), /\r\nRetry-After: 1\r\n/);
       held[0]!.end();
-      await answered(first, 200);
+      await waitForStatus(first, 200);
       upstream().answer = undefined;
       await eventually(async () => assert.equal((await fetch(url)).status, 200));
     });
@@ -259,13 +259,13 @@ withSettings('HTTP/2 upstreams', { ...oneThread, 'upstream.max_share_percent': '
     const first = await ask(t, url);
     await eventually(() => assert.equal(streams.length, 1));
     streams[0]!.respond({ ':status': 200 }, { endStream: true });
-    await answered(first, 200);
+    await waitForStatus(first, 200);
     for (let n = 0; n < 6; n++) await ask(t, url);
     await eventually(() => assert.equal(streams.length, 3));
     const other = await ask(t, url, '127.0.0.2');
     await eventually(() => assert.equal(streams.length, 4));
     streams[3]!.respond({ ':status': 200 }, { endStream: true });
-    await answered(other, 200);
+    await waitForStatus(other, 200);
   });
 
   test('a body is forwarded from its first byte, and the response may start before its end', async t => {

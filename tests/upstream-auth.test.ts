@@ -43,7 +43,7 @@ describe('Upstream authentication', () => {
     const rsa = makeCertificate({ cn: 'Signer', keyType: 'rsa' });
     const elliptic = makeCertificate({ cn: 'Other signer', keyType: 'ec' });
     const secret = 'canary-of-signing';
-    const said = (more: Signing, base = ''): Said => ({
+    const createSigning = (more: Signing, base = ''): Said => ({
       classic: {
         hmac_allowed_algorithms: more.allowed ?? [],
         proxy: { target_url: upstream.url + base },
@@ -101,7 +101,7 @@ describe('Upstream authentication', () => {
 
     for (const hash of ['sha1', 'sha256', 'sha384', 'sha512'])
       test(`hmac-${hash} with a shared secret signs all headers and the request target as sent`, async () => {
-        for (const { url } of await publishBoth(app, upstream, said({ secret, algorithm: `hmac-${hash}` }, '/base'))) {
+        for (const { url } of await publishBoth(app, upstream, createSigning({ secret, algorithm: `hmac-${hash}` }, '/base'))) {
           await got(`${url}/a/b?c=d`, {
             method: 'POST',
             body: 'x',
@@ -123,7 +123,7 @@ describe('Upstream authentication', () => {
       const certificateId = await upload(rsa.certPem + rsa.keyPem);
       const headers = ['X-Own', 'Absent', '(request-target)', 'Date'];
       const wish = { certificateId, algorithm: 'rsa-sha256', headers, header: 'X-Signature' };
-      for (const { url } of await publishBoth(app, upstream, said(wish))) {
+      for (const { url } of await publishBoth(app, upstream, createSigning(wish))) {
         await got(`${url}/a`, { headers: { 'x-own': '1', authorization: 'Mine', 'x-signature': 'forged' } });
         const received = upstream.requests.at(-1)!;
         assert.equal(received.headers.authorization, 'Mine');
@@ -138,7 +138,7 @@ describe('Upstream authentication', () => {
       for (const { url } of await publishBoth(
         app,
         upstream,
-        said({ secret, algorithm: 'hmac-sha256', headers: ['x-none'] }),
+        createSigning({ secret, algorithm: 'hmac-sha256', headers: ['x-none'] }),
       )) {
         await got(`${url}/a`);
         assert.deepEqual(read(upstream.requests.at(-1)!).headers, ['(request-target)', 'date']);
@@ -157,7 +157,7 @@ describe('Upstream authentication', () => {
     for (const [name, [wish, message]] of Object.entries(faults))
       test(`${name} gets 500, and the upstream is not called`, async () => {
         // A definition may name a certificate that does not exist; missing members are reported first.
-        for (const { url } of await publishBoth(app, upstream, said(wish)))
+        for (const { url } of await publishBoth(app, upstream, createSigning(wish)))
           assert.deepEqual(await got(`${url}/a`), { status: 500, text: errorBody(message) });
         assert.equal(upstream.requests.length, 0);
       });
@@ -166,7 +166,7 @@ describe('Upstream authentication', () => {
       const [classic] = await publishBoth(
         app,
         upstream,
-        said({ secret, algorithm: 'hmac-sha1', allowed: ['hmac-sha256'] }),
+        createSigning({ secret, algorithm: 'hmac-sha1', allowed: ['hmac-sha256'] }),
       );
       assert.deepEqual(await got(`${classic!.url}/a`), { status: 500, text: errorBody(unknown) });
     });
@@ -174,7 +174,7 @@ describe('Upstream authentication', () => {
     test('an API with a missing certificate, or one of the wrong kind, is not served', async () => {
       const other = await upload(elliptic.certPem + elliptic.keyPem);
       for (const certificateId of ['f'.repeat(64), other])
-        for (const { url } of await publishBoth(app, upstream, said({ certificateId, algorithm: 'rsa-sha256' }))) {
+        for (const { url } of await publishBoth(app, upstream, createSigning({ certificateId, algorithm: 'rsa-sha256' }))) {
           assert.match(await findUnavailableReason(app, `${url}/a`), /certificate/);
         }
     });
@@ -183,7 +183,7 @@ describe('Upstream authentication', () => {
       const late = makeCertificate({ cn: 'Late signer', keyType: 'rsa' });
       const certificateId = await upload(late.certPem + late.keyPem);
       await app.ask('DELETE', `/api/certs/${certificateId}`);
-      const apis = await publishBoth(app, upstream, said({ certificateId, algorithm: 'rsa-sha256' }));
+      const apis = await publishBoth(app, upstream, createSigning({ certificateId, algorithm: 'rsa-sha256' }));
       for (const { url } of apis) assert.equal((await got(`${url}/a`)).status, 503);
       await upload(late.certPem + late.keyPem);
       await waitUntilApplied(app);
@@ -221,7 +221,7 @@ describe('Upstream authentication', () => {
 
   describe('OAuth 2.0 tokens', () => {
     const client = { clientSecret: 'canary:secret', tokenUrl: '', scopes: ['a', 'b'] };
-    const said = (grant: 'clientCredentials' | 'password', more: object = {}): Said => {
+    const createOauthClient = (grant: 'clientCredentials' | 'password', more: object = {}): Said => {
       const tokenUrl = `${issuer.url}/token`;
       const user = grant === 'password' ? { username: 'someone', password: 'canary of password' } : {};
       const oas = { ...client, clientId: 'gw', tokenUrl, ...user, ...more };
@@ -258,7 +258,7 @@ describe('Upstream authentication', () => {
 
     test('client credentials: one token for all requests, fetched once for concurrent ones', async () => {
       issuing();
-      for (const { url } of await publishBoth(app, upstream, said('clientCredentials'))) {
+      for (const { url } of await publishBoth(app, upstream, createOauthClient('clientCredentials'))) {
         issuer.requests.length = 0;
         upstream.requests.length = 0;
         await Promise.all(Array.from({ length: 10 }, () => got(`${url}/a`, { headers: { authorization: 'Mine' } })));
@@ -277,7 +277,7 @@ describe('Upstream authentication', () => {
     test('password grant: client credentials in the body when configured, token in a configured header', async () => {
       issuing();
       const wish = { method: 'client_secret_post', header: { enabled: true, name: 'X-Token' } };
-      for (const { url } of await publishBoth(app, upstream, said('password', wish))) {
+      for (const { url } of await publishBoth(app, upstream, createOauthClient('password', wish))) {
         await got(`${url}/a`, { headers: { authorization: 'Mine' } });
         const asked = issuer.requests.at(-1)!;
         assert.equal(asked.headers.authorization, undefined);
@@ -308,7 +308,7 @@ describe('Upstream authentication', () => {
       };
       for (const [name, lie] of Object.entries(bad)) {
         lie();
-        for (const { url, apiId } of await publishBoth(app, upstream, said('clientCredentials'))) {
+        for (const { url, apiId } of await publishBoth(app, upstream, createOauthClient('clientCredentials'))) {
           assert.deepEqual(
             await got(`${url}/a`),
             { status: 500, text: errorBody('There was a problem proxying the request') },
@@ -323,7 +323,7 @@ describe('Upstream authentication', () => {
 
     test('a token that expired or that the upstream refused is replaced', async () => {
       issuing({ expires_in: 1 });
-      for (const { url } of await publishBoth(app, upstream, said('clientCredentials'))) {
+      for (const { url } of await publishBoth(app, upstream, createOauthClient('clientCredentials'))) {
         await got(`${url}/a`);
         const first = upstream.requests.at(-1)!.headers.authorization;
         await eventually(async () => {
@@ -332,7 +332,7 @@ describe('Upstream authentication', () => {
         });
       }
       issuing();
-      for (const { url } of await publishBoth(app, upstream, said('clientCredentials'))) {
+      for (const { url } of await publishBoth(app, upstream, createOauthClient('clientCredentials'))) {
         await got(`${url}/a`);
         const first = upstream.requests.at(-1)!.headers.authorization;
         upstream.answer = ({ headers }, response) =>
@@ -344,7 +344,7 @@ describe('Upstream authentication', () => {
 
     test('configured members of the token response are context variables', async () => {
       issuing({ tenant: 'blue' });
-      const { classic, oas } = said('clientCredentials', { extraMetadata: ['tenant'] });
+      const { classic, oas } = createOauthClient('clientCredentials', { extraMetadata: ['tenant'] });
       const add = { 'x-tenant': '$gw_context.tenant' };
       const versions = { Default: { name: 'Default', global_headers: add } };
       const added = Object.entries(add).map(([name, value]) => ({ name, value }));
@@ -370,7 +370,7 @@ describe('Upstream authentication', () => {
         ['implicit', {}],
       ];
       for (const [grant, more] of wishes)
-        for (const { url } of await publishBoth(app, upstream, said(grant as 'password', more)))
+        for (const { url } of await publishBoth(app, upstream, createOauthClient(grant as 'password', more)))
           assert.equal((await got(`${url}/a`)).status, 503);
     });
   });

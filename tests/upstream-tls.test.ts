@@ -62,7 +62,7 @@ describe('Upstream TLS', () => {
     (await app.ask('POST', '/api/certs', { body: publicKeyPem })).body.id;
 
   /** Publishes an API with these options and calls it: what the upstream says, or the status and words of the refusal. */
-  async function reached(target: string, more: Record<string, unknown> = {}, headers: Record<string, string> = {}) {
+  async function callUpstream(target: string, more: Record<string, unknown> = {}, headers: Record<string, string> = {}) {
     const url = await publish(app, openApi({ url: target }, more));
     const reply = await fetch(`${url}/x`, { headers });
     const body = (await reply.json()) as Reached & { error?: string };
@@ -73,20 +73,20 @@ describe('Upstream TLS', () => {
   const failed = 'There was a problem proxying the request';
 
   test('an untrusted upstream certificate is refused unless verification is disabled, and the two share no connection', async () => {
-    const trusting = await reached(at(upstream), { proxy: lenient });
+    const trusting = await callUpstream(at(upstream), { proxy: lenient });
     assert.equal(trusting.status, 200);
-    const strict = await reached(at(upstream));
+    const strict = await callUpstream(at(upstream));
     assert.deepEqual([strict.status, strict.error], [500, failed]);
   });
 
   test('the minimum and maximum TLS versions are enforced', async () => {
     const old = await secure({ ...shown, maxVersion: 'TLSv1.2' });
     const transport = (more: object) => ({ proxy: { transport: { ssl_insecure_skip_verify: true, ...more } } });
-    assert.equal((await reached(at(old), transport({}))).protocol, 'TLSv1.2');
-    assert.equal((await reached(at(old), transport({ ssl_min_version: 772 }))).status, 500);
-    assert.equal((await reached(at(upstream), transport({ ssl_max_version: 771 }))).protocol, 'TLSv1.2');
-    assert.equal((await reached(at(upstream), transport({ ssl_min_version: 772 }))).protocol, 'TLSv1.3');
-    const contradiction = await reached(at(upstream), transport({ ssl_min_version: 772, ssl_max_version: 771 }));
+    assert.equal((await callUpstream(at(old), transport({}))).protocol, 'TLSv1.2');
+    assert.equal((await callUpstream(at(old), transport({ ssl_min_version: 772 }))).status, 500);
+    assert.equal((await callUpstream(at(upstream), transport({ ssl_max_version: 771 }))).protocol, 'TLSv1.2');
+    assert.equal((await callUpstream(at(upstream), transport({ ssl_min_version: 772 }))).protocol, 'TLSv1.3');
+    const contradiction = await callUpstream(at(upstream), transport({ ssl_min_version: 772, ssl_max_version: 771 }));
     assert.equal(contradiction.status, 503);
   });
 
@@ -94,20 +94,20 @@ describe('Upstream TLS', () => {
     const transport = (...ssl_ciphers: string[]) => ({
       proxy: { transport: { ssl_insecure_skip_verify: true, ssl_max_version: 771, ssl_ciphers } },
     });
-    const named = await reached(
+    const named = await callUpstream(
       at(upstream),
       transport('TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384', 'TLS_NO_SUCH_SUITE'),
     );
     assert.equal(named.cipher, 'ECDHE-ECDSA-AES256-GCM-SHA384');
-    const other = await reached(at(upstream), transport('ECDHE-ECDSA-CHACHA20-POLY1305'));
+    const other = await callUpstream(at(upstream), transport('ECDHE-ECDSA-CHACHA20-POLY1305'));
     assert.equal(other.cipher, 'ECDHE-ECDSA-CHACHA20-POLY1305');
-    assert.equal((await reached(at(upstream), transport('TLS_NO_SUCH_SUITE'))).status, 503);
+    assert.equal((await callUpstream(at(upstream), transport('TLS_NO_SUCH_SUITE'))).status, 503);
   });
 
   test('the common name is checked when configured, also without other verification', async () => {
     const checked = { proxy: { transport: { ssl_insecure_skip_verify: true, ssl_force_common_name_check: true } } };
-    assert.equal((await reached(at(upstream, 'localhost'), checked)).status, 200);
-    assert.equal((await reached(at(upstream), checked)).status, 500);
+    assert.equal((await callUpstream(at(upstream, 'localhost'), checked)).status, 200);
+    assert.equal((await callUpstream(at(upstream), checked)).status, 500);
   });
 
   test('a client cannot choose the verified server name', async () => {
@@ -135,20 +135,20 @@ describe('Upstream TLS', () => {
     const other = await secure();
     const map = { '*': any, localhost: host, [`localhost:${upstream.port}`]: exact };
     const more = { upstream_certificates: map, proxy: lenient };
-    assert.equal((await reached(at(upstream), more)).caller, 'any');
-    assert.equal((await reached(at(other, 'localhost'), more)).caller, 'host');
-    assert.equal((await reached(at(upstream, 'localhost'), more)).caller, 'exact');
-    assert.equal((await reached(at(upstream), { ...more, upstream_certificates_disabled: true })).caller, undefined);
+    assert.equal((await callUpstream(at(upstream), more)).caller, 'any');
+    assert.equal((await callUpstream(at(other, 'localhost'), more)).caller, 'host');
+    assert.equal((await callUpstream(at(upstream, 'localhost'), more)).caller, 'exact');
+    assert.equal((await callUpstream(at(upstream), { ...more, upstream_certificates_disabled: true })).caller, undefined);
   });
 
   test('an API whose client certificate is missing or has no key is not served until it is added', async () => {
     const bare = await upload(makeClientCertificate(authority, 'bare'), false);
-    const without = await reached(at(upstream), { upstream_certificates: { '*': bare }, proxy: lenient });
+    const without = await callUpstream(at(upstream), { upstream_certificates: { '*': bare }, proxy: lenient });
     assert.equal(without.status, 503);
     assert.match(await findUnavailableReason(app, without.url), new RegExp(`upstream certificate ${bare}`));
     const made = makeClientCertificate(authority, 'late');
     const id = await upload(made);
-    const { url, caller } = await reached(at(upstream), { upstream_certificates: { '*': id }, proxy: lenient });
+    const { url, caller } = await callUpstream(at(upstream), { upstream_certificates: { '*': id }, proxy: lenient });
     assert.equal(caller, 'late');
     await app.ask('DELETE', `/api/certs/${id}`);
     await waitUntilApplied(app);
@@ -161,13 +161,13 @@ describe('Upstream TLS', () => {
   test('an upstream with a pinned key needs no trusted authority, and any other key is refused', async () => {
     const mine = await uploadKey(leaf);
     const wrong = await uploadKey(makeServerCertificate(authority));
-    const pinned = (pinned_public_keys: object) => reached(at(upstream), { pinned_public_keys });
+    const pinned = (pinned_public_keys: object) => callUpstream(at(upstream), { pinned_public_keys });
     assert.equal((await pinned({ '*': mine })).status, 200);
     assert.equal((await pinned({ '127.0.0.1': `${wrong},${mine}` })).status, 200);
     const refused = await pinned({ '*': wrong });
     assert.deepEqual([refused.status, refused.error], [500, failed]);
     assert.equal((await pinned({ '*': 'nobody' })).status, 503);
-    const disabled = await reached(at(upstream), {
+    const disabled = await callUpstream(at(upstream), {
       pinned_public_keys: { '*': wrong },
       certificate_pinning_disabled: true,
       proxy: lenient,
@@ -180,7 +180,7 @@ describe('Upstream TLS', () => {
     const pinned = await secure({ cert: own.chainPem, key: own.keyPem });
     const [mine, wrong] = [await uploadKey(own), await uploadKey(makeServerCertificate(authority))];
     const both = (host: string, key: string) =>
-      reached(at(pinned, host), {
+      callUpstream(at(pinned, host), {
         pinned_public_keys: { '*': key },
         proxy: { transport: { ssl_force_common_name_check: true } },
       });
@@ -192,13 +192,13 @@ describe('Upstream TLS', () => {
   test('a pinned authority is accepted only for certificates that it signed', async () => {
     const pin = await uploadKey(authority);
     const whole = await secure({ cert: leaf.certPem + authority.certPem, key: leaf.keyPem });
-    assert.equal((await reached(at(whole), { pinned_public_keys: { '*': pin } })).status, 200);
+    assert.equal((await callUpstream(at(whole), { pinned_public_keys: { '*': pin } })).status, 200);
     const impostor = makeServerCertificate(makeAuthority('Upstream authority'));
     const beside = await secure({ cert: impostor.certPem + authority.certPem, key: impostor.keyPem });
-    assert.equal((await reached(at(beside), { pinned_public_keys: { '*': pin } })).status, 500);
+    assert.equal((await callUpstream(at(beside), { pinned_public_keys: { '*': pin } })).status, 500);
     const stranger = makeCertificate({ cn: 'stranger' });
     const unrelated = await secure({ cert: stranger.certPem + authority.certPem, key: stranger.keyPem });
-    assert.equal((await reached(at(unrelated), { pinned_public_keys: { '*': pin } })).status, 500);
+    assert.equal((await callUpstream(at(unrelated), { pinned_public_keys: { '*': pin } })).status, 500);
   });
 
   test('a forward proxy gets CONNECT for https and the absolute URL for http', async () => {
@@ -225,11 +225,11 @@ describe('Upstream TLS', () => {
     const proxy = (credentials: string) => ({
       proxy: { transport: { ssl_insecure_skip_verify: true, proxy_url: `http://${credentials}127.0.0.1:${port}` } },
     });
-    const tunnelled = await reached(at(upstream), proxy('user:pass@'));
+    const tunnelled = await callUpstream(at(upstream), proxy('user:pass@'));
     assert.equal(tunnelled.status, 200);
     assert.deepEqual([asked.at(-1)!.method, asked.at(-1)!.url], ['CONNECT', `127.0.0.1:${upstream.port}`]);
-    assert.equal((await reached(at(upstream), proxy(''))).status, 500);
-    const plain = await reached('http://service.invalid:8000/base', proxy('user:pass@'));
+    assert.equal((await callUpstream(at(upstream), proxy(''))).status, 500);
+    const plain = await callUpstream('http://service.invalid:8000/base', proxy('user:pass@'));
     assert.equal(plain.status, 200);
     const last = asked.at(-1)!;
     assert.deepEqual(
@@ -238,7 +238,7 @@ describe('Upstream TLS', () => {
     );
     assert.equal(last.headers['proxy-authorization'], `Basic ${Buffer.from('user:pass').toString('base64')}`);
     assert.equal(
-      (await reached(at(upstream), { proxy: { transport: { proxy_url: 'socks5://127.0.0.1:1' } } })).status,
+      (await callUpstream(at(upstream), { proxy: { transport: { proxy_url: 'socks5://127.0.0.1:1' } } })).status,
       503,
     );
   });

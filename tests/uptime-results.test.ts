@@ -15,7 +15,7 @@ onEveryEngine(
     });
     after(() => upstream?.close());
 
-    const tested = (timeout: object): Said => ({
+    const createTestedApi = (timeout: object): Said => ({
       classic: { uptime_tests: { check_list: [{ url: `${upstream.url}/health?secret=canary`, ...timeout }] } },
       oas: {
         upstream: {
@@ -49,7 +49,7 @@ onEveryEngine(
     test('a host is reported up, down after failed tests, and up again, in both formats', async () => {
       healthy(true);
       const name = upstream.url.slice('http://'.length);
-      const apis = await publishBoth(app(), upstream, tested({ timeout: 2000 }));
+      const apis = await publishBoth(app(), upstream, createTestedApi({ timeout: 2000 }));
       for (const { apiId } of apis) {
         const { host, uptime, failed, last, results, since } = await hostOf(apiId, true);
         assert.deepEqual([host, uptime, failed, results.length, results[0]?.at], [name, 1, 0, 1, since]);
@@ -98,7 +98,7 @@ onEveryEngine(
 
     test('hosts of another organisation are hidden, and invalid parameters are refused by name', async () => {
       healthy(true);
-      const [api] = await publishBoth(app(), upstream, tested({}));
+      const [api] = await publishBoth(app(), upstream, createTestedApi({}));
       await hostOf(api!.apiId, true);
       const { accessKey } = await app().stranger();
       assert.deepEqual(await hosts('', accessKey), []);
@@ -116,7 +116,7 @@ onEveryEngine(
 
     test('uptime results stay after their API is deleted', async () => {
       healthy(true);
-      const [api] = await publishBoth(app(), upstream, tested({}));
+      const [api] = await publishBoth(app(), upstream, createTestedApi({}));
       await hostOf(api!.apiId, true);
       assert.equal((await app().ask('DELETE', `/api/apis/${api!.apiId}`)).status, 200);
       await waitUntilApplied(app());

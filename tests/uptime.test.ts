@@ -51,7 +51,7 @@ describe('Uptime tests', () => {
   };
 
   /** Both hosts behind one API, with these tests. */
-  const balanced = (tests: { classic: object[]; oas: object[] }, targets = [good.url, flapping.url]): Said => ({
+  const createBalancedApi = (tests: { classic: object[]; oas: object[] }, targets = [good.url, flapping.url]): Said => ({
     classic: {
       proxy: { enable_load_balancing: true, check_host_against_uptime_tests: true, target_list: targets },
       uptime_tests: { check_list: tests.classic },
@@ -79,7 +79,7 @@ describe('Uptime tests', () => {
 
   test('a host with failing tests gets no requests until they pass, and events are emitted', async () => {
     healthy(true);
-    const apis = await publishBoth(app, good, balanced(health(flapping)));
+    const apis = await publishBoth(app, good, createBalancedApi(health(flapping)));
     const isUsed = async (expected: boolean) => {
       for (const { url } of apis)
         await eventually(async () => {
@@ -127,7 +127,7 @@ describe('Uptime tests', () => {
 
   test('with all hosts down requests get 503 in plain text', async () => {
     healthy(false);
-    for (const { url } of await publishBoth(app, flapping, balanced(health(flapping), [flapping.url]))) {
+    for (const { url } of await publishBoth(app, flapping, createBalancedApi(health(flapping), [flapping.url]))) {
       const { status, text, type } = await eventually(async () => {
         const answer = await call(url);
         assert.notEqual(answer.status, 200);
@@ -139,9 +139,9 @@ describe('Uptime tests', () => {
 
   test('the results of one API do not affect the hosts of another', async () => {
     healthy(false);
-    const [tester] = await publishBoth(app, flapping, balanced(health(flapping), [flapping.url]));
+    const [tester] = await publishBoth(app, flapping, createBalancedApi(health(flapping), [flapping.url]));
     await eventually(async () => assert.equal((await call(tester!.url)).status, 503));
-    for (const { url } of await publishBoth(app, flapping, balanced({ classic: [], oas: [] }, [flapping.url])))
+    for (const { url } of await publishBoth(app, flapping, createBalancedApi({ classic: [], oas: [] }, [flapping.url])))
       assert.equal((await call(url)).status, 200);
   });
 
@@ -149,7 +149,7 @@ describe('Uptime tests', () => {
     healthy(true);
     const marked = await startUpstream();
     others.push(marked);
-    for (const { apiId } of await publishBoth(app, good, balanced(health(marked), [good.url]))) {
+    for (const { apiId } of await publishBoth(app, good, createBalancedApi(health(marked), [good.url]))) {
       await eventually(() => assert.ok(marked.requests.length > 0));
       const { status } = await app.ask('DELETE', `/api/apis/${apiId}`);
       assert.equal(status, 200);
@@ -162,7 +162,7 @@ describe('Uptime tests', () => {
       later.requests.length = 0;
       await eventually(() => assert.ok(later.requests.length >= count));
     };
-    await publishBoth(app, good, balanced(health(later), [good.url]));
+    await publishBoth(app, good, createBalancedApi(health(later), [good.url]));
     await rounds(6);
     marked.requests.length = 0;
     await rounds(20);
@@ -207,7 +207,7 @@ describe('Uptime tests', () => {
       test(`a host with the expected reply is up, ${isSecure ? 'over TLS' : 'in plain text'}`, async () => {
         const talk = await talker(isSecure);
         const scheme = isSecure ? 'tls' : 'tcp';
-        const said = balanced(
+        const said = createBalancedApi(
           {
             classic: [{ url: `127.0.0.1:${talk.port}`, protocol: scheme, commands, timeout: 2000 }],
             oas: [{ url: `${scheme}://127.0.0.1:${talk.port}`, commands, timeout: '2s' }],
@@ -232,7 +232,7 @@ describe('Uptime tests', () => {
     test('a PROXY protocol header is sent when configured', async () => {
       const talk = await talker(false);
       const check = { url: `tcp://127.0.0.1:${talk.port}`, enable_proxy_protocol: true, commands: [] };
-      await publishBoth(app, good, balanced({ classic: [check], oas: [] }, [good.url]));
+      await publishBoth(app, good, createBalancedApi({ classic: [check], oas: [] }, [good.url]));
       await eventually(() => assert.match(talk.heard[0] ?? '', /^PROXY TCP4 127\.0\.0\.1 127\.0\.0\.1 \d+ \d+\r\n$/));
     });
   });

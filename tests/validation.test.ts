@@ -33,7 +33,7 @@ describe('Request validation', () => {
     };
 
   describe('JSON schema of a classic definition', () => {
-    const checked = async (entry: object, more: object = {}) => {
+    const publishValidated = async (entry: object, more: object = {}) => {
       const extended_paths = { validate_json: [{ path: '/x', method: 'POST', ...entry }] };
       const version = { name: 'Default', use_extended_paths: true, extended_paths };
       const definition = openApi(upstream, {
@@ -52,13 +52,13 @@ describe('Request validation', () => {
     };
 
     test('a valid body is forwarded unchanged, with any content type', async () => {
-      const send = await checked({ schema });
+      const send = await publishValidated({ schema });
       assert.equal(await send('{ "name" : "a" }', { 'content-type': 'text/plain' }), 200);
       assert.equal(upstream.requests.at(-1)!.body, '{ "name" : "a" }');
     });
 
     test('a body in a charset with another meaning of the same bytes is refused', async () => {
-      const send = await checked({ schema });
+      const send = await publishValidated({ schema });
       const body = '{"name": "a+ACI-, +ACI-age+ACI-: -1, +ACI-x+ACI-: +ACI-"}';
       const said = { 'content-type': 'application/json; charset=utf-7' };
       const before = upstream.requests.length;
@@ -71,12 +71,12 @@ describe('Request validation', () => {
 
     test('all errors are reported with 422 or the status of the definition', async () => {
       const said = errorBody('(root): name is required; age: must be at least 0');
-      assert.deepEqual(await (await checked({ schema }))('{"age":-1}'), [422, said]);
-      assert.deepEqual(await (await checked({ schema, error_response_code: 400 }))('{"age":-1}'), [400, said]);
+      assert.deepEqual(await (await publishValidated({ schema }))('{"age":-1}'), [422, said]);
+      assert.deepEqual(await (await publishValidated({ schema, error_response_code: 400 }))('{"age":-1}'), [400, said]);
     });
 
     test('invalid or ambiguous JSON gets 400', async () => {
-      const send = await checked({ schema });
+      const send = await publishValidated({ schema });
       const table: readonly [string, string | Buffer, string][] = [
         ['nothing', '', 'the body is empty'],
         ['a fragment', '{"name":', 'unexpected end of JSON'],
@@ -92,30 +92,30 @@ describe('Request validation', () => {
 
     test('errors for XML clients are XML', async () => {
       const [status, text] = (await (
-        await checked({ schema })
+        await publishValidated({ schema })
       )('<a/>', { 'content-type': 'text/xml' })) as [number, string];
       assert.equal(status, 400);
       assert.match(text, /<error>JSON parsing error: it is not JSON.*<\/error>/);
     });
 
     test('a schema can be base64', async () => {
-      const send = await checked({ schema_b64: Buffer.from(JSON.stringify(schema)).toString('base64') });
+      const send = await publishValidated({ schema_b64: Buffer.from(JSON.stringify(schema)).toString('base64') });
       assert.deepEqual(await send('{}'), [422, errorBody('(root): name is required')]);
       assert.equal(await send('{"name":""}'), 200);
     });
 
     test('a missing schema gets 500', async () => {
-      assert.deepEqual(await (await checked({}))('{}'), [500, errorBody('no schemas to validate against')]);
+      assert.deepEqual(await (await publishValidated({}))('{}'), [500, errorBody('no schemas to validate against')]);
     });
 
     test('an API with an invalid schema is not served, and its status names the reason', async () => {
-      const { url } = await checked({ schema: { $ref: 'https://example.com/a' } });
+      const { url } = await publishValidated({ schema: { $ref: 'https://example.com/a' } });
       const why = 'the schema of /x is invalid: "https://example.com/a" is not in the document';
       assert.equal(await findUnavailableReason(app, `${url}/x`), why);
     });
 
     test('a body beyond the buffer limit gets 413; other endpoints accept it', async () => {
-      const send = await checked({ schema });
+      const send = await publishValidated({ schema });
       const large = Buffer.alloc(11_000_000, 0x20);
       assert.deepEqual(await send(large), [413, 'Request Entity Too Large']);
     });
@@ -135,7 +135,7 @@ describe('Request validation', () => {
     });
 
     test('validation runs after authentication', async () => {
-      const send = await checked({ schema }, { use_keyless: false });
+      const send = await publishValidated({ schema }, { use_keyless: false });
       assert.deepEqual(await send('{}'), [401, errorBody('Authorization field missing')]);
     });
   });
@@ -215,7 +215,7 @@ describe('Request validation', () => {
     });
     const on = { validateRequest: { enabled: true } };
     const everywhere = { pets: on, addPet: on, pet: on, picture: on, shop: on, shopByName: on };
-    const published = async (operations: object, openapi = '3.0.3', more: object = {}) => {
+    const publishDocument = async (operations: object, openapi = '3.0.3', more: object = {}) => {
       const apiId = `o${createPublicId()}`;
       const gateway = {
         info: { id: apiId, name: apiId, state: { active: true } },
@@ -229,7 +229,7 @@ describe('Request validation', () => {
       await waitUntilApplied(app);
       return Object.assign(asker(`${app.url.gateway}/${apiId}`), { url: `${app.url.gateway}/${apiId}` });
     };
-    const refused = (why: string, status = 422) => [status, errorBody(`request validation error: ${why}`)];
+    const toRefusal = (why: string, status = 422) => [status, errorBody(`request validation error: ${why}`)];
     const headers = { 'x-trace': '00000000-0000-4000-8000-000000000000' };
     const json = { 'content-type': 'application/json' };
     const post = (body: string, type = json) => ({ method: 'POST', headers: type, body });
@@ -241,7 +241,7 @@ describe('Request validation', () => {
 
     for (const openapi of ['3.0.3', '3.1.0'])
       test(`invalid parameters and bodies are reported with their location (${openapi})`, async () => {
-        const ask = await published(everywhere, openapi);
+        const ask = await publishDocument(everywhere, openapi);
         const file = new FormData();
         file.set('n', '1');
         file.set('file', new Blob(['x']), 'x.png');
@@ -253,76 +253,76 @@ describe('Request validation', () => {
             'a query',
             '/pets?limit=101&tags=red',
             { headers },
-            refused('query.tags.0: must be one of "big", "small"; query.limit: must be at most 100'),
+            toRefusal('query.tags.0: must be one of "big", "small"; query.limit: must be at most 100'),
           ],
-          ['a header that lacks', '/pets', {}, refused('header.X-Trace: is required')],
+          ['a header that lacks', '/pets', {}, toRefusal('header.X-Trace: is required')],
           [
             'a cookie',
             '/pets',
             { headers: { ...headers, cookie: 'theme=red' } },
-            refused('cookie.theme: must be one of "dark", "light"'),
+            toRefusal('cookie.theme: must be one of "dark", "light"'),
           ],
-          ['a path', '/pets/x', {}, refused('path.id: must be an integer, is a string')],
+          ['a path', '/pets/x', {}, toRefusal('path.id: must be an integer, is a string')],
           ['a path that fits', '/pets/5/', {}, 200],
           ['a body', '/pets', post('{"name":"aa","parents":[{"name":"a"}]}'), 200],
           [
             'a body that is wrong',
             '/pets',
             post('{"name":1,"parents":[{}],"x":1}'),
-            refused(
+            toRefusal(
               'body: x is not allowed; body.name: must be a string, is a number; body.parents.0: name is required',
             ),
           ],
-          ['a body that lacks', '/pets', post(''), refused('body: is required')],
+          ['a body that lacks', '/pets', post(''), toRefusal('body: is required')],
           [
             'a body of another type',
             '/pets',
             post('x', { 'content-type': 'text/plain' }),
-            refused('header.Content-Type: must be one of application/json'),
+            toRefusal('header.Content-Type: must be one of application/json'),
           ],
           [
             'a body nobody can read',
             '/pets',
             post('{'),
-            refused('body: cannot be read: it is not JSON at character 1'),
+            toRefusal('body: cannot be read: it is not JSON at character 1'),
           ],
           [
             'a pattern that others choke on',
             '/pets',
             post(`{"name":"${'a'.repeat(50_000)}!"}`),
-            refused('body.name: must match ^(a+)+$'),
+            toRefusal('body.name: must match ^(a+)+$'),
           ],
           [
             'a date',
             '/pets',
             post('{"name":"a","born":"2023-02-29"}'),
-            refused('body.born: must be of the format date'),
+            toRefusal('body.born: must be of the format date'),
           ],
           ['a form in parts', '/pets/1', put(file), 200],
           [
             'a form in parts that is wrong',
             '/pets/1',
             put(noFile),
-            refused('body: file is required; body.n: must be an integer, is a string'),
+            toRefusal('body: file is required; body.n: must be an integer, is a string'),
           ],
           ['a form', '/pets/1', put(new URLSearchParams({ n: '1' })), 200],
           [
             'a form that is wrong',
             '/pets/1',
             put(new URLSearchParams({ n: 'x' })),
-            refused('body.n: must be an integer, is a string'),
+            toRefusal('body.n: must be an integer, is a string'),
           ],
           ['a text', '/pets/1', put('x', { 'content-type': 'text/csv' }), 200],
           ['no body where none is needed', '/pets/1', { method: 'PUT' }, 200],
           ['the stricter path of two', '/shops/1', {}, 200],
           ['the other path of two', '/shops/abc', {}, 200],
-          ['neither path', '/shops/ABC', {}, refused("path parameter doesn't match any endpoint")],
+          ['neither path', '/shops/ABC', {}, toRefusal("path parameter doesn't match any endpoint")],
           ['a plain path beside one with parameters', '/pets/mine', {}, 200],
           ['a path of no operation', '/other', {}, 200],
         ];
         for (const [what, path, sent, expected] of table) {
           const given = await ask(path, sent);
-          assert.deepEqual(sortedFaults(given), sortedFaults(expected), what);
+          assert.deepEqual(sortErrors(given), sortErrors(expected), what);
         }
       });
 
@@ -335,17 +335,17 @@ describe('Request validation', () => {
       const ask = asker(await publish(app, openApi(upstream, classic)));
       assert.deepEqual(await ask('/pets', { method: 'POST', body: '{"age":-1}' }), [422, errorBody(first)]);
       const { paths, 'x-gw-api-gateway': gateway } = oas;
-      const checked = await published(gateway.middleware.operations, '3.0.3', { paths });
+      const checked = await publishDocument(gateway.middleware.operations, '3.0.3', { paths });
       assert.deepEqual(await checked('/pets?limit=101'), [400, errorBody(second)]);
     });
 
     test('a refusal has the status of the definition', async () => {
-      const ask = await published({ pet: { validateRequest: { enabled: true, errorResponseCode: 400 } } });
-      assert.deepEqual(await ask('/pets/x'), refused('path.id: must be an integer, is a string', 400));
+      const ask = await publishDocument({ pet: { validateRequest: { enabled: true, errorResponseCode: 400 } } });
+      assert.deepEqual(await ask('/pets/x'), toRefusal('path.id: must be an integer, is a string', 400));
     });
 
     test('disabled validation has no effect', async () => {
-      const ask = await published({ pet: { validateRequest: { enabled: false } } });
+      const ask = await publishDocument({ pet: { validateRequest: { enabled: false } } });
       assert.equal(await ask('/pets/x'), 200);
     });
 
@@ -359,7 +359,7 @@ describe('Request validation', () => {
           },
         },
       };
-      const { url } = await published({ x: on }, '3.0.3', { paths });
+      const { url } = await publishDocument({ x: on }, '3.0.3', { paths });
       assert.match(await findUnavailableReason(app, `${url}/x`), /the OpenAPI document is invalid/);
     });
 
@@ -372,15 +372,15 @@ describe('Request validation', () => {
       const components = { schemas: { T: { anyOf: alternatives } } };
       const content = { 'application/json': { schema: { $ref: '#/components/schemas/T' } } };
       const paths = { '/x': { post: { operationId: 'x', requestBody: { content }, responses: {} } } };
-      const ask = await published({ x: on }, '3.0.3', { paths, components });
+      const ask = await publishDocument({ x: on }, '3.0.3', { paths, components });
       const body = `${'{"a":'.repeat(60)}{}${'}'.repeat(60)}`;
-      assert.deepEqual(await ask('/x', post(body)), refused('call: the check takes too long'));
+      assert.deepEqual(await ask('/x', post(body)), toRefusal('call: the check takes too long'));
     });
   });
 });
 
 /** Sorts the errors, whose order follows the document and is not under test. */
-function sortedFaults(given: unknown): unknown {
+function sortErrors(given: unknown): unknown {
   if (!Array.isArray(given)) return given;
   const [status, text] = given as [number, string];
   return [status, JSON.parse(text).error.replace('request validation error: ', '').split('; ').sort()];

@@ -35,9 +35,9 @@ async function reaches(url: string, { path = '/x', headers = {} }: Asked = {}): 
 }
 
 async function failures(apiId: string, count: number): Promise<void> {
-  const told = () => events.filter(it => it.event === 'VersionFailure' && it.api_id === apiId);
-  await eventually(() => assert.equal(told().length, count));
-  for (const { message } of told()) assert.equal(message, 'Attempted access to disallowed version / path.');
+  const listFailures = () => events.filter(it => it.event === 'VersionFailure' && it.api_id === apiId);
+  await eventually(() => assert.equal(listFailures().length, count));
+  for (const { message } of listFailures()) assert.equal(message, 'Attempted access to disallowed version / path.');
 }
 
 const missing = '403 Version information not found';
@@ -49,7 +49,7 @@ describe('Versions of one definition', () => {
     v2: { name: 'v2', override_target: `${target}/two` },
     old: { name: 'old', expires: '2020-01-01 00:00' },
   });
-  const versioned = (definition: object, data: object = {}, proxy: object = {}) =>
+  const createVersionedApi = (definition: object, data: object = {}, proxy: object = {}) =>
     openApi(upstream, {
       definition: { key: 'x-v', ...definition },
       version_data: { not_versioned: false, versions: versions(upstream.url), ...data },
@@ -57,7 +57,7 @@ describe('Versions of one definition', () => {
     });
 
   test('a header selects the version; a missing, unknown or expired one is refused and emits an event', async () => {
-    const api = versioned({ location: 'header' });
+    const api = createVersionedApi({ location: 'header' });
     const url = await publish(app, api);
     assert.equal(await reaches(url, { headers: { 'x-v': 'v1' } }), '/x');
     assert.equal(await reaches(url, { headers: { 'X-V': 'v2' } }), '/two/x');
@@ -71,60 +71,60 @@ describe('Versions of one definition', () => {
   });
 
   test('a query parameter selects the version, and is stripped when configured', async () => {
-    const kept = await publish(app, versioned({ location: 'url-param', key: 'v' }));
+    const kept = await publish(app, createVersionedApi({ location: 'url-param', key: 'v' }));
     assert.equal(await reaches(kept, { path: '/x?a=1&v=v2&b=2' }), '/two/x?a=1&v=v2&b=2');
-    const stripped = await publish(app, versioned({ location: 'url-param', key: 'v', strip_versioning_data: true }));
+    const stripped = await publish(app, createVersionedApi({ location: 'url-param', key: 'v', strip_versioning_data: true }));
     assert.equal(await reaches(stripped, { path: '/x?a=1&v=v2&b=2' }), '/two/x?a=1&b=2');
     assert.equal(await reaches(stripped, { path: '/x?%76=v2' }), '/two/x');
     assert.equal(await reaches(stripped, { path: '/x?va=v2' }), missing);
   });
 
   test('the version header is stripped when configured', async () => {
-    const seen = async (strip_versioning_data: boolean) => {
-      const url = await publish(app, versioned({ location: 'header', strip_versioning_data }));
+    const readForwardedVersion = async (strip_versioning_data: boolean) => {
+      const url = await publish(app, createVersionedApi({ location: 'header', strip_versioning_data }));
       await reaches(url, { headers: { 'x-v': 'v1' } });
       return upstream.requests.at(-1)!.headers['x-v'];
     };
-    assert.deepEqual([await seen(true), await seen(false)], [undefined, 'v1']);
+    assert.deepEqual([await readForwardedVersion(true), await readForwardedVersion(false)], [undefined, 'v1']);
   });
 
   test('the first path segment selects the version, also after the slug, and is stripped when configured', async () => {
-    const kept = await publish(app, versioned({ location: 'url' }));
+    const kept = await publish(app, createVersionedApi({ location: 'url' }));
     assert.equal(await reaches(kept, { path: '/v2/x' }), '/two/v2/x');
-    const stripped = await publish(app, versioned({ location: 'url', strip_versioning_data: true }));
+    const stripped = await publish(app, createVersionedApi({ location: 'url', strip_versioning_data: true }));
     assert.equal(await reaches(stripped, { path: '/v2/x/' }), '/two/x/');
     assert.equal(await reaches(stripped, { path: '/v2' }), '/two');
     assert.equal(await reaches(stripped, { path: '/v1?q=1' }), '/?q=1');
     assert.equal(await reaches(stripped, { path: '/' }), missing);
-    const slug = { ...versioned({ location: 'url', strip_versioning_data: true }), slug: 'shop' };
+    const slug = { ...createVersionedApi({ location: 'url', strip_versioning_data: true }), slug: 'shop' };
     assert.equal(await reaches(await publish(app, slug), { path: '/shop/v2/x' }), '/two/shop/x');
   });
 
   test('the version segment is stripped although the listen path is kept', async () => {
-    const api = versioned({ location: 'url', strip_versioning_data: true }, {}, { strip_listen_path: false });
+    const api = createVersionedApi({ location: 'url', strip_versioning_data: true }, {}, { strip_listen_path: false });
     const url = await publish(app, api);
     assert.equal(await reaches(url, { path: '/v1/x' }), `${api.proxy.listen_path}/x`);
   });
 
   test('a request without a version gets the default, one with an unknown version only with fallback', async () => {
     const data = { default_version: 'v2' };
-    const url = await publish(app, versioned({ location: 'header' }, data));
+    const url = await publish(app, createVersionedApi({ location: 'header' }, data));
     assert.equal(await reaches(url), '/two/x');
     assert.equal(await reaches(url, { headers: { 'x-v': 'v3' } }), unknown);
-    const falling = await publish(app, versioned({ location: 'header', fallback_to_default: true }, data));
+    const falling = await publish(app, createVersionedApi({ location: 'header', fallback_to_default: true }, data));
     assert.equal(await reaches(falling, { headers: { 'x-v': 'v3' } }), '/two/x');
   });
 
   test('the legacy member for stripping the segment still works', async () => {
     assert.equal(
-      await reaches(await publish(app, versioned({ location: 'url', strip_path: true })), { path: '/v2/x' }),
+      await reaches(await publish(app, createVersionedApi({ location: 'url', strip_path: true })), { path: '/v2/x' }),
       '/two/x',
     );
   });
 
   test('the target of a version overrides load balancing, and applies only to versioned APIs', async () => {
     const balanced = { enable_load_balancing: true, target_list: [`${upstream.url}/turns`] };
-    const url = await publish(app, versioned({ location: 'header' }, {}, balanced));
+    const url = await publish(app, createVersionedApi({ location: 'header' }, {}, balanced));
     assert.equal(await reaches(url, { headers: { 'x-v': 'v2' } }), '/two/x');
     assert.equal(await reaches(url, { headers: { 'x-v': 'v1' } }), '/turns/x');
     const only = { Default: { name: 'Default', override_target: `${upstream.url}/two` } };
@@ -134,7 +134,7 @@ describe('Versions of one definition', () => {
 
   test('responses carry the expiry of the version, or of the API without versions', async () => {
     const data = { versions: { v1: { name: 'v1' }, v2: { name: 'v2', expires: '2040-01-01 00:00' } } };
-    const url = await publish(app, { ...versioned({ location: 'header' }, data), expiration: '2020-01-01 00:00' });
+    const url = await publish(app, { ...createVersionedApi({ location: 'header' }, data), expiration: '2020-01-01 00:00' });
     const ends = async (name: string) => {
       const reply = await fetch(url, { headers: { 'x-v': name } });
       return [reply.status, reply.headers.get('x-gw-api-expires')];
@@ -154,9 +154,9 @@ describe('Versions of one definition', () => {
   test('fallback strips a segment only if it looks like a version', async () => {
     const rules = { location: 'url', fallback_to_default: true, strip_versioning_data: true };
     const data = { default_version: 'v2' };
-    const plain = await publish(app, versioned(rules, data));
+    const plain = await publish(app, createVersionedApi(rules, data));
     assert.equal(await reaches(plain, { path: '/orders/7' }), '/two/orders/7');
-    const pattern = await publish(app, versioned({ ...rules, url_versioning_pattern: '^v[0-9]+$' }, data));
+    const pattern = await publish(app, createVersionedApi({ ...rules, url_versioning_pattern: '^v[0-9]+$' }, data));
     assert.equal(await reaches(pattern, { path: '/orders/7' }), '/two/orders/7');
     assert.equal(await reaches(pattern, { path: '/v9/orders/7' }), '/two/orders/7');
     assert.equal(await reaches(pattern, { path: '/v1/orders/7' }), '/orders/7');
@@ -164,16 +164,16 @@ describe('Versions of one definition', () => {
 
   test('an unversioned API uses its only or Default entry, and gets 403 when there is none', async () => {
     const entries = (...names: string[]) => Object.fromEntries(names.map(name => [name, { name }]));
-    const unversioned = (versions: object) => openApi(upstream, { version_data: { not_versioned: true, versions } });
-    assert.equal(await reaches(await publish(app, unversioned(entries('only')))), '/x');
-    assert.equal(await reaches(await publish(app, unversioned(entries('a', 'Default')))), '/x');
-    const several = unversioned(entries('default', 'Default'));
+    const createUnversionedApi = (versions: object) => openApi(upstream, { version_data: { not_versioned: true, versions } });
+    assert.equal(await reaches(await publish(app, createUnversionedApi(entries('only')))), '/x');
+    assert.equal(await reaches(await publish(app, createUnversionedApi(entries('a', 'Default')))), '/x');
+    const several = createUnversionedApi(entries('default', 'Default'));
     assert.equal(
       await reaches(await publish(app, several)),
       '403 Ambiguous default API version for this non-versioned API',
     );
     await failures(several.api_id, 1);
-    const none = unversioned(entries('a', 'b'));
+    const none = createUnversionedApi(entries('a', 'b'));
     assert.equal(
       await reaches(await publish(app, none)),
       '403 No default API version for this non-versioned API found',
@@ -182,7 +182,7 @@ describe('Versions of one definition', () => {
   });
 
   test('access rights of keys name versions, including the default', async () => {
-    const api = versioned({ location: 'header' }, { default_version: 'v2' });
+    const api = createVersionedApi({ location: 'header' }, { default_version: 'v2' });
     const url = await publish(app, { ...api, use_keyless: false });
     const access_rights = { [api.api_id]: { api_id: api.api_id, versions: ['v1'] } };
     const { body } = await app.ask('POST', '/api/keys', { body: { access_rights } });

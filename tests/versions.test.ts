@@ -49,7 +49,7 @@ describe('Expiry, ports and version errors', () => {
     await app?.close();
     await upstream?.close();
   });
-  const told = (apiId: string) => events.filter(it => it.event === 'VersionFailure' && it.api_id === apiId);
+  const listFailures = (apiId: string) => events.filter(it => it.event === 'VersionFailure' && it.api_id === apiId);
   const at = (port: number, path: string) => `http://127.0.0.1:${port}${path}`;
   const change = async (definition: Definition) => {
     const { status, text } = await app.ask('PUT', `/api/apis/${definition.api_id}`, {
@@ -70,7 +70,7 @@ describe('Expiry, ports and version errors', () => {
     assert.equal((await fetch(url, { headers: { 'x-v': 'v7' } })).status, 403);
     await eventually(() =>
       assert.deepEqual(
-        told(definition.api_id).map(it => it.reason),
+        listFailures(definition.api_id).map(it => it.reason),
         ['Version information not found', 'This API version does not seem to exist'],
       ),
     );
@@ -112,8 +112,8 @@ describe('Expiry, ports and version errors', () => {
       version_data: { not_versioned: false, versions: { v1: { name: 'v1' } } },
     });
     await fetch(await publish(app, heard));
-    await eventually(() => assert.equal(told(heard.api_id).length, 1));
-    assert.deepEqual(told(definition.api_id), []);
+    await eventually(() => assert.equal(listFailures(heard.api_id).length, 1));
+    assert.deepEqual(listFailures(definition.api_id), []);
   });
 
   test('every response carries the expiry of the API, also refusals', async () => {
@@ -149,15 +149,15 @@ describe('Expiry, ports and version errors', () => {
     await assert.rejects(fetch(at(own, '/')));
     await publish(app, one);
     await publish(app, two);
-    const asked = (definition: typeof one) =>
+    const callApi = (definition: typeof one) =>
       fetch(at(own, definition.proxy.listen_path), { headers: { connection: 'close' } });
-    assert.deepEqual([(await asked(one)).status, (await asked(two)).status], [200, 200]);
+    assert.deepEqual([(await callApi(one)).status, (await callApi(two)).status], [200, 200]);
     await app.ask('DELETE', `/api/apis/${one.api_id}`);
     await waitUntilApplied(app);
-    assert.deepEqual([(await asked(one)).status, (await asked(two)).status], [404, 200]);
+    assert.deepEqual([(await callApi(one)).status, (await callApi(two)).status], [404, 200]);
     await app.ask('DELETE', `/api/apis/${two.api_id}`);
     await waitUntilApplied(app);
-    await assert.rejects(asked(two));
+    await assert.rejects(callApi(two));
   });
 
   test('an API with a port that is not allowed is not served, and its status names the reason', async () => {

@@ -43,7 +43,7 @@ const target = () => {
 const idOf = ({ headers }: Received) => String(headers['x-gw-delivery']);
 
 /** Asks the management interface for something that must work. */
-async function done(app: TestApp, method: string, path: string, body?: unknown) {
+async function requestOk(app: TestApp, method: string, path: string, body?: unknown) {
   const answer = await app.ask(method, path, body === undefined ? {} : { body });
   assert.equal(answer.status, 200, answer.text);
   return answer.body;
@@ -52,7 +52,7 @@ async function done(app: TestApp, method: string, path: string, body?: unknown) 
 /** An API that tells of calls with unknown keys, to the handlers given; each call of it is such an event. */
 async function telling(app: TestApp, handlers: object[], around: object = {}) {
   const api = openApi(upstream, { use_keyless: false, ...handling('AuthFailure', ...handlers) });
-  await done(app, 'POST', '/api/apis', { api_definition: api, ...around });
+  await requestOk(app, 'POST', '/api/apis', { api_definition: api, ...around });
   await waitUntilApplied(app);
   const url = app.url.gateway + api.proxy.listen_path;
   return {
@@ -65,12 +65,12 @@ async function telling(app: TestApp, handlers: object[], around: object = {}) {
   };
 }
 
-async function storedHook(app: TestApp, hook: object): Promise<string> {
-  return (await done(app, 'POST', '/api/hooks', { method: 'POST', ...hook })).ID;
+async function createHook(app: TestApp, hook: object): Promise<string> {
+  return (await requestOk(app, 'POST', '/api/hooks', { method: 'POST', ...hook })).ID;
 }
 
 const deliveriesOf = async (app: TestApp, query: string) =>
-  (await done(app, 'GET', `/api/deliveries?${query}`)).deliveries as {
+  (await requestOk(app, 'GET', `/api/deliveries?${query}`)).deliveries as {
     id: string;
     hook_id: string;
     state: string;
@@ -88,7 +88,7 @@ onEveryEngine(
       const app = current();
       const { path, url } = target();
       const webhook_id = createPublicId();
-      const hookId = await storedHook(app, {
+      const hookId = await createHook(app, {
         method: 'PUT',
         target_path: url,
         name: 'CRM',
@@ -107,7 +107,7 @@ onEveryEngine(
           eventHandlers: [handler],
         },
       };
-      await done(app, 'POST', '/gw/apis/oas', {
+      await requestOk(app, 'POST', '/gw/apis/oas', {
         openapi: '3.0.3',
         info: { title: 'told', version: '1' },
         paths: {},
@@ -117,7 +117,7 @@ onEveryEngine(
       const reply = await fetch(`${app.url.gateway}${listenPath}/a`, { headers: { authorization: 'nobody' } });
       assert.equal(reply.status, 403);
       const [call] = (await receiver.take(path)) as [Received];
-      const { secret } = await done(app, 'GET', `/api/hooks/${hookId}/secret`);
+      const { secret } = await requestOk(app, 'GET', `/api/hooks/${hookId}/secret`);
       rememberSecrets({ secret });
       assert.match(secret, /^whsec_[\w-]{43}$/);
       const { by, ...told } = JSON.parse(call.body);
@@ -153,7 +153,7 @@ onEveryEngine(
         cooldownPeriod: '1h',
       };
       const block = { block: { enabled: true } };
-      await done(app, 'POST', '/gw/apis/oas', {
+      await requestOk(app, 'POST', '/gw/apis/oas', {
         openapi: '3.0.3',
         info: { title: 'inline', version: '1' },
         paths: { '/a': { get: { operationId: 'a', responses: { 200: { description: 'ok' } } } } },
@@ -179,15 +179,15 @@ onEveryEngine(
     test('a rotated secret signs immediately, and the previous one for a grace period', async () => {
       const app = current();
       const { path, url } = target();
-      const hookId = await storedHook(app, { target_path: url });
+      const hookId = await createHook(app, { target_path: url });
       const { happen } = await telling(app, [{ handler_name: 'eh_web_hook_handler', handler_meta: { id: hookId } }]);
-      const { secret: old } = await done(app, 'GET', `/api/hooks/${hookId}/secret`);
-      const { secret: fresh } = await done(app, 'POST', `/api/hooks/${hookId}/secret`);
+      const { secret: old } = await requestOk(app, 'GET', `/api/hooks/${hookId}/secret`);
+      const { secret: fresh } = await requestOk(app, 'POST', `/api/hooks/${hookId}/secret`);
       assert.notEqual(fresh, old);
       await happen();
       const [call] = await receiver.take(path);
       assert.deepEqual([isSigned(call!, fresh), isSigned(call!, old)], [true, true]);
-      const { secret: inline } = await done(app, 'GET', '/api/hooks/inline/secret');
+      const { secret: inline } = await requestOk(app, 'GET', '/api/hooks/inline/secret');
       assert.equal(isSigned(call!, inline), false);
     });
 
@@ -197,14 +197,14 @@ onEveryEngine(
       planned.set(failing.path, [500, 503, 302]);
       const { happen, apiId } = await telling(app, [webhook(failing.url), webhook(fine.url)]);
       for (const path of ['/1', '/2', '/3']) await happen(path);
-      const told = ({ body }: Received) => String(JSON.parse(body).path).slice(-2);
-      assert.deepEqual((await receiver.take(fine.path, 3)).map(told), ['/1', '/2', '/3']);
+      const readPathEnd = ({ body }: Received) => String(JSON.parse(body).path).slice(-2);
+      assert.deepEqual((await receiver.take(fine.path, 3)).map(readPathEnd), ['/1', '/2', '/3']);
       const calls = await receiver.take(failing.path, 6);
-      assert.deepEqual(calls.map(told), ['/1', '/1', '/1', '/1', '/2', '/3']);
+      assert.deepEqual(calls.map(readPathEnd), ['/1', '/1', '/1', '/1', '/2', '/3']);
       assert.equal(new Set(calls.slice(0, 4).map(idOf)).size, 1);
       assert.equal(new Set(calls.map(idOf)).size, 3);
       const read = await eventually(async () => {
-        const it = await done(app, 'GET', `/api/deliveries/${idOf(calls[0]!)}`);
+        const it = await requestOk(app, 'GET', `/api/deliveries/${idOf(calls[0]!)}`);
         assert.equal(it.state, 'delivered');
         return it;
       });
@@ -219,18 +219,18 @@ onEveryEngine(
       const app = current();
       const { path, url } = target();
       planned.set(path, Array(8).fill(500));
-      const hookId = await storedHook(app, { target_path: url });
+      const hookId = await createHook(app, { target_path: url });
       const { happen } = await telling(app, [{ handler_name: 'eh_web_hook_handler', handler_meta: { id: hookId } }]);
       await happen('/1');
       await happen('/2');
       const letters = await eventually(async () => {
-        const found = (await done(app, 'GET', `/api/dead-letters?hook_id=${hookId}`)).deliveries;
+        const found = (await requestOk(app, 'GET', `/api/dead-letters?hook_id=${hookId}`)).deliveries;
         assert.equal(found.length, 2);
         return found;
       });
       assert.deepEqual([letters[0].attempts, letters[0].status, letters[0].error], [4, 500, 'it answered 500']);
       assert.equal(receiver.at(path).length, 8);
-      assert.deepEqual(await done(app, 'POST', `/api/deliveries/${letters[0].id}/retry`), {
+      assert.deepEqual(await requestOk(app, 'POST', `/api/deliveries/${letters[0].id}/retry`), {
         Status: 'OK',
         Message: 'Delivery will be tried again',
         Meta: null,
@@ -244,7 +244,7 @@ onEveryEngine(
           [409, 'Only a dead letter can be retried; this delivery is delivered'],
         );
       });
-      assert.deepEqual((await done(app, 'POST', `/api/hooks/${hookId}/retry`)).Meta, { retried: 1 });
+      assert.deepEqual((await requestOk(app, 'POST', `/api/hooks/${hookId}/retry`)).Meta, { retried: 1 });
       const calls = await receiver.take(path, 10);
       assert.equal(idOf(calls[9]!), letters[1].id);
     });
@@ -252,7 +252,7 @@ onEveryEngine(
     test('deliveries, retries and secrets are limited to the own organisation', async () => {
       const app = current();
       const { path, url } = target();
-      const hookId = await storedHook(app, { target_path: url });
+      const hookId = await createHook(app, { target_path: url });
       const { happen } = await telling(app, [{ handler_name: 'eh_web_hook_handler', handler_meta: { id: hookId } }]);
       await happen();
       const [call] = await receiver.take(path);
@@ -275,13 +275,13 @@ onEveryEngine(
       await receiver.take(path, 11);
       const mine = `api_id=${apiId}`;
       await eventually(async () => assert.equal((await deliveriesOf(app, `${mine}&state=delivered&p=0`)).length, 11));
-      const { deliveries, pages } = await done(app, 'GET', `/api/deliveries?${mine}&event=AuthFailure`);
+      const { deliveries, pages } = await requestOk(app, 'GET', `/api/deliveries?${mine}&event=AuthFailure`);
       assert.deepEqual([deliveries.length, pages], [10, 2]);
       assert.equal((await deliveriesOf(app, `${mine}&p=2`)).length, 1);
       assert.equal((await deliveriesOf(app, `${mine}&event=KeyExpired`)).length, 0);
       const hook = deliveries[0].hook_id;
       assert.match(hook, /^inline-/);
-      assert.equal((await done(app, 'GET', `/api/hooks/${hook}/deliveries?p=0`)).deliveries.length, 11);
+      assert.equal((await requestOk(app, 'GET', `/api/hooks/${hook}/deliveries?p=0`)).deliveries.length, 11);
       assert.equal((await app.ask('GET', '/api/deliveries?state=lost')).status, 400);
     });
 
@@ -297,12 +297,12 @@ onEveryEngine(
     test('a webhook attached outside the definition is called until it is removed', async () => {
       const app = current();
       const { path, url } = target();
-      const hookId = await storedHook(app, { target_path: url });
+      const hookId = await createHook(app, { target_path: url });
       const references = [{ event_name: 'AuthFailure', event_timeout: 0, hook: { id: hookId, target_path: url } }];
       const { happen, apiId } = await telling(app, [], { hook_references: references });
       await happen();
       await receiver.take(path);
-      await done(app, 'DELETE', `/api/hooks/${hookId}`);
+      await requestOk(app, 'DELETE', `/api/hooks/${hookId}`);
       await happen('/2');
       const [letter] = await eventually(async () => {
         const found = await deliveriesOf(app, `api_id=${apiId}&state=dead`);
@@ -323,7 +323,7 @@ onEveryEngine(
       await happen();
       const [[deleted], [got]] = [await receiver.take(get.path), await receiver.take(odd.path)];
       assert.deepEqual([deleted!.method, deleted!.body, got!.method, got!.body], ['DELETE', '', 'GET', '']);
-      const { secret } = await done(app, 'GET', '/api/hooks/inline/secret');
+      const { secret } = await requestOk(app, 'GET', '/api/hooks/inline/secret');
       assert.ok(isSigned(got!, secret));
     });
 
@@ -378,7 +378,7 @@ onEveryEngine(
         assert.ok(lines.some(({ msg }) => /^seen:AuthFailure:[0-9a-f]+:127\.0\.0\.1:\/\w+\/here$/.test(msg ?? ''))),
       );
       assert.ok(lines.some(it => it.type === 'custom' && it.msg === 'event handler type unsupported, skipped'));
-      const status = await done(app, 'GET', `/api/apis/${apiId}/status`);
+      const status = await requestOk(app, 'GET', `/api/apis/${apiId}/status`);
       assert.deepEqual(status, {
         api_id: apiId,
         served: true,
@@ -418,14 +418,14 @@ onEveryEngine(
       const made = await app.ask('POST', '/api/apis', { body: { api_definition: api }, credential });
       assert.equal(made.status, 200, made.text);
       await waitUntilApplied(app);
-      const dropped = async () => {
+      const countDropped = async () => {
         const { text } = await app.ask('GET', '/metrics', { headers: { 'admin-auth': app.credentials.admin_secret } });
         return Number(/gw_events_dropped_total\{where="queue"\} (\d+)/.exec(text)![1]);
       };
-      const before = await dropped();
+      const before = await countDropped();
       const at = app.url.gateway + api.proxy.listen_path;
       for (let n = 0; n < 30; n++) await fetch(`${at}/${n}`, { headers: { authorization: 'nobody' } });
-      await eventually(async () => assert.equal((await dropped()) - before, 10));
+      await eventually(async () => assert.equal((await countDropped()) - before, 10));
       const { deliveries } = (await app.ask('GET', '/api/deliveries?state=waiting&p=0', { credential })).body;
       assert.equal(deliveries.length, 20);
       open();
@@ -449,9 +449,9 @@ onEveryEngine(
       const { isGenuine } = (await import(`data:text/javascript,${encodeURIComponent(source!)}`)) as {
         isGenuine(signature: string, body: string, secret: string, nowSeconds?: number): boolean;
       };
-      const { hooks } = await done(app, 'GET', '/api/hooks?p=0');
+      const { hooks } = await requestOk(app, 'GET', '/api/hooks?p=0');
       const { id } = hooks.find((it: { webhook_id: string }) => it.webhook_id === 'alarm');
-      const { secret } = await done(app, 'GET', `/api/hooks/${id}/secret`);
+      const { secret } = await requestOk(app, 'GET', `/api/hooks/${id}/secret`);
       const signature = String(call.headers['x-gw-signature']);
       assert.equal(isGenuine(signature, call.body, secret), true);
       assert.equal(isGenuine(signature, `${call.body} `, secret), false);

@@ -93,13 +93,13 @@ describe('WebSockets', () => {
     callers.push(made);
     return made;
   };
-  const published = async (more: Record<string, unknown> = {}, target = `ws://127.0.0.1:${echo.port}`) => {
+  const publishWebSocket = async (more: Record<string, unknown> = {}, target = `ws://127.0.0.1:${echo.port}`) => {
     echo.answer = undefined;
     return new URL(await publish(app, openApi({ url: target }, more)));
   };
 
   test('a WebSocket passes frames between client and upstream', async () => {
-    const url = await published({}, `ws://127.0.0.1:${echo.port}/base`);
+    const url = await publishWebSocket({}, `ws://127.0.0.1:${echo.port}/base`);
     const socket = new WebSocket(`ws://127.0.0.1:${port}${url.pathname}/chat?room=1`);
     await once(socket, 'open');
     for (const text of ['hello', 'again']) {
@@ -116,7 +116,7 @@ describe('WebSockets', () => {
   });
 
   test('the 101 response has the upstream’s headers without hop-by-hop headers', async () => {
-    const url = await published();
+    const url = await publishWebSocket();
     const one = await caller();
     one.send(asking(url.pathname));
     await one.until(/^HTTP\/1\.1 101 Switching Protocols\r\n[\s\S]*\r\n\r\n$/);
@@ -231,7 +231,7 @@ describe('WebSockets', () => {
   });
 
   test('a declined upgrade’s response is streamed, and incomplete for the client when it is at the upstream', async () => {
-    const url = await published();
+    const url = await publishWebSocket();
     const more = Promise.withResolvers<void>();
     const head = 'HTTP/1.1 200 OK\r\nContent-Length: 2000000\r\nConnection: close\r\n\r\n';
     echo.answer = async (_request, socket) => {
@@ -253,14 +253,14 @@ describe('WebSockets', () => {
   });
 
   test('an unauthorized upgrade gets the ordinary refusal', async () => {
-    const keyed = await published({ use_keyless: false, use_standard_auth: true });
+    const keyed = await publishWebSocket({ use_keyless: false, use_standard_auth: true });
     const before = echo.asked.length;
     const stranger = await caller();
     stranger.send(asking(keyed.pathname));
     await stranger.closed;
     assert.deepEqual(statusesIn(stranger.received()), [401]);
     assert.match(stranger.received(), /"error": "Authorization field missing"/);
-    const blocked = await published({
+    const blocked = await publishWebSocket({
       version_data: {
         not_versioned: true,
         versions: {
@@ -284,7 +284,7 @@ describe('WebSockets', () => {
   });
 
   test('an upgrade cannot leave the target path in any encoding', async () => {
-    const url = await published({}, `ws://127.0.0.1:${echo.port}/base`);
+    const url = await publishWebSocket({}, `ws://127.0.0.1:${echo.port}/base`);
     const paths = [
       '/../secret',
       '/x/../../secret',
@@ -305,7 +305,7 @@ describe('WebSockets', () => {
   });
 
   test('the response of an upstream that declines is forwarded', async () => {
-    const url = await published();
+    const url = await publishWebSocket();
     echo.answer = (_request, socket) =>
       socket.end(
         'HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain\r\nContent-Length: 5\r\nConnection: close\r\n\r\nnever',
@@ -318,7 +318,7 @@ describe('WebSockets', () => {
   });
 
   test('a 101 response with another protocol is refused', async () => {
-    const url = await published();
+    const url = await publishWebSocket();
     echo.answer = (_request, socket) =>
       socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n');
     const one = await caller();
@@ -328,12 +328,12 @@ describe('WebSockets', () => {
   });
 
   test('a failing and a slow upstream have different errors', async () => {
-    const failing = await published({}, 'ws://127.0.0.1:1');
+    const failing = await publishWebSocket({}, 'ws://127.0.0.1:1');
     const one = await caller();
     one.send(asking(failing.pathname));
     await one.closed;
     assert.match(one.received(), /^HTTP\/1\.1 500 [\s\S]*There was a problem proxying the request/);
-    const slow = await published();
+    const slow = await publishWebSocket();
     echo.answer = () => undefined;
     const other = await caller();
     other.send(asking(slow.pathname));
@@ -342,7 +342,7 @@ describe('WebSockets', () => {
   });
 
   test('an upgraded connection is not reused', async () => {
-    const url = await published();
+    const url = await publishWebSocket();
     const plain = `${app.url.gateway}${url.pathname}`;
     await (await fetch(plain)).text();
     const before = echo.connections;
@@ -358,7 +358,7 @@ describe('WebSockets', () => {
   });
 
   test('large transfers apply backpressure in both directions', async () => {
-    const url = await published();
+    const url = await publishWebSocket();
     const one = await caller();
     one.send(asking(url.pathname));
     await one.until(/101 Switching/);
@@ -371,7 +371,7 @@ describe('WebSockets', () => {
   });
 
   test('a disconnect of either side closes the other', async () => {
-    const url = await published();
+    const url = await publishWebSocket();
     const one = await caller();
     one.send(asking(url.pathname));
     await one.until(/101 Switching/);
@@ -391,12 +391,12 @@ describe('WebSockets', () => {
       createSecureServer({ cert: certificate.chainPem, key: certificate.keyPem }) as unknown as Server,
     );
     try {
-      const strict = await published({}, `wss://127.0.0.1:${secure.port}`);
+      const strict = await publishWebSocket({}, `wss://127.0.0.1:${secure.port}`);
       const refused = await caller();
       refused.send(asking(strict.pathname));
       await refused.closed;
       assert.deepEqual(statusesIn(refused.received()), [500]);
-      const lenient = await published(
+      const lenient = await publishWebSocket(
         { proxy: { transport: { ssl_insecure_skip_verify: true } } },
         `wss://127.0.0.1:${secure.port}`,
       );

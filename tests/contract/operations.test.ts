@@ -22,7 +22,7 @@ const contentType = (it: Each): Record<string, string> => {
 const ask = (app: TestApp, it: Each, asked: Asked = {}, id = 'nothing-is-called-this') =>
   app.ask(it.method, pathFor(it, id), { ...asked, headers: { ...contentType(it), ...asked.headers } });
 
-const requiredIn = (shape: z.ZodType | undefined): string[] =>
+const listRequired = (shape: z.ZodType | undefined): string[] =>
   Object.entries((shape as z.ZodObject | undefined)?.shape ?? {}).flatMap(([name, rule]) =>
     (rule as z.ZodType).safeParse(undefined).success ? [] : [name],
   );
@@ -114,11 +114,11 @@ onEveryEngine('Every operation', app => {
         });
       }
 
-      if (requiredIn(it.query).length > 0) {
+      if (listRequired(it.query).length > 0) {
         test('names missing query parameters with their meaning', async () => {
           const answer = await ask(app(), it, takesJson(it) ? { body: {} } : {});
           assertRefusal(it, answer, surface.invalidStatus);
-          for (const name of requiredIn(it.query)) assert.match(answer.text, new RegExp(`${name}: is required`));
+          for (const name of listRequired(it.query)) assert.match(answer.text, new RegExp(`${name}: is required`));
           assert.doesNotMatch(answer.text, /NaN|undefined/);
         });
       }

@@ -18,7 +18,7 @@ const runs = { numRuns: 60, endOnFailure: true };
 type Bag = Record<string, unknown>;
 
 /** What both forms can say, of the version that stands for the API. */
-function sharedOf(model: Model, key: string): Bag {
+function pickShared(model: Model, key: string): Bag {
   const version = (model.versions.find(one => one.key === key) ?? model.versions[0]) as unknown as Bag;
   const said: Bag = {};
   for (const [name, facet] of Object.entries(facets))
@@ -40,12 +40,12 @@ function sharedOf(model: Model, key: string): Bag {
 function bothSided({ rows, classic, oas }: Facet, values: Bag): Bag {
   if (classic !== null && oas !== null && values.enabled === false) return { enabled: false };
   return Object.fromEntries(
-    rows.filter(row => row.classic && row.oas).map(row => [row.name, known(row, values[row.name])]),
+    rows.filter(row => row.classic && row.oas).map(row => [row.name, toKnown(row, values[row.name])]),
   );
 }
 
 /** Items of lists keep only what both forms can say of them. */
-function known(row: Facet['rows'][number], value: unknown): unknown {
+function toKnown(row: Facet['rows'][number], value: unknown): unknown {
   if (!row.items || !Array.isArray(value)) return value;
   const names = row.items.rows.filter(one => one.classic && one.oas).map(({ name }) => name);
   return value.map(item => Object.fromEntries(names.map(name => [name, (item as Bag)[name]])));
@@ -86,7 +86,7 @@ test('a classic definition and its OpenAPI document are equivalent', () => {
       const document = convertToOas(classic);
       passes(oasSchema, checkOas(document, 'warn'), document);
       const key = selectVersion(classic) ?? '';
-      assert.deepEqual(sharedOf(oasToModel(document), ''), sharedOf(classicToModel(classic), key));
+      assert.deepEqual(pickShared(oasToModel(document), ''), pickShared(classicToModel(classic), key));
     }),
     runs,
   );
@@ -98,8 +98,8 @@ test('an OpenAPI document and its classic definition are equivalent', () => {
       const classic = convertToClassic(document);
       passes(classicSchema, checkClassic(classic, 'warn'), classic);
       assert.deepEqual(
-        sharedOf(classicToModel(classic), selectVersion(classic) ?? ''),
-        sharedOf(oasToModel(document), ''),
+        pickShared(classicToModel(classic), selectVersion(classic) ?? ''),
+        pickShared(oasToModel(document), ''),
       );
     }),
     runs,
@@ -110,12 +110,12 @@ test('an OpenAPI document and its classic definition are equivalent', () => {
 function unknownsOf(value: unknown, path = ''): string[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, member]) =>
-    name === 'x_unknown' ? [`${settled(path)} ${JSON.stringify(member)}`] : unknownsOf(member, `${path}/${name}`),
+    name === 'x_unknown' ? [`${normalizePath(path)} ${JSON.stringify(member)}`] : unknownsOf(member, `${path}/${name}`),
   );
 }
 
 /** Plugins of the older name come home under the newer, and endpoint lists in an order of their own. */
-const settled = (path: string) =>
+const normalizePath = (path: string) =>
   path
     .replace(/(pre|postAuthentication|post|response)Plugin\/plugins/, '$1Plugins')
     .replace(/(extended_paths\/\w+)\/\d+/, '$1');
@@ -145,7 +145,7 @@ test('a definition converted there and back is equivalent to the original', () =
     fc.property(definitionArbitrary(), classic => {
       const home = convertToClassic(convertToOas(classic));
       const key = selectVersion(classic) ?? '';
-      assert.deepEqual(sharedOf(classicToModel(home), key), sharedOf(classicToModel(classic), key));
+      assert.deepEqual(pickShared(classicToModel(home), key), pickShared(classicToModel(classic), key));
       assert.deepEqual(classicToModel(home).graphql, classicToModel(classic).graphql);
     }),
     runs,

@@ -1,7 +1,7 @@
 import { type Bag, document, json, ok, operation, parameter, simplePath } from './pieces.ts';
 import { maker } from './samples.ts';
 
-const named = (template: string) => [...template.matchAll(/\{([^}]*)\}/g)].map(([, name]) => parameter(name!));
+const listParameters = (template: string) => [...template.matchAll(/\{([^}]*)\}/g)].map(([, name]) => parameter(name!));
 
 /** Templates as people write them, each with a path that fits and one that must not. */
 const templates: readonly (readonly [template: string, fits: string, other: string])[] = [
@@ -57,7 +57,7 @@ export const pathMakers = [
     variants: templates,
     make: ([template, fits, other], chance) => ({
       document: document(
-        { [template]: { parameters: named(template), get: operation('one') } },
+        { [template]: { parameters: listParameters(template), get: operation('one') } },
         { openapi: chance.pick(['3.0.3', '3.1.0']) },
       ),
       query: { allowList: 'true' },

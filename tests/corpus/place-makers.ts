@@ -25,7 +25,7 @@ const unknown: Record<string, object> = {
   'OpenID Connect': { type: 'openIdConnect', openIdConnectUrl: 'https://x.test/.well-known/openid-configuration' },
   'client certificates': { type: 'mutualTLS' },
 };
-const secured = (scheme: object, security: object[] = [{ way: [] }]) =>
+const createSecuredDocument = (scheme: object, security: object[] = [{ way: [] }]) =>
   document(
     { '/ping': { get: operation('ping', { security: [{ way: ['read'] }] }) } },
     { components: { securitySchemes: { way: scheme } }, security },
@@ -69,7 +69,7 @@ export const placeMakers = [
     name: 'a security scheme',
     variants: Object.keys(known),
     make: (which, chance) => ({
-      document: secured(known[which]!),
+      document: createSecuredDocument(known[which]!),
       query: { authentication: chance.pick(['true', '1', 't']) },
       // Those who know callers by a token of the Authorization header say that it is missing; the others, that they may not.
       fate: { calls: [{ path: '/ping', status: /^(signed|OAuth)/.test(which) ? 400 : 401 }] },
@@ -79,7 +79,7 @@ export const placeMakers = [
     name: 'a security scheme that is declared and not required',
     variants: Object.keys({ ...known, ...unknown }),
     make: which => ({
-      document: secured({ ...known, ...unknown }[which]!),
+      document: createSecuredDocument({ ...known, ...unknown }[which]!),
       ...(which in known ? { query: { authentication: 'false' } } : {}),
       fate: { calls: [{ path: '/ping' }] },
     }),
@@ -88,7 +88,7 @@ export const placeMakers = [
     name: 'a security scheme that maps to a key',
     variants: Object.keys(unknown),
     make: which => ({
-      document: secured(unknown[which]!),
+      document: createSecuredDocument(unknown[which]!),
       query: { authentication: 'true' },
       fate: { calls: [{ path: '/ping', status: 401 }] },
     }),
@@ -97,7 +97,7 @@ export const placeMakers = [
     name: 'callers who may also come without',
     variants: [[{}], [{}, { way: [] }]],
     make: security => ({
-      document: secured(key('header'), security),
+      document: createSecuredDocument(key('header'), security),
       query: { authentication: 'true' },
       fate: { calls: [{ path: '/ping', status: 401 }] },
     }),
@@ -106,7 +106,7 @@ export const placeMakers = [
     name: 'authentication, and nothing to take it from:',
     variants: [undefined, []],
     make: security => ({
-      document: { ...secured(key('header')), security },
+      document: { ...createSecuredDocument(key('header')), security },
       query: { authentication: 'true' },
       fate: { refused: /^authentication: the document has no security to take it from/ },
     }),
@@ -115,7 +115,7 @@ export const placeMakers = [
     name: 'an undeclared scheme',
     variants: [{ nobody: [] }, { way: [], nobody: [] }],
     make: requirement => ({
-      document: secured(key('header'), [requirement]),
+      document: createSecuredDocument(key('header'), [requirement]),
       fate: { refused: /security\[0\]: nobody is not one of components\.securitySchemes/ },
     }),
   }),

@@ -13,11 +13,11 @@ describe('Effects of definition fields', () => {
   let upstream: Promise<Upstream> | undefined;
   const appWith = (options: AppOptions) => {
     const key = JSON.stringify(options);
-    const known = apps.get(key) ?? watched(options);
+    const known = apps.get(key) ?? startWatched(options);
     apps.set(key, known);
     return known;
   };
-  const watched = async (options: AppOptions): Promise<Watched> => {
+  const startWatched = async (options: AppOptions): Promise<Watched> => {
     const logged: string[] = [];
     return { logged, app: await startApp('sqlite', { ...options, onTrafficLog: lines => logged.push(lines) }) };
   };

@@ -54,13 +54,13 @@ describe('Invalid values are refused when written, with their path', () => {
   });
   after(() => app?.close());
 
-  async function refused(path: string, body: unknown, place: string): Promise<void> {
+  async function checkRefusal(path: string, body: unknown, place: string): Promise<void> {
     const { status, text } = await app.ask('POST', path, { body });
     assert.equal(status, 400, text);
     assert.ok(text.includes(place), `the refusal does not say ${place}: ${text}`);
   }
   /** As refusals write it: `list[0].member`. */
-  const spelt = (members: readonly (string | number)[]) => members.join('.').replaceAll(/\.(\d+)/g, '[$1]');
+  const formatPath = (members: readonly (string | number)[]) => members.join('.').replaceAll(/\.(\d+)/g, '[$1]');
 
   for (const row of listReferenceRows()) {
     const wrong = wrongFor(row);
@@ -71,14 +71,14 @@ describe('Invalid values are refused when written, with their path', () => {
         const members = membersOf(row.classic!);
         const definition = classic();
         put(definition, members, wrong);
-        return refused('/gw/apis', definition, spelt(members));
+        return checkRefusal('/gw/apis', definition, formatPath(members));
       });
     if (row.oas !== null)
       test(`${name}, OpenAPI`, () => {
         const members = membersOf(row.oas!);
         const document = oas();
         put(document['x-gw-api-gateway'], members, wrong);
-        return refused('/gw/apis/oas', document, spelt(members));
+        return checkRefusal('/gw/apis/oas', document, formatPath(members));
       });
   }
 

@@ -128,7 +128,7 @@ describe('Networks of organisations', () => {
 
   test('key sets, service registries and uptime tests of a tenant are limited to its networks', async () => {
     await grant(['public']);
-    const heard = () => upstream.requests.filter(({ url }) => /^\/(?:jwks|registry|alive|token)/.test(url)).length;
+    const countRequests = () => upstream.requests.filter(({ url }) => /^\/(?:jwks|registry|alive|token)/.test(url)).length;
     const jwt = openApi(upstream, {
       use_keyless: false,
       enable_jwt: true,
@@ -151,7 +151,7 @@ describe('Networks of organisations', () => {
       await fetch(`${app.url.gateway}${found.proxy.listen_path}${suffix}`);
     };
     await ask(tenant.accessKey, 't');
-    assert.equal(heard(), 0);
+    assert.equal(countRequests(), 0);
     await ask(app.credentials.admin_access_key, 'o');
     const paths = () => new Set(upstream.requests.map(({ url }) => url));
     await eventually(() => assert.ok(['/jwks', '/registry', '/alive'].every(path => paths().has(path))));

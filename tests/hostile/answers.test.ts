@@ -19,7 +19,7 @@ const first = (path: string, ...headers: string[]) =>
   [`GET ${path} HTTP/1.1`, 'Host: x', ...headers, '', ''].join('\r\n');
 
 /** Publishes a mock with one example for every status. */
-async function mocked(app: TestApp): Promise<string> {
+async function publishMock(app: TestApp): Promise<string> {
   const id = createPublicId();
   const body = {
     openapi: '3.0.3',
@@ -83,7 +83,7 @@ onGround('Responses set by definitions', ground => {
 
   test('a client that requests a mock with a 1xx or invalid status gets 400, and the next response stays its own', async () => {
     const { app, send } = ground();
-    const path = await mocked(app);
+    const path = await publishMock(app);
     for (const code of ['100', '101', '103', '199', '099']) {
       const { text, statuses } = await send(first(path, `X-Gw-Accept-Example-Code: ${code}`), last(path));
       assert.deepEqual(statuses, [400, 200], text);

@@ -21,7 +21,7 @@ function asRead(url: string): string {
 const asReadPlain = (url: string) => asRead(url.split('?', 1)[0]!.replaceAll(/(?:;|%3B)[^/]*/gi, ''));
 const readings = (url: string) => [asRead(url), asReadPlain(url)];
 
-const escaped = (character: string, hex: 'lower' | 'upper') => {
+const escapeCharacter = (character: string, hex: 'lower' | 'upper') => {
   const code = Buffer.from(character)
     .toString('hex')
     .replaceAll(/../g, byte => `%${byte}`);
@@ -29,20 +29,20 @@ const escaped = (character: string, hex: 'lower' | 'upper') => {
 };
 
 /** An arbitrary encoding of one path character. */
-const written = (character: string) =>
+const spellCharacter = (character: string) =>
   character === '/'
     ? fc.constantFrom('/', '//', '/./', '/x/../', '/%2e/', '/x/%2e%2e/', '%2f', '/;/../', '\\', ';x=1/', '/;y/')
     : fc.constantFrom(
         character,
-        escaped(character, 'lower'),
-        escaped(character, 'upper'),
-        `%25${escaped(character, 'lower').slice(1)}`,
+        escapeCharacter(character, 'lower'),
+        escapeCharacter(character, 'upper'),
+        `%25${escapeCharacter(character, 'lower').slice(1)}`,
       );
 
-const spelled = (path: string) =>
+const spellPath = (path: string) =>
   fc
     .tuple(
-      ...[...path].map(written),
+      ...[...path].map(spellCharacter),
       fc.constantFrom('', '/', '/.', '?x', '?/../y', '/x/..', ';', ';x=1', '%3Bx', ';x/', '/;', ';/..;a'),
     )
     .map(parts => parts.join(''));
@@ -99,7 +99,7 @@ describe('Path rules', () => {
     for (const path of closed) {
       assert.equal((await ask(url.pathname + encodeURI(path))).status, 403, path);
       await fc.assert(
-        fc.asyncProperty(spelled(path), async spelling => {
+        fc.asyncProperty(spellPath(path), async spelling => {
           const { reached } = await ask(
             url.pathname +
               encodeURI(spelling)
@@ -120,11 +120,11 @@ describe('Path rules', () => {
     const url = new URL(await publish(app, lists({ white_list: open.map(path => ({ path, method: 'GET' })) })));
     assert.equal((await ask(`${url.pathname}/public`)).status, 200);
     const targets = fc.oneof(
-      spelled('/public/../admin'),
-      spelled('/admin'),
-      spelled('/public/a/../../admin'),
-      spelled('/public'),
-      spelled('/publicx'),
+      spellPath('/public/../admin'),
+      spellPath('/admin'),
+      spellPath('/public/a/../../admin'),
+      spellPath('/public'),
+      spellPath('/publicx'),
     );
     await fc.assert(
       fc.asyncProperty(targets, async spelling => {
@@ -143,7 +143,7 @@ describe('Path rules', () => {
     );
     const url = new URL(await publish(app, definition));
     assert.equal((await ask(`${url.pathname}/open`)).status, 200);
-    const targets = fc.oneof(spelled('/open/../closed'), spelled('/closed'), spelled('/open/closed'), spelled('/open'));
+    const targets = fc.oneof(spellPath('/open/../closed'), spellPath('/closed'), spellPath('/open/closed'), spellPath('/open'));
     await fc.assert(
       fc.asyncProperty(targets, async spelling => {
         const { reached } = await ask(url.pathname + spelling);
@@ -170,7 +170,7 @@ describe('Path rules', () => {
       assert.equal((await ask(`${pathname}/dear/7`, head)).status, 200);
       assert.equal((await ask(`${pathname}/cheap/7`, head)).status, 200);
       await fc.assert(
-        fc.asyncProperty(spelled('/dear/7'), async spelling => {
+        fc.asyncProperty(spellPath('/dear/7'), async spelling => {
           const { reached } = await ask(pathname + spelling, head);
           if (reached === undefined) return;
           for (const reading of readings(reached))

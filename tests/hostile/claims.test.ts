@@ -10,13 +10,13 @@ const claims = [
   ...['SSL-Client-S-DN', 'X-SSL-Client-DN', 'X-Waws-Unencoded-Url', 'X-Remote-User', 'Remote-User', 'Client-Cert'],
   ...['X-Forwarded-Client-Cert', 'X-Original-Uri', 'Fly-Client-IP', 'X-Auth-Request-Email', 'X-Amzn-Mtls-Clientcert'],
 ];
-const sent = (names: readonly string[]) => Object.fromEntries(names.map(name => [name, 'claimed']));
+const createClaims = (names: readonly string[]) => Object.fromEntries(names.map(name => [name, 'claimed']));
 
 withSettings('Client identity headers', {}, (app, upstream) => {
   test('identity headers of an untrusted client are removed in any spelling', async () => {
     const url = await publish(app(), openApi(upstream()));
     const spellings = claims.flatMap(name => [name, name.toUpperCase(), name.replaceAll('-', '_')]);
-    await rawRequest(url, { ...sent(spellings), 'X-Harmless': 'kept' });
+    await rawRequest(url, { ...createClaims(spellings), 'X-Harmless': 'kept' });
     const { headers } = upstream().requests.at(-1)!;
     const passed = Object.entries(headers).filter(([, value]) => String(value).includes('claimed'));
     assert.deepEqual(passed, []);
@@ -60,7 +60,7 @@ withSettings(
   { 'gateway.trusted_proxies': '127.0.0.1' },
   (app, upstream) => {
     test('identity headers of a trusted proxy are forwarded', async () => {
-      await rawRequest(await publish(app(), openApi(upstream())), sent(['CF-Connecting-IP', 'SSL-Client-Verify']));
+      await rawRequest(await publish(app(), openApi(upstream())), createClaims(['CF-Connecting-IP', 'SSL-Client-Verify']));
       const { headers } = upstream().requests.at(-1)!;
       assert.deepEqual([headers['cf-connecting-ip'], headers['ssl-client-verify']], ['claimed', 'claimed']);
     });
@@ -76,22 +76,22 @@ withSettings(
   'gateway.client_claim_headers in batch parts',
   { 'gateway.client_claim_headers': claimSetting, 'gateway.trusted_proxies': '127.0.0.1' },
   (app, upstream) => {
-    const claimedBy = (headers: object, value: string) =>
+    const findClaimedNames = (headers: object, value: string) =>
       Object.entries(headers).flatMap(([name, given]) => (given === value ? [name] : []));
 
     test('identity headers of a batch part are removed, and those of the trusted proxy that sent the batch apply', async () => {
       const url = await publish(app(), openApi(upstream(), { enable_batch_request_support: true }));
       const before = upstream().requests.length;
       const whole = { ...Object.fromEntries(settingNames.map(name => [name, 'proxy'])), 'X-Gw-Explain': 'proxy' };
-      const body = batchOf(sent(settingNames));
+      const body = batchOf(createClaims(settingNames));
       const answered = await fetch(`${url}/gw/batch/`, { method: 'POST', headers: whole, body });
       assert.equal(answered.status, 200);
       const [a, b] = upstream()
         .requests.slice(before)
         .sort((one, other) => one.url.localeCompare(other.url));
-      assert.deepEqual(claimedBy(a!.headers, 'claimed').sort(), ['remote-user', 'ssl-client-verify']);
+      assert.deepEqual(findClaimedNames(a!.headers, 'claimed').sort(), ['remote-user', 'ssl-client-verify']);
       for (const { headers } of [a!, b!])
-        assert.deepEqual(claimedBy(headers, 'proxy').sort(), ['x-remote-user', 'x-tenant', 'x-who-am-i']);
+        assert.deepEqual(findClaimedNames(headers, 'proxy').sort(), ['x-remote-user', 'x-tenant', 'x-who-am-i']);
     });
   },
 );
@@ -102,7 +102,7 @@ withSettings(
   (app, upstream) => {
     test('identity headers of a debug request are removed', async () => {
       const spec = openApi(upstream());
-      const asked = { spec, request: { path: '/a', headers: sent(settingNames) } };
+      const asked = { spec, request: { path: '/a', headers: createClaims(settingNames) } };
       const { status, text } = await app().ask('POST', '/gw/debug', { body: asked });
       assert.equal(status, 200, text);
       const { headers } = upstream().requests.at(-1)!;
@@ -121,7 +121,7 @@ withSettings(
   (app, upstream) => {
     test('the setting adds and removes header names', async () => {
       const names = ['X-Tenant', 'x_tenant', 'X-Who-Am-I', 'Remote-User', 'SSL-Client-Verify', 'X-Remote-User'];
-      await rawRequest(await publish(app(), openApi(upstream())), sent(names));
+      await rawRequest(await publish(app(), openApi(upstream())), createClaims(names));
       const { headers } = upstream().requests.at(-1)!;
       const passed = Object.keys(headers).filter(name => headers[name] === 'claimed');
       assert.deepEqual(passed.sort(), ['remote-user', 'ssl-client-verify']);

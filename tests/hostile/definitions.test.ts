@@ -26,7 +26,7 @@ describe('Hostile definitions', () => {
   });
 
   /** Writes the definition; returns the result and the URL of the API. */
-  async function written({ classic, oas }: Document): Promise<{ answer: Answer; url: string }> {
+  async function writeDefinition({ classic, oas }: Document): Promise<{ answer: Answer; url: string }> {
     const id = createPublicId();
     if (!oas) {
       const definition = openApi(behind, { ...classic, proxy: { listen_path: `/${id}` } });
@@ -52,15 +52,15 @@ describe('Hostile definitions', () => {
   for (const [kind, documents] of Object.entries({ templates, bodies, schemas }))
     for (const [name, document] of Object.entries(documents))
       test(`${kind}: ${name} is refused or bounded, and another API responds meanwhile`, async () => {
-        const { answer, url } = await written(document);
+        const { answer, url } = await writeDefinition(document);
         assert.ok(answer.status === 200 || answer.status === 400, `${answer.status} ${answer.text.slice(0, 300)}`);
         if (answer.status === 400) assert.match(answer.text, /[\w.[\]-]+: .{10,}/);
         await waitUntilApplied(app);
-        if (answer.status === 200) await called(document, url);
+        if (answer.status === 200) await checkCall(document, url);
         assert.equal((await fetch(`${ordinary}/after`)).status, 200);
       });
 
-  async function called({ body = '', upstream: says, answers }: Document, url: string): Promise<void> {
+  async function checkCall({ body = '', upstream: says, answers }: Document, url: string): Promise<void> {
     behind.answer = says && ((_request, response) => void response.writeHead(200, says.headers).end(says.body));
     const before = behind.requests.length;
     const headers = { 'content-type': 'application/json' };

@@ -32,7 +32,7 @@ describe('Path parameters (;name=value)', () => {
     await upstream?.close();
   });
 
-  const refused = async (url: string, headers?: Record<string, string>) => {
+  const checkRefusal = async (url: string, headers?: Record<string, string>) => {
     const { status, text } = await ask(url, headers);
     assert.deepEqual([status, text], [400, twofold], url);
   };
@@ -47,12 +47,12 @@ describe('Path parameters (;name=value)', () => {
     const lists = { white_list: ['/files/{name}', '/shop'].map(path => ({ path, method: 'GET' })) };
     const url = await publish(app, openApi(upstream, versionData(lists)));
     assert.equal((await ask(`${url}/files/a;b=1`)).reached, '/files/a;b=1');
-    for (const path of ['/shop;x', '/shop%3bx', '/files/;x', '/files/a/;x', '/;x/shop']) await refused(url + path);
+    for (const path of ['/shop;x', '/shop%3bx', '/files/;x', '/files/a/;x', '/;x/shop']) await checkRefusal(url + path);
     const closed = await publish(
       app,
       openApi(upstream, versionData({ black_list: [{ path: '/admin', method: 'GET' }] })),
     );
-    for (const path of ['/admin;x=1', '/admin;', '/admin%3B', '/admin;a/', '/;/admin']) await refused(closed + path);
+    for (const path of ['/admin;x=1', '/admin;', '/admin%3B', '/admin;a/', '/;/admin']) await checkRefusal(closed + path);
     assert.equal((await ask(`${closed}/other;x=1`)).reached, '/other;x=1');
     assert.equal((await fetch(`${closed}/admin/..;/x`)).status, 400);
   });
@@ -72,7 +72,7 @@ describe('Path parameters (;name=value)', () => {
     };
     assert.equal((await app.ask('POST', '/gw/apis/oas', { body: document })).status, 200);
     await waitUntilApplied(app);
-    await refused(`${app.url.gateway}/${id}/admin;x`);
+    await checkRefusal(`${app.url.gateway}/${id}/admin;x`);
     assert.equal((await ask(`${app.url.gateway}/${id}/b;x`)).reached, '/b;x');
   });
 
@@ -116,23 +116,23 @@ describe('Path parameters (;name=value)', () => {
     const url = await publish(app, definition);
     assert.equal((await ask(`${url}/v1/x`)).status, 403);
     assert.equal((await ask(`${url}/other;a/x`)).status, 200);
-    await refused(`${url}/v1;a/x`);
+    await checkRefusal(`${url}/v1;a/x`);
   });
 
   test('allowed URLs and endpoint rate limits of a key apply with and without them', async () => {
     const definition = openApi(upstream, { use_keyless: false, use_standard_auth: true });
     const url = await publish(app, definition);
     const { api_id } = definition;
-    const made = async (right: object) => {
+    const createKey = async (right: object) => {
       const rights = { [api_id]: { api_id, api_name: 'Test', versions: ['Default'], ...right } };
       const { body, text } = await app.ask('POST', '/api/keys', { body: { access_rights: rights } });
       assert.ok(body.key_id, text);
       return { authorization: body.key_id as string };
     };
-    const some = await made({ allowed_urls: [{ url: '/items/{id}', methods: ['GET'] }] });
+    const some = await createKey({ allowed_urls: [{ url: '/items/{id}', methods: ['GET'] }] });
     assert.equal((await ask(`${url}/items/7;x`, some)).reached, '/items/7;x');
     assert.equal((await ask(`${url}/items/;x`, some)).status, 403);
-    const seldom = await made({
+    const seldom = await createKey({
       endpoints: [{ path: '/dear', methods: [{ name: 'GET', limit: { rate: 1, per: 3600 } }] }],
     });
     assert.equal((await ask(`${url}/dear`, seldom)).status, 200);

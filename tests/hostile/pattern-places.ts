@@ -49,7 +49,7 @@ const lists = (extended_paths: object) => ({
     versions: { Default: { name: 'Default', use_extended_paths: true, extended_paths } },
   },
 });
-const rewritten = (entry: object) =>
+const createRewrite = (entry: object) =>
   lists({ url_rewrites: [{ path: '/{any}', method: 'GET', rewrite_to: '/to/$1', ...entry }] });
 
 /** A place in the gateway's part of a document. */
@@ -143,9 +143,9 @@ export const patternPlaces: readonly PatternPlace[] = [
     }),
     () => ({ method: 'POST', body: bodyText }),
   ),
-  classic('a rewrite', match_pattern => rewritten({ match_pattern })),
+  classic('a rewrite', match_pattern => createRewrite({ match_pattern })),
   classic('a condition of a rewrite', match_rx =>
-    rewritten({
+    createRewrite({
       match_pattern: '/.*',
       triggers: [{ on: 'any', rewrite_to: '/to', options: { path_part_matches: { any: { match_rx } } } }],
     }),

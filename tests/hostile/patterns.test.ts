@@ -26,7 +26,7 @@ describe('Hostile regular expressions', () => {
     await ground?.upstream.close();
   });
 
-  async function sent({ path, method = 'GET', host = 'x', headers = {}, body = '' }: Written): Promise<number> {
+  async function sendRequest({ path, method = 'GET', host = 'x', headers = {}, body = '' }: Written): Promise<number> {
     const lines = Object.entries({ host, connection: 'close', 'content-length': String(body.length), ...headers });
     const one = await call(port);
     one.send(
@@ -51,7 +51,7 @@ describe('Hostile regular expressions', () => {
       }
       await waitUntilApplied(ground.app);
       for (const it of written) {
-        const [hostile, other] = await Promise.all([sent(it), fetch(`${ordinary}/x`).then(({ status }) => status)]);
+        const [hostile, other] = await Promise.all([sendRequest(it), fetch(`${ordinary}/x`).then(({ status }) => status)]);
         assert.ok(answers.includes(hostile), `${it.what}: ${hostile}`);
         assert.equal(other, 200, it.what);
       }

@@ -73,7 +73,7 @@ describe('Hostile upstreams', () => {
   });
 
   /** Sends a request to this API and one to another API, which must not be delayed. */
-  async function answered(url: string): Promise<{ status: number; text: string }> {
+  async function fetchBeside(url: string): Promise<{ status: number; text: string }> {
     const [reply, other] = await Promise.all([fetch(`${url}/x`), fetch(`${ordinary}/y`)]);
     assert.equal(other.status, 200);
     return { status: reply.status, text: await reply.text() };
@@ -86,21 +86,21 @@ describe('Hostile upstreams', () => {
 
   test('endless 1xx responses end in an error or a timeout', async () => {
     hostile.says = socket => everyMs(socket, 'HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n');
-    assert.equal((await answered(plain)).status, 500);
+    assert.equal((await fetchBeside(plain)).status, 500);
     hostile.says = socket => void socket.write('HTTP/1.1 103 Early Hints\r\n\r\n');
-    assert.equal((await answered(plain)).status, 504);
+    assert.equal((await fetchBeside(plain)).status, 504);
     await eventually(() => assert.equal(hostile.sockets.size, 0));
   });
 
   test('a body that never ends and must be buffered times out with 504', async () => {
     hostile.says = socket => void socket.write(`${head('Content-Length: 10')}[1`);
-    assert.equal((await answered(held)).status, 504);
+    assert.equal((await fetchBeside(held)).status, 504);
     await eventually(() => assert.equal(hostile.sockets.size, 0));
     hostile.says = socket => {
       socket.write(head('Transfer-Encoding: chunked'));
       everyMs(socket, '1\r\n \r\n');
     };
-    assert.equal((await answered(held)).status, 504);
+    assert.equal((await fetchBeside(held)).status, 504);
     await eventually(() => assert.equal(hostile.sockets.size, 0));
   });
 
@@ -109,8 +109,8 @@ describe('Hostile upstreams', () => {
       socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(3));
       socket.end(`${head('Content-Length: 3')}[1]`);
     };
-    assert.deepEqual(await answered(held), { status: 200, text: '{"length": 1}' });
-    assert.deepEqual(await answered(plain), { status: 200, text: '[1]' });
+    assert.deepEqual(await fetchBeside(held), { status: 200, text: '{"length": 1}' });
+    assert.deepEqual(await fetchBeside(plain), { status: 200, text: '[1]' });
   });
 
   test('a body sent byte by byte is buffered completely', async () => {
@@ -120,7 +120,7 @@ describe('Hostile upstreams', () => {
       socket.write(head('Transfer-Encoding: chunked'));
       socket.end(chunked);
     };
-    assert.deepEqual(await answered(held), { status: 200, text: '{"length": 1201}' });
+    assert.deepEqual(await fetchBeside(held), { status: 200, text: '{"length": 1201}' });
   });
 
   test('a wrong length, an oversized head or an invalid status fails only its own request', async () => {
@@ -136,7 +136,7 @@ describe('Hostile upstreams', () => {
       'SSH-2.0-x\r\n',
     ]) {
       hostile.says = socket => void socket.end(bytes);
-      const { status } = await answered(held);
+      const { status } = await fetchBeside(held);
       assert.ok(status === 500 || status === 504, `${status}: ${bytes.slice(0, 80)}`);
     }
   });

@@ -47,7 +47,7 @@ for (const engine of engines)
       receiver.answer = (_request, response) => void response.writeHead(503).end();
       const one = await installation.start();
       await one.write('POST', '/api/apis', { api_definition: definition });
-      await one.settled();
+      await one.waitUntilApplied();
       for (const name of ['1', '2']) await happen(`${at(one.gateway)}/${name}`);
       await eventually(() => assert.ok(receiver.at(path).length > 0));
       await one.stop();
@@ -93,7 +93,7 @@ test('with two processes on one database each webhook delivery is sent by one of
     const one = await installation.start('one');
     const two = await installation.start('two');
     await one.write('POST', '/api/apis', { api_definition: definition });
-    await Promise.all([one.settled(), two.settled()]);
+    await Promise.all([one.waitUntilApplied(), two.waitUntilApplied()]);
     const names = Array.from({ length: 20 }, (_, at) => String(at));
     for (const name of names) await happen(`${at(Number(name) % 2 === 0 ? one.gateway : two.gateway)}/${name}`);
     const calls = await receiver.take(path, names.length);

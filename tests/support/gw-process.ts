@@ -86,7 +86,7 @@ function launch(command: readonly string[], { directory, environment, prefix = [
     running.delete(child);
     return { code, signal, ...text } as Ended;
   });
-  const said = (holds: (out: string, err: string) => boolean) =>
+  const waitForOutput = (holds: (out: string, err: string) => boolean) =>
     new Promise<void>((resolve, reject) => {
       const check = () => {
         if (holds(text.out, text.err)) resolve();
@@ -95,7 +95,7 @@ function launch(command: readonly string[], { directory, environment, prefix = [
       check();
       ended.then(({ code, signal, err }) => reject(new Error(`gw ended with ${code ?? signal}: ${err}`)), reject);
     });
-  return { child, ended, waitForOutput: said, out: () => text.out, err: () => text.err };
+  return { child, ended, waitForOutput, out: () => text.out, err: () => text.err };
 }
 
 /** Any free port, one traffic thread, a quick start; a test that wants something else says so. */

@@ -56,7 +56,7 @@ export interface TestProcess {
   readonly gateway: string;
   /** A write to the management side, which must succeed. */
   write(method: string, path: string, body?: unknown): Promise<ReturnType<typeof JSON.parse>>;
-  settled(): Promise<void>;
+  waitUntilApplied(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -76,7 +76,7 @@ function testProcess(application: Application, credentials: InstallationCredenti
       if (!reply.ok) throw new Error(`${method} ${path}: ${reply.status} ${text}`);
       return JSON.parse(text);
     },
-    settled: application.waitForDataPlane,
+    waitUntilApplied: application.waitForDataPlane,
     async stop() {
       stopped();
       await application.close();

@@ -13,13 +13,13 @@ interface Way {
   result(at: Served, body: string, headers?: Record<string, string>, path?: string): Promise<string>;
 }
 
-const sent = (method: string, headers: Record<string, string>, body: string) => ({ method, headers, body });
+const createRequest = (method: string, headers: Record<string, string>, body: string) => ({ method, headers, body });
 const ways: readonly Way[] = [
   {
     name: 'transformRequestBody',
     list: 'transform',
     async result({ call, upstream }, body, headers = {}, path = '/thing') {
-      assert.equal((await call(path, sent('POST', headers, body))).status, 200);
+      assert.equal((await call(path, createRequest('POST', headers, body))).status, 200);
       return upstream.requests.at(-1)!.body;
     },
   },
@@ -28,7 +28,7 @@ const ways: readonly Way[] = [
     list: 'transform_response',
     async result({ call, upstream }, body, headers = {}, path = '/thing') {
       upstream.answer = (_request, response) => response.end(body);
-      return (await call(path, sent('POST', headers, ''))).text;
+      return (await call(path, createRequest('POST', headers, ''))).text;
     },
   },
 ];
@@ -84,7 +84,7 @@ export const bodies: readonly Effect[] = ways.flatMap((way): Effect[] => [
   },
 ]);
 
-const filtered = (list: string, filter: string) =>
+const createFilter = (list: string, filter: string) =>
   lists({ [list]: [{ path: '/thing', method: 'POST', disabled: false, filter }] });
 
 export const filters: readonly Effect[] = ways.map(({ name, result }): Effect => {
@@ -95,7 +95,7 @@ export const filters: readonly Effect[] = ways.map(({ name, result }): Effect =>
   return {
     rows: `endpoints.${facet}.path,method,enabled,filter`,
     promise: 'the body of an endpoint is transformed by a jq filter',
-    classic: () => filtered(list!, '{body: [.body.name]}'),
+    classic: () => createFilter(list!, '{body: [.body.name]}'),
     async observe(at) {
       assert.equal(await result(at, '{"name":"Ann"}'), '["Ann"]');
       assert.equal(await result(at, '{"name":"Ann"}', {}, '/other'), '{"name":"Ann"}');

@@ -64,15 +64,15 @@ export const caches: readonly Effect[] = [
     }),
     async observe(at) {
       at.upstream.answer = (request, response) => response.writeHead(request.url === '/created' ? 201 : 200).end();
-      const created = (lang: string): Ask => ({ path: '/created', headers: { 'x-lang': lang } });
-      await becomesKept(at, created('de'));
-      assert.equal(await isKept(at, created('en')), false);
-      await isNotKept(at, { path: '/thing' }, created('fr'));
+      const createdAsk = (lang: string): Ask => ({ path: '/created', headers: { 'x-lang': lang } });
+      await becomesKept(at, createdAsk('de'));
+      assert.equal(await isKept(at, createdAsk('en')), false);
+      await isNotKept(at, { path: '/thing' }, createdAsk('fr'));
       await at.change(changing(at, { timeout: 1 }));
-      await becomesKept(at, created('de'));
-      await becomesKept(at, created('de'), false);
+      await becomesKept(at, createdAsk('de'));
+      await becomesKept(at, createdAsk('de'), false);
       await at.change(changing(at, { cacheAllSafeRequests: false }));
-      for (let n = 0; n < 3; n++) assert.equal(await isKept(at, created('de')), false);
+      for (let n = 0; n < 3; n++) assert.equal(await isKept(at, createdAsk('de')), false);
     },
   },
   {
@@ -105,16 +105,16 @@ export const caches: readonly Effect[] = [
     }),
     async observe(at) {
       at.upstream.answer = (_request, response, body) => response.writeHead(body.includes('odd') ? 200 : 201).end();
-      const posted = (body: string, path = '/thing'): Ask => ({ path, method: 'POST', body });
-      await becomesKept(at, posted('id=1 once'));
-      assert.equal(await isKept(at, posted('id=1 again')), true);
-      assert.equal(await isKept(at, posted('id=2 once')), false);
-      await isNotKept(at, posted('id=3 odd'), posted('id=4'));
-      await isNotKept(at, posted('id=1 once', '/other'), posted('id=5'));
+      const postAsk = (body: string, path = '/thing'): Ask => ({ path, method: 'POST', body });
+      await becomesKept(at, postAsk('id=1 once'));
+      assert.equal(await isKept(at, postAsk('id=1 again')), true);
+      assert.equal(await isKept(at, postAsk('id=2 once')), false);
+      await isNotKept(at, postAsk('id=3 odd'), postAsk('id=4'));
+      await isNotKept(at, postAsk('id=1 once', '/other'), postAsk('id=5'));
       const { classic, oas } = keeping(1);
       await at.change(at.form === 'classic' ? classic : { middleware: oas });
-      await becomesKept(at, posted('id=1 once'));
-      await becomesKept(at, posted('id=1 once'), false);
+      await becomesKept(at, postAsk('id=1 once'));
+      await becomesKept(at, postAsk('id=1 once'), false);
     },
   },
   {

@@ -17,10 +17,10 @@ import type { Effect, Ground, Served } from '../effect.ts';
 /** Callers show a certificate, to a gateway that speaks TLS. */
 
 const authority = makeAuthority();
-const settings = securedSettings(makeServerCertificate(authority));
+const settings = createTlsSettings(makeServerCertificate(authority));
 
 /** The gateway reads its own certificate from files. */
-function securedSettings({ chainPem, keyPem }: MadeCertificate): NonNullable<Effect['settings']> {
+function createTlsSettings({ chainPem, keyPem }: MadeCertificate): NonNullable<Effect['settings']> {
   const directory = mkdtempSync(join(tmpdir(), 'gw-effects-'));
   process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
   const [certificate, key] = ['certificate.pem', 'key.pem'].map(name => join(directory, name)) as [string, string];
@@ -39,7 +39,7 @@ async function statusWith({ url }: Served, client?: MadeCertificate, headers: Re
   return statusCode!;
 }
 
-const uploaded = async ({ app }: Ground, { certPem }: MadeCertificate): Promise<string> =>
+const uploadCertificate = async ({ app }: Ground, { certPem }: MadeCertificate): Promise<string> =>
   (await app.ask('POST', '/api/certs', { body: certPem })).body.id;
 
 /** Made anew for each API: a certificate stands for one key only. */
@@ -52,7 +52,7 @@ function clientOf({ id }: Ground): MadeCertificate {
 
 async function standsForKey(at: Served): Promise<void> {
   const mine = clientOf(at);
-  const certificate = await uploaded(at, mine);
+  const certificate = await uploadCertificate(at, mine);
   const key = await at.key({ certificate });
   assert.equal(await statusWith(at, mine), 200);
   assert.equal(await statusWith(at, makeClientCertificate(authority, 'stranger')), 401);
@@ -65,9 +65,9 @@ export const certificates: readonly Effect[] = [
     rows: 'clientCertificates.enabled,allowlist',
     promise: 'only clients with a listed certificate are accepted',
     settings,
-    classic: async at => ({ use_mutual_tls_auth: true, client_certificates: [await uploaded(at, clientOf(at))] }),
+    classic: async at => ({ use_mutual_tls_auth: true, client_certificates: [await uploadCertificate(at, clientOf(at))] }),
     oas: async at => ({
-      x: { server: { clientCertificates: { enabled: true, allowlist: [await uploaded(at, clientOf(at))] } } },
+      x: { server: { clientCertificates: { enabled: true, allowlist: [await uploadCertificate(at, clientOf(at))] } } },
     }),
     async observe(at) {
       assert.equal(await statusWith(at, clientOf(at)), 200);

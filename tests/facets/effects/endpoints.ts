@@ -80,7 +80,7 @@ const olderEffects = Object.entries(olderLists).map(
   }),
 );
 
-const called = async (at: Served) => {
+const callPaths = async (at: Served) => {
   for (const path of ['/thing?a=1', '/other/1']) assert.equal(await statusOf(at, path), 200);
 };
 
@@ -155,7 +155,7 @@ export const endpoints: readonly Effect[] = [
       },
     }),
     async observe(at) {
-      await called(at);
+      await callPaths(at);
       const found = (await calls(at, 2)).map(({ path, track_path }) => `${path} ${track_path}`);
       assert.deepEqual(found.sort(), ['/other/{id} true', '/thing false']);
     },
@@ -173,7 +173,7 @@ export const endpoints: readonly Effect[] = [
       },
     }),
     async observe(at) {
-      await called(at);
+      await callPaths(at);
       await statusOf(at, '/thing', {}, 'PUT');
       const found = (await calls(at, 2)).map(({ method, path }) => `${method} ${path}`);
       assert.deepEqual(found.sort(), ['GET /other/1', 'PUT /thing']);

@@ -37,7 +37,7 @@ const targetOf = ({ url }: Ground['upstream'], protocol: string) =>
   protocol === 'tcp' ? url.replace('http', 'tcp') : url;
 
 /** Sends raw bytes to a port. */
-async function spoken(port: number, text: string): Promise<string> {
+async function exchangeText(port: number, text: string): Promise<string> {
   const one = await call(port);
   one.send(text);
   await one.closed;
@@ -50,7 +50,7 @@ interface Reply {
   /** The certificate that was shown. */
   readonly fingerprint: string;
 }
-async function asked(at: Served, host: string, secured: boolean): Promise<Reply> {
+async function requestHost(at: Served, host: string, secured: boolean): Promise<Reply> {
   const port = secured ? ports.https[at.form] : Number(new URL(at.app.url.gateway).port);
   const options = { host: '127.0.0.1', port, path: `${at.listenPath}/thing`, headers: { host } };
   const asking = secured
@@ -92,7 +92,7 @@ export const listeners: readonly Effect[] = [
     settings,
     ...listening('tcp', 'tcp'),
     async observe({ form, upstream }) {
-      const text = await spoken(ports.tcp[form], 'GET /raw HTTP/1.0\r\nX-Own: mine\r\n\r\n');
+      const text = await exchangeText(ports.tcp[form], 'GET /raw HTTP/1.0\r\nX-Own: mine\r\n\r\n');
       assert.match(text, /^HTTP\/1\.1 200 /);
       assert.deepEqual(upstream.requests.at(-1)!.rawHeaders, ['X-Own', 'mine']);
     },
@@ -104,7 +104,7 @@ export const listeners: readonly Effect[] = [
     classic: at => ({ ...listening('proxied', 'tcp').classic!(at), enable_proxy_protocol: true }),
     async observe({ form, upstream }) {
       const said = 'PROXY TCP4 1.2.3.4 5.6.7.8 1 2\r\nGET /raw HTTP/1.0\r\n\r\n';
-      assert.match(await spoken(ports.proxied[form], said), /^HTTP\/1\.1 200 /);
+      assert.match(await exchangeText(ports.proxied[form], said), /^HTTP\/1\.1 200 /);
       assert.equal(upstream.requests.at(-1)!.url, '/raw');
     },
   },
@@ -114,8 +114,8 @@ export const listeners: readonly Effect[] = [
     classic: at => ({ domain_disabled: false, domain: nameOf(at) }),
     oas: at => ({ x: { server: { customDomain: { enabled: true, name: nameOf(at) } } } }),
     async observe(at) {
-      assert.equal((await asked(at, nameOf(at), false)).status, 200);
-      assert.equal((await asked(at, 'other.example', false)).status, 404);
+      assert.equal((await requestHost(at, nameOf(at), false)).status, 200);
+      assert.equal((await requestHost(at, 'other.example', false)).status, 404);
     },
   },
   {
@@ -133,7 +133,7 @@ export const listeners: readonly Effect[] = [
     },
     async observe(at) {
       const { fingerprint } = shown.get(at.id)!;
-      assert.deepEqual(await asked(at, nameOf(at), true), { status: 200, fingerprint });
+      assert.deepEqual(await requestHost(at, nameOf(at), true), { status: 200, fingerprint });
     },
   },
 ];

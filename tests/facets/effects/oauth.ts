@@ -121,7 +121,7 @@ const introspect = ({ id }: Ground) => `/${id}/introspect`;
 const timesAsked = (at: Ground) => at.upstream.requests.filter(({ url }) => url === introspect(at)).length;
 
 /** The server that issued a token: knows `good`, and whom it asks only by their credentials. */
-const introspected = (body: string): JsonObject => {
+const introspectToken = (body: string): JsonObject => {
   const form = new URLSearchParams(body);
   const trusted = form.get('client_id') === 'me' && form.get('client_secret') === 'mine';
   return { active: trusted && form.get('token') === 'good', user: 'ann' };
@@ -176,7 +176,7 @@ const others: readonly Effect[] = [
     promise: 'tokens of another authorization server are introspected, and results cached',
     ...external(at => introspection(at, 'user', { enabled: true, timeout: 2 })),
     async observe(at) {
-      publishes(at.upstream, { [introspect(at)]: introspected });
+      publishes(at.upstream, { [introspect(at)]: introspectToken });
       await letsInWith(at, 'Bearer good');
       await keepsOutWith(at, 'Bearer bad');
       await eventually(async () => {

@@ -14,7 +14,7 @@ const cors = (rules: JsonObject): Pick<Effect, 'classic' | 'oas'> => {
   };
 };
 /** CORS headers of the response, by name without their prefix. */
-async function told({ call }: Served, method: string, headers: Record<string, string>): Promise<JsonObject> {
+async function fetchCorsHeaders({ call }: Served, method: string, headers: Record<string, string>): Promise<JsonObject> {
   const answer = await call('/thing', { method, headers });
   const named = [...answer.headers].filter(([name]) => name.startsWith('access-control-'));
   return Object.fromEntries(named.map(([name, value]) => [name.slice('access-control-'.length), value]));
@@ -40,17 +40,17 @@ export const pages: readonly Effect[] = [
     }),
     async observe(at) {
       const permitted = { 'allow-origin': 'https://a.example', 'allow-credentials': 'true' };
-      assert.deepEqual(await told(at, 'OPTIONS', preflight('https://a.example', 'PATCH', 'x-one')), {
+      assert.deepEqual(await fetchCorsHeaders(at, 'OPTIONS', preflight('https://a.example', 'PATCH', 'x-one')), {
         ...permitted,
         'allow-methods': 'PATCH',
         'allow-headers': 'x-one',
         'max-age': '24',
       });
       assert.equal(at.upstream.requests.length, 0);
-      assert.deepEqual(await told(at, 'OPTIONS', preflight('https://b.example', 'PATCH', 'x-one')), {});
-      assert.deepEqual(await told(at, 'OPTIONS', preflight('https://a.example', 'POST', 'x-one')), {});
-      assert.deepEqual(await told(at, 'OPTIONS', preflight('https://a.example', 'PATCH', 'x-two')), {});
-      assert.deepEqual(await told(at, 'GET', { origin: 'https://a.example' }), {
+      assert.deepEqual(await fetchCorsHeaders(at, 'OPTIONS', preflight('https://b.example', 'PATCH', 'x-one')), {});
+      assert.deepEqual(await fetchCorsHeaders(at, 'OPTIONS', preflight('https://a.example', 'POST', 'x-one')), {});
+      assert.deepEqual(await fetchCorsHeaders(at, 'OPTIONS', preflight('https://a.example', 'PATCH', 'x-two')), {});
+      assert.deepEqual(await fetchCorsHeaders(at, 'GET', { origin: 'https://a.example' }), {
         ...permitted,
         'expose-headers': 'X-Seen',
       });
@@ -61,7 +61,7 @@ export const pages: readonly Effect[] = [
     promise: 'preflight requests are passed to the upstream',
     ...cors({ enabled: true, optionsPassthrough: true }),
     async observe(at) {
-      await told(at, 'OPTIONS', preflight('https://a.example', 'PATCH', 'x-one'));
+      await fetchCorsHeaders(at, 'OPTIONS', preflight('https://a.example', 'PATCH', 'x-one'));
       assert.equal(at.upstream.requests.at(-1)?.method, 'OPTIONS');
     },
   },
@@ -70,7 +70,7 @@ export const pages: readonly Effect[] = [
     promise: 'CORS decisions are logged',
     ...cors({ enabled: true, debug: true }),
     async observe(at) {
-      await told(at, 'GET', { origin: 'https://a.example' });
+      await fetchCorsHeaders(at, 'GET', { origin: 'https://a.example' });
       await eventually(() => assert.match(at.logged.join(''), new RegExp(`"api":"${at.id}".*https://a\\.example`)));
     },
   },
@@ -99,12 +99,12 @@ export const pages: readonly Effect[] = [
     }),
     async observe({ call, upstream }) {
       upstream.answer = (request, response) => response.writeHead(Number(request.url!.slice(1))).end('as it was');
-      const said = async (path: string) => {
+      const fetchAnswer = async (path: string) => {
         const { status, text } = await call(path);
         return [status, text];
       };
       assert.deepEqual(
-        [await said('/404'), await said('/403')],
+        [await fetchAnswer('/404'), await fetchAnswer('/403')],
         [
           [410, 'gone'],
           [403, 'as it was'],

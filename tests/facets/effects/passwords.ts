@@ -19,7 +19,7 @@ import type { Effect, Served } from '../effect.ts';
 const header = { enabled: true, name: 'Authorization' };
 
 /** A call signed some time from now. */
-async function signedAt(at: Served, algorithm: string, fromNowMs: number): Promise<Record<string, string>> {
+async function signRequestAt(at: Served, algorithm: string, fromNowMs: number): Promise<Record<string, string>> {
   const { text, headers } = signCall(await signingKey(at), algorithm, Date.now() + fromNowMs);
   return { ...headers, authorization: text };
 }
@@ -106,10 +106,10 @@ export const passwords: readonly Effect[] = [
       } satisfies JsonObject),
     async observe(at) {
       for (const offset of [-500_000, 0, 500_000])
-        await letsIn(at, '/thing', await signedAt(at, 'hmac-sha512', offset));
-      await letsIn(at, '/thing', await signedAt(at, 'hmac-sha384', 0));
-      await keepsOut(at, '/thing', await signedAt(at, 'hmac-sha256', 0));
-      for (const offset of [-601_000, 700_000]) await keepsOut(at, '/thing', await signedAt(at, 'hmac-sha512', offset));
+        await letsIn(at, '/thing', await signRequestAt(at, 'hmac-sha512', offset));
+      await letsIn(at, '/thing', await signRequestAt(at, 'hmac-sha384', 0));
+      await keepsOut(at, '/thing', await signRequestAt(at, 'hmac-sha256', 0));
+      for (const offset of [-601_000, 700_000]) await keepsOut(at, '/thing', await signRequestAt(at, 'hmac-sha512', offset));
     },
   },
 ];

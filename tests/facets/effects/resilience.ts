@@ -21,29 +21,29 @@ async function server({ id, another }: Ground): Promise<Upstream> {
 const serverOf = ({ id }: Ground): Upstream => servers.get(id)!;
 
 /** Calls go to these, and not to hosts that tests found down. */
-const balanced = (urls: readonly string[]) => ({
+const createBalancing = (urls: readonly string[]) => ({
   classic: { enable_load_balancing: true, check_host_against_uptime_tests: true, target_list: urls },
   oas: {
     loadBalancing: { enabled: true, skipUnavailableHosts: true, targets: urls.map(url => ({ url, weight: 1 })) },
   },
 });
 /** An API with two hosts, or one, that are tested so. */
-const tested = (
+const createUptimeTests = (
   hosts: readonly string[],
   classic: JsonObject,
   oas: JsonObject = classic,
 ): { classic: JsonObject; oas: { x: JsonObject } } => ({
-  classic: { proxy: balanced(hosts).classic, uptime_tests: { disabled: false, check_list: [classic] } },
-  oas: upstream({ ...balanced(hosts).oas, uptimeTests: { enabled: true, tests: [oas] } }),
+  classic: { proxy: createBalancing(hosts).classic, uptime_tests: { disabled: false, check_list: [classic] } },
+  oas: upstream({ ...createBalancing(hosts).oas, uptimeTests: { enabled: true, tests: [oas] } }),
 });
 
 /** Which of the hosts behind an API get calls. */
-async function used({ call }: Served): Promise<Set<string>> {
+async function listUsedHosts({ call }: Served): Promise<Set<string>> {
   const answers = await Promise.all(Array.from({ length: 6 }, () => call('/who')));
   return new Set(answers.map(({ status, text }) => (status === 200 ? text : String(status))));
 }
 const becomesUsed = (at: Served, ...names: string[]) =>
-  eventually(async () => assert.deepEqual([...(await used(at))].sort(), names.sort()), 4000);
+  eventually(async () => assert.deepEqual([...(await listUsedHosts(at))].sort(), names.sort()), 4000);
 
 /** Says its name; what it says to tests is left to `health`. */
 const naming =
@@ -86,17 +86,17 @@ const askers = [
 ] as const;
 
 const discoveryEffects = askers.flatMap(({ facet, classic, oas, item, shows }): Effect[] => {
-  const said = (words: JsonObject) => {
-    const given = async (at: Ground) => {
+  const createDiscovery = (words: JsonObject) => {
+    const createRegistry = async (at: Ground) => {
       const registry = await server(at);
       return { ...words, queryEndpoint: `${registry.url}/registry` };
     };
     return {
-      classic: async (at: Ground) => classic(discovery(await given(at), 1)),
-      oas: async (at: Ground) => oas(discovery(await given(at), 1)),
+      classic: async (at: Ground) => classic(discovery(await createRegistry(at), 1)),
+      oas: async (at: Ground) => oas(discovery(await createRegistry(at), 1)),
     };
   };
-  const followed = async (at: Served, reply: (text: string) => unknown) => {
+  const followRegistry = async (at: Served, reply: (text: string) => unknown) => {
     for (const name of ['first', 'second']) {
       saying(serverOf(at), reply(item(name, at)));
       await shows(at, name);
@@ -108,15 +108,15 @@ const discoveryEffects = askers.flatMap(({ facet, classic, oas, item, shows }): 
       rows: `${facet}.enabled,queryEndpoint,dataPath,useTargetList,parentDataPath,cacheEnabled,cacheSeconds`,
       promise: `a service registry is polled (${facet})`,
       settings,
-      ...said({ dataPath: 'is.at', useTargetList: true, parentDataPath: 'found.all' }),
-      observe: at => followed(at, text => ({ found: { all: [{ is: { at: text } }] } })),
+      ...createDiscovery({ dataPath: 'is.at', useTargetList: true, parentDataPath: 'found.all' }),
+      observe: at => followRegistry(at, text => ({ found: { all: [{ is: { at: text } }] } })),
     },
     {
       rows: `${facet}.useNestedQuery,endpointReturnsList,parentDataPath`,
       promise: `a service registry returns a list of JSON strings (${facet})`,
       settings,
-      ...said({ dataPath: 'at', useNestedQuery: true, endpointReturnsList: true, parentDataPath: 'value' }),
-      observe: at => followed(at, text => [{ value: JSON.stringify({ at: text }) }]),
+      ...createDiscovery({ dataPath: 'at', useNestedQuery: true, endpointReturnsList: true, parentDataPath: 'value' }),
+      observe: at => followRegistry(at, text => [{ value: JSON.stringify({ at: text }) }]),
     },
   ];
 });
@@ -129,7 +129,7 @@ export const resilience: readonly Effect[] = [
     settings,
     ...(() => {
       const words = { dataPath: 'host', portDataPath: 'port', targetPath: '/base', useTargetList: true };
-      const said = async (at: Ground) => {
+      const createRegistry = async (at: Ground) => {
         const registry = await server(at);
         const items = [at.upstream, registry].map(({ port }) => ({ host: '127.0.0.1', port }));
         registry.answer = ({ url }, response) =>
@@ -137,8 +137,8 @@ export const resilience: readonly Effect[] = [
         return discovery({ ...words, parentDataPath: 'list', queryEndpoint: `${registry.url}/registry` }, 3600);
       };
       return {
-        classic: async (at: Ground) => askers[0].classic(await said(at)),
-        oas: async (at: Ground) => askers[0].oas(await said(at)),
+        classic: async (at: Ground) => askers[0].classic(await createRegistry(at)),
+        oas: async (at: Ground) => askers[0].oas(await createRegistry(at)),
       };
     })(),
     async observe({ call }) {
@@ -191,18 +191,18 @@ export const resilience: readonly Effect[] = [
     settings,
     ...(() => {
       const check = { method: 'PUT', headers: { 'x-own': 'mine' }, body: Buffer.from('hello').toString('base64') };
-      const said = async (at: Ground) => {
+      const createUptimeTest = async (at: Ground) => {
         const other = await server(at);
         const url = `${other.url}/health`;
-        return tested(
+        return createUptimeTests(
           [at.upstream.url, other.url],
           { ...check, url, timeout: 100 },
           { ...check, url, timeout: '100ms' },
         );
       };
       return {
-        classic: async (at: Ground) => (await said(at)).classic,
-        oas: async (at: Ground) => (await said(at)).oas,
+        classic: async (at: Ground) => (await createUptimeTest(at)).classic,
+        oas: async (at: Ground) => (await createUptimeTest(at)).oas,
       };
     })(),
     async observe(at) {
@@ -227,13 +227,13 @@ export const resilience: readonly Effect[] = [
         { name: 'send', message: 'GET /alive HTTP/1.0\r\n\r\n' },
         { name: 'expect', message: 'HTTP/1.1 200' },
       ];
-      const said = ({ upstream: { url, port } }: Ground) =>
-        tested(
+      const createTcpTest = ({ upstream: { url, port } }: Ground) =>
+        createUptimeTests(
           [url],
           { url: `127.0.0.1:${port}`, protocol: 'tcp', commands },
           { url: `tcp://127.0.0.1:${port}`, commands },
         );
-      return { classic: (at: Ground) => said(at).classic, oas: (at: Ground) => said(at).oas };
+      return { classic: (at: Ground) => createTcpTest(at).classic, oas: (at: Ground) => createTcpTest(at).oas };
     })(),
     async observe(at) {
       const alive = (status: number) => {
@@ -253,11 +253,11 @@ export const resilience: readonly Effect[] = [
     settings,
     classic: async at => {
       const url = `tcp://127.0.0.1:${await listener(at)}`;
-      return tested([at.upstream.url], { url, enable_proxy_protocol: true }).classic;
+      return createUptimeTests([at.upstream.url], { url, enable_proxy_protocol: true }).classic;
     },
     oas: async at => {
       const url = `tcp://127.0.0.1:${await listener(at)}`;
-      return tested([at.upstream.url], {}, { url, enableProxyProtocol: true }).oas;
+      return createUptimeTests([at.upstream.url], {}, { url, enableProxyProtocol: true }).oas;
     },
     observe: ({ id }) =>
       eventually(() => assert.match(heard.get(id) ?? '', /^PROXY TCP4 127\.0\.0\.1 127\.0\.0\.1 \d+ \d+\r\n/)),

@@ -19,7 +19,7 @@ const thing = (security?: JsonObject[]) => ({
 });
 
 /** A document whose callers send signed tokens; `mine` is what its scheme says of them, `places` where they are sent. */
-async function signedIn(
+async function createSignedIn(
   at: Ground,
   mine: JsonObject,
   places: JsonObject = { header },
@@ -37,7 +37,7 @@ async function signedIn(
     x: { server: { authentication: { enabled: true, securitySchemes, ...authentication } } },
   };
 }
-const changed = (mine: JsonObject): JsonObject => ({ server: { authentication: { securitySchemes: { mine } } } });
+const createScheme = (mine: JsonObject): JsonObject => ({ server: { authentication: { securitySchemes: { mine } } } });
 
 async function gets(at: Served, status: number, headers: Record<string, string> = {}, path = '/thing') {
   const answer = await at.call(path, { headers });
@@ -82,7 +82,7 @@ function exchanges(at: Ground, lasts = 600): Record<string, string>[] {
 }
 
 /** Reads the token that the upstream received. */
-async function swapped(at: Served, claims: JsonObject = {}): Promise<string> {
+async function fetchSwapped(at: Served, claims: JsonObject = {}): Promise<string> {
   const { body } = await gets(at, 200, { authorization: bearer({ sub: 'ann', iss: 'me', ...claims }) });
   return body.headers.authorization;
 }
@@ -93,7 +93,7 @@ export const scopes: readonly Effect[] = [
     promise: 'a token needs the scopes of the document in the configured claims',
     oas: async at => {
       const scopeCheck = { enabled: true, claimNames: ['rights'], separator: ',', scopeSource: 'operation' };
-      const said = await signedIn(at, { scopeCheck }, { header: { enabled: true, name: 'X-Token' } });
+      const said = await createSignedIn(at, { scopeCheck }, { header: { enabled: true, name: 'X-Token' } });
       return { ...said, x: { ...said.x, middleware: { operations: { getThing: { scopeCheck: { enabled: true } } } } } };
     },
     async observe(at) {
@@ -101,22 +101,22 @@ export const scopes: readonly Effect[] = [
       await gets(at, 200, holding({ rights: 'read,more' }));
       await gets(at, 403, holding({ rights: 'read more' }));
       await gets(at, 403, holding({ scope: 'read' }));
-      await at.change(changed({ scopeCheck: { scopeSource: 'union' } }));
+      await at.change(createScheme({ scopeCheck: { scopeSource: 'union' } }));
       await gets(at, 403, holding({ rights: 'read' }));
       await gets(at, 200, holding({ rights: 'read,base' }));
-      await at.change(changed({ header: { name: 'X-Elsewhere' } }));
+      await at.change(createScheme({ header: { name: 'X-Elsewhere' } }));
       await gets(at, 401, holding({ rights: 'read,base' }));
-      await at.change(changed({ header: { enabled: false } }));
+      await at.change(createScheme({ header: { enabled: false } }));
       await gets(at, 401, holding({ rights: 'read,base' }));
-      await at.change({ ...changed({ header: { enabled: true, name: 'X-Token' } }) });
+      await at.change({ ...createScheme({ header: { enabled: true, name: 'X-Token' } }) });
       await at.change({ middleware: { operations: { getThing: { scopeCheck: { enabled: false } } } } });
       await gets(at, 200, holding({}));
       await at.change({ middleware: { operations: { getThing: { scopeCheck: { enabled: true } } } } });
       await gets(at, 403, holding({}));
-      await at.change(changed({ scopeCheck: { enabled: false } }));
+      await at.change(createScheme({ scopeCheck: { enabled: false } }));
       await gets(at, 200, holding({}));
-      await at.change(changed({ scopeCheck: { enabled: true } }));
-      await at.change(changed({ enabled: false }));
+      await at.change(createScheme({ scopeCheck: { enabled: true } }));
+      await at.change(createScheme({ enabled: false }));
       await gets(at, 200, holding({}));
     },
   },
@@ -124,7 +124,7 @@ export const scopes: readonly Effect[] = [
     rows: 'oauth2.queryEnabled,queryName,cookieEnabled,cookieName',
     promise: 'scopes are read from tokens in the query and in cookies',
     oas: at =>
-      signedIn(
+      createSignedIn(
         at,
         { scopeCheck: { enabled: true } },
         { query: { enabled: true, name: 'q' }, cookie: { enabled: true, name: 'c' } },
@@ -134,24 +134,24 @@ export const scopes: readonly Effect[] = [
       const inCookie = { cookie: `c=${token}` };
       await gets(at, 200, {}, `/thing?q=${token}`);
       await gets(at, 200, inCookie);
-      await at.change(changed({ query: { name: 'other' } }));
+      await at.change(createScheme({ query: { name: 'other' } }));
       await gets(at, 401, {}, `/thing?q=${token}`);
-      await at.change(changed({ query: { enabled: false } }));
+      await at.change(createScheme({ query: { enabled: false } }));
       await gets(at, 401, {}, `/thing?other=1&q=${token}`);
-      await at.change(changed({ cookie: { name: 'other' } }));
+      await at.change(createScheme({ cookie: { name: 'other' } }));
       await gets(at, 401, inCookie);
     },
   },
   {
     rows: 'oauth2.metadataEnabled,wellKnownPath,resource,authorizationServers,autoDeriveScopes',
     promise: 'resource metadata names the authorization servers and the scopes',
-    oas: at => signedIn(at, { protectedResourceMetadata: { ...metadata, autoDeriveScopes: true } }),
+    oas: at => createSignedIn(at, { protectedResourceMetadata: { ...metadata, autoDeriveScopes: true } }),
     async observe(at) {
       const { body } = await gets(at, 200, {}, '/about');
       assert.deepEqual(body, { ...said, scopes_supported: ['base', 'known', 'read'] });
-      await at.change(changed({ protectedResourceMetadata: { autoDeriveScopes: false } }));
+      await at.change(createScheme({ protectedResourceMetadata: { autoDeriveScopes: false } }));
       assert.deepEqual((await gets(at, 200, {}, '/about')).body, said);
-      await at.change(changed({ protectedResourceMetadata: { enabled: false } }));
+      await at.change(createScheme({ protectedResourceMetadata: { enabled: false } }));
       await gets(at, 400, {}, '/about');
     },
   },
@@ -159,7 +159,7 @@ export const scopes: readonly Effect[] = [
     rows: `metadataDocument.${metadataRows},scopesSupported`,
     promise: 'the legacy resource metadata names the authorization servers',
     oas: at =>
-      signedIn(at, { scopeCheck: { enabled: false } }, undefined, {
+      createSignedIn(at, { scopeCheck: { enabled: false } }, undefined, {
         protectedResourceMetadata: { ...metadata, scopesSupported: ['one'] },
       }),
     async observe(at) {
@@ -171,28 +171,28 @@ export const scopes: readonly Effect[] = [
   {
     rows: 'oauth2.exchangeEnabled,providers,providers[].name,providers[].grantType,providers[].issuers,providers[].tokenEndpoint,providers[].clientMethod,providers[].clientId,providers[].clientSecret,providers[].certificateId,providers[].audience,providers[].scopes,providers[].timeoutMs,providers[].customParams',
     promise: 'the upstream receives the exchanged token',
-    oas: at => signedIn(at, exchanging(providerOf(at))),
+    oas: at => createSignedIn(at, exchanging(providerOf(at))),
     async observe(at) {
       const asked = exchanges(at);
-      assert.equal(await swapped(at), 'Bearer new-1');
+      assert.equal(await fetchSwapped(at), 'Bearer new-1');
       const { grant_type, client_id, client_secret, audience, scope, extra } = asked[0]!;
       assert.match(grant_type!, /:token-exchange$/);
       assert.deepEqual([client_id, client_secret, audience, scope, extra], ['gw', 'word', 'all', 'a b', 'more']);
       await gets(at, 403, { authorization: bearer({ sub: 'ann', iss: 'stranger' }) });
-      await at.change(changed(exchanging(providerOf(at, { grantType: 'jwt-bearer' }))));
-      await swapped(at, { jti: '2' });
+      await at.change(createScheme(exchanging(providerOf(at, { grantType: 'jwt-bearer' }))));
+      await fetchSwapped(at, { jti: '2' });
       assert.match(asked[1]!.grant_type!, /:jwt-bearer$/);
       const { certPem, keyPem } = makeCertificate({ cn: 'gateway' });
       const { id: certId } = (await at.app.ask('POST', '/api/certs', { body: certPem + keyPem })).body;
       const clientAuth = { method: 'private_key_jwt', clientId: 'gw', certId };
-      await at.change(changed(exchanging(providerOf(at, { clientAuth }))));
-      await swapped(at, { jti: '3' });
+      await at.change(createScheme(exchanging(providerOf(at, { clientAuth }))));
+      await fetchSwapped(at, { jti: '3' });
       assert.ok(asked[2]!.client_assertion);
       at.upstream.answer = () => undefined;
-      await at.change(changed(exchanging(providerOf(at, { timeout: '50ms' }))));
+      await at.change(createScheme(exchanging(providerOf(at, { timeout: '50ms' }))));
       await gets(at, 502, { authorization: bearer({ sub: 'ann', iss: 'me', jti: '4' }) });
       await assert.rejects(
-        at.change(changed(exchanging(providerOf(at), providerOf(at, { issuers: ['another'] })))),
+        at.change(createScheme(exchanging(providerOf(at), providerOf(at, { issuers: ['another'] })))),
         /is not unique/,
       );
     },
@@ -200,7 +200,7 @@ export const scopes: readonly Effect[] = [
   {
     rows: 'oauth2.providers[].cacheEnabled,providers[].cacheMode,providers[].cacheMostMs,providers[].cacheMs,providers[].safetyMarginMs',
     promise: 'an exchanged token is cached for the configured time',
-    oas: at => signedIn(at, exchanging(providerOf(at))),
+    oas: at => createSignedIn(at, exchanging(providerOf(at))),
     async observe(at) {
       const kept = { enabled: true, mode: 'derived', maxTimeout: '1h', timeout: '0s', safetyMargin: '1m' };
       const asked = exchanges(at);
@@ -213,7 +213,7 @@ export const scopes: readonly Effect[] = [
         [{ mode: 'static' }, 2],
         [{ mode: 'static', timeout: '1h' }, 1],
       ] as const) {
-        await at.change(changed(exchanging(providerOf(at, { cache: { ...kept, ...cache } }))));
+        await at.change(createScheme(exchanging(providerOf(at, { cache: { ...kept, ...cache } }))));
         asked.length = 0;
         const authorization = bearer({ sub: 'ann', iss: 'me', jti: String(caller++) });
         await gets(at, 200, { authorization });
@@ -226,15 +226,15 @@ export const scopes: readonly Effect[] = [
     rows: 'endpoints.exchange.enabled,audience,scopes',
     promise: 'an operation can set its own audience of exchanged tokens',
     oas: async at => {
-      const said = await signedIn(at, exchanging(providerOf(at)));
+      const said = await createSignedIn(at, exchanging(providerOf(at)));
       const exchange = { enabled: true, audience: 'bills', scopes: ['pay'] };
       return { ...said, x: { ...said.x, middleware: { operations: { getThing: { exchange } } } } };
     },
     async observe(at) {
       const asked = exchanges(at);
-      await swapped(at);
+      await fetchSwapped(at);
       await at.change({ middleware: { operations: { getThing: { exchange: { enabled: false } } } } });
-      await swapped(at);
+      await fetchSwapped(at);
       const targets = asked.map(({ audience, scope }) => [audience, scope]);
       assert.deepEqual(targets, [
         ['bills', 'pay'],
@@ -247,7 +247,7 @@ export const scopes: readonly Effect[] = [
     promise: 'any one of several security requirements is enough, also of the gateway extension',
     oas: async at => {
       const authentication = { securityProcessingMode: 'compliant', security: [['keys']] };
-      const said = await signedIn(at, { scopeCheck: { enabled: false } }, undefined, authentication);
+      const said = await createSignedIn(at, { scopeCheck: { enabled: false } }, undefined, authentication);
       const keys = { enabled: true };
       return {
         ...said,
@@ -284,15 +284,15 @@ export const scopes: readonly Effect[] = [
     async observe(at) {
       const trace = '0af7651916cd43dd8448eb211c80319c';
       const traceparent = `00-${trace}-b7ad6b7169203331-00`;
-      const sent = async (headers: Record<string, string> = {}) =>
+      const fetchTraceparent = async (headers: Record<string, string> = {}) =>
         (await gets(at, 200, headers)).body.headers.traceparent as string | undefined;
-      assert.match((await sent())!, /^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
-      assert.match((await sent({ traceparent }))!, new RegExp(`^00-${trace}-(?!b7ad6b7169203331)[0-9a-f]{16}-00$`));
+      assert.match((await fetchTraceparent())!, /^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+      assert.match((await fetchTraceparent({ traceparent }))!, new RegExp(`^00-${trace}-(?!b7ad6b7169203331)[0-9a-f]{16}-00$`));
       await at.change(
         at.form === 'classic' ? { detailed_tracing: false } : { server: { detailedTracing: { enabled: false } } },
       );
-      assert.equal(await sent(), undefined);
-      assert.equal(await sent({ traceparent }), traceparent);
+      assert.equal(await fetchTraceparent(), undefined);
+      assert.equal(await fetchTraceparent({ traceparent }), traceparent);
     },
   },
 ];

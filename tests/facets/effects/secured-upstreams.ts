@@ -16,18 +16,18 @@ const authority = makeAuthority('Upstream authority');
 const leaf = makeServerCertificate(authority);
 
 /** Starts an upstream that says how it was reached, for as long as the effect is shown. */
-async function secured({ open }: Ground, more: TlsOptions = {}): Promise<string> {
+async function startSecured({ open }: Ground, more: TlsOptions = {}): Promise<string> {
   const made = await startSecure({ cert: leaf.chainPem, key: leaf.keyPem, ...more });
   open.push(made);
   return `https://127.0.0.1:${made.port}`;
 }
 
-const uploaded = async ({ app }: Ground, pem: string): Promise<string> =>
+const uploadCertificate = async ({ app }: Ground, pem: string): Promise<string> =>
   (await app.ask('POST', '/api/certs', { body: pem })).body.id;
 /** The key of the upstream, which the store takes once. */
 const pins = new WeakMap<object, Promise<string>>();
 function leafPin(at: Ground): Promise<string> {
-  const known = pins.get(at.app) ?? uploaded(at, leaf.publicKeyPem);
+  const known = pins.get(at.app) ?? uploadCertificate(at, leaf.publicKeyPem);
   pins.set(at.app, known);
   return known;
 }
@@ -40,9 +40,9 @@ const over = (
 ): Pick<Effect, 'classic' | 'oas'> => ({
   classic: async at => {
     const { proxy, ...rest } = (await said.classic(at)) as { proxy?: JsonObject };
-    return { ...rest, proxy: { target_url: await secured(at, server), ...proxy } };
+    return { ...rest, proxy: { target_url: await startSecured(at, server), ...proxy } };
   },
-  oas: async at => ({ x: { upstream: { url: await secured(at, server), ...(await said.oas(at)) } } }),
+  oas: async at => ({ x: { upstream: { url: await startSecured(at, server), ...(await said.oas(at)) } } }),
 });
 
 const transport = (classic: JsonObject, oas: JsonObject, server: TlsOptions = {}) =>
@@ -128,11 +128,11 @@ export const securedUpstreams: readonly Effect[] = [
     ...over({
       classic: async at => ({
         upstream_certificates_disabled: false,
-        upstream_certificates: { '127.0.0.1': await uploaded(at, withKey(makeClientCertificate(authority, 'us'))) },
+        upstream_certificates: { '127.0.0.1': await uploadCertificate(at, withKey(makeClientCertificate(authority, 'us'))) },
         proxy: { transport: { ssl_insecure_skip_verify: true } },
       }),
       oas: async at => {
-        const certificate = await uploaded(at, withKey(makeClientCertificate(authority, 'us')));
+        const certificate = await uploadCertificate(at, withKey(makeClientCertificate(authority, 'us')));
         return {
           mutualTLS: { enabled: true, domainToCertificateMapping: [{ domain: '127.0.0.1', certificate }] },
           tlsTransport: { insecureSkipVerify: true },
@@ -166,7 +166,7 @@ export const securedUpstreams: readonly Effect[] = [
     }),
     async observe(at) {
       assert.equal(await status(at), 200);
-      const other = await uploaded(at, makeServerCertificate(authority).publicKeyPem);
+      const other = await uploadCertificate(at, makeServerCertificate(authority).publicKeyPem);
       const pinned = [{ domain: '127.0.0.1', publicKeys: [other] }];
       const wrong = {
         classic: { pinned_public_keys: { '127.0.0.1': other } },

@@ -72,12 +72,12 @@ export const server: readonly Effect[] = [
     classic: () => ({ tags_disabled: false, tags: ['green', 'blue'] }),
     oas: () => ({ x: { server: { gatewayTags: { enabled: true, tags: ['green', 'blue'] } } } }),
     async observe({ call, change, form }) {
-      const said = (enabled: boolean, tags: string[]) =>
+      const createTags = (enabled: boolean, tags: string[]) =>
         form === 'classic' ? { tags_disabled: !enabled, tags } : { server: { gatewayTags: { enabled, tags } } };
       assert.equal((await call()).status, 200);
-      await change(said(true, ['green']));
+      await change(createTags(true, ['green']));
       assert.equal((await call()).status, 404);
-      await change(said(false, ['blue']));
+      await change(createTags(false, ['blue']));
       assert.equal((await call()).status, 404);
     },
   },

@@ -23,7 +23,7 @@ type Identity = 'basic_auth_user' | 'hmac_key' | typeof last;
 const stateOf = (identity: Identity, counts: Identity): JsonObject => ({ is_inactive: identity !== counts });
 
 /** Callers who show all three, of which only the one that counts is in force. */
-async function shown(at: Served, counts: Identity): Promise<Record<string, string>> {
+async function fetchShown(at: Served, counts: Identity): Promise<Record<string, string>> {
   const user = await basicUser(at, stateOf('basic_auth_user', counts));
   const { text, headers } = signCall(await signingKey(at, stateOf('hmac_key', counts)));
   return {
@@ -67,13 +67,13 @@ const several = (counts: Identity): Effect => ({
     },
   }),
   async observe(at) {
-    const headers = await shown(at, counts);
+    const headers = await fetchShown(at, counts);
     await letsIn(at, '/thing', headers);
     for (const missing of ['authorization', 'x-signed', 'x-key']) {
       const { [missing]: _, ...rest } = headers;
       await keepsOut(at, '/thing', rest);
     }
-    await keepsOut(at, '/thing', await shown(at, last));
+    await keepsOut(at, '/thing', await fetchShown(at, last));
   },
 });
 

@@ -6,10 +6,10 @@ import type { Effect, Served } from '../effect.ts';
 
 /** Callers send a key. */
 
-const guarded = (entry: JsonObject, component?: JsonObject) => keyGuarded('token', entry, {}, component);
-const keyed = (more: JsonObject = {}) => classic('token', more);
+const requireTokenOas = (entry: JsonObject, component?: JsonObject) => keyGuarded('token', entry, {}, component);
+const requireTokenClassic = (more: JsonObject = {}) => classic('token', more);
 
-const signed = (key: string, secret: string, at = Date.now()) =>
+const signKey = (key: string, secret: string, at = Date.now()) =>
   createHash('sha256')
     .update(`${key}${secret}${Math.floor(at / 1000)}`)
     .digest('hex');
@@ -29,10 +29,10 @@ const signature = {
 const signatureAsked = (unnamed: Record<string, JsonObject>) => async (at: Served) => {
   const key = await at.key();
   /** A little ahead of the clock here, as the skew allows. */
-  const good = () => signed(key, signature.secret, Date.now() + 4000);
+  const good = () => signKey(key, signature.secret, Date.now() + 4000);
   await letsIn(at, '/thing', { authorization: key, 'x-signature': good() });
   await letsIn(at, `/thing?sig=${good()}`, { authorization: key });
-  for (const wrong of [signed(key, 'another'), signed(key, signature.secret, Date.now() - 60_000), '']) {
+  for (const wrong of [signKey(key, 'another'), signKey(key, signature.secret, Date.now() - 60_000), '']) {
     const { status, body } = await at.call('/thing', { headers: { authorization: key, 'x-signature': wrong } });
     assert.deepEqual([status, body], [418, { error: 'sign it' }]);
   }
@@ -44,8 +44,8 @@ export const tokens: readonly Effect[] = [
   {
     rows: 'authentication.enabled token.headerEnabled,headerName',
     promise: 'a key is accepted only in the configured header',
-    classic: () => keyed({ auth_configs: { authToken: { disable_header: false, auth_header_name: 'X-Key' } } }),
-    oas: () => guarded({ header: { enabled: true, name: 'X-Key' } }, { type: 'apiKey', in: 'header', name: 'X-Key' }),
+    classic: () => requireTokenClassic({ auth_configs: { authToken: { disable_header: false, auth_header_name: 'X-Key' } } }),
+    oas: () => requireTokenOas({ header: { enabled: true, name: 'X-Key' } }, { type: 'apiKey', in: 'header', name: 'X-Key' }),
     async observe(at) {
       const key = await at.key();
       await letsIn(at, '/thing', { 'x-key': key });
@@ -58,10 +58,10 @@ export const tokens: readonly Effect[] = [
     rows: 'token.queryEnabled,queryName,cookieEnabled,cookieName',
     promise: 'a key is accepted in the query or in a cookie',
     classic: () =>
-      keyed({
+      requireTokenClassic({
         auth_configs: { authToken: { use_param: true, param_name: 'k', use_cookie: true, cookie_name: 'kc' } },
       }),
-    oas: () => guarded({ query: { enabled: true, name: 'k' }, cookie: { enabled: true, name: 'kc' } }),
+    oas: () => requireTokenOas({ query: { enabled: true, name: 'k' }, cookie: { enabled: true, name: 'kc' } }),
     async observe(at) {
       const key = await at.key();
       await letsIn(at, `/thing?k=${key}`);
@@ -73,9 +73,9 @@ export const tokens: readonly Effect[] = [
   {
     rows: 'token.signatureEnabled,signatureAlgorithm,signatureHeader,signatureSecret,signatureClockSkewSeconds,signatureErrorCode,signatureErrorMessage,signatureQueryEnabled,signatureQueryName',
     promise: 'a key needs a signature in the configured header or parameter',
-    classic: () => keyed({ auth_configs: { authToken: { validate_signature: true, signature } } }),
+    classic: () => requireTokenClassic({ auth_configs: { authToken: { validate_signature: true, signature } } }),
     oas: () =>
-      guarded({
+      requireTokenOas({
         signatureValidation: {
           enabled: true,
           algorithm: 'MasherySHA256',
@@ -95,7 +95,7 @@ export const tokens: readonly Effect[] = [
   {
     rows: 'authentication.stripAuthorizationData',
     promise: 'credentials are stripped from the upstream request',
-    classic: () => keyed({ strip_auth_data: true }),
+    classic: () => requireTokenClassic({ strip_auth_data: true }),
     oas: () => keyGuarded('token', {}, { stripAuthorizationData: true }),
     async observe(at) {
       const key = await at.key();
@@ -107,7 +107,7 @@ export const tokens: readonly Effect[] = [
     rows: 'olderAuth.disableHeader,headerName,queryEnabled,queryName,cookieEnabled,cookieName',
     promise: 'the legacy auth member sets the location of keys',
     classic: () =>
-      keyed({
+      requireTokenClassic({
         auth: {
           disable_header: false,
           auth_header_name: 'X-Old',
@@ -132,7 +132,7 @@ export const tokens: readonly Effect[] = [
     promise: 'the legacy auth member sets signatures, with the secret as a reference',
     settings: { 'secrets.values': JSON.stringify({ signing: signature.secret }) },
     classic: () =>
-      keyed({ auth: { validate_signature: true, signature: { ...signature, secret: '$secret_conf.signing' } } }),
+      requireTokenClassic({ auth: { validate_signature: true, signature: { ...signature, secret: '$secret_conf.signing' } } }),
     observe: signatureAsked({ classic: { auth: { signature: { param_name: '' } } } }),
   },
 ];

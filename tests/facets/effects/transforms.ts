@@ -16,7 +16,7 @@ const upstreamGot = async ({ call, upstream }: Served, path = '/thing', headers:
 const pair = [{ name: 'X-Set', value: 'yes' }];
 
 /** The newest line of the log of calls. */
-const logged = ({ app, id }: Served) =>
+const waitForLogs = ({ app, id }: Served) =>
   eventually(async () => {
     const { body } = await app.ask('GET', `/api/logs?start=0&end=9999999999&api_id=${id}`);
     assert.ok(body.data[0]);
@@ -95,12 +95,12 @@ export const transforms: readonly Effect[] = [
       }),
     oas: () => operation({ transformRequestHeaders: { enabled: true, remove: ['x-gone'], add: pair } }),
     async observe(at) {
-      const seen = async (path: string) => {
+      const fetchForwardedHeaders = async (path: string) => {
         const { headers } = await upstreamGot(at, path, { 'X-Gone': '1' });
         return [headers['x-gone'], headers['x-set']];
       };
-      assert.deepEqual(await seen('/thing'), [undefined, 'yes']);
-      assert.deepEqual(await seen('/other'), ['1', undefined]);
+      assert.deepEqual(await fetchForwardedHeaders('/thing'), [undefined, 'yes']);
+      assert.deepEqual(await fetchForwardedHeaders('/other'), ['1', undefined]);
     },
   },
   {
@@ -170,7 +170,7 @@ export const transforms: readonly Effect[] = [
     }),
     async observe(at) {
       await at.call('/thing', { headers: { 'x-team': 'blue' } });
-      const { tags, raw_request } = await logged(at);
+      const { tags, raw_request } = await waitForLogs(at);
       assert.ok(tags.includes('x-team-blue'));
       assert.match(Buffer.from(raw_request, 'base64').toString(), /x-team: blue/);
     },

@@ -15,7 +15,7 @@ const basic = {
   header: { enabled: true, name: 'X-Sign-In' },
 };
 
-const received = async (at: Served, headers: Record<string, string> = {}): Promise<Received> => {
+const fetchForwarded = async (at: Served, headers: Record<string, string> = {}): Promise<Received> => {
   assert.equal(await statusOf(at, '/thing', headers), 200);
   return at.upstream.requests.at(-1)!;
 };
@@ -70,7 +70,7 @@ const grantEffects = grants.map(
       return { x: { ...said.x, upstream: { authentication: { enabled: true, oauth } } } };
     },
     async observe(at) {
-      const { headers } = await received(at, { authorization: 'mine' });
+      const { headers } = await fetchForwarded(at, { authorization: 'mine' });
       const expected = ['mine', 'Bearer a-token', 'gold'];
       assert.deepEqual([headers.authorization, headers['x-token'], headers['x-tier']], expected);
       const [asked] = issuers.get(at.id)!.requests;
@@ -96,7 +96,7 @@ const signing = (more: JsonObject): { classic: JsonObject; oas: { x: JsonObject 
 };
 /** The signature of what arrived, checked as upstreams do. */
 async function checkSigned(at: Served, algorithm: string, check: (text: string, signature: string) => boolean) {
-  const { headers, method, url } = await received(at, { 'x-own': 'mine' });
+  const { headers, method, url } = await fetchForwarded(at, { 'x-own': 'mine' });
   const parts = Object.fromEntries(
     [...String(headers['x-signed']).matchAll(/(\w+)="([^"]*)"/g)].map(([, name, value]) => [name, value]),
   );
@@ -107,7 +107,7 @@ async function checkSigned(at: Served, algorithm: string, check: (text: string, 
 
 /** Certificates by the id of the API. */
 const signers = new Map<string, string>();
-async function certified({ app, id }: Ground) {
+async function uploadSigner({ app, id }: Ground) {
   const { certPem, keyPem } = makeCertificate({ cn: 'Signer', keyType: 'rsa' });
   signers.set(id, certPem);
   const { body } = await app.ask('POST', '/api/certs', { body: certPem + keyPem });
@@ -121,7 +121,7 @@ export const upstreamAuth: readonly Effect[] = [
     classic: () => ({ upstream_auth: { enabled: true, basic_auth: basic } }),
     oas: () => ({ x: { upstream: { authentication: { enabled: true, basicAuth: basic } } } }),
     async observe(at) {
-      const { headers } = await received(at, { authorization: 'mine' });
+      const { headers } = await fetchForwarded(at, { authorization: 'mine' });
       const value = `Basic ${Buffer.from('gateway:pass:word').toString('base64')}`;
       assert.deepEqual([headers.authorization, headers['x-sign-in']], ['mine', value]);
     },
@@ -142,8 +142,8 @@ export const upstreamAuth: readonly Effect[] = [
   {
     rows: 'requestSigning.certificateId,algorithm',
     promise: 'upstream requests are signed with the key of a certificate',
-    classic: async at => (await certified(at)).classic,
-    oas: async at => (await certified(at)).oas,
+    classic: async at => (await uploadSigner(at)).classic,
+    oas: async at => (await uploadSigner(at)).oas,
     observe: at =>
       checkSigned(at, 'rsa-sha256', (text, signature) =>
         verify('sha256', Buffer.from(text), createPublicKey(signers.get(at.id)!), Buffer.from(signature, 'base64')),
