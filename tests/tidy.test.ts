@@ -118,7 +118,7 @@ test('only pipeline/respond.ts runs response steps, writes response heads and re
     assert.doesNotMatch(
       read(path),
       /\.(writeHead|switchProtocol)!?\(|\b(runResponseSteps|notifyFinished)\(/,
-      named(path),
+      toRelativePath(path),
     );
 });
 

@@ -97,9 +97,9 @@ onEveryEngine(
 
     test('a public client sends its id in the form, and no secret', async () => {
       for (const method of ['client_secret_basic', 'client_secret_post']) {
-        const { call, as } = await published([provider({ clientAuth: { method, clientId: 'me' } })]);
+        const { call, as } = await publishExchange([provider({ clientAuth: { method, clientId: 'me' } })]);
         assert.equal((await call('/x', as({}))).status, 200);
-        const { form, headers } = asked();
+        const { form, headers } = readTokenRequest();
         assert.deepEqual([form.client_id, form.client_secret, headers.authorization], ['me', undefined, undefined]);
       }
     });
