@@ -14,7 +14,8 @@ interface Line {
 }
 let lines: Line[] = [];
 const onLog = (line: string) => void lines.push(JSON.parse(line));
-const listEvents = (apiId: string) => lines.filter(({ event, api_id }) => event && api_id === apiId).map(it => it.event);
+const listEvents = (apiId: string) =>
+  lines.filter(({ event, api_id }) => event && api_id === apiId).map(it => it.event);
 
 onEveryEngine(
   'Authentication errors',
@@ -49,7 +50,8 @@ onEveryEngine(
       else quiet.push(apiId);
     }
 
-    for (const row of [...refusedRows, ...moreRefusedRows]) test(`when ${row.when}: ${row.status}`, () => checkRefusal(row));
+    for (const row of [...refusedRows, ...moreRefusedRows])
+      test(`when ${row.when}: ${row.status}`, () => checkRefusal(row));
 
     test('events are emitted for exactly those refusals that have one', () => {
       assert.ok(quiet.length > 0);

@@ -212,7 +212,11 @@ describe('Body transforms: bodies and limits', () => {
   });
 
   /** What the upstream got, for each form. */
-  async function forwardBody(shape: Shape, body?: string | Buffer, headers?: Record<string, string>): Promise<Received[]> {
+  async function forwardBody(
+    shape: Shape,
+    body?: string | Buffer,
+    headers?: Record<string, string>,
+  ): Promise<Received[]> {
     upstream.answer = undefined;
     const got: Received[] = [];
     for (const { url } of await transforming(app, upstream, shape)) {
@@ -243,7 +247,8 @@ describe('Body transforms: bodies and limits', () => {
       ['\ufeff[1]', '1:1;'],
       ['{"array":1,"array":[2]}', '1:2;'],
     ] as [string | undefined, string][])
-      for (const got of await forwardBody({ request: { template } }, body)) assert.equal(got.body, expected, String(body));
+      for (const got of await forwardBody({ request: { template } }, body))
+        assert.equal(got.body, expected, String(body));
   });
 
   test('a compressed request body is decompressed and forwarded uncompressed', async () => {
@@ -373,7 +378,8 @@ describe('Body transforms: bodies and limits', () => {
   });
 
   test('template files are read from the configured directory', async () => {
-    for (const got of await forwardBody({ request: { file: 'a.tmpl' } }, '{"a":1}')) assert.equal(got.body, 'from a file: 1');
+    for (const got of await forwardBody({ request: { file: 'a.tmpl' } }, '{"a":1}'))
+      assert.equal(got.body, 'from a file: 1');
   });
 
   test('an API with an invalid template is not served, and its status names the reason', async () => {

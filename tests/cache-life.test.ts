@@ -70,7 +70,8 @@ async function keyFor(app: TestApp, apiIds: readonly string[], more: object = {}
 }
 
 inPlace('one thread', {}, place => {
-  const publishCached = async (more: object = {}) => publish(place().app, openApi(place().upstream, { ...kept, ...more }));
+  const publishCached = async (more: object = {}) =>
+    publish(place().app, openApi(place().upstream, { ...kept, ...more }));
   const fresh = (url: string) => ({ id: createPublicId(), url: `${url}/a?case=` });
 
   test('two API keys never share a response, nor does a request without one', async () => {

@@ -82,22 +82,28 @@ describe('CORS', () => {
     const rules = { origins: ['https://a.example'], methods: ['PATCH'], headers: ['X-One', 'x-two'] };
     for (const api of await publishCors({ ...rules, credentials: true, maxAge: 24 }, guarded)) {
       upstream.requests.length = 0;
-      assert.deepEqual(await fetchCorsHeaders(api, 'OPTIONS', preflight('https://A.example', 'PATCH', 'x-ONE, x-two')), {
-        status: 204,
-        cors: {
-          'allow-origin': 'https://A.example',
-          'allow-credentials': 'true',
-          'allow-methods': 'PATCH',
-          'allow-headers': 'x-ONE, x-two',
-          'max-age': '24',
+      assert.deepEqual(
+        await fetchCorsHeaders(api, 'OPTIONS', preflight('https://A.example', 'PATCH', 'x-ONE, x-two')),
+        {
+          status: 204,
+          cors: {
+            'allow-origin': 'https://A.example',
+            'allow-credentials': 'true',
+            'allow-methods': 'PATCH',
+            'allow-headers': 'x-ONE, x-two',
+            'max-age': '24',
+          },
+          vary: allVary,
+          text: '',
         },
-        vary: allVary,
-        text: '',
-      });
+      );
       const refused = { status: 204, cors: {}, vary: allVary, text: '' };
       assert.deepEqual(await fetchCorsHeaders(api, 'OPTIONS', preflight('https://b.example', 'PATCH')), refused);
       assert.deepEqual(await fetchCorsHeaders(api, 'OPTIONS', preflight('https://a.example', 'DELETE')), refused);
-      assert.deepEqual(await fetchCorsHeaders(api, 'OPTIONS', preflight('https://a.example', 'PATCH', 'x-three')), refused);
+      assert.deepEqual(
+        await fetchCorsHeaders(api, 'OPTIONS', preflight('https://a.example', 'PATCH', 'x-three')),
+        refused,
+      );
       assert.equal(upstream.requests.length, 0, api.form);
     }
   });
@@ -107,7 +113,11 @@ describe('CORS', () => {
       const { status, cors, vary } = await fetchCorsHeaders(api, 'GET', { origin: 'https://anywhere.example' });
       const expected = { 'allow-origin': '*', 'allow-credentials': 'true', 'expose-headers': 'X-Seen, X-Too' };
       assert.deepEqual([status, cors, vary], [200, expected, 'Origin'], api.form);
-      const asked = await fetchCorsHeaders(api, 'OPTIONS', preflight('null', 'POST', 'content-type,accept, x-requested-with'));
+      const asked = await fetchCorsHeaders(
+        api,
+        'OPTIONS',
+        preflight('null', 'POST', 'content-type,accept, x-requested-with'),
+      );
       assert.equal(asked.cors['allow-origin'], '*');
       assert.deepEqual((await fetchCorsHeaders(api, 'OPTIONS', preflight('null', 'PUT'))).cors, {});
       assert.deepEqual((await fetchCorsHeaders(api, 'OPTIONS', preflight('null', 'GET', 'x-other'))).cors, {});

@@ -34,7 +34,10 @@ describe('Service discovery', () => {
     return { status: reply.status, text: await reply.text(), headers: reply.headers };
   };
 
-  const createDiscoveredApi = (registry: Upstream, more: { classic?: object; oas?: object; balanced?: boolean } = {}): Said => ({
+  const createDiscoveredApi = (
+    registry: Upstream,
+    more: { classic?: object; oas?: object; balanced?: boolean } = {},
+  ): Said => ({
     classic: {
       proxy: {
         enable_load_balancing: more.balanced ?? true,

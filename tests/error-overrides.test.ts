@@ -125,9 +125,17 @@ describe('Error overrides', () => {
         [404, 'application/json', '{\n    "error": "seven"\n}'],
         form,
       );
-      assert.deepEqual(await fetchError(`${url}/404/a%20seecret`), [400, 'application/xml', '<e>Bad Request</e>'], form);
+      assert.deepEqual(
+        await fetchError(`${url}/404/a%20seecret`),
+        [400, 'application/xml', '<e>Bad Request</e>'],
+        form,
+      );
       assert.deepEqual(await fetchError(`${url}/404/fine`), [404, 'text/html', 'fine'], form);
-      assert.deepEqual(await fetchError(`${url}/503/x`), [502, 'application/json', '{\n    "error": "behind us"\n}'], form);
+      assert.deepEqual(
+        await fetchError(`${url}/503/x`),
+        [502, 'application/json', '{\n    "error": "behind us"\n}'],
+        form,
+      );
       const { headers } = await fetch(`${url}/503/x`);
       assert.deepEqual([headers.get('etag'), headers.get('content-encoding')], [null, null]);
     }

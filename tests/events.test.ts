@@ -203,7 +203,9 @@ const provoked: Partial<Record<EventName, () => Promise<[told: Told, expected: T
       token_url: `${tokens.url}/token`,
     };
     const oauth = { enabled: true, allowed_authorize_types: ['clientCredentials'], client_credentials };
-    const { call, told, listenPath } = await publishHooked('UpstreamOAuthError', { upstream_auth: { enabled: true, oauth } });
+    const { call, told, listenPath } = await publishHooked('UpstreamOAuthError', {
+      upstream_auth: { enabled: true, oauth },
+    });
     assert.ok((await call()) >= 500);
     const message = 'No token for the upstream';
     const body = await told();

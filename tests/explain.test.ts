@@ -155,7 +155,8 @@ describe('Request explanation', () => {
     const [api] = (await publishGuarded()) as [Published];
     const key = await keyFor(api);
     const statuses = [];
-    for (let n = 0; n < 3; n++) statuses.push((await fetchExplanation(`${api.url}/x`, { authorization: key })).reply.status);
+    for (let n = 0; n < 3; n++)
+      statuses.push((await fetchExplanation(`${api.url}/x`, { authorization: key })).reply.status);
     assert.deepEqual(statuses, [200, 200, 429]);
     assert.equal((await call(`${api.url}/x`, { authorization: key })).status, 429);
   });

@@ -17,7 +17,12 @@ interface Held {
   readonly upstream: string;
 }
 
-async function requestControl({ control, secret }: Held, method: string, path: string, body?: unknown): Promise<Response> {
+async function requestControl(
+  { control, secret }: Held,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<Response> {
   const form = body instanceof URLSearchParams;
   return fetch(control + path, {
     method,

@@ -150,7 +150,9 @@ describe('jq transforms', () => {
     const packed = gzipSync('{"a":1}');
     const got = await forwardBody({ request: '{body: [.body.a]}' }, packed, { 'content-encoding': 'gzip' });
     assert.deepEqual([got.body, got.headers['content-encoding']], ['[1]', undefined]);
-    const { text, headers } = await returnBody({ response: '{body: [.body.a]}' }, packed, { 'content-encoding': 'gzip' });
+    const { text, headers } = await returnBody({ response: '{body: [.body.a]}' }, packed, {
+      'content-encoding': 'gzip',
+    });
     assert.deepEqual([text, headers.get('content-encoding')], ['[1]', null]);
   });
 

@@ -60,7 +60,8 @@ async function isRefused(url: string, { status, text }: typeof tooMany, headers:
   return found;
 }
 
-const createKeyApi = (more: Record<string, unknown> = {}): Definition => openApi(upstream, { use_keyless: false, ...more });
+const createKeyApi = (more: Record<string, unknown> = {}): Definition =>
+  openApi(upstream, { use_keyless: false, ...more });
 
 /** Creates a key to these APIs; `change` updates it without resetting its counters. */
 async function keyTo(app: TestApp, apis: readonly Definition[], key: object, right: object = {}) {
@@ -231,7 +232,9 @@ limiting('Rate limits and quotas', { 'limits.organisations': 'true' }, app => {
   });
 
   test('a cached response counts against the quota and carries the quota headers', async () => {
-    const api = createKeyApi({ cache_options: { enable_cache: true, cache_all_safe_requests: true, cache_timeout: 3600 } });
+    const api = createKeyApi({
+      cache_options: { enable_cache: true, cache_all_safe_requests: true, cache_timeout: 3600 },
+    });
     const url = await publish(app(), api);
     const { headers } = await keyTo(app(), [api], { quota_max: 3, quota_renewal_rate: 3600 });
     const before = upstream.requests.length;

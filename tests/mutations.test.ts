@@ -54,7 +54,9 @@ describe('mutation testing', () => {
 
   test('types, texts and generics are left alone', () => {
     assert.deepEqual(
-      applyMutations(`interface A {\n  readonly b: true;\n}\ntype C = 'a === b' | false;\nconst d = new Map<string, true>();`),
+      applyMutations(
+        `interface A {\n  readonly b: true;\n}\ntype C = 'a === b' | false;\nconst d = new Map<string, true>();`,
+      ),
       [],
     );
   });
@@ -62,7 +64,10 @@ describe('mutation testing', () => {
   test('log calls are left alone, the code around them is not', () => {
     assert.deepEqual(applyMutations(`tools.log.warn({ a: b ?? c, d: true }, 'e');`), []);
     assert.deepEqual(applyMutations('function f() {\n  log.error(\n    { a: (b as C) === d },\n  );\n}'), []);
-    assert.deepEqual(applyMutations(`a === b && log.info('c');`), [`a !== b && log.info('c');`, `a === b || log.info('c');`]);
+    assert.deepEqual(applyMutations(`a === b && log.info('c');`), [
+      `a !== b && log.info('c');`,
+      `a === b || log.info('c');`,
+    ]);
     assert.deepEqual(applyMutations('const a = keys.log(b === c);'), ['const a = keys.log(b !== c);']);
   });
 

@@ -108,7 +108,11 @@ onEveryEngine('OAuth consent', app => {
 
   test('an invalid authorization request is refused with its OAuth error code', async () => {
     const { agree } = await addProvider();
-    checkRefusal(await agree(undefined, { redirect_uri: 'https://evil.example/' }), 400, /^invalid_request: .*redirect_uri/);
+    checkRefusal(
+      await agree(undefined, { redirect_uri: 'https://evil.example/' }),
+      400,
+      /^invalid_request: .*redirect_uri/,
+    );
     checkRefusal(await agree(undefined, { client_id: 'unknown' }), 400, /^server_error: /);
     checkRefusal(await agree(undefined, { response_type: 'id_token' }), 400, /^unsupported_response_type: /);
     checkRefusal(await agree(undefined, { code_challenge: 'x', code_challenge_method: 'S256' }), 400, /code_challenge/);

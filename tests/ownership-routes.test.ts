@@ -305,8 +305,16 @@ onEveryEngine('ownership of references', app => {
   });
 
   test('a name by which gw:// resolves to an API with owners cannot be taken by others', async () => {
-    const createNamedApi = (name: string, api_id = createPublicId()) => ({ ...classic(`/${createPublicId()}/`), name, api_id });
-    for (const definition of [createNamedApi(hiddenName), createNamedApi(`${spelt} #x`), createNamedApi(createPublicId(), spelt)]) {
+    const createNamedApi = (name: string, api_id = createPublicId()) => ({
+      ...classic(`/${createPublicId()}/`),
+      name,
+      api_id,
+    });
+    for (const definition of [
+      createNamedApi(hiddenName),
+      createNamedApi(`${spelt} #x`),
+      createNamedApi(createPublicId(), spelt),
+    ]) {
       const { status, text } = await writer(app(), other).add(definition);
       assert.equal(status, 409, text);
     }

@@ -41,7 +41,11 @@ describe('Routing', () => {
   const write = (definition: object) => app.ask('POST', '/api/apis', { body: { api_definition: definition } });
 
   test('listen paths match whole segments, longest first, in any order of creation', async () => {
-    await serve(createNamedApi('short', '/app'), createNamedApi('long', '/app/long/path'), createNamedApi('middle', '/app/long/'));
+    await serve(
+      createNamedApi('short', '/app'),
+      createNamedApi('long', '/app/long/path'),
+      createNamedApi('middle', '/app/long/'),
+    );
     await expect([
       ['/app', '/short'],
       ['/app/', '/short'],
@@ -98,7 +102,11 @@ describe('Routing', () => {
   });
 
   test('equivalent paths are one route, in definitions and in requests', async () => {
-    await serve(createNamedApi('bare', 'bare/inner'), createNamedApi('double', '//double///inner'), createNamedApi('wide', '/café'));
+    await serve(
+      createNamedApi('bare', 'bare/inner'),
+      createNamedApi('double', '//double///inner'),
+      createNamedApi('wide', '/café'),
+    );
     await expect([
       ['/bare/inner', '/bare'],
       ['//bare//inner//x', '/bare/x'],
@@ -162,7 +170,10 @@ describe('Routing', () => {
 
   test('a name shared by several APIs resolves while one of them exists', async () => {
     const name = `Twin ${createPublicId()}`;
-    const twins = [createNamedApi('one', '', { name, internal: true }), createNamedApi('two', '', { name, internal: true })];
+    const twins = [
+      createNamedApi('one', '', { name, internal: true }),
+      createNamedApi('two', '', { name, internal: true }),
+    ];
     await serve(...twins);
     const outer = openApi({ url: `gw://${name.toLowerCase().replace(' ', '-')}` });
     const url = new URL(await publish(app, outer));

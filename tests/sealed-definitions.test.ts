@@ -40,7 +40,11 @@ onEveryEngine('Encryption of secrets in definitions at rest', app => {
   const text = () => databaseText(app().application.installation.records, join(app().directory, 'gw.db'));
 
   test('a secret is in no file or table in plain text, reaches the upstream, and is returned to users who may write', async () => {
-    const secrets = { password: createPlantedText('password'), next: createPlantedText('next'), hook: createPlantedText('hook') };
+    const secrets = {
+      password: createPlantedText('password'),
+      next: createPlantedText('next'),
+      hook: createPlantedText('hook'),
+    };
     rememberSecrets(secrets);
     const api = withPassword(secrets.password);
     const hook_references = [
@@ -104,7 +108,12 @@ for (const engine of engines)
       const installation = await testInstallation('sqlite', given, line => lines.push(line));
       closing.push(installation.close);
       const findSealingLines = () => lines.filter(line => line.includes('secrets inside definitions sealed'));
-      return { file, start: installation.start, records: database ? { url: database.url } : { file }, logged: findSealingLines };
+      return {
+        file,
+        start: installation.start,
+        records: database ? { url: database.url } : { file },
+        logged: findSealingLines,
+      };
     }
 
     /** The rows as they were written before secrets were sealed, freed pages with older versions of them included. */
@@ -125,7 +134,11 @@ for (const engine of engines)
 
     test('the next start encrypts its secrets, and serves and returns the same definitions', async () => {
       const { file, start, records, logged } = await place();
-      const secrets = { password: createPlantedText('password'), signing: createPlantedText('signing'), older: createPlantedText('older') };
+      const secrets = {
+        password: createPlantedText('password'),
+        signing: createPlantedText('signing'),
+        older: createPlantedText('older'),
+      };
       rememberSecrets(secrets);
       const first = await start();
       const api = withPassword(secrets.password);

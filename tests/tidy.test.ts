@@ -106,7 +106,10 @@ test('imports between sub-modules of the gateway point left, and no file is outs
     assert.ok(rank >= 0, `${toRelativePath(path)} is in no sub-module`);
     for (const target of importsOf(path).map(it => targetOf(path, it))) {
       if (!target || moduleOf(target) !== 'gateway') continue;
-      assert.ok(gatewayOrder.indexOf(subModuleOf(target)) <= rank, `${toRelativePath(path)} imports ${toRelativePath(target)}`);
+      assert.ok(
+        gatewayOrder.indexOf(subModuleOf(target)) <= rank,
+        `${toRelativePath(path)} imports ${toRelativePath(target)}`,
+      );
     }
   }
 });
@@ -124,7 +127,8 @@ test('only pipeline/respond.ts runs response steps, writes response heads and re
 
 test('no files import each other in a circle, types included', () => {
   // A JSON Schema keyword compiles schemas, and compiling a schema compiles its keywords.
-  const isAllowedCircle = (circle: readonly string[]) => circle.every(file => file.startsWith('src/languages/json-schema/'));
+  const isAllowedCircle = (circle: readonly string[]) =>
+    circle.every(file => file.startsWith('src/languages/json-schema/'));
   assert.deepEqual(
     findImportCircles(root).filter(circle => !isAllowedCircle(circle)),
     [],
@@ -156,7 +160,11 @@ test('functions have at most 60 lines but for those listed, and the list only sh
 
 test('clients take types of the server, never its code', () => {
   for (const path of sources.filter(it => moduleOf(it) in clients))
-    assert.doesNotMatch(read(path), /import (?!type\b)[^;]*\/catalogue\.ts'|import\([^)]*catalogue/, toRelativePath(path));
+    assert.doesNotMatch(
+      read(path),
+      /import (?!type\b)[^;]*\/catalogue\.ts'|import\([^)]*catalogue/,
+      toRelativePath(path),
+    );
 });
 
 test('other modules are imported by name, files of the same module by path', () => {
@@ -189,7 +197,8 @@ test('files and functions stay small enough to be read', () => {
     const lines = read(path).split('\n');
     if (!tables.test(path)) assert.ok(lines.length <= 401, `${toRelativePath(path)} has ${lines.length} lines`);
     for (const [index, line] of lines.entries())
-      if (!isProse(line)) assert.ok(line.length <= 130, `${toRelativePath(path)}:${index + 1} is ${line.length} columns`);
+      if (!isProse(line))
+        assert.ok(line.length <= 130, `${toRelativePath(path)}:${index + 1} is ${line.length} columns`);
   }
 });
 
@@ -233,7 +242,11 @@ test('SQL is spoken by stores and storage only', () => {
   for (const path of sources) {
     const speaks = moduleOf(path) === 'storage' || /store\.ts$/.test(path);
     if (!speaks)
-      assert.doesNotMatch(read(path), /from 'kysely'|\.(selectFrom|insertInto|updateTable|deleteFrom)\(/, toRelativePath(path));
+      assert.doesNotMatch(
+        read(path),
+        /from 'kysely'|\.(selectFrom|insertInto|updateTable|deleteFrom)\(/,
+        toRelativePath(path),
+      );
   }
 });
 
@@ -285,7 +298,10 @@ test('secrets are compared in constant time', () => {
         .map(text => ({ path, text })),
     );
   for (const { path, text } of found)
-    assert.ok(Object.hasOwn(harmless, text), `${toRelativePath(path)}: ${text} is not timingSafeEqual or constantTimeEqual`);
+    assert.ok(
+      Object.hasOwn(harmless, text),
+      `${toRelativePath(path)}: ${text} is not timingSafeEqual or constantTimeEqual`,
+    );
   const unused = Object.keys(harmless).filter(text => !found.some(it => it.text === text));
   assert.deepEqual(unused, [], 'these exceptions are no longer needed');
 });

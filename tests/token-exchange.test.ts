@@ -48,9 +48,12 @@ onEveryEngine(
     test('the upstream receives the exchanged token instead of the client’s, and an event is emitted', async () => {
       const path = `/${createPublicId()}`;
       const target = { audience: 'orders', scopes: ['a', 'b'] };
-      const { call } = await publishExchange([provider({ defaultTarget: target, customParams: { resource: 'urn:x' } })], {
-        server: hook('OAuth2ExchangeSucceeded', receiver.url + path),
-      });
+      const { call } = await publishExchange(
+        [provider({ defaultTarget: target, customParams: { resource: 'urn:x' } })],
+        {
+          server: hook('OAuth2ExchangeSucceeded', receiver.url + path),
+        },
+      );
       const token = tokenOf();
       const { status, text } = await call('/x', { authorization: `Bearer ${token}`, cookie: 'a=b', 'x-secret': 'c' });
       assert.equal(status, 200, text);
@@ -159,7 +162,9 @@ onEveryEngine(
         await call('/x', headers);
         assert.equal(server.bodies.length, 2, JSON.stringify(cache));
       }
-      const { call, as } = await publishExchange([provider({ cache: { enabled: true, mode: 'static', timeout: '1h' } })]);
+      const { call, as } = await publishExchange([
+        provider({ cache: { enabled: true, mode: 'static', timeout: '1h' } }),
+      ]);
       server.bodies = [];
       const headers = as({});
       await call('/x', headers);
@@ -177,7 +182,9 @@ onEveryEngine(
         ['soon', 1],
       ] as const) {
         server.pages['/token'] = { access_token: 'new', token_type: 'Bearer', expires_in };
-        const { call, as } = await publishExchange([provider({ cache: { enabled: true, mode: 'static', timeout: '1h' } })]);
+        const { call, as } = await publishExchange([
+          provider({ cache: { enabled: true, mode: 'static', timeout: '1h' } }),
+        ]);
         server.bodies = [];
         const headers = as({});
         for (const _ of [1, 2]) assert.equal((await call('/x', headers)).status, 200);

@@ -101,7 +101,11 @@ describe('Upstream authentication', () => {
 
     for (const hash of ['sha1', 'sha256', 'sha384', 'sha512'])
       test(`hmac-${hash} with a shared secret signs all headers and the request target as sent`, async () => {
-        for (const { url } of await publishBoth(app, upstream, createSigning({ secret, algorithm: `hmac-${hash}` }, '/base'))) {
+        for (const { url } of await publishBoth(
+          app,
+          upstream,
+          createSigning({ secret, algorithm: `hmac-${hash}` }, '/base'),
+        )) {
           await got(`${url}/a/b?c=d`, {
             method: 'POST',
             body: 'x',
@@ -174,7 +178,11 @@ describe('Upstream authentication', () => {
     test('an API with a missing certificate, or one of the wrong kind, is not served', async () => {
       const other = await upload(elliptic.certPem + elliptic.keyPem);
       for (const certificateId of ['f'.repeat(64), other])
-        for (const { url } of await publishBoth(app, upstream, createSigning({ certificateId, algorithm: 'rsa-sha256' }))) {
+        for (const { url } of await publishBoth(
+          app,
+          upstream,
+          createSigning({ certificateId, algorithm: 'rsa-sha256' }),
+        )) {
           assert.match(await findUnavailableReason(app, `${url}/a`), /certificate/);
         }
     });

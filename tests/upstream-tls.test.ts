@@ -62,7 +62,11 @@ describe('Upstream TLS', () => {
     (await app.ask('POST', '/api/certs', { body: publicKeyPem })).body.id;
 
   /** Publishes an API with these options and calls it: what the upstream says, or the status and words of the refusal. */
-  async function callUpstream(target: string, more: Record<string, unknown> = {}, headers: Record<string, string> = {}) {
+  async function callUpstream(
+    target: string,
+    more: Record<string, unknown> = {},
+    headers: Record<string, string> = {},
+  ) {
     const url = await publish(app, openApi({ url: target }, more));
     const reply = await fetch(`${url}/x`, { headers });
     const body = (await reply.json()) as Reached & { error?: string };
@@ -138,7 +142,10 @@ describe('Upstream TLS', () => {
     assert.equal((await callUpstream(at(upstream), more)).caller, 'any');
     assert.equal((await callUpstream(at(other, 'localhost'), more)).caller, 'host');
     assert.equal((await callUpstream(at(upstream, 'localhost'), more)).caller, 'exact');
-    assert.equal((await callUpstream(at(upstream), { ...more, upstream_certificates_disabled: true })).caller, undefined);
+    assert.equal(
+      (await callUpstream(at(upstream), { ...more, upstream_certificates_disabled: true })).caller,
+      undefined,
+    );
   });
 
   test('an API whose client certificate is missing or has no key is not served until it is added', async () => {

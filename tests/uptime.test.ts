@@ -51,7 +51,10 @@ describe('Uptime tests', () => {
   };
 
   /** Both hosts behind one API, with these tests. */
-  const createBalancedApi = (tests: { classic: object[]; oas: object[] }, targets = [good.url, flapping.url]): Said => ({
+  const createBalancedApi = (
+    tests: { classic: object[]; oas: object[] },
+    targets = [good.url, flapping.url],
+  ): Said => ({
     classic: {
       proxy: { enable_load_balancing: true, check_host_against_uptime_tests: true, target_list: targets },
       uptime_tests: { check_list: tests.classic },

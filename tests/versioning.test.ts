@@ -73,7 +73,10 @@ describe('Versions of one definition', () => {
   test('a query parameter selects the version, and is stripped when configured', async () => {
     const kept = await publish(app, createVersionedApi({ location: 'url-param', key: 'v' }));
     assert.equal(await reaches(kept, { path: '/x?a=1&v=v2&b=2' }), '/two/x?a=1&v=v2&b=2');
-    const stripped = await publish(app, createVersionedApi({ location: 'url-param', key: 'v', strip_versioning_data: true }));
+    const stripped = await publish(
+      app,
+      createVersionedApi({ location: 'url-param', key: 'v', strip_versioning_data: true }),
+    );
     assert.equal(await reaches(stripped, { path: '/x?a=1&v=v2&b=2' }), '/two/x?a=1&b=2');
     assert.equal(await reaches(stripped, { path: '/x?%76=v2' }), '/two/x');
     assert.equal(await reaches(stripped, { path: '/x?va=v2' }), missing);
@@ -134,7 +137,10 @@ describe('Versions of one definition', () => {
 
   test('responses carry the expiry of the version, or of the API without versions', async () => {
     const data = { versions: { v1: { name: 'v1' }, v2: { name: 'v2', expires: '2040-01-01 00:00' } } };
-    const url = await publish(app, { ...createVersionedApi({ location: 'header' }, data), expiration: '2020-01-01 00:00' });
+    const url = await publish(app, {
+      ...createVersionedApi({ location: 'header' }, data),
+      expiration: '2020-01-01 00:00',
+    });
     const ends = async (name: string) => {
       const reply = await fetch(url, { headers: { 'x-v': name } });
       return [reply.status, reply.headers.get('x-gw-api-expires')];
@@ -164,7 +170,8 @@ describe('Versions of one definition', () => {
 
   test('an unversioned API uses its only or Default entry, and gets 403 when there is none', async () => {
     const entries = (...names: string[]) => Object.fromEntries(names.map(name => [name, { name }]));
-    const createUnversionedApi = (versions: object) => openApi(upstream, { version_data: { not_versioned: true, versions } });
+    const createUnversionedApi = (versions: object) =>
+      openApi(upstream, { version_data: { not_versioned: true, versions } });
     assert.equal(await reaches(await publish(app, createUnversionedApi(entries('only')))), '/x');
     assert.equal(await reaches(await publish(app, createUnversionedApi(entries('a', 'Default')))), '/x');
     const several = createUnversionedApi(entries('default', 'Default'));

@@ -128,7 +128,8 @@ describe('Networks of organisations', () => {
 
   test('key sets, service registries and uptime tests of a tenant are limited to its networks', async () => {
     await grant(['public']);
-    const countRequests = () => upstream.requests.filter(({ url }) => /^\/(?:jwks|registry|alive|token)/.test(url)).length;
+    const countRequests = () =>
+      upstream.requests.filter(({ url }) => /^\/(?:jwks|registry|alive|token)/.test(url)).length;
     const jwt = openApi(upstream, {
       use_keyless: false,
       enable_jwt: true,

@@ -143,7 +143,12 @@ describe('Path rules', () => {
     );
     const url = new URL(await publish(app, definition));
     assert.equal((await ask(`${url.pathname}/open`)).status, 200);
-    const targets = fc.oneof(spellPath('/open/../closed'), spellPath('/closed'), spellPath('/open/closed'), spellPath('/open'));
+    const targets = fc.oneof(
+      spellPath('/open/../closed'),
+      spellPath('/closed'),
+      spellPath('/open/closed'),
+      spellPath('/open'),
+    );
     await fc.assert(
       fc.asyncProperty(targets, async spelling => {
         const { reached } = await ask(url.pathname + spelling);

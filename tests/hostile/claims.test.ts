@@ -60,7 +60,10 @@ withSettings(
   { 'gateway.trusted_proxies': '127.0.0.1' },
   (app, upstream) => {
     test('identity headers of a trusted proxy are forwarded', async () => {
-      await rawRequest(await publish(app(), openApi(upstream())), createClaims(['CF-Connecting-IP', 'SSL-Client-Verify']));
+      await rawRequest(
+        await publish(app(), openApi(upstream())),
+        createClaims(['CF-Connecting-IP', 'SSL-Client-Verify']),
+      );
       const { headers } = upstream().requests.at(-1)!;
       assert.deepEqual([headers['cf-connecting-ip'], headers['ssl-client-verify']], ['claimed', 'claimed']);
     });

@@ -51,7 +51,10 @@ describe('Hostile regular expressions', () => {
       }
       await waitUntilApplied(ground.app);
       for (const it of written) {
-        const [hostile, other] = await Promise.all([sendRequest(it), fetch(`${ordinary}/x`).then(({ status }) => status)]);
+        const [hostile, other] = await Promise.all([
+          sendRequest(it),
+          fetch(`${ordinary}/x`).then(({ status }) => status),
+        ]);
         assert.ok(answers.includes(hostile), `${it.what}: ${hostile}`);
         assert.equal(other, 200, it.what);
       }

@@ -114,8 +114,11 @@ export class ProxyRequest implements Handler, TimeoutEntry, Admittable {
     const call = this.#call;
     const admitted = this.#pool.admission?.admit(this, call, orgId) ?? 'active';
     if (admitted === 'active') this.#dispatch();
-    else if (admitted === 'refused') this.onError(new UpstreamBusy('too many requests wait for an upstream connection'));
-    else call.onDisconnect = () => this.onError(new Error('the client disconnected while its request waited for an upstream connection'));
+    else if (admitted === 'refused')
+      this.onError(new UpstreamBusy('too many requests wait for an upstream connection'));
+    else
+      call.onDisconnect = () =>
+        this.onError(new Error('the client disconnected while its request waited for an upstream connection'));
   }
 
   onAdmitted(): void {

@@ -65,7 +65,10 @@ export const certificates: readonly Effect[] = [
     rows: 'clientCertificates.enabled,allowlist',
     promise: 'only clients with a listed certificate are accepted',
     settings,
-    classic: async at => ({ use_mutual_tls_auth: true, client_certificates: [await uploadCertificate(at, clientOf(at))] }),
+    classic: async at => ({
+      use_mutual_tls_auth: true,
+      client_certificates: [await uploadCertificate(at, clientOf(at))],
+    }),
     oas: async at => ({
       x: { server: { clientCertificates: { enabled: true, allowlist: [await uploadCertificate(at, clientOf(at))] } } },
     }),

@@ -14,7 +14,11 @@ const cors = (rules: JsonObject): Pick<Effect, 'classic' | 'oas'> => {
   };
 };
 /** CORS headers of the response, by name without their prefix. */
-async function fetchCorsHeaders({ call }: Served, method: string, headers: Record<string, string>): Promise<JsonObject> {
+async function fetchCorsHeaders(
+  { call }: Served,
+  method: string,
+  headers: Record<string, string>,
+): Promise<JsonObject> {
   const answer = await call('/thing', { method, headers });
   const named = [...answer.headers].filter(([name]) => name.startsWith('access-control-'));
   return Object.fromEntries(named.map(([name, value]) => [name.slice('access-control-'.length), value]));

@@ -109,7 +109,8 @@ export const passwords: readonly Effect[] = [
         await letsIn(at, '/thing', await signRequestAt(at, 'hmac-sha512', offset));
       await letsIn(at, '/thing', await signRequestAt(at, 'hmac-sha384', 0));
       await keepsOut(at, '/thing', await signRequestAt(at, 'hmac-sha256', 0));
-      for (const offset of [-601_000, 700_000]) await keepsOut(at, '/thing', await signRequestAt(at, 'hmac-sha512', offset));
+      for (const offset of [-601_000, 700_000])
+        await keepsOut(at, '/thing', await signRequestAt(at, 'hmac-sha512', offset));
     },
   },
 ];

@@ -287,7 +287,10 @@ export const scopes: readonly Effect[] = [
       const fetchTraceparent = async (headers: Record<string, string> = {}) =>
         (await gets(at, 200, headers)).body.headers.traceparent as string | undefined;
       assert.match((await fetchTraceparent())!, /^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
-      assert.match((await fetchTraceparent({ traceparent }))!, new RegExp(`^00-${trace}-(?!b7ad6b7169203331)[0-9a-f]{16}-00$`));
+      assert.match(
+        (await fetchTraceparent({ traceparent }))!,
+        new RegExp(`^00-${trace}-(?!b7ad6b7169203331)[0-9a-f]{16}-00$`),
+      );
       await at.change(
         at.form === 'classic' ? { detailed_tracing: false } : { server: { detailedTracing: { enabled: false } } },
       );

@@ -128,7 +128,9 @@ export const securedUpstreams: readonly Effect[] = [
     ...over({
       classic: async at => ({
         upstream_certificates_disabled: false,
-        upstream_certificates: { '127.0.0.1': await uploadCertificate(at, withKey(makeClientCertificate(authority, 'us'))) },
+        upstream_certificates: {
+          '127.0.0.1': await uploadCertificate(at, withKey(makeClientCertificate(authority, 'us'))),
+        },
         proxy: { transport: { ssl_insecure_skip_verify: true } },
       }),
       oas: async at => {

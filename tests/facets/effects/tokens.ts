@@ -44,8 +44,10 @@ export const tokens: readonly Effect[] = [
   {
     rows: 'authentication.enabled token.headerEnabled,headerName',
     promise: 'a key is accepted only in the configured header',
-    classic: () => requireTokenClassic({ auth_configs: { authToken: { disable_header: false, auth_header_name: 'X-Key' } } }),
-    oas: () => requireTokenOas({ header: { enabled: true, name: 'X-Key' } }, { type: 'apiKey', in: 'header', name: 'X-Key' }),
+    classic: () =>
+      requireTokenClassic({ auth_configs: { authToken: { disable_header: false, auth_header_name: 'X-Key' } } }),
+    oas: () =>
+      requireTokenOas({ header: { enabled: true, name: 'X-Key' } }, { type: 'apiKey', in: 'header', name: 'X-Key' }),
     async observe(at) {
       const key = await at.key();
       await letsIn(at, '/thing', { 'x-key': key });
@@ -132,7 +134,9 @@ export const tokens: readonly Effect[] = [
     promise: 'the legacy auth member sets signatures, with the secret as a reference',
     settings: { 'secrets.values': JSON.stringify({ signing: signature.secret }) },
     classic: () =>
-      requireTokenClassic({ auth: { validate_signature: true, signature: { ...signature, secret: '$secret_conf.signing' } } }),
+      requireTokenClassic({
+        auth: { validate_signature: true, signature: { ...signature, secret: '$secret_conf.signing' } },
+      }),
     observe: signatureAsked({ classic: { auth: { signature: { param_name: '' } } } }),
   },
 ];

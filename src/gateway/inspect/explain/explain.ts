@@ -88,7 +88,10 @@ function traceResponse(call: Exchange, id: string, trace: Trace): ResponseEvents
       noteUpstream(call, trace);
       const refused = call.errorCode ? { refusal: call.errorCode } : {};
       const took_ms = elapsedMs(call.startedAt);
-      trace.note({ level: 'info', type: 'response', msg: `the client gets status ${status}`, ...refused, took_ms }, call.api);
+      trace.note(
+        { level: 'info', type: 'response', msg: `the client gets status ${status}`, ...refused, took_ms },
+        call.api,
+      );
       return [explanationHeader, summarizeTrace(id, trace.text())];
     },
     onEnd: () => trace.note({ level: 'info', type: 'response', msg: 'done', took_ms: elapsedMs(call.startedAt) }),
