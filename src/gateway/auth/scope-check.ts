@@ -40,9 +40,7 @@ export const scopeCheckStep: Step<Services, typeof reads> = {
     const { enabled, scopeCheckEnabled } = model.oauth2;
     if (!enabled || !scopeCheckEnabled || !model.authentication.enabled) return undefined;
     if (!verifyingModes.some(mode => model.authMethods.includes(mode)))
-      throw new ApiCompileError(
-        'scope checks need an auth method that verifies tokens, and the API has none',
-      );
+      throw new ApiCompileError('scope checks need an auth method that verifies tokens, and the API has none');
     const readScopes = createScopeReader(model.oauth2);
     const getGlobalScopes = compileGlobalScopes(model);
     const find = createOperationFinder(context);
