@@ -262,7 +262,7 @@ export const settingsTable = {
     'With PostgreSQL: keeps a sealed backup of the configuration in the data directory, for a start while the database is unavailable.',
   ),
   'redis.url': secret(
-    'Redis as `redis://host:port`, for several gateways that share limits. Unset: this process alone.',
+    'Redis as `redis://host:port`, for several gateways that share limits and cached responses. Unset: this process alone.',
   ),
   'redis.prefix': text('gw:', 'Put before every Redis name, so that two installations can share one Redis.'),
   'redis.timeout_ms': count(

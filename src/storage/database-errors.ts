@@ -1,3 +1,4 @@
+import { describeError } from '#base/describe-error.ts';
 import { Problem, type ProblemFactory, problems } from '#base/problems.ts';
 
 export const problem = problems('database', {
@@ -14,23 +15,18 @@ export const problem = problems('database', {
 export function toDatabaseProblem(error: unknown): Problem | undefined {
   if (error instanceof Problem) return error.code.startsWith('database.') ? error : undefined;
   const { errcode, code } = (error ?? {}) as { errcode?: unknown; code?: unknown };
-  const createProblem = typeof errcode === 'number' ? fromSqliteCode(errcode) : fromPostgresCode(code, reasonOf(error));
-  return createProblem?.({ detail: { reason: reasonOf(error) }, cause: error });
+  const createProblem =
+    typeof errcode === 'number' ? fromSqliteCode(errcode) : fromPostgresCode(code, describeError(error));
+  return createProblem?.({ detail: { reason: describeError(error) }, cause: error });
 }
 
 /** Connection failure, for any reason: address, password, database name, certificate. */
 export const toUnreachableProblem = (error: unknown): Problem =>
-  problem.unavailable({ detail: { reason: reasonOf(error) }, cause: error });
+  problem.unavailable({ detail: { reason: describeError(error) }, cause: error });
 
 /** Query before the first connection. The message reaches any client, so it names no address. */
 export const createNotConnectedProblem = (): Problem =>
   problem.unavailable({ detail: { reason: 'no connection since the start' } });
-
-/** An AggregateError (a name with several addresses) has an empty message of its own. */
-function reasonOf(error: unknown): string {
-  const { message, errors, code } = (error ?? {}) as { message?: string; errors?: Error[]; code?: string };
-  return message || errors?.map(each => each.message).join(', ') || code || 'unknown';
-}
 
 /** Primary result codes: the low byte of an extended one. */
 const sqliteClasses: Readonly<Record<number, ProblemFactory>> = {

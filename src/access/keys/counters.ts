@@ -5,7 +5,7 @@ import type { KeyLimits, Session } from './session.ts';
 
 /** Access to the traffic counters; `application.ts` supplies it. */
 export interface KeyCounters {
-  /** Resets these counters durably: a crash does not restore them. */
+  /** Resets these counters also where they are persisted; in Redis, while it is unavailable, when it is back. */
   reset(names: readonly string[]): Promise<void>;
   /** Reads a counter without incrementing it. */
   peek(name: string, window: Window): Promise<CounterResult>;

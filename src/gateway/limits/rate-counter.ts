@@ -3,7 +3,10 @@ import type { CounterResult, Counters, Window } from '#storage/shared/shared.ts'
 import type { LimitState } from '../pipeline/exchange.ts';
 import type { LimitServices } from './services.ts';
 
-/** Counts rates with the algorithm of `limits.rate_algorithm`. */
+/**
+ * Counts rates with the algorithm of `limits.rate_algorithm`. While Redis is unavailable `Counters` counts in this
+ * process (`storage/shared/redis.ts`): limits never see an outage.
+ */
 export interface RateCounter {
   /** A rate below one becomes one request in a longer period. */
   window(rate: number, perSeconds: number): Window;

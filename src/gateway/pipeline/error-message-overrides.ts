@@ -5,7 +5,7 @@ import { refusalResponse } from './refusals.ts';
 
 const generator = 'gatewright';
 
-/** Applies `gateway.messages` and `gateway.generator_header` to a refusal: status, message, `X-Generator`. */
+/** Applies `gateway.error_messages` and `gateway.generator_header` to a refusal: status, message, `X-Generator`. */
 export function createErrorMessageOverrides(settings: Settings): (call: Exchange, response: GatewayResponse) => void {
   const overrides = new Map(Object.entries(settings['gateway.error_messages']));
   const sendsGenerator = settings['gateway.generator_header'];

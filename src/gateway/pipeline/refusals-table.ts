@@ -620,7 +620,8 @@ export const refusalsTable = {
   upstream_failed: {
     status: 500,
     message: 'There was a problem proxying the request',
-    about: 'The connection to the upstream failed.',
+    about:
+      'The connection to the upstream failed: refused, reset, or TLS could not be set up (an untrusted certificate, for example). The log has the reason.',
   },
   response_too_large: {
     status: 500,

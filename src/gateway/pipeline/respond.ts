@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import { describeError } from '#base/describe-error.ts';
 import type { Log } from '#base/log.ts';
 import type { MaybePromise } from '#base/maybe-promise.ts';
 import { Problem } from '#base/problems.ts';
@@ -113,9 +114,9 @@ export function handleUpstreamFailure(
   error: Error,
 ): void {
   if (call.chain) notifyUpstreamResult(call.chain, call, { status: 0, failure: code });
-  if (code !== 'client_disconnected')
-    responder.log.warn({ api: call.api?.id, code, reason: error.message }, 'upstream failed');
-  responder.onUpstreamFailure?.(call, code, error.message);
+  const reason = describeError(error);
+  if (code !== 'client_disconnected') responder.log.warn({ api: call.api?.id, code, reason }, 'upstream failed');
+  responder.onUpstreamFailure?.(call, code, reason);
   writeLocalReply(responder, call, writer, toUpstreamRefusal(call, code));
 }
 

@@ -26,6 +26,7 @@ export function toRefusalCode(call: Exchange, error: Error): RefusalCode {
   if (code === bodyProblem.too_slow.code) return 'body_too_slow';
   if (timeoutErrors.has(code)) return 'upstream_timeout';
   if (code === 'GW_ADDRESS_REFUSED') return 'upstream_address_refused';
+  // Everything else: refused, reset, TLS handshake, certificate, invalid response.
   return dnsErrors.has(code) ? 'upstream_dns_failed' : 'upstream_failed';
 }
 

@@ -22,7 +22,14 @@ describe('shared counter engine', () => {
   async function opened(options: Partial<SharedEngineOptions>) {
     const lines: { level: string; msg: string; reason?: string }[] = [];
     const log = createLog({ level: 'info', format: 'json', write: line => void lines.push(JSON.parse(line)) });
-    const engine = await openSharedEngine({ url: '', prefix: 'engine:', clock: systemClock, log, ...options });
+    const engine = await openSharedEngine({
+      url: '',
+      prefix: 'engine:',
+      clock: systemClock,
+      log,
+      timeoutMs: 1000,
+      ...options,
+    });
     closing.push(engine.close);
     return { ...engine, logged: () => lines.map(({ level, msg }) => [level, msg]) };
   }

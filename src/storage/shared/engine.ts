@@ -23,7 +23,7 @@ export interface SharedEngineOptions {
   readonly clock: Clock;
   readonly log: Log;
   /** A slower command trips the circuit breaker. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs: number;
   /** Buffer of the creating thread, in every other thread of the process. */
   readonly buffer?: SharedArrayBuffer;
 }
@@ -54,7 +54,7 @@ export async function openSharedEngine(options: SharedEngineOptions): Promise<Sh
       onState,
       onBlobsState: (state, cause) =>
         state === 'degraded' && log.warn({ reason: messageOf(cause) }, blobsDegradedMessage),
-      ...(timeoutMs ? { commandTimeoutMs: timeoutMs } : {}),
+      commandTimeoutMs: timeoutMs,
     });
     if (shared.state() === 'degraded') logDegraded();
     return {

@@ -96,3 +96,16 @@ test('blobs that a full Redis rejects are dropped without other effect', async (
     client.destroy();
   }
 });
+
+test('a removal during a Redis outage takes effect when Redis is available again', async () => {
+  const { url } = await ownRedis();
+  const [blobs, other] = [await machine(url, 'test:', 100), await machine(url)];
+  blobs.write('stale', Buffer.from('x'), 60_000);
+  await eventually(async () => assert.ok(await read(other, 'stale')));
+  const client = await createClient({ url }).connect();
+  closing.push(() => client.destroy());
+  await client.sendCommand(['CLIENT', 'PAUSE', '1000', 'ALL']);
+  assert.equal(await blobs.read(['stale']), undefined);
+  blobs.remove('stale');
+  await eventually(async () => assert.deepEqual(await blobs.read(['stale']), [undefined]));
+});

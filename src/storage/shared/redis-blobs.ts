@@ -7,14 +7,17 @@ export interface RedisBlobsOptions extends Pick<RedisConnectionOptions, 'url' | 
 
 /** Bytes in flight to Redis; further writes are dropped, since Redis is slower than they arrive. */
 const maxInFlightBytes = 16_777_216;
-const replayNothing = async () => undefined;
+/** Removals that wait for Redis; beyond this the oldest are dropped, and their blobs live until they expire. */
+const maxPendingRemovals = 100_000;
+const removalsPerCommand = 1000;
 
 /**
  * Blobs in Redis, over a connection of their own: large values do not delay counters, and a Redis that is full and
  * rejects blobs still counts.
  */
 export function createRedisBlobs({ prefix, ...rest }: RedisBlobsOptions) {
-  const connection = createRedisConnection({ ...rest, replay: replayNothing });
+  const pendingRemovals = new Set<string>();
+  const connection = createRedisConnection({ ...rest, replay: removePending });
   const toKey = (name: string) => `${prefix}b:${name}`;
   let inFlightBytes = 0;
 
@@ -25,6 +28,21 @@ export function createRedisBlobs({ prefix, ...rest }: RedisBlobsOptions) {
       return await connection.sendBinaryCommand(args);
     } catch {
       return undefined;
+    }
+  }
+
+  function remove(name: string): void {
+    pendingRemovals.add(toKey(name));
+    if (pendingRemovals.size > maxPendingRemovals) pendingRemovals.delete(pendingRemovals.values().next().value!);
+    // A failure trips the breaker, and the replay that closes it removes what is still pending.
+    if (connection.isReady()) removePending().catch(() => undefined);
+  }
+
+  async function removePending(): Promise<void> {
+    while (pendingRemovals.size > 0) {
+      const keys = [...pendingRemovals.values().take(removalsPerCommand)];
+      await connection.sendCommand(['UNLINK', ...keys]);
+      for (const key of keys) pendingRemovals.delete(key);
     }
   }
 
@@ -41,7 +59,7 @@ export function createRedisBlobs({ prefix, ...rest }: RedisBlobsOptions) {
         inFlightBytes -= bytes.length;
       });
     },
-    remove: name => void attempt(['UNLINK', toKey(name)]),
+    remove,
     async writePermanently(name, bytes) {
       await connection.sendBinaryCommand(['SET', toKey(name), bytes]);
     },

@@ -80,14 +80,13 @@ function createChannel(): Channel {
   return { listeners, deliver, isAttached: false };
 }
 
-/** Subscriber connection: Redis wants a separate one for SUBSCRIBE. */
+/** Subscriber connection: Redis wants a separate one for SUBSCRIBE. Opened with the first subscription. */
 function createSubscriber(url: string) {
   const channels = new Map<string, Channel>();
   const client = createRedisClient(url, ignore, { pingInterval: pingIntervalMs });
   client.on('ready', () => {
     for (const name of channels.keys()) attach(name).catch(ignore);
   });
-  startConnecting(client, ignore);
 
   /** Once subscribed, the library resubscribes after each reconnect. */
   async function attach(name: string): Promise<void> {
@@ -110,6 +109,7 @@ function createSubscriber(url: string) {
   async function subscribe(name: string, listener: MessageListener): Promise<() => Promise<void>> {
     const channel = channels.get(name) ?? createChannel();
     channels.set(name, channel);
+    if (!client.isOpen) startConnecting(client, ignore);
     channel.listeners.add(listener);
     const attaching = (client.isReady ? Promise.resolve() : once(client, 'ready')).then(() => attach(name));
     await withTimeout(attaching, subscribeTimeoutMs).catch(ignore);
@@ -120,5 +120,5 @@ function createSubscriber(url: string) {
     };
   }
 
-  return { subscribe, isReady: () => client.isReady, close: () => client.destroy() };
+  return { subscribe, isReady: () => client.isReady, close: () => client.isOpen && client.destroy() };
 }

@@ -211,7 +211,7 @@ test('a change of state is reported once, with its cause', async () => {
   const told: unknown[] = [];
   const local = createThreadsShared({ fixedWindows: 16, slidingWindows: 8 });
   const onState = (state: string, cause?: unknown) => told.push([state, cause instanceof Error]);
-  const shared = await createRedisShared({ url: server.url, local, clock: systemClock, onState });
+  const shared = await createRedisShared({ url: server.url, local, clock: systemClock, commandTimeoutMs: 50, onState });
   await server.kill();
   await reaches(shared, 'degraded');
   await server.restartOnSamePort();

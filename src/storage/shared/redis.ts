@@ -14,14 +14,13 @@ export interface RedisSharedOptions {
   /** Counts while Redis is unavailable, from the last mirrored counts. The caller owns and closes it. */
   local: ThreadsShared;
   clock: Clock;
-  commandTimeoutMs?: number;
+  commandTimeoutMs: number;
   /** Called on every change of state. After a return to `ok` messages of other machines may have been missed. */
   onState?: (state: 'ok' | 'degraded', cause?: unknown) => void;
   /** The same for blobs, which Redis may reject while it counts. */
   onBlobsState?: (state: 'ok' | 'degraded', cause?: unknown) => void;
 }
 
-const defaultCommandTimeoutMs = 50;
 const startTimeoutMs = 2000;
 
 /**
@@ -31,15 +30,7 @@ const startTimeoutMs = 2000;
  * refusing.
  */
 export async function createRedisShared(options: RedisSharedOptions): Promise<Shared> {
-  const {
-    url,
-    prefix = 'gw:',
-    local,
-    clock,
-    commandTimeoutMs = defaultCommandTimeoutMs,
-    onState,
-    onBlobsState,
-  } = options;
+  const { url, prefix = 'gw:', local, clock, commandTimeoutMs, onState, onBlobsState } = options;
   const keys: RedisKeys = { fixedWindow: name => `${prefix}c:${name}`, slidingWindow: name => `${prefix}s:${name}` };
   const offlineCounts = createOfflineCounts({ local, clock, keys, connection: () => connection });
   const connection: RedisConnection = createRedisConnection({
