@@ -13,6 +13,7 @@ export interface RawUpstream {
   readonly connectionCount: () => number;
   /** Bytes received, by connection. */
   readonly received: string[];
+  onConnection: (socket: Socket) => void;
   respond: (socket: Socket, request: { readonly connection: number; readonly index: number }) => void;
 }
 
@@ -24,6 +25,7 @@ export async function startRawUpstream(t: TestContext): Promise<RawUpstream> {
     let index = 0;
     let head = '';
     sockets.add(socket);
+    upstream.onConnection(socket);
     socket.once('close', () => sockets.delete(socket));
     socket.on('error', () => socket.destroy());
     socket.on('data', (chunk: Buffer) => {
@@ -49,6 +51,7 @@ export async function startRawUpstream(t: TestContext): Promise<RawUpstream> {
     sockets,
     connectionCount: () => received.length,
     received,
+    onConnection: () => undefined,
     respond: socket => void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'),
   };
   return upstream;

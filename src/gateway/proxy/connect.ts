@@ -73,10 +73,23 @@ export function createGuardedConnector(
     if (refused) return callback(refused, null);
     let connector = byPort.get(port);
     if (!connector) {
-      connector = buildConnector({ ...options, lookup: createGuardedLookup(policy, port, resolve) });
+      connector = withSession(buildConnector({ ...options, lookup: createGuardedLookup(policy, port, resolve) }));
       byPort.set(port, connector);
     }
     connector(target, callback);
+  };
+}
+
+/** TLS session resumption: undici refers to its sessions weakly, so the last one of an upstream is held here. */
+function withSession(connector: Connector): Connector {
+  const held: { session?: Buffer } = {};
+  return (target, callback) => {
+    const socket = connector(target, callback) as unknown as Socket;
+    if (target.protocol === 'https:')
+      socket.on('session', (session: Buffer) => {
+        held.session = session;
+      });
+    return socket;
   };
 }
 
