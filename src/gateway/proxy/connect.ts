@@ -12,7 +12,7 @@ export interface ConnectOptions {
   readonly alpn: AlpnMode;
   /** DNS resolver; that of the system by default. */
   readonly resolve?: LookupAll | undefined;
-  /** Reads into a buffer of the caller, who owns the sockets. */
+  /** Reads into a buffer of the caller, who owns the sockets; not for TLS through a forward proxy. */
   readonly onread?: OnReadOpts | undefined;
 }
 
@@ -105,10 +105,10 @@ function createProxyConnector(
   { tls, policy }: UpstreamConnectionOptions,
   options: ConnectOptions,
 ): Connector {
-  const { timeoutMs, alpn, onread } = options;
+  const { timeoutMs, alpn } = options;
   const connect = createGuardedConnector(policy, options, { timeout: timeoutMs });
   const ALPNProtocols = alpn === 'both' ? ['http/1.1', 'h2'] : ['http/1.1'];
-  const tlsOptions = { ...tls, ALPNProtocols, ...(onread ? { onread } : {}) };
+  const tlsOptions = { ...tls, ALPNProtocols };
   const headers = proxyHeaders(proxy);
   return (target, callback) => {
     const port = portOf(target);

@@ -133,6 +133,11 @@ const refused: readonly ResponseCase[] = [
     bytes: `${head('Transfer-Encoding: chunked')}0\r\nContent-Length: 1\r\n\r\n`,
     expect: invalid,
   },
+  {
+    title: 'an interim response that closes the connection',
+    bytes: `HTTP/1.1 103 Early Hints\r\nConnection: close\r\n\r\n${head('Content-Length: 0')}`,
+    expect: invalid,
+  },
   { title: 'an upgrade', bytes: 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n', expect: invalid },
   { title: 'another protocol', bytes: 'SSH-2.0-x\r\n', expect: invalid },
   { title: 'another version', bytes: 'HTTP/2.0 200 OK\r\n\r\n', expect: invalid },

@@ -105,6 +105,7 @@ export class ResponseReader {
     const framing = readResponseFraming(head, this.#method);
     const { flat } = head.fields;
     if (status < 200) {
+      if (!isPersistent(head)) throw new Http1ParseError('an interim response that closes the connection');
       head.reset();
       handler.onHeaders?.(status, flat as unknown as Buffer[], this.#resume, '');
       this.#onInterim();

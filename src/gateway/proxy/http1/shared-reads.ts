@@ -31,7 +31,13 @@ export function createSharedReads(): { readonly onread: OnReadOpts; attach: type
   };
 }
 
-/** Routes the bytes of a socket to its connection. */
+/**
+ * Routes the bytes of a socket to its connection. Node ignores `onread` for TLS inside a tunnel; the bytes of such a
+ * socket come as a stream.
+ */
 function attachConnection(socket: Socket, connection: UpstreamConnection): void {
   (socket as ConnectedSocket)[connectionOf] = connection;
+  socket.on('data', (chunk: Buffer) => {
+    if (!connection.receive(chunk, false)) socket.pause();
+  });
 }
