@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ensureBenchTools } from '../tools/services.ts';
+import { ensureBenchServices } from '../tools/services.ts';
 import { type BenchGateway, startGateway } from './gateway.ts';
 import { call, type Load, type Result } from './load.ts';
 import { startProxy, startUpstream } from './nginx.ts';
@@ -33,7 +33,7 @@ const all = scenarios(directory);
 const kept = new Map<string, Contender>();
 let started = 0;
 
-await ensureBenchTools();
+await ensureBenchServices();
 const upstream = await startUpstream(directory, upstreamPort, otherCores);
 const proxy = await startProxy(directory, proxyPort, upstreamPort, gatewayCores);
 console.log('| scenario | µs CPU per call | calls/s | p50 ms | p99 ms | nginx µs | ratio to nginx | cost | failed |');

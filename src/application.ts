@@ -24,7 +24,7 @@ import { createInjector } from '#operations/in-process-request.ts';
 import { listenAt } from '#operations/listen-at.ts';
 import { createManagementListener } from '#operations/listener.ts';
 import { selectManagementListeners } from '#operations/management-listeners.ts';
-import type { ToolsOf } from '#operations/operation.ts';
+import type { ServicesOf } from '#operations/operation.ts';
 import { createAuditWriter, createRejectionReport } from '#people/audit/audit-writer.ts';
 import { createAuthenticators } from '#people/installation/authenticate.ts';
 import { bootstrap, type InstallationCredentials } from '#people/installation/bootstrap.ts';
@@ -59,7 +59,7 @@ export interface Installation {
   readonly counters: CounterPersistence;
   /** Key of the vault, for the traffic threads. */
   readonly dataKey: Buffer;
-  readonly tools: ReturnType<typeof openStores>;
+  readonly services: ReturnType<typeof openStores>;
   /** Set while the database has been unavailable since the start. */
   readonly pendingDatabase: PendingDatabase | undefined;
   close(): Promise<void>;
@@ -100,10 +100,16 @@ export async function openInstallation(
       clock: environment.clock,
       onError: error => environment.log.warn({ reason: error.message }, 'counters not persisted'),
     });
-    const tools = openStores(records, dataKey, settings, environment, createKeyCounters(shared, counters, environment));
-    closers.push(() => tools.outbound.close());
-    closers.push(() => tools.events.close());
-    return { directory, records, shared, counters, dataKey, tools, pendingDatabase, close };
+    const services = openStores(
+      records,
+      dataKey,
+      settings,
+      environment,
+      createKeyCounters(shared, counters, environment),
+    );
+    closers.push(() => services.outbound.close());
+    closers.push(() => services.events.close());
+    return { directory, records, shared, counters, dataKey, services, pendingDatabase, close };
   } catch (error) {
     await close();
     throw error;
@@ -161,13 +167,13 @@ export async function startApplication(settings: Settings, environment: AppEnvir
   const closers: (() => unknown)[] = [() => installation.close()];
   const close = () => closeAll(closers);
   try {
-    const { tools, pendingDatabase } = installation;
+    const { services, pendingDatabase } = installation;
     const credentials = pendingDatabase ? undefined : await seedDatabase(installation, settings, environment.log);
     const log = startChangeLogPruning(installation.records, error =>
       environment.log.warn({ reason: error.message }, 'change log not pruned'),
     );
     closers.push(() => log.close());
-    const sender = startSending({ ...tools, ...environment }, resolveNodeId(settings, installation.directory));
+    const sender = startSending({ ...services, ...environment }, resolveNodeId(settings, installation.directory));
     closers.push(() => sender.close());
     const { urls, dataPlane, drain } = await openListeners(settings, environment, installation, closers);
     installation.directory.write(listeningFile, `${JSON.stringify(urls, null, 2)}\n`);
@@ -197,11 +203,11 @@ async function seedDatabase(
   settings: Settings,
   log: Log,
 ): Promise<InstallationCredentials | undefined> {
-  const { tools } = installation;
-  await sealPlainSecrets(tools, log);
-  const credentials = await writeFirstCredentials(installation, () => bootstrap(tools));
-  await bootstrapPortal(tools);
-  await tools.audit.removeOlderThan(settings['audit.retention_days']);
+  const { services } = installation;
+  await sealPlainSecrets(services, log);
+  const credentials = await writeFirstCredentials(installation, () => bootstrap(services));
+  await bootstrapPortal(services);
+  await services.audit.removeOlderThan(settings['audit.retention_days']);
   return credentials;
 }
 
@@ -212,7 +218,7 @@ async function openListeners(
   installation: Installation,
   closers: (() => unknown)[],
 ) {
-  const { tools } = installation;
+  const { services } = installation;
   const urls: Partial<Record<ListenerName, string>> = {};
   const state = { isReady: false };
   const stops: (() => Promise<unknown>)[] = [];
@@ -220,7 +226,7 @@ async function openListeners(
     state.isReady = false;
     return Promise.all(stops.map(stop => stop()));
   });
-  const oauth = createOauthProvider({ ...tools, log: environment.log });
+  const oauth = createOauthProvider({ ...services, log: environment.log });
   closers.push(() => oauth.close());
   const dataPlane = createDataPlane({
     ...installation,
@@ -229,13 +235,13 @@ async function openListeners(
     database: selectDatabase(settings, installation.directory),
     oauth,
     version,
-    managementPorts: tools.managementPorts,
+    managementPorts: services.managementPorts,
   });
   stops.push(() => dataPlane.close());
   const shared = createListenerOptions(settings, environment, {
-    ...tools,
+    ...services,
     traffic: createDataPlaneControl(dataPlane),
-    grantConsent: createConsent({ ...tools, provider: oauth }),
+    grantConsent: createConsent({ ...services, provider: oauth }),
     callThread: dataPlane.call,
     broadcastToThreads: dataPlane.broadcast,
   });
@@ -249,7 +255,7 @@ async function openListeners(
     const { host, port, setting } = listener;
     await listenAt(host, port, setting, () => app.listen({ host, port }));
     const address = app.server.address() as AddressInfo;
-    tools.managementPorts.push(address.port);
+    services.managementPorts.push(address.port);
     urls[listener.name] = formatUrl(host, address);
   }
   if (servesTraffic(settings)) {
@@ -267,19 +273,19 @@ async function openListeners(
 const selectDatabase = (settings: Settings, directory: DataDirectory) =>
   settings['database.url'] ? { url: settings['database.url'] } : { file: directory.databasePath };
 
-type CatalogueTools = ToolsOf<typeof catalogue> & Installation['tools'];
+type CatalogueServices = ServicesOf<typeof catalogue> & Installation['services'];
 
 /** Options that all management listeners share. */
-function createListenerOptions(settings: Settings, { log, clock }: AppEnvironment, tools: CatalogueTools) {
-  const authenticate = createAuthenticators(tools.users, tools.secrets);
-  const writeAudit = createAuditWriter(tools.audit, log);
+function createListenerOptions(settings: Settings, { log, clock }: AppEnvironment, services: CatalogueServices) {
+  const authenticate = createAuthenticators(services.users, services.secrets);
+  const writeAudit = createAuditWriter(services.audit, log);
   const maxFailures = settings['management.max_auth_failures_per_minute'];
   return {
     operations: catalogue,
-    tools,
+    services,
     authenticate,
     writeAudit,
-    refuseHidden: tools.ownership.rejectHidden,
+    refuseHidden: services.ownership.rejectHidden,
     log,
     version,
     maxBodyBytes: settings['management.max_body_bytes'],
@@ -308,10 +314,10 @@ function createHealth(
 }
 
 const listMetrics =
-  ({ tools, shared: { threads } }: Installation, dataPlane: DataPlane) =>
+  ({ services, shared: { threads } }: Installation, dataPlane: DataPlane) =>
   () => [
     ...dataPlane.metrics(),
-    ...eventFamilies({ ...tools.events.counts(), ...tools.sending.totals() }),
+    ...eventFamilies({ ...services.events.counts(), ...services.sending.totals() }),
     ...limitFamilies(threads.evictions()),
   ];
 

@@ -192,10 +192,10 @@ async function credentials({ settings, flags }: CommandInput): Promise<void> {
   const { openInstallation } = await loadApplication();
   const { rotateCredentials } = await import('#people/installation/bootstrap.ts');
   const installation = await openInstallation(settings, createEnvironment(settings));
-  const { directory, tools } = installation;
+  const { directory, services } = installation;
   try {
     if (flags.has('rotate-master')) return await rotateMaster(settings, installation);
-    const created = await writeCredentials(installation, () => rotateCredentials(tools));
+    const created = await writeCredentials(installation, () => rotateCredentials(services));
     if (!created) return print('There are no credentials to rotate yet: start gw once.\n');
     print(`New credentials are in ${directory.pathOf(credentialsFile)}; the old ones no longer work.\n`);
   } finally {

@@ -68,7 +68,7 @@ export function openStores(
     refused: settings['outbound.refused_addresses'],
     managementPorts: () => managementPorts,
   });
-  const tools = {
+  const services = {
     records,
     meta,
     vault,
@@ -116,5 +116,5 @@ export function openStores(
     addressPolicies: addresses,
     outbound: createOutboundClient({ addresses, networksOf: async orgId => (await grants.find(orgId)).networks }),
   };
-  return { ...tools, ...openPortal(tools) };
+  return { ...services, ...openPortal(services) };
 }

@@ -274,7 +274,7 @@ async function ofCertificate(event: EventName, daysAhead: number): Promise<[Told
   const { api, told } = await publishHooked(event, { use_mutual_tls_auth: true, client_certificates: [cert_id] });
   const clock = { now: () => Date.now() + daysAhead * dayMs };
   const log = createLog({ level: 'silent', format: 'json' });
-  const watch = startCertificateExpiryMonitor({ ...app.application.installation.tools, clock, log });
+  const watch = startCertificateExpiryMonitor({ ...app.application.installation.services, clock, log });
   await watch.check();
   await watch.check();
   await watch.close();
@@ -310,7 +310,7 @@ async function ofBreaker(event: EventName, message: string, more: object = {}): 
 async function emitByOperation(event: EventName, detail: object, expected: object): Promise<[Told, Told]> {
   const path = `/${createPublicId()}`;
   const handlers = eventHandlerList.classic.decode({ [event]: [webhook(receiver.url + path)] });
-  const { events } = app.application.installation.tools;
+  const { events } = app.application.installation.services;
   const orgId = app.credentials.organisation_id;
   events.emit({ event, atMs: 0, orgId, apiId: 'some-api', detail: { message: 'So it is', ...detail } }, handlers);
   const [call] = await receiver.take(path);

@@ -17,7 +17,7 @@ const number = (n: number) => String(n).padStart(8, '0');
 
 /** The first organisation is one that people of the test can ask for; it holds as much as any other. */
 async function fill(app: TestApp, orgId: string): Promise<void> {
-  const { records, tools } = app.application.installation;
+  const { records, services } = app.application.installation;
   const orgOf = (n: number) => (n % organisations === 0 ? orgId : `org-${n % organisations}`);
   const apiOf = (n: number) => `api-${Math.floor(n / organisations) % apiCount}`;
   const insert = async <Row>(table: string, count: number, rowOf: (n: number) => Row) => {
@@ -37,7 +37,7 @@ async function fill(app: TestApp, orgId: string): Promise<void> {
       digest: number(n),
       key_hash: number(n),
       kind: 'token',
-      sealed: orgOf(n) === orgId ? tools.vault.seal(`${orgId}${number(n)}`, 'key') : '',
+      sealed: orgOf(n) === orgId ? services.vault.seal(`${orgId}${number(n)}`, 'key') : '',
       body: JSON.stringify({ org_id: orgOf(n), alias: `Key ${n}`, access_rights: { [apiOf(n)]: {} } }),
     }));
     await insert('key_apis', keyCount, n => ({ org_id: orgOf(n), api_id: apiOf(n), key: `k${number(n)}` }));
@@ -80,7 +80,7 @@ onEveryEngine('Scale: 100,000 keys and 10,000 policies', (app, engine) => {
   test('all rows are stored', async () => {
     ({ orgId, accessKey } = await app().stranger());
     await fill(app(), orgId);
-    assert.equal(await app().application.installation.tools.keys.count(orgId), keyCount / organisations);
+    assert.equal(await app().application.installation.services.keys.count(orgId), keyCount / organisations);
   });
 
   test('keys are listed, counted, found and iterated by an index', async () => {
@@ -99,7 +99,7 @@ onEveryEngine('Scale: 100,000 keys and 10,000 policies', (app, engine) => {
   });
 
   test('policies are listed, found and sorted by an index, with every filter', async () => {
-    const { policies } = app().application.installation.tools;
+    const { policies } = app().application.installation.services;
     const asked: PolicySearch[] = [
       {},
       { q: 'policy 12' },

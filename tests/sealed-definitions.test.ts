@@ -117,14 +117,14 @@ for (const engine of engines)
     }
 
     /** The rows as they were written before secrets were sealed, freed pages with older versions of them included. */
-    async function writePlain({ tools, records }: Application['installation'], older: string): Promise<void> {
-      for (const api of await tools.apis.all()) {
+    async function writePlain({ services, records }: Application['installation'], older: string): Promise<void> {
+      for (const api of await services.apis.all()) {
         const update = (body: string) =>
           records.db.updateTable('apis').set({ body }).where('id', '=', api.id).execute();
         await update(JSON.stringify({ ...api, older: `${older} `.repeat(500) }));
         await update(JSON.stringify(api));
       }
-      await tools.meta.set('schema_version', String(migrations.findIndex(it => it.name === 'sealed-definitions')));
+      await services.meta.set('schema_version', String(migrations.findIndex(it => it.name === 'sealed-definitions')));
     }
 
     const serves = async ({ gateway }: TestProcess, password: string, path: string) => {
@@ -174,7 +174,7 @@ for (const engine of engines)
       assert.match(logged()[0]!, /"apis":2/);
       const text = await databaseText(second.application.installation.records, file);
       for (const secret of [...raw, secrets.older]) assert.ok(!text.includes(secret));
-      assert.equal(await second.application.installation.tools.meta.get('apis.plain_secrets'), undefined);
+      assert.equal(await second.application.installation.services.meta.get('apis.plain_secrets'), undefined);
       await serves(second, secrets.password, api.proxy.listen_path);
       const authorization = `Bearer ${mint({ sub: 'ann' }, secrets.signing, { alg: 'HS256' })}`;
       const call = await fetch(second.gateway + tokens.proxy.listen_path, { headers: { authorization } });

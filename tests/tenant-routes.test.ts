@@ -76,7 +76,7 @@ onEveryEngine('Overlapping routes of organisations', app => {
     const given = document(b.orgId, `/later-${createPublicId()}/`, false);
     assert.equal((await app().ask('POST', '/gw/apis/oas', { body: given })).status, 200);
     assert.equal(await write(app(), a, classic(path)), 200);
-    const { records, tools } = app().application.installation;
+    const { records, services } = app().application.installation;
     const { id } = given['x-gw-api-gateway'].info;
     const overlapping = (active: boolean) => {
       const changed = document(b.orgId, `${path}x/`, active);
@@ -86,9 +86,9 @@ onEveryEngine('Overlapping routes of organisations', app => {
       };
     };
     await records.write(async () => {
-      const stored = (await tools.apis.get(b.orgId, id))!;
+      const stored = (await services.apis.get(b.orgId, id))!;
       const summary = { ...stored.summary, listen_path: `${path}x` };
-      await tools.apis.replace({ ...stored, definition: overlapping(false), summary } as typeof stored);
+      await services.apis.replace({ ...stored, definition: overlapping(false), summary } as typeof stored);
     });
     const put = (active: boolean) => app().ask('PUT', `/gw/apis/oas/${id}`, { body: overlapping(active) });
     assert.equal((await put(false)).status, 200, 'an unchanged route is not compared again');

@@ -32,17 +32,17 @@ async function force(app: TestApp, tenant: Tenant, definition: Definition): Prom
   const { domain: _domain, ...harmless } = definition;
   const proxy = { ...definition.proxy, listen_path: `/${definition.api_id}/` };
   const id = await write(app, tenant, { ...harmless, proxy });
-  const { records, tools } = app.application.installation;
+  const { records, services } = app.application.installation;
   await records.write(async () => {
     const {
       kind: _kind,
       definition: before,
       ...kept
-    } = (await tools.apis.get(tenant.orgId, id))! as StoredApi & {
+    } = (await services.apis.get(tenant.orgId, id))! as StoredApi & {
       kind: 'classic';
     };
     const written = { kind: 'classic', definition: { ...before, ...definition } } as const;
-    await tools.apis.replace({ ...kept, ...written, summary: summarize(written, kept.wrapper) } as StoredApi);
+    await services.apis.replace({ ...kept, ...written, summary: summarize(written, kept.wrapper) } as StoredApi);
     records.markChanged('apis', kept.id);
   });
   return id;

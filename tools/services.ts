@@ -33,7 +33,7 @@ const wrk: Tool = { title: 'wrk', package: 'wrk', programs: ['wrk'] };
 export const ensureServices = (): void => ensure([postgres, redis, chromium, jq]);
 
 /** Makes sure that what the benches need is installed. */
-export const ensureBenchTools = (): void => ensure([nginx, wrk]);
+export const ensureBenchServices = (): void => ensure([nginx, wrk]);
 
 /** The directory with PostgreSQL's server programs. */
 export const postgresBin = (): string => join(locate(postgres), '..');

@@ -9,7 +9,7 @@ import { createInvalidProblem } from '#operations/validation-error.ts';
 import type { LogStore } from './log-store.ts';
 import { logPage } from './schema.ts';
 
-interface LogTools {
+interface LogServices {
   logs: LogStore;
   settings: Settings;
   findApi: FindApi;
@@ -36,21 +36,21 @@ export const listLogs = operation({
     p: pageNumber,
   }),
   returns: logPage,
-  async handle({ actor, query }, tools: LogTools) {
+  async handle({ actor, query }, services: LogServices) {
     const { start, end, api_id, key, status, errors, p } = query;
     if (end < start) throw createInvalidProblem([{ path: 'end', message: 'must not be before start' }]);
-    const found = await tools.logs.page(
+    const found = await services.logs.page(
       {
         orgId: actor.orgId,
-        hiddenApis: (await tools.ownership.findHidden(actor)).apiIds,
+        hiddenApis: (await services.ownership.findHidden(actor)).apiIds,
         from: start * 1000,
         to: end * 1000 + 999,
-        apiId: api_id === undefined ? undefined : await resolvePublicApiId(tools.findApi, actor.orgId, api_id),
+        apiId: api_id === undefined ? undefined : await resolvePublicApiId(services.findApi, actor.orgId, api_id),
         keyHash: key?.toLowerCase(),
         status,
         failed: errors === 'true' || errors === '1',
       },
-      toPageRequest(p, tools.settings['management.page_size']),
+      toPageRequest(p, services.settings['management.page_size']),
     );
     return { data: found.items, pages: found.pages };
   },

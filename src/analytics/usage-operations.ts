@@ -11,7 +11,7 @@ import { usagePage } from './schema.ts';
 import { type UsageGroup, type UsageQuery, type UsageStore, usageGroups, usageOrders } from './usage-store.ts';
 import { toUsageItem } from './usage-views.ts';
 
-interface UsageTools {
+interface UsageServices {
   usage: UsageStore;
   settings: Settings;
   findApi: FindApi;
@@ -48,7 +48,7 @@ type Query = z.output<typeof pagedQuery>;
 type Filter = Pick<UsageQuery, 'apiId' | 'keyHash' | 'oauthId'>;
 
 async function queryUsage(
-  { usage, settings, ownership }: UsageTools,
+  { usage, settings, ownership }: UsageServices,
   actor: Actor,
   params: z.output<typeof rangeParams>,
   query: Query,
@@ -84,8 +84,8 @@ export const usageOfApis = operation({
   params: rangeParams,
   query: pagedQuery,
   returns: usagePage,
-  async handle({ actor, params, query }, tools: UsageTools) {
-    return queryUsage(tools, actor, params, query, { groups: ['api_id'] });
+  async handle({ actor, params, query }, services: UsageServices) {
+    return queryUsage(services, actor, params, query, { groups: ['api_id'] });
   },
 });
 
@@ -98,10 +98,10 @@ export const usageOfApi = operation({
   query: pagedQuery,
   returns: usagePage,
   problems: [problem.api_not_found],
-  async handle({ actor, params, query }, tools: UsageTools) {
-    const api = await tools.findApi(params.apiId, actor.orgId);
+  async handle({ actor, params, query }, services: UsageServices) {
+    const api = await services.findApi(params.apiId, actor.orgId);
     const apiId = api?.apiId ?? params.apiId;
-    const page = await queryUsage(tools, actor, params, query, { groups: ['api_id'], apiId });
+    const page = await queryUsage(services, actor, params, query, { groups: ['api_id'], apiId });
     if (!api && page.data.length === 0) throw problem.api_not_found();
     return page;
   },
@@ -117,9 +117,9 @@ export const activityOfKey = operation({
   }),
   query: wholeQuery,
   returns: usagePage,
-  async handle({ actor, params, query }, tools: UsageTools) {
+  async handle({ actor, params, query }, services: UsageServices) {
     const filter = { keyHash: params.keyHash.toLowerCase() };
-    return queryUsage(tools, actor, params, query, { groups: ['api_id', 'path', 'key'], ...filter });
+    return queryUsage(services, actor, params, query, { groups: ['api_id', 'path', 'key'], ...filter });
   },
 });
 
@@ -131,9 +131,9 @@ export const activityOfOAuthClient = operation({
   params: rangeParams.extend({ OAuthClientID: z.string() }),
   query: wholeQuery,
   returns: usagePage,
-  async handle({ actor, params, query }, tools: UsageTools) {
+  async handle({ actor, params, query }, services: UsageServices) {
     const filter = { oauthId: params.OAuthClientID };
-    return queryUsage(tools, actor, params, query, { groups: ['api_id', 'path', 'oauth_id'], ...filter });
+    return queryUsage(services, actor, params, query, { groups: ['api_id', 'path', 'oauth_id'], ...filter });
   },
 });
 

@@ -24,7 +24,7 @@ import { validate } from './validation-error.ts';
 export interface ManagementListenerOptions {
   readonly surfaces: readonly SurfaceName[];
   readonly operations: readonly AnyOperation[];
-  readonly tools: unknown;
+  readonly services: unknown;
   readonly authenticate: Readonly<Partial<Record<SurfaceName, Authenticate>>>;
   readonly writeAudit: WriteAudit;
   readonly log: Log;
@@ -173,7 +173,7 @@ async function runOperation(
       )
     : { body: undefined, warnings: [] };
   const call = { params, query, body, actor, address: request.ip, audit, header, requestHeader };
-  const handle = (): Promise<unknown> => it.handle(call as never, options.tools as never);
+  const handle = (): Promise<unknown> => it.handle(call as never, options.services as never);
   const unreadable: UnreadableRows = new Map();
   const value = isMutation(it) ? await handle() : await collectUnreadableRows(unreadable, handle);
   return addWarnings(

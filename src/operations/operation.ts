@@ -46,7 +46,7 @@ export interface Operation<
   Q extends Shape | undefined = Shape | undefined,
   B extends Shape | undefined = Shape | undefined,
   R extends Shape = Shape,
-  Tools = never,
+  Services = never,
 > {
   readonly name: string;
   readonly surface: SurfaceName;
@@ -72,7 +72,7 @@ export interface Operation<
   /** Content negotiation: the response is YAML where `Accept` names a YAML media type (RFC 9110, 12.5.1). */
   readonly offersYaml?: true;
   readonly problems?: readonly ProblemFactory[];
-  handle(call: OperationCall<Out<P>, Out<Q>, Out<B>>, tools: Tools): Promise<z.input<R>>;
+  handle(call: OperationCall<Out<P>, Out<Q>, Out<B>>, services: Services): Promise<z.input<R>>;
 }
 
 /** Operation with erased type parameters, for lists. */
@@ -86,16 +86,16 @@ export function operation<
   const Q extends Shape | undefined = undefined,
   const B extends Shape | undefined = undefined,
   const R extends Shape = Shape,
-  Tools = unknown,
->(declared: Operation<P, Q, B, R, Tools> & { method: M; path: Path }) {
+  Services = unknown,
+>(declared: Operation<P, Q, B, R, Services> & { method: M; path: Path }) {
   return declared;
 }
 
 /** Intersection of the services that the handlers of a list need. */
-export type ToolsOf<List extends readonly unknown[]> =
+export type ServicesOf<List extends readonly unknown[]> =
   ConsumerOf<List[number]> extends (value: infer All) => void ? All : never;
-type ConsumerOf<Each> = Each extends { handle(call: never, tools: infer Tools): unknown }
-  ? (value: Tools) => void
+type ConsumerOf<Each> = Each extends { handle(call: never, services: infer Services): unknown }
+  ? (value: Services) => void
   : never;
 
 export const isMutation = (it: Pick<AnyOperation, 'method'>): boolean => it.method !== 'GET';

@@ -30,17 +30,17 @@ onEveryEngine('portal bootstrap', app => {
   });
 
   test('the first dashboard administrator signs in to the portal with the same password', async () => {
-    const stored = await app().application.installation.tools.portal.users.get(1);
+    const stored = await app().application.installation.services.portal.users.get(1);
     assert.ok(await verifyPassword(app().credentials.admin_password, stored!.Password));
   });
 
   test('bootstrap runs once, also with repeated and concurrent starts', async () => {
-    const { tools, records } = app().application.installation;
+    const { services, records } = app().application.installation;
     await records.db.deleteFrom('meta').where('name', '=', 'portal_bootstrap').execute();
     for (const table of ['portal_users', 'portal_organisations', 'portal_teams', 'portal_catalogues'] as const)
       await records.db.deleteFrom(table).execute();
-    await Promise.all([bootstrapPortal(tools), bootstrapPortal(tools), bootstrapPortal(tools)]);
-    await bootstrapPortal(tools);
+    await Promise.all([bootstrapPortal(services), bootstrapPortal(services), bootstrapPortal(services)]);
+    await bootstrapPortal(services);
     assert.equal((await requestPortal(app(), 'GET', '/portal-api/users')).length, 1);
     assert.equal((await requestPortal(app(), 'GET', '/portal-api/catalogues')).length, 2);
     assert.equal((await requestPortal(app(), 'GET', '/portal-api/organisations')).length, 1);

@@ -9,7 +9,7 @@ import type { PortalStores } from './portal-stores.ts';
 import { providerType } from './providers/schema.ts';
 import { toSlug } from './shapes.ts';
 
-export interface PortalBootstrapTools {
+export interface PortalBootstrapServices {
   records: Records;
   meta: Meta;
   portal: PortalStores;
@@ -31,15 +31,15 @@ const firstCatalogues = [
  * Seeds the portal: administrator, default organisation and team, two catalogues, and this
  * installation as a provider. Runs once; concurrent starts are decided by a claim in the database.
  */
-export async function bootstrapPortal(tools: PortalBootstrapTools): Promise<void> {
-  const { records, meta, portal, clock } = tools;
+export async function bootstrapPortal(services: PortalBootstrapServices): Promise<void> {
+  const { records, meta, portal, clock } = services;
   if (await meta.get(bootstrappedName)) return;
   await records.write(async () => {
     if (!(await meta.claim(bootstrappedName, '1'))) return;
     const now = clock.now();
     const dates = { CreatedAt: now, UpdatedAt: now };
     await portal.organisations.create(defaultOrganisationName);
-    await createAdministrator(tools);
+    await createAdministrator(services);
     for (const [Name, VisibilityStatus] of firstCatalogues)
       await portal.catalogues.insert({
         CID: createSortableId(now),
@@ -56,8 +56,8 @@ export async function bootstrapPortal(tools: PortalBootstrapTools): Promise<void
       LastSyncedAt: 0,
       MetaData: {
         URL: '',
-        OrgID: await tools.defaultOrgId(),
-        Gateway: tools.settings['gateway.url'],
+        OrgID: await services.defaultOrgId(),
+        Gateway: services.settings['gateway.url'],
         PoliciesTags: [],
         InsecureSkipVerify: false,
       },
@@ -68,8 +68,8 @@ export async function bootstrapPortal(tools: PortalBootstrapTools): Promise<void
 }
 
 /** The first administrator of the dashboard is also that of the portal, with the same password. */
-async function createAdministrator(tools: PortalBootstrapTools): Promise<void> {
-  const { users, portal, clock, settings, defaultOrgId } = tools;
+async function createAdministrator(services: PortalBootstrapServices): Promise<void> {
+  const { users, portal, clock, settings, defaultOrgId } = services;
   const email = settings['bootstrap.email'].toLowerCase();
   const { items } = await users.page(await defaultOrgId(), { page: -1, size: 1 }, email);
   const administrator = items.find(user => user.email_address === email);

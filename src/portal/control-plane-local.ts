@@ -1,4 +1,4 @@
-import { issueKey, type KeyTools, revokeKey } from '#access/keys/issue.ts';
+import { issueKey, type KeyServices, revokeKey } from '#access/keys/issue.ts';
 import { checkPolicy, newPolicy } from '#access/policies/new-policy.ts';
 import { toModel } from '#apis/api/rules.ts';
 import type { StoredApi } from '#apis/api/schema.ts';
@@ -9,15 +9,15 @@ import type { OrganisationStore } from '#people/organisations/store.ts';
 import type { ApiFacts, ControlPlaneOf } from './control-plane.ts';
 import { problem } from './problems.ts';
 
-export interface LocalPlaneTools extends KeyTools {
+export interface LocalPlaneServices extends KeyServices {
   apis: ApiStore;
   organisations: OrganisationStore;
   defaultOrgId: () => Promise<string>;
 }
 
 /** Control plane of this installation, in the organisation of the provider or the default one. */
-export function createLocalControlPlane(tools: LocalPlaneTools): ControlPlaneOf {
-  const { apis, policies, organisations, defaultOrgId, clock, settings } = tools;
+export function createLocalControlPlane(services: LocalPlaneServices): ControlPlaneOf {
+  const { apis, policies, organisations, defaultOrgId, clock, settings } = services;
   return ({ Name: name, MetaData }) => {
     const refuse = (reason: string, cause?: unknown) => problem.provider_refused({ detail: { name, reason }, cause });
 
@@ -65,12 +65,12 @@ export function createLocalControlPlane(tools: LocalPlaneTools): ControlPlaneOf 
         ),
       createKey: key =>
         asProvider(async org => {
-          const { key_id, key_hash, data } = await issueKey(tools, org, key);
+          const { key_id, key_hash, data } = await issueKey(services, org, key);
           return { key_id, key_hash, expires: data.expires ?? 0 };
         }),
       deleteKey: keyId =>
         asProvider(async org => {
-          await revokeKey(tools, org, keyId);
+          await revokeKey(services, org, keyId);
         }),
     };
   };

@@ -8,7 +8,7 @@ import { createAccessRequestStore } from './access-requests/store.ts';
 import { createAppStore } from './apps/store.ts';
 import { createCatalogueStore } from './catalogues/store.ts';
 import { type ControlPlaneOf, selectControlPlane } from './control-plane.ts';
-import { createLocalControlPlane, type LocalPlaneTools } from './control-plane-local.ts';
+import { createLocalControlPlane, type LocalPlaneServices } from './control-plane-local.ts';
 import { createRemoteControlPlane } from './control-plane-remote.ts';
 import { createCredentialStore } from './credentials/store.ts';
 import { createPortalOrganisationStore, createTeamStore } from './organisations/store.ts';
@@ -21,7 +21,7 @@ import { createPortalWebhookStore } from './webhooks/store.ts';
 
 export type PortalStores = ReturnType<typeof createPortalStores>;
 
-interface StoreTools {
+interface StoreServices {
   readonly records: Records;
   readonly vault: Vault;
   readonly clock: Clock;
@@ -29,7 +29,7 @@ interface StoreTools {
 }
 
 /** Stores of publishing and access. */
-export function createPortalStores({ records, vault, clock, settings }: StoreTools) {
+export function createPortalStores({ records, vault, clock, settings }: StoreServices) {
   const webhooks = createPortalWebhookStore(records, vault);
   const teams = createTeamStore(records);
   return {
@@ -49,7 +49,7 @@ export function createPortalStores({ records, vault, clock, settings }: StoreToo
 }
 
 /** Services of portal operations. */
-export interface PortalTools {
+export interface PortalServices {
   portal: PortalStores;
   controlPlane: ControlPlaneOf;
   records: Records;
@@ -57,15 +57,15 @@ export interface PortalTools {
   settings: Settings;
 }
 
-interface OpenPortalTools extends LocalPlaneTools {
+interface OpenPortalServices extends LocalPlaneServices {
   records: Records;
   vault: Vault;
   outbound: OutboundClient;
 }
 
 /** Builds the portal's services from those of the installation. */
-export function openPortal(tools: OpenPortalTools): Pick<PortalTools, 'portal' | 'controlPlane'> {
-  const { outbound } = tools;
-  const planes = { local: createLocalControlPlane(tools), remote: createRemoteControlPlane(outbound) };
-  return { portal: createPortalStores(tools), controlPlane: selectControlPlane(planes) };
+export function openPortal(services: OpenPortalServices): Pick<PortalServices, 'portal' | 'controlPlane'> {
+  const { outbound } = services;
+  const planes = { local: createLocalControlPlane(services), remote: createRemoteControlPlane(outbound) };
+  return { portal: createPortalStores(services), controlPlane: selectControlPlane(planes) };
 }

@@ -79,7 +79,7 @@ export function limitsBench({ settings = {}, organisation, grants = {}, counters
   return {
     clock,
     heard,
-    tools: services,
+    services,
     events: () => heard.splice(0).map(it => it.event),
     /** An API with the limits the definition asks for, called with a session. */
     api: (definition: Record<string, unknown> = {}) =>

@@ -123,7 +123,7 @@ export async function openBench(flags: Partial<Record<SettingName, string>> = {}
     secrets: createInstallationSecretStore(createMetaStore(records), vault, settings),
     settings,
     clock,
-    outbound: tokens.tools.outbound,
+    outbound: tokens.services.outbound,
     log,
   });
   const mainThread = createRpcClient<MainThreadRpc>(it => void answer(it));
@@ -136,7 +136,7 @@ export async function openBench(flags: Partial<Record<SettingName, string>> = {}
     log,
     keyCache: sessions,
     certificates: createCertificateCache(store, vault),
-    ...tokens.tools,
+    ...tokens.services,
     rpc: mainThread.call,
     secrets: createDefinitionSecrets({ settings, redactor: createRedactor(), isGranted: () => true }),
     emitEvent: (event, _call, message, more = {}) => events.push({ event, message, key: more.key }),
@@ -151,7 +151,7 @@ export async function openBench(flags: Partial<Record<SettingName, string>> = {}
   };
 
   return {
-    tools: services,
+    services,
     store,
     vault,
     keys,

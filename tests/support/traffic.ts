@@ -35,9 +35,9 @@ export async function publish(app: TestApp, definition: Definition): Promise<str
 
 /** Replaces a classic definition as an earlier release stored it: without the checks of a write. */
 export async function storeUnchecked(app: TestApp, orgId: string, definition: Definition): Promise<void> {
-  const { tools } = app.application.installation;
+  const { services } = app.application.installation;
   const target = { actor: operatorActor, orgId, ref: definition.api_id };
-  await changeApi(tools, target, ({ wrapper }) => ({ kind: 'classic', definition, wrapper }) as never);
+  await changeApi(services, target, ({ wrapper }) => ({ kind: 'classic', definition, wrapper }) as never);
   await waitUntilApplied(app);
 }
 

@@ -61,15 +61,15 @@ onEveryEngine('certificates', app => {
     const { orgId, accessKey } = await app().stranger();
     const made = makeCertificate({ cn: 'sealed' });
     const { id } = (await upload(app(), made.certPem + made.keyPem, accessKey)).body;
-    const { records, tools } = app().application.installation;
+    const { records, services } = app().application.installation;
     const row = await records.db
       .selectFrom('certificates')
       .select('body')
       .where('id', '=', id)
       .executeTakeFirstOrThrow();
     assert.ok(!row.body.includes(made.keyPem.split('\n')[1]!) && !row.body.includes('PRIVATE'));
-    assert.equal((await tools.certificates.getWithPrivateKey(orgId, id))?.privateKeyPem, made.keyPem);
-    assert.equal('privateKeyPem' in (await tools.certificates.get(orgId, id))!, false);
+    assert.equal((await services.certificates.getWithPrivateKey(orgId, id))?.privateKeyPem, made.keyPem);
+    assert.equal('privateKeyPem' in (await services.certificates.get(orgId, id))!, false);
   });
 
   test('the list has summaries in both modes, ids only without one, and filters only with it', async () => {

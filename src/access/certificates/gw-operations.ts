@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { type OwnerServices, resolveOwner } from '#apis/api/owner.ts';
 import { operation } from '#operations/operation.ts';
 import { messageResponse, toOkMessage } from '#operations/shapes.ts';
-import type { CertificateTools } from './operations.ts';
+import type { CertificateServices } from './operations.ts';
 import { parsePem } from './pem.ts';
 import { problem } from './problems.ts';
 import { CertificateId, CertificateSummary, FullCertificate } from './schema.ts';
 import { toCertificateSummary, toFullCertificate } from './views.ts';
 
 /** Certificates of the gateway API: authenticated by the gateway secret, across organisations. */
-export interface GatewayCertificateTools extends CertificateTools, OwnerServices {}
+export interface GatewayCertificateServices extends CertificateServices, OwnerServices {}
 
 const declared = { surface: 'gateway', noun: 'certificates', permission: 'secret' } as const;
 const orgId = z.string().optional();
@@ -25,7 +25,7 @@ export const listGatewayCertificates = operation({
     mode: z.enum(['detailed', '']).optional(),
   }),
   returns: z.object({ certs: z.array(z.union([CertificateId, CertificateSummary])) }),
-  async handle({ query: { org_id, mode } }, { certificates }: GatewayCertificateTools) {
+  async handle({ query: { org_id, mode } }, { certificates }: GatewayCertificateServices) {
     const found = await certificates.listAll(org_id);
     return { certs: mode === 'detailed' ? found.map(toCertificateSummary) : found.map(({ id }) => id) };
   },
@@ -42,13 +42,13 @@ export const createGatewayCertificate = operation({
   body: z.string(),
   returns: z.object({ id: CertificateId, status: z.literal('ok'), message: z.string() }),
   problems: [problem.empty, problem.already_exists, problem.undecodable, problem.expired, problem.too_large],
-  async handle({ query: { org_id }, body, audit }, tools: GatewayCertificateTools) {
+  async handle({ query: { org_id }, body, audit }, services: GatewayCertificateServices) {
     if (body.trim() === '') throw problem.empty();
-    const owner = await resolveOwner(tools, org_id ?? '');
-    const nowMs = tools.clock.now();
+    const owner = await resolveOwner(services, org_id ?? '');
+    const nowMs = services.clock.now();
     const upload = parsePem(body, { orgId: owner, nowMs });
     audit(upload.id, owner);
-    await tools.certificates.insert(upload, { orgId: owner, createdAtMs: nowMs });
+    await services.certificates.insert(upload, { orgId: owner, createdAtMs: nowMs });
     return { id: upload.id, status: 'ok' as const, message: 'Certificate added' };
   },
 });
@@ -62,7 +62,7 @@ export const getGatewayCertificates = operation({
   params: z.object({ certIDs: z.string().describe('One id, or several separated by commas') }),
   returns: z.union([FullCertificate, z.array(FullCertificate)]),
   problems: [problem.not_found],
-  async handle({ params: { certIDs } }, { certificates }: GatewayCertificateTools) {
+  async handle({ params: { certIDs } }, { certificates }: GatewayCertificateServices) {
     const ids = certIDs.split(',').map(id => id.trim());
     const found = await Promise.all(
       ids.map(async id => {
@@ -85,7 +85,7 @@ export const deleteGatewayCertificate = operation({
   query: z.object({ org_id: orgId.describe('Only if it belongs to this organisation') }),
   returns: messageResponse,
   problems: [problem.not_found],
-  async handle({ params: { certID }, query: { org_id }, audit }, { certificates }: GatewayCertificateTools) {
+  async handle({ params: { certID }, query: { org_id }, audit }, { certificates }: GatewayCertificateServices) {
     audit(certID);
     const existing = await certificates.getAnywhere(certID);
     if (!existing || (org_id && org_id !== existing.orgId)) throw problem.not_found();

@@ -10,7 +10,7 @@ import { CertificateId, CertificateSummary, FullCertificate } from './schema.ts'
 import type { CertificateStore } from './store.ts';
 import { toCertificateSummary, toFullCertificate } from './views.ts';
 
-export interface CertificateTools {
+export interface CertificateServices {
   certificates: CertificateStore;
   clock: Clock;
   settings: Settings;
@@ -18,7 +18,7 @@ export interface CertificateTools {
 
 const params = z.object({ certId: z.string() });
 const declared = { surface: 'dashboard', noun: 'certificates' } as const;
-const toPage = ({ settings }: CertificateTools, p: number) => toPageRequest(p, settings['management.page_size']);
+const toPage = ({ settings }: CertificateServices, p: number) => toPageRequest(p, settings['management.page_size']);
 
 const filters = { omit: undefined, with_pk: true, without_pk: false } as const;
 
@@ -42,9 +42,9 @@ export const listCertificates = operation({
     certs: z.array(CertificateId).optional(),
     pages: z.int(),
   }),
-  async handle({ actor, query: { p, mode, filter } }, tools: CertificateTools) {
+  async handle({ actor, query: { p, mode, filter } }, services: CertificateServices) {
     const hasPrivate = mode && filters[filter];
-    const { items, pages } = await tools.certificates.page(actor.orgId, toPage(tools, p), hasPrivate);
+    const { items, pages } = await services.certificates.page(actor.orgId, toPage(services, p), hasPrivate);
     return {
       cert_basics: items.map(toCertificateSummary),
       pages,
@@ -62,8 +62,8 @@ export const listCertificateDetails = operation({
   permission: 'certs:read',
   query: pageQuery,
   returns: z.object({ certificates: z.array(FullCertificate), pages: z.int() }),
-  async handle({ actor, query }, tools: CertificateTools) {
-    const { items, pages } = await tools.certificates.page(actor.orgId, toPage(tools, query.p));
+  async handle({ actor, query }, services: CertificateServices) {
+    const { items, pages } = await services.certificates.page(actor.orgId, toPage(services, query.p));
     return { certificates: items.map(toFullCertificate), pages };
   },
 });
@@ -84,7 +84,7 @@ export const createCertificate = operation({
   body: file,
   returns: z.object({ id: CertificateId, message: z.string(), status: z.literal('ok') }),
   problems: [problem.already_exists, problem.undecodable, problem.expired, problem.too_large],
-  async handle({ actor: { orgId }, body, audit }, { certificates, clock }: CertificateTools) {
+  async handle({ actor: { orgId }, body, audit }, { certificates, clock }: CertificateServices) {
     const nowMs = clock.now();
     const upload = parsePem(body.bytes.toString('utf8'), { orgId, nowMs });
     audit(upload.id);
@@ -103,7 +103,7 @@ export const getCertificate = operation({
   params,
   returns: FullCertificate,
   problems: [problem.not_found],
-  async handle({ actor, params: { certId } }, { certificates }: CertificateTools) {
+  async handle({ actor, params: { certId } }, { certificates }: CertificateServices) {
     const certificate = await certificates.get(actor.orgId, certId);
     if (!certificate) throw problem.not_found();
     return toFullCertificate(certificate);
@@ -120,7 +120,7 @@ export const deleteCertificate = operation({
   params,
   returns: z.object({ status: z.literal('OK'), message: z.string() }),
   problems: [problem.not_found],
-  async handle({ actor, params: { certId }, audit }, { certificates }: CertificateTools) {
+  async handle({ actor, params: { certId }, audit }, { certificates }: CertificateServices) {
     audit(certId);
     if (!(await certificates.remove(actor.orgId, certId))) throw problem.not_found();
     return { status: 'OK' as const, message: 'success' };

@@ -5,13 +5,13 @@ import { pageQuery, statusResponse, toStatus } from '#operations/shapes.ts';
 import type { OrganisationStore } from '#people/organisations/store.ts';
 import { problem as accessProblem } from '../problems.ts';
 import { formatKeyId } from './ids.ts';
-import { changeKey, type KeyTools, putKey, readLiveKey, removeKey } from './issue.ts';
+import { changeKey, type KeyServices, putKey, readLiveKey, removeKey } from './issue.ts';
 import { problem } from './problems.ts';
 import { KeyEnvelope, keyBody } from './schema.ts';
 import type { KeyStore } from './store.ts';
 
 /** Organisation keys: limits shared by all keys of an organisation, set by the operator. */
-export interface OrganisationKeyTools extends KeyTools {
+export interface OrganisationKeyServices extends KeyServices {
   organisations: OrganisationStore;
   defaultOrgId: () => Promise<string>;
 }
@@ -33,7 +33,7 @@ export const listOrganisationKeys = operation({
   about: 'Lists the ids of all organisation keys, newest first.',
   query: pageQuery,
   returns: z.object({ data: z.object({ keys: z.array(z.string()) }), pages: z.int() }),
-  async handle({ query }, { keys, settings }: OrganisationKeyTools) {
+  async handle({ query }, { keys, settings }: OrganisationKeyServices) {
     const { items, pages } = await keys.organisationPage({ page: query.p, size: settings['management.page_size'] });
     return { data: { keys: items.map(it => it.keyId) }, pages };
   },
@@ -48,12 +48,12 @@ export const createOrganisationKey = operation({
   ...keyBody,
   returns: KeyEnvelope,
   problems: [accessProblem.organisation_unknown],
-  async handle({ body, audit }, tools: OrganisationKeyTools) {
-    const orgId = body.org_id || (await tools.defaultOrgId());
-    if (!(await tools.organisations.get(orgId))) throw accessProblem.organisation_unknown({ detail: { id: orgId } });
+  async handle({ body, audit }, services: OrganisationKeyServices) {
+    const orgId = body.org_id || (await services.defaultOrgId());
+    if (!(await services.organisations.get(orgId))) throw accessProblem.organisation_unknown({ detail: { id: orgId } });
     const keyId = body.org_id || formatKeyId(orgId, createPublicId());
     audit(keyId, orgId);
-    return (await putKey(tools, { orgId, keyId, kind: 'organisation' }, body)).issued;
+    return (await putKey(services, { orgId, keyId, kind: 'organisation' }, body)).issued;
   },
 });
 
@@ -66,8 +66,8 @@ export const getOrganisationKey = operation({
   params,
   returns: KeyEnvelope,
   problems: [problem.not_found],
-  async handle({ params: { keyId } }, tools: OrganisationKeyTools) {
-    return readLiveKey(tools, await requireOrganisationKey(tools.keys, keyId));
+  async handle({ params: { keyId } }, services: OrganisationKeyServices) {
+    return readLiveKey(services, await requireOrganisationKey(services.keys, keyId));
   },
 });
 
@@ -81,13 +81,13 @@ export const updateOrganisationKey = operation({
   ...keyBody,
   returns: statusResponse,
   problems: [problem.not_found, problem.organisation_changed],
-  async handle({ params: { keyId }, body, audit }, tools: OrganisationKeyTools) {
+  async handle({ params: { keyId }, body, audit }, services: OrganisationKeyServices) {
     audit(keyId);
-    const stored = await requireOrganisationKey(tools.keys, keyId);
+    const stored = await requireOrganisationKey(services.keys, keyId);
     audit(keyId, stored.orgId);
     if (body.org_id && body.org_id !== stored.orgId)
       throw problem.organisation_changed({ detail: { id: stored.orgId } });
-    await changeKey(tools, stored, body);
+    await changeKey(services, stored, body);
     return toStatus('Key updated');
   },
 });
@@ -101,11 +101,11 @@ export const deleteOrganisationKey = operation({
   params,
   returns: statusResponse,
   problems: [problem.not_found],
-  async handle({ params: { keyId }, audit }, tools: OrganisationKeyTools) {
+  async handle({ params: { keyId }, audit }, services: OrganisationKeyServices) {
     audit(keyId);
-    const stored = await requireOrganisationKey(tools.keys, keyId);
+    const stored = await requireOrganisationKey(services.keys, keyId);
     audit(keyId, stored.orgId);
-    if (!(await removeKey(tools, stored))) throw problem.not_found();
+    if (!(await removeKey(services, stored))) throw problem.not_found();
     return toStatus('Key deleted successfully');
   },
 });

@@ -6,7 +6,7 @@ import { problem as accessProblem } from '../problems.ts';
 import { changeKey, readLiveKey, removeKey } from './issue.ts';
 import {
   changeQuery,
-  type KeyOperationTools,
+  type KeyOperationServices,
   lookupQuery,
   refuseHiddenGrants,
   refuseOtherApi,
@@ -30,12 +30,12 @@ interface KeyListQuery {
   p: number;
 }
 
-async function listIds(tools: KeyOperationTools, actor: Actor, { apiId: ref = '-', q, p }: KeyListQuery) {
-  const apiId = await resolveApiId(tools, actor, ref);
-  const { apiIds: hiddenApis } = await tools.ownership.findHidden(actor);
-  const query = { q, apiId, page: p, size: tools.settings['management.page_size'], hiddenApis };
-  const { items, pages, total } = await tools.keys.page(actor.orgId, query);
-  if (apiId !== undefined && !q && total === 0 && !(await tools.findApi(apiId, actor.orgId)))
+async function listIds(services: KeyOperationServices, actor: Actor, { apiId: ref = '-', q, p }: KeyListQuery) {
+  const apiId = await resolveApiId(services, actor, ref);
+  const { apiIds: hiddenApis } = await services.ownership.findHidden(actor);
+  const query = { q, apiId, page: p, size: services.settings['management.page_size'], hiddenApis };
+  const { items, pages, total } = await services.keys.page(actor.orgId, query);
+  if (apiId !== undefined && !q && total === 0 && !(await services.findApi(apiId, actor.orgId)))
     throw accessProblem.api_not_found();
   return { data: { keys: items.map(it => it.keyId) }, pages };
 }
@@ -49,7 +49,7 @@ export const listKeyIds = operation({
   permission: 'keys:read',
   query: pageQuery,
   returns: keyIds,
-  handle: ({ actor, query: { p } }, tools: KeyOperationTools) => listIds(tools, actor, { p }),
+  handle: ({ actor, query: { p } }, services: KeyOperationServices) => listIds(services, actor, { p }),
 });
 
 export const listKeysOfApi = operation({
@@ -63,7 +63,8 @@ export const listKeysOfApi = operation({
   query: pageQuery,
   returns: keyIds,
   problems: [accessProblem.api_not_found],
-  handle: ({ actor, params: { apiId }, query: { p } }, tools: KeyOperationTools) => listIds(tools, actor, { apiId, p }),
+  handle: ({ actor, params: { apiId }, query: { p } }, services: KeyOperationServices) =>
+    listIds(services, actor, { apiId, p }),
 });
 
 export const searchKeysOfApi = operation({
@@ -77,8 +78,8 @@ export const searchKeysOfApi = operation({
   query: z.object({ q: z.string().max(1024).optional().describe('Part of the key’s id'), p: pageNumber }),
   returns: keyIds,
   problems: [accessProblem.api_not_found],
-  handle: ({ actor, params: { apiId }, query: { p, q } }, tools: KeyOperationTools) =>
-    listIds(tools, actor, { apiId, q, p }),
+  handle: ({ actor, params: { apiId }, query: { p, q } }, services: KeyOperationServices) =>
+    listIds(services, actor, { apiId, q, p }),
 });
 
 export const getKeyOfApi = operation({
@@ -92,10 +93,10 @@ export const getKeyOfApi = operation({
   query: lookupQuery,
   returns: KeyEnvelope,
   problems: [problem.not_found, problem.hash_ambiguous],
-  async handle({ actor, params: { apiId, keyId }, query }, tools: KeyOperationTools) {
-    const stored = await requireKey(tools, actor, keyId, query);
-    await refuseOtherApi(tools, actor, apiId, stored);
-    return withoutHiddenRights(tools, actor, await readLiveKey(tools, stored));
+  async handle({ actor, params: { apiId, keyId }, query }, services: KeyOperationServices) {
+    const stored = await requireKey(services, actor, keyId, query);
+    await refuseOtherApi(services, actor, apiId, stored);
+    return withoutHiddenRights(services, actor, await readLiveKey(services, stored));
   },
 });
 
@@ -111,12 +112,12 @@ export const updateKeyOfApi = operation({
   ...keyBody,
   returns: KeyEnvelope,
   problems: [problem.not_found, problem.hash_ambiguous, problem.organisation_key, problem.certificate_unknown],
-  async handle({ actor, params: { apiId, keyId }, query, body, audit }, tools: KeyOperationTools) {
-    const stored = await requireWritableKey(tools, actor, keyId, query);
+  async handle({ actor, params: { apiId, keyId }, query, body, audit }, services: KeyOperationServices) {
+    const stored = await requireWritableKey(services, actor, keyId, query);
     audit(stored.keyHash);
-    await refuseOtherApi(tools, actor, apiId, stored);
-    await refuseHiddenGrants(tools, actor, body, stored.key);
-    return changeKey(tools, stored, body, { suppressReset: query.suppress_reset });
+    await refuseOtherApi(services, actor, apiId, stored);
+    await refuseHiddenGrants(services, actor, body, stored.key);
+    return changeKey(services, stored, body, { suppressReset: query.suppress_reset });
   },
 });
 
@@ -131,12 +132,12 @@ export const deleteKeyOfApi = operation({
   query: lookupQuery,
   returns: statusResponse,
   problems: [problem.not_found, problem.hash_ambiguous, problem.organisation_key],
-  async handle({ actor, params: { apiId, keyId }, query, audit }, tools: KeyOperationTools) {
-    const stored = await requireWritableKey(tools, actor, keyId, query);
+  async handle({ actor, params: { apiId, keyId }, query, audit }, services: KeyOperationServices) {
+    const stored = await requireWritableKey(services, actor, keyId, query);
     audit(stored.keyHash);
-    await refuseOtherApi(tools, actor, apiId, stored);
-    await refuseHiddenGrants(tools, actor, stored.key);
-    if (!(await removeKey(tools, stored))) throw problem.not_found();
+    await refuseOtherApi(services, actor, apiId, stored);
+    await refuseHiddenGrants(services, actor, stored.key);
+    if (!(await removeKey(services, stored))) throw problem.not_found();
     return toStatus('Key deleted successfully');
   },
 });

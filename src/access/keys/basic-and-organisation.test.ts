@@ -21,7 +21,7 @@ function refused(answer: Answer, status: number, message: RegExp): void {
 
 /** The password as it is kept, read the way a gateway reads it. */
 async function keptPassword(app: TestApp, orgId: string, name: string): Promise<string> {
-  const stored = await app.application.installation.tools.keys.findByCredential(orgId, name);
+  const stored = await app.application.installation.services.keys.findByCredential(orgId, name);
   assert.equal(stored?.kind, 'basic');
   return stored.key.basic_auth_data?.password ?? '';
 }
@@ -175,7 +175,7 @@ onEveryEngine('organisation keys', app => {
     assert.equal((await ask('GET', `/api/keys/${orgId}`)).body.data.rate, 1);
     refused(await ask('PUT', `/api/keys/${orgId}`, rights('a1')), 403, /set by the operator/);
     refused(await ask('DELETE', `/api/keys/${orgId}`), 403, /set by the operator/);
-    const { keys } = app().application.installation.tools;
+    const { keys } = app().application.installation.services;
     assert.equal(await keys.findByCredential(orgId, orgId), undefined);
     const generated = (await admin('POST', '/admin/org/keys', {})).body;
     assert.equal(await keys.findByCredential(generated.data.org_id, generated.key_id), undefined);

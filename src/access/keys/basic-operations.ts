@@ -6,7 +6,7 @@ import { buildKeyId, changeKey, missingMember, putKey, readLiveKey, removeKey } 
 import {
   changeQuery,
   findBasicUser,
-  type KeyOperationTools,
+  type KeyOperationServices,
   refuseHiddenGrants,
   requireUser,
   withoutHiddenRights,
@@ -36,16 +36,16 @@ export const writeBasicUser = operation({
   ...keyBody,
   returns: KeyEnvelope,
   problems: [problem.exists],
-  async handle({ actor, params: { username }, body, audit }, tools: KeyOperationTools) {
+  async handle({ actor, params: { username }, body, audit }, services: KeyOperationServices) {
     refuseColon(username);
-    const keyId = buildKeyId(actor.orgId, username, tools.settings);
-    audit(tools.keys.hashOf(keyId));
+    const keyId = buildKeyId(actor.orgId, username, services.settings);
+    audit(services.keys.hashOf(keyId));
     const key = withUser(body, username);
-    const stored = await findBasicUser(tools.keys, actor.orgId, username);
-    await refuseHiddenGrants(tools, actor, key, ...(stored ? [stored.key] : []));
-    if (stored) return changeKey(tools, stored, key);
+    const stored = await findBasicUser(services.keys, actor.orgId, username);
+    await refuseHiddenGrants(services, actor, key, ...(stored ? [stored.key] : []));
+    if (stored) return changeKey(services, stored, key);
     if (!key.basic_auth_data?.password) throw createInvalidProblem([missingMember('basic_auth_data.password')]);
-    return (await putKey(tools, { orgId: actor.orgId, keyId, kind: 'basic' }, key)).issued;
+    return (await putKey(services, { orgId: actor.orgId, keyId, kind: 'basic' }, key)).issued;
   },
 });
 
@@ -59,9 +59,9 @@ export const getBasicUser = operation({
   params,
   returns: KeyEnvelope,
   problems: [problem.not_found],
-  async handle({ actor, params: { username } }, tools: KeyOperationTools) {
-    const stored = await requireUser(tools, actor, username);
-    return withoutHiddenRights(tools, actor, await readLiveKey(tools, stored));
+  async handle({ actor, params: { username } }, services: KeyOperationServices) {
+    const stored = await requireUser(services, actor, username);
+    return withoutHiddenRights(services, actor, await readLiveKey(services, stored));
   },
 });
 
@@ -77,11 +77,11 @@ export const updateBasicUser = operation({
   ...keyBody,
   returns: KeyEnvelope,
   problems: [problem.not_found, problem.certificate_unknown],
-  async handle({ actor, params: { username }, query, body, audit }, tools: KeyOperationTools) {
-    const stored = await requireUser(tools, actor, username);
+  async handle({ actor, params: { username }, query, body, audit }, services: KeyOperationServices) {
+    const stored = await requireUser(services, actor, username);
     audit(stored.keyHash);
-    await refuseHiddenGrants(tools, actor, body, stored.key);
-    return changeKey(tools, stored, withUser(body, username), { suppressReset: query.suppress_reset });
+    await refuseHiddenGrants(services, actor, body, stored.key);
+    return changeKey(services, stored, withUser(body, username), { suppressReset: query.suppress_reset });
   },
 });
 
@@ -95,11 +95,11 @@ export const deleteBasicUser = operation({
   params,
   returns: statusResponse,
   problems: [problem.not_found],
-  async handle({ actor, params: { username }, audit }, tools: KeyOperationTools) {
-    const stored = await requireUser(tools, actor, username);
+  async handle({ actor, params: { username }, audit }, services: KeyOperationServices) {
+    const stored = await requireUser(services, actor, username);
     audit(stored.keyHash);
-    await refuseHiddenGrants(tools, actor, stored.key);
-    if (!(await removeKey(tools, stored))) throw problem.not_found();
+    await refuseHiddenGrants(services, actor, stored.key);
+    if (!(await removeKey(services, stored))) throw problem.not_found();
     return toStatus('Key deleted successfully');
   },
 });

@@ -111,7 +111,7 @@ onEveryEngine('keys of the gateway API', app => {
     const made = await add({ basic_auth_data: { password } }, '/gw/keys/ann');
     assert.equal(made.key, `${orgId}ann`);
     const stored = async () => {
-      const { keys } = app().application.installation.tools;
+      const { keys } = app().application.installation.services;
       return (await keys.get(orgId, 'ann'))!.key.basic_auth_data!.password;
     };
     const before = await stored();

@@ -16,14 +16,14 @@ import {
   readLiveKey,
   removeKey,
 } from './issue.ts';
-import { booleanQuery, findUserIfAllowed, type KeyOperationTools } from './lookup.ts';
+import { booleanQuery, findUserIfAllowed, type KeyOperationServices } from './lookup.ts';
 import { problem } from './problems.ts';
 import { Key } from './schema.ts';
 import { isRecord } from './session.ts';
 import type { KeyKind, StoredKey } from './store.ts';
 
 /** Keys of the gateway API: authenticated by the gateway secret, across organisations. */
-export interface GatewayKeyTools extends KeyOperationTools, OwnerServices {}
+export interface GatewayKeyServices extends KeyOperationServices, OwnerServices {}
 
 const declared = { surface: 'gateway', noun: 'keys', permission: 'secret' } as const;
 const params = z.object({ keyID: z.string().describe('The id of the key, or its name') });
@@ -39,33 +39,33 @@ const writeQuery = z.object({ suppress_reset: booleanQuery.describe('1 leaves th
 const kindOf = ({ basic_auth_data }: Key): KeyKind => (basic_auth_data?.password ? 'basic' : 'token');
 
 /** Omits the id of a basic-auth user where ids are not stored: the caller chose the name. */
-const toReturnedId = ({ settings }: Pick<GatewayKeyTools, 'settings'>, kind: KeyKind, keyId: string) =>
+const toReturnedId = ({ settings }: Pick<GatewayKeyServices, 'settings'>, kind: KeyKind, keyId: string) =>
   kind === 'basic' && settings['keys.at_rest'] === 'hashed' ? '' : keyId;
 
-const toAddedResponse = (tools: GatewayKeyTools, kind: KeyKind, { key_id, key_hash }: IssuedKey) =>
-  toModified(toReturnedId(tools, kind, key_id), 'added', key_hash);
+const toAddedResponse = (services: GatewayKeyServices, kind: KeyKind, { key_id, key_hash }: IssuedKey) =>
+  toModified(toReturnedId(services, kind, key_id), 'added', key_hash);
 
-async function findOrganisation({ findApi }: GatewayKeyTools, { org_id, api_id }: z.output<typeof lookup>) {
+async function findOrganisation({ findApi }: GatewayKeyServices, { org_id, api_id }: z.output<typeof lookup>) {
   return org_id || (api_id ? (await findApi(api_id))?.orgId : undefined) || undefined;
 }
 
-async function lookUpKey(tools: GatewayKeyTools, text: string, query: z.output<typeof lookup>) {
-  const { keys, settings, defaultOrgId } = tools;
-  const namedOrgId = await findOrganisation(tools, query);
+async function lookUpKey(services: GatewayKeyServices, text: string, query: z.output<typeof lookup>) {
+  const { keys, settings, defaultOrgId } = services;
+  const namedOrgId = await findOrganisation(services, query);
   if (query.hashed) return keys.findByHash(namedOrgId, text);
   const orgId = namedOrgId ?? (await defaultOrgId());
-  if (query.username) return findUserIfAllowed(tools, orgId, text);
+  if (query.username) return findUserIfAllowed(services, orgId, text);
   const stored = (namedOrgId === undefined ? await keys.getAnywhere(text) : undefined) ?? (await keys.get(orgId, text));
   return stored ?? (settings['keys.at_rest'] === 'hashed' ? keys.findByHash(namedOrgId, text) : undefined);
 }
 
 async function requireAnyKey(
-  tools: GatewayKeyTools,
+  services: GatewayKeyServices,
   text: string,
   query: z.output<typeof lookup>,
   missing: ProblemFactory,
 ): Promise<StoredKey> {
-  const stored = await lookUpKey(tools, text, query);
+  const stored = await lookUpKey(services, text, query);
   if (!stored || stored.kind === 'organisation') throw missing();
   return stored;
 }
@@ -81,7 +81,7 @@ export const listGatewayKeys = operation({
     api_id: z.string().optional().describe('Keys that may call this API, by themselves or through a policy'),
   }),
   returns: z.object({ keys: z.array(z.string()) }),
-  async handle({ query: { filter, api_id: requestedApiId } }, { keys, organisations, findApi }: GatewayKeyTools) {
+  async handle({ query: { filter, api_id: requestedApiId } }, { keys, organisations, findApi }: GatewayKeyServices) {
     const api = requestedApiId ? await findApi(requestedApiId) : undefined;
     const apiId = api?.apiId ?? (requestedApiId || undefined);
     const filterOrgId = orgOfKey(filter);
@@ -101,12 +101,12 @@ export const addGatewayKey = operation({
   body: Key,
   returns: modifiedResponse,
   problems: [problem.exists],
-  async handle({ body, audit }, tools: GatewayKeyTools) {
-    const orgId = await resolveOwner(tools, body.org_id ?? '');
+  async handle({ body, audit }, services: GatewayKeyServices) {
+    const orgId = await resolveOwner(services, body.org_id ?? '');
     const kind = kindOf(body);
-    const issued = await issueKey(tools, orgId, body, { kind });
+    const issued = await issueKey(services, orgId, body, { kind });
     audit(issued.key_hash, orgId);
-    return toAddedResponse(tools, kind, issued);
+    return toAddedResponse(services, kind, issued);
   },
 });
 
@@ -121,14 +121,14 @@ export const putGatewayKey = operation({
   body: Key,
   returns: modifiedResponse,
   problems: [problem.exists, problem.certificate_unknown],
-  async handle({ params: { keyID }, query, body, audit }, tools: GatewayKeyTools) {
-    const orgId = await resolveOwner(tools, body.org_id ?? '');
+  async handle({ params: { keyID }, query, body, audit }, services: GatewayKeyServices) {
+    const orgId = await resolveOwner(services, body.org_id ?? '');
     const kind = kindOf(body);
-    const keyId = buildKeyId(orgId, keyID, tools.settings);
-    audit(tools.keys.hashOf(keyId), orgId);
+    const keyId = buildKeyId(orgId, keyID, services.settings);
+    audit(services.keys.hashOf(keyId), orgId);
     const options = { suppressReset: query.suppress_reset };
-    const { issued, action } = await putKey(tools, { orgId, keyId, kind }, body, options);
-    return toModified(toReturnedId(tools, kind, issued.key_id), action, issued.key_hash);
+    const { issued, action } = await putKey(services, { orgId, keyId, kind }, body, options);
+    return toModified(toReturnedId(services, kind, issued.key_id), action, issued.key_hash);
   },
 });
 
@@ -146,26 +146,26 @@ export const createGatewayKey = operation({
   body: Key,
   returns: modifiedResponse,
   problems: [problem.no_rights, problem.certificate_taken, problem.certificate_unknown],
-  async handle({ body, audit }, tools: GatewayKeyTools) {
-    if (grantsNothing(body) && !tools.settings['keys.allow_master_keys']) throw problem.no_rights();
-    const orgId = await resolveOwner(tools, body.org_id ?? '');
+  async handle({ body, audit }, services: GatewayKeyServices) {
+    if (grantsNothing(body) && !services.settings['keys.allow_master_keys']) throw problem.no_rights();
+    const orgId = await resolveOwner(services, body.org_id ?? '');
     const key = body.hmac_enabled ? { ...body, hmac_string: '' } : body;
     const kind = kindOf(key);
     const issued = key.certificate
-      ? await createBoundKey(tools, orgId, key)
-      : await issueKey(tools, orgId, key, { kind });
+      ? await createBoundKey(services, orgId, key)
+      : await issueKey(services, orgId, key, { kind });
     audit(issued.key_hash, orgId);
-    return toAddedResponse(tools, kind, issued);
+    return toAddedResponse(services, kind, issued);
   },
 });
 
 /** Creates the one key of a certificate. */
-async function createBoundKey(tools: GatewayKeyTools, orgId: string, key: Key): Promise<IssuedKey> {
-  const certificate = await tools.certificates.get(orgId, key.certificate ?? '');
+async function createBoundKey(services: GatewayKeyServices, orgId: string, key: Key): Promise<IssuedKey> {
+  const certificate = await services.certificates.get(orgId, key.certificate ?? '');
   if (!certificate) throw problem.certificate_unknown();
   const keyId = formatKeyId(orgId, certificate.id);
-  if (await tools.keys.getAnywhere(keyId)) throw problem.certificate_taken({ detail: { id: keyId } });
-  return createKeyWithId(tools, { orgId, keyId, kind: kindOf(key) }, key);
+  if (await services.keys.getAnywhere(keyId)) throw problem.certificate_taken({ detail: { id: keyId } });
+  return createKeyWithId(services, { orgId, keyId, kind: kindOf(key) }, key);
 }
 
 export const previewGatewayKey = operation({
@@ -176,8 +176,8 @@ export const previewGatewayKey = operation({
   about: 'Shows what a key would be with its policies applied; nothing is made.',
   body: Key,
   returns: Key,
-  async handle({ body }, tools: GatewayKeyTools) {
-    return (await previewKey(tools, await resolveOwner(tools, body.org_id ?? ''), body)).data;
+  async handle({ body }, services: GatewayKeyServices) {
+    return (await previewKey(services, await resolveOwner(services, body.org_id ?? ''), body)).data;
   },
 });
 
@@ -191,8 +191,8 @@ export const getGatewayKey = operation({
   query: lookup,
   returns: Key,
   problems: [problem.unknown, problem.hash_ambiguous],
-  async handle({ params: { keyID }, query }, tools: GatewayKeyTools) {
-    return (await readLiveKey(tools, await requireAnyKey(tools, keyID, query, problem.unknown))).data;
+  async handle({ params: { keyID }, query }, services: GatewayKeyServices) {
+    return (await readLiveKey(services, await requireAnyKey(services, keyID, query, problem.unknown))).data;
   },
 });
 
@@ -207,11 +207,11 @@ export const updateGatewayKey = operation({
   body: Key,
   returns: modifiedResponse,
   problems: [problem.unknown_to_change, problem.hash_ambiguous, problem.certificate_unknown],
-  async handle({ params: { keyID }, query, body, audit }, tools: GatewayKeyTools) {
-    const stored = await requireAnyKey(tools, keyID, query, problem.unknown_to_change);
+  async handle({ params: { keyID }, query, body, audit }, services: GatewayKeyServices) {
+    const stored = await requireAnyKey(services, keyID, query, problem.unknown_to_change);
     audit(stored.keyHash, stored.orgId);
-    const { key_id, key_hash } = await changeKey(tools, stored, body, { suppressReset: query.suppress_reset });
-    return toModified(toReturnedId(tools, stored.kind, key_id), 'modified', key_hash);
+    const { key_id, key_hash } = await changeKey(services, stored, body, { suppressReset: query.suppress_reset });
+    return toModified(toReturnedId(services, stored.kind, key_id), 'modified', key_hash);
   },
 });
 
@@ -225,10 +225,10 @@ export const deleteGatewayKey = operation({
   query: lookup,
   returns: modifiedResponse,
   problems: [problem.unknown_to_remove, problem.hash_ambiguous],
-  async handle({ params: { keyID }, query, audit }, tools: GatewayKeyTools) {
-    const stored = await requireAnyKey(tools, keyID, query, problem.unknown_to_remove);
+  async handle({ params: { keyID }, query, audit }, services: GatewayKeyServices) {
+    const stored = await requireAnyKey(services, keyID, query, problem.unknown_to_remove);
     audit(stored.keyHash, stored.orgId);
-    if (!(await removeKey(tools, stored))) throw problem.unknown_to_remove();
+    if (!(await removeKey(services, stored))) throw problem.unknown_to_remove();
     return toModified(keyID, 'deleted');
   },
 });
@@ -248,14 +248,14 @@ export const setGatewayKeyPolicies = operation({
   body: PolicyAssignment,
   returns: modifiedResponse,
   problems: [problem.unknown, problem.no_instruction, problem.hash_ambiguous],
-  async handle({ params: { hash }, body: { policy, apply_policies }, audit }, tools: GatewayKeyTools) {
+  async handle({ params: { hash }, body: { policy, apply_policies }, audit }, services: GatewayKeyServices) {
     const ids = apply_policies?.length ? apply_policies : [policy ?? ''].filter(Boolean);
     if (ids.length === 0) throw problem.no_instruction();
-    const stored = await tools.keys.findByHash(undefined, hash);
+    const stored = await services.keys.findByHash(undefined, hash);
     if (!stored || stored.kind === 'organisation') throw problem.unknown();
     audit(stored.keyHash, stored.orgId);
     const next = (key: Key) => ({ ...key, apply_policies: ids, apply_policy_id: '' });
-    const { key_hash } = await changeKey(tools, stored, next, { suppressReset: true });
+    const { key_hash } = await changeKey(services, stored, next, { suppressReset: true });
     return toModified(hash, 'updated', key_hash);
   },
 });

@@ -2,14 +2,14 @@ import { z } from 'zod';
 import type { OwnerServices } from '#apis/api/owner.ts';
 import { type OperationCall, operation } from '#operations/operation.ts';
 import { modifiedResponse, toModified } from '#operations/shapes.ts';
-import { type KeyTools, type PutKeyResult, putKey, readLiveKey, removeKey } from './issue.ts';
+import { type KeyServices, type PutKeyResult, putKey, readLiveKey, removeKey } from './issue.ts';
 import { booleanQuery } from './lookup.ts';
 import { problem } from './problems.ts';
 import { Key } from './schema.ts';
 import type { KeyStore } from './store.ts';
 
 /** Organisation limits of the gateway API. */
-export interface GatewayOrganisationKeyTools extends KeyTools, OwnerServices {}
+export interface GatewayOrganisationKeyServices extends KeyServices, OwnerServices {}
 
 const declared = { surface: 'gateway', noun: 'keys', permission: 'secret' } as const;
 const params = z.object({ orgID: z.string().describe('The id of the organisation') });
@@ -33,13 +33,13 @@ type WriteCall = OperationCall<z.output<typeof params>, z.output<typeof write.qu
 /** Upserts the limits, for POST and PUT; without reset_quota the quota period continues. */
 async function putLimits(
   { params: { orgID: orgId }, query, body, audit }: WriteCall,
-  tools: GatewayOrganisationKeyTools,
+  services: GatewayOrganisationKeyServices,
 ): Promise<PutKeyResult['action']> {
   audit(orgId);
-  if (!(await tools.organisations.get(orgId))) throw problem.organisation_key_unknown();
+  if (!(await services.organisations.get(orgId))) throw problem.organisation_key_unknown();
   if (body.org_id && body.org_id !== orgId) throw problem.organisation_changed({ detail: { id: orgId } });
   const identity = { orgId, keyId: orgId, kind: 'organisation' } as const;
-  const { action } = await putKey(tools, identity, body, { suppressReset: !query.reset_quota });
+  const { action } = await putKey(services, identity, body, { suppressReset: !query.reset_quota });
   audit(orgId, orgId);
   return action;
 }
@@ -52,7 +52,7 @@ export const listGatewayOrganisationKeys = operation({
   about: 'Lists the organisations that have limits, newest first.',
   query: z.object({ filter: z.string().max(1024).default('').describe('What the ids begin with') }),
   returns: z.object({ keys: z.array(z.string()) }),
-  async handle({ query: { filter } }, { keys }: GatewayOrganisationKeyTools) {
+  async handle({ query: { filter } }, { keys }: GatewayOrganisationKeyServices) {
     const { items } = await keys.organisationPage({ page: -1, size: 0 });
     return { keys: items.map(it => it.keyId).filter(id => id.startsWith(filter)) };
   },
@@ -67,8 +67,8 @@ export const getGatewayOrganisationKey = operation({
   params,
   returns: Key,
   problems: [problem.organisation_key_unknown],
-  async handle({ params: { orgID } }, tools: GatewayOrganisationKeyTools) {
-    return (await readLiveKey(tools, await requireOrganisationKey(tools.keys, orgID))).data;
+  async handle({ params: { orgID } }, services: GatewayOrganisationKeyServices) {
+    return (await readLiveKey(services, await requireOrganisationKey(services.keys, orgID))).data;
   },
 });
 
@@ -78,8 +78,8 @@ export const addGatewayOrganisationKey = operation({
   name: 'addGatewayOrganisationKey',
   method: 'POST',
   about: 'Sets the limits of an organisation, replacing earlier ones.',
-  handle: async (call, tools: GatewayOrganisationKeyTools) =>
-    toModified(call.params.orgID, await putLimits(call, tools)),
+  handle: async (call, services: GatewayOrganisationKeyServices) =>
+    toModified(call.params.orgID, await putLimits(call, services)),
 });
 
 export const updateGatewayOrganisationKey = operation({
@@ -88,8 +88,8 @@ export const updateGatewayOrganisationKey = operation({
   name: 'updateGatewayOrganisationKey',
   method: 'PUT',
   about: 'Replaces the limits of an organisation, or sets its first ones.',
-  async handle(call, tools: GatewayOrganisationKeyTools) {
-    await putLimits(call, tools);
+  async handle(call, services: GatewayOrganisationKeyServices) {
+    await putLimits(call, services);
     return toModified(call.params.orgID, 'modified');
   },
 });
@@ -103,11 +103,11 @@ export const deleteGatewayOrganisationKey = operation({
   params,
   returns: modifiedResponse,
   problems: [problem.organisation_key_unknown],
-  async handle({ params: { orgID }, audit }, tools: GatewayOrganisationKeyTools) {
+  async handle({ params: { orgID }, audit }, services: GatewayOrganisationKeyServices) {
     audit(orgID);
-    const stored = await requireOrganisationKey(tools.keys, orgID);
+    const stored = await requireOrganisationKey(services.keys, orgID);
     audit(orgID, stored.orgId);
-    if (!(await removeKey(tools, stored))) throw problem.organisation_key_unknown();
+    if (!(await removeKey(services, stored))) throw problem.organisation_key_unknown();
     return toModified(orgID, 'deleted');
   },
 });

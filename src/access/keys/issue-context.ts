@@ -75,7 +75,7 @@ interface ContextInput {
   readonly resolved: ResolvedPolicies;
 }
 
-interface ContextTools {
+interface ContextServices {
   findApis: FindApis;
   clock: Clock;
   settings: Settings;
@@ -83,7 +83,7 @@ interface ContextTools {
 
 /** Basic-auth users and organisation limits may have no rights; token keys only where the setting allows it. */
 export async function buildKeyContext(
-  { findApis, clock, settings }: ContextTools,
+  { findApis, clock, settings }: ContextServices,
   { orgId, key, kind, resolved }: ContextInput,
 ): Promise<KeyContext> {
   const rights = [key.access_rights ?? {}, ...[...resolved.byId.values()].map(rightsOf)];

@@ -26,7 +26,7 @@ import { type Key, keyEnvelope } from './schema.ts';
 import type { KeyKind, KeyStore, StoredKey } from './store.ts';
 
 /** Services for creating, changing and removing keys, shared by dashboard, gateway API and portal. */
-export interface KeyTools {
+export interface KeyServices {
   keys: KeyStore;
   policies: PolicyStore;
   certificates: CertificateStore;
@@ -77,28 +77,29 @@ function withHashedPassword({ key, passwordToHash }: PreparedKey, hash: string |
   return passwordToHash && hash ? withPassword(key, { password: hash, hash_type: hashType }) : key;
 }
 
-async function prepareNew(tools: KeyTools, orgId: string, sent: Key, kind: KeyKind, resolved: ResolvedPolicies) {
+async function prepareNew(services: KeyServices, orgId: string, sent: Key, kind: KeyKind, resolved: ResolvedPolicies) {
   refuseInactivePolicies(sent, resolved);
-  if (kind !== 'organisation') await refuseUnknownCertificate(tools.certificates, orgId, sent);
-  await refuseUnknownBindings(tools.certificates, orgId, sent);
-  const context = await buildKeyContext(tools, { orgId, key: sent, kind, resolved });
+  if (kind !== 'organisation') await refuseUnknownCertificate(services.certificates, orgId, sent);
+  await refuseUnknownBindings(services.certificates, orgId, sent);
+  const context = await buildKeyContext(services, { orgId, key: sent, kind, resolved });
   const prepared = prepareNewKey(sent, { ...context, ...(sent.hmac_string ? {} : { randomHex: createPublicId }) });
   return prepared.ok ? prepared : throwInvalidKey(prepared);
 }
 
 /** Issues a key. Where only hashes are stored, the response is the only place with its id. */
 export async function issueKey(
-  tools: KeyTools,
+  services: KeyServices,
   orgId: string,
   key: Key,
   { name, kind = 'token' }: IssueKeyOptions = {},
 ): Promise<IssuedKey> {
-  const keyId = name === undefined ? await createKeyId(tools, orgId, key) : buildKeyId(orgId, name, tools.settings);
-  return createKeyWithId(tools, { orgId, keyId, kind }, key);
+  const keyId =
+    name === undefined ? await createKeyId(services, orgId, key) : buildKeyId(orgId, name, services.settings);
+  return createKeyWithId(services, { orgId, keyId, kind }, key);
 }
 
 /** A certificate-bound key is looked up by certificate, so its id derives from it; others are random. */
-async function createKeyId({ certificates }: Pick<KeyTools, 'certificates'>, orgId: string, { certificate }: Key) {
+async function createKeyId({ certificates }: Pick<KeyServices, 'certificates'>, orgId: string, { certificate }: Key) {
   const bound = certificate ? await certificates.get(orgId, certificate) : undefined;
   return formatKeyId(orgId, bound ? bound.id : createPublicId());
 }
@@ -111,15 +112,15 @@ export interface KeyIdentity {
 
 /** Creates a key with this id. */
 export async function createKeyWithId(
-  tools: KeyTools,
+  services: KeyServices,
   { orgId, keyId, kind }: KeyIdentity,
   key: Key,
 ): Promise<IssuedKey> {
   const sent = { ...key, org_id: orgId };
-  const resolved = await resolvePolicies(tools, orgId, sent);
-  const prepared = await prepareNew(tools, orgId, sent, kind, resolved);
-  const createdAtMs = tools.clock.now();
-  const stored = await tools.keys.create({
+  const resolved = await resolvePolicies(services, orgId, sent);
+  const prepared = await prepareNew(services, orgId, sent, kind, resolved);
+  const createdAtMs = services.clock.now();
+  const stored = await services.keys.create({
     rowId: createDatabaseId(createdAtMs),
     orgId,
     kind,
@@ -128,14 +129,14 @@ export async function createKeyWithId(
     key: withHashedPassword(prepared, await hashSentPassword(sent)),
     policyIds: resolved.publicIds,
   });
-  await resetQuota(tools, stored, prepared.session, prepared.quotaScopes);
-  emitKeyEvent(tools, stored, 'TokenCreated', 'Key generated.');
+  await resetQuota(services, stored, prepared.session, prepared.quotaScopes);
+  emitKeyEvent(services, stored, 'TokenCreated', 'Key generated.');
   return toIssuedKey(stored);
 }
 
 /** Emits a key event; organisation limits are stored as keys but emit none. */
 function emitKeyEvent(
-  { emitEvent }: KeyTools,
+  { emitEvent }: KeyServices,
   { kind, orgId, keyHash }: StoredKey,
   event: EventName,
   message: string,
@@ -150,31 +151,31 @@ export interface PutKeyResult {
 
 /** Upserts a key by id. Of two concurrent writes the second replaces. */
 export async function putKey(
-  tools: KeyTools,
+  services: KeyServices,
   identity: KeyIdentity,
   key: Key,
   options: ChangeOptions = {},
 ): Promise<PutKeyResult> {
   const isSameKey = (it: StoredKey | undefined) => it?.kind === identity.kind && it.orgId === identity.orgId;
-  const existing = await tools.keys.getAnywhere(identity.keyId);
+  const existing = await services.keys.getAnywhere(identity.keyId);
   if (existing && !isSameKey(existing)) throw problem.exists();
-  if (existing) return { issued: await changeKey(tools, existing, key, options), action: 'modified' };
+  if (existing) return { issued: await changeKey(services, existing, key, options), action: 'modified' };
   try {
-    return { issued: await createKeyWithId(tools, identity, key), action: 'added' };
+    return { issued: await createKeyWithId(services, identity, key), action: 'added' };
   } catch (error) {
-    const concurrent = isExists(error) ? await tools.keys.getAnywhere(identity.keyId) : undefined;
+    const concurrent = isExists(error) ? await services.keys.getAnywhere(identity.keyId) : undefined;
     if (!concurrent || !isSameKey(concurrent)) throw error;
-    return { issued: await changeKey(tools, concurrent, key, options), action: 'modified' };
+    return { issued: await changeKey(services, concurrent, key, options), action: 'modified' };
   }
 }
 
 const isExists = (error: unknown) => error instanceof Problem && error.code === problem.exists.code;
 
 /** Dry run: the key with its policies applied, not stored. */
-export async function previewKey(tools: KeyTools, orgId: string, key: Key): Promise<IssuedKey> {
+export async function previewKey(services: KeyServices, orgId: string, key: Key): Promise<IssuedKey> {
   const sent = { ...key, org_id: orgId };
   const kind = sent.basic_auth_data?.password ? 'basic' : 'token';
-  const { effective } = await prepareNew(tools, orgId, sent, kind, await resolvePolicies(tools, orgId, sent));
+  const { effective } = await prepareNew(services, orgId, sent, kind, await resolvePolicies(services, orgId, sent));
   return keyEnvelope(effective, '', '');
 }
 
@@ -188,23 +189,23 @@ export type NextKey = Key | ((previous: Key) => Key);
 
 /** Replaces a key; its id, creation date, organisation, and a password not sent stay. */
 export async function changeKey(
-  tools: KeyTools,
+  services: KeyServices,
   stored: StoredKey,
   next: NextKey,
   { suppressReset = false }: ChangeOptions = {},
 ): Promise<IssuedKey> {
   const hash = typeof next === 'function' ? undefined : await hashSentPassword(next);
   let prepared: PreparedKey | undefined;
-  const changed = await tools.keys.change(stored, async previous => {
+  const changed = await services.keys.change(stored, async previous => {
     const sent = { ...(typeof next === 'function' ? next(previous) : next), org_id: stored.orgId };
-    const resolved = await resolvePolicies(tools, stored.orgId, sent);
+    const resolved = await resolvePolicies(services, stored.orgId, sent);
     refuseInactivePolicies(sent, resolved, previous);
-    prepared = await prepareChange(tools, stored, { previous, sent, resolved, suppressReset });
+    prepared = await prepareChange(services, stored, { previous, sent, resolved, suppressReset });
     return { key: withHashedPassword(prepared, hash), policyIds: resolved.publicIds };
   });
   if (!changed || !prepared) throw problem.not_found();
-  await resetQuota(tools, changed, prepared.session, prepared.quotaScopes);
-  emitKeyEvent(tools, changed, 'TokenUpdated', 'Key modified.');
+  await resetQuota(services, changed, prepared.session, prepared.quotaScopes);
+  emitKeyEvent(services, changed, 'TokenUpdated', 'Key modified.');
   return toIssuedKey(changed);
 }
 
@@ -215,38 +216,38 @@ interface KeyChange extends Required<ChangeOptions> {
 }
 
 async function prepareChange(
-  tools: KeyTools,
+  services: KeyServices,
   { orgId, kind }: StoredKey,
   { previous, sent, resolved, suppressReset }: KeyChange,
 ) {
-  const context = await buildKeyContext(tools, { orgId, key: sent, kind, resolved });
+  const context = await buildKeyContext(services, { orgId, key: sent, kind, resolved });
   // Organisation limits are no credential: no certificate binds them.
   const before = kind === 'organisation' ? { ...previous, certificate: sent.certificate } : previous;
   const prepared = prepareKeyUpdate(before, sent, { ...context, suppressReset });
   if (!prepared.ok) return throwInvalidKey(prepared);
   const { certificateToCheck: certificate } = prepared;
-  if (certificate && !(await tools.certificates.get(orgId, certificate))) throw problem.certificate_unknown();
-  await refuseUnknownBindings(tools.certificates, orgId, sent, previous);
+  if (certificate && !(await services.certificates.get(orgId, certificate))) throw problem.certificate_unknown();
+  await refuseUnknownBindings(services.certificates, orgId, sent, previous);
   return prepared;
 }
 
 /** Removes a key by id; false when the organisation has no such key. */
-export async function revokeKey(tools: KeyTools, orgId: string, keyId: string): Promise<boolean> {
-  const stored = await tools.keys.get(orgId, keyId);
-  return stored !== undefined && stored.kind !== 'organisation' && removeKey(tools, stored);
+export async function revokeKey(services: KeyServices, orgId: string, keyId: string): Promise<boolean> {
+  const stored = await services.keys.get(orgId, keyId);
+  return stored !== undefined && stored.kind !== 'organisation' && removeKey(services, stored);
 }
 
 /** Removes a key and clears its counters; false when it no longer exists. */
-export async function removeKey(tools: KeyTools, stored: StoredKey): Promise<boolean> {
-  const removed = await tools.keys.remove(stored);
-  await clearQuota(tools, stored);
-  if (removed) emitKeyEvent(tools, stored, 'TokenDeleted', 'Key deleted.');
+export async function removeKey(services: KeyServices, stored: StoredKey): Promise<boolean> {
+  const removed = await services.keys.remove(stored);
+  await clearQuota(services, stored);
+  if (removed) emitKeyEvent(services, stored, 'TokenDeleted', 'Key deleted.');
   return removed;
 }
 
 /** Key with its current quota counters. */
-export const readLiveKey = async (tools: KeyTools, stored: StoredKey): Promise<IssuedKey> =>
-  toIssuedKey(await withLiveQuota(tools, stored));
+export const readLiveKey = async (services: KeyServices, stored: StoredKey): Promise<IssuedKey> =>
+  toIssuedKey(await withLiveQuota(services, stored));
 
 /** ValidationError of a missing member. */
 export const missingMember = (path: string): ValidationError => ({ path, message: 'is required' });

@@ -268,18 +268,18 @@ onEveryEngine('keys', app => {
 
   test('issued keys are found by credential until revoked; every change raises the revision', async () => {
     const { orgId, ask } = await tenant(app());
-    const { tools, records } = app().application.installation;
+    const { services, records } = app().application.installation;
     const before = await records.revision();
-    const { key_id, key_hash, data } = await issueKey(tools, orgId, rights('a1'));
+    const { key_id, key_hash, data } = await issueKey(services, orgId, rights('a1'));
     assert.ok((await records.revision()) > before);
     assert.equal(data.org_id, orgId);
     assert.equal((await ask('GET', `/api/keys/${key_id}`)).body.key_hash, key_hash);
-    assert.equal((await tools.keys.findByCredential(orgId, key_id))?.keyHash, key_hash);
-    assert.equal(await tools.keys.findByCredential('another', key_id), undefined);
-    assert.equal(await revokeKey(tools, 'another', key_id), false);
-    assert.equal(await revokeKey(tools, orgId, key_id), true);
-    assert.equal(await revokeKey(tools, orgId, key_id), false);
-    assert.equal(await tools.keys.findByCredential(orgId, key_id), undefined);
+    assert.equal((await services.keys.findByCredential(orgId, key_id))?.keyHash, key_hash);
+    assert.equal(await services.keys.findByCredential('another', key_id), undefined);
+    assert.equal(await revokeKey(services, 'another', key_id), false);
+    assert.equal(await revokeKey(services, orgId, key_id), true);
+    assert.equal(await revokeKey(services, orgId, key_id), false);
+    assert.equal(await services.keys.findByCredential(orgId, key_id), undefined);
     assert.ok((await records.revision()) > before + 1);
   });
 

@@ -7,7 +7,7 @@ import type { KeyLimits, Session } from './session.ts';
 import type { StoredKey } from './store.ts';
 
 /** Quota counters of keys, read and reset by management operations. */
-export interface QuotaTools {
+export interface QuotaServices {
   policies: PolicyStore;
   counting: KeyCounters;
 }
@@ -18,7 +18,7 @@ const counterOwnerOfKey = ({ kind, keyId, digest }: CounterOwnerKey) =>
   kind === 'organisation' ? organisationOwner(keyId) : keyOwner(digest);
 
 /** Compiled session; undefined where the policies cannot be applied. */
-async function compileSession({ policies }: QuotaTools, { orgId, key }: StoredKey): Promise<Session | undefined> {
+async function compileSession({ policies }: QuotaServices, { orgId, key }: StoredKey): Promise<Session | undefined> {
   const byId = await policies.findByIds(orgId, policyIdsOf(key));
   const applied = applyPolicies(key, byId, { orgId, allowMasterKeys: true });
   return applied.ok ? applied.session : undefined;
@@ -26,7 +26,7 @@ async function compileSession({ policies }: QuotaTools, { orgId, key }: StoredKe
 
 /** Resets the counters of a key in these scopes. Organisation limits have one scope. */
 export async function resetQuota(
-  { counting }: Pick<QuotaTools, 'counting'>,
+  { counting }: Pick<QuotaServices, 'counting'>,
   stored: CounterOwnerKey,
   session: Session,
   scopes: readonly string[],
@@ -36,21 +36,21 @@ export async function resetQuota(
 }
 
 /** Resets all counters of a key. */
-export async function clearQuota(tools: QuotaTools, stored: StoredKey): Promise<void> {
-  const session = await compileSession(tools, stored);
+export async function clearQuota(services: QuotaServices, stored: StoredKey): Promise<void> {
+  const session = await compileSession(services, stored);
   if (!session) return;
   const scopes = new Set(['', ...[...session.rights.values()].map(right => right.scope)]);
-  await resetQuota(tools, stored, session, [...scopes]);
+  await resetQuota(services, stored, session, [...scopes]);
 }
 
 /** The key with its current quota_remaining and quota_renews. */
-export async function withLiveQuota(tools: QuotaTools, stored: StoredKey): Promise<StoredKey> {
-  const session = await compileSession(tools, stored);
+export async function withLiveQuota(services: QuotaServices, stored: StoredKey): Promise<StoredKey> {
+  const session = await compileSession(services, stored);
   if (!session) return stored;
   const { key } = stored;
   const owner = counterOwnerOfKey(stored);
   const live = (scope: string, quota: KeyLimits['quota']) =>
-    readQuota(tools.counting, quotaCounter(owner, scope), quota);
+    readQuota(services.counting, quotaCounter(owner, scope), quota);
   const rights = Object.entries(key.access_rights ?? {}).map(async ([apiId, right]) => {
     const granted = session.rights.get(apiId);
     if (!granted || !limitIsSet(right.limit)) return [apiId, right] as const;

@@ -6,14 +6,14 @@ import { type FindApi, resolvePublicApiId } from '../api-lookup.ts';
 import { grantsHidden, isVisible, withoutHidden } from '../hidden-rights.ts';
 import { policyIdsOf } from '../policies/apply-policies.ts';
 import { formatKeyId } from './ids.ts';
-import type { IssuedKey, KeyTools } from './issue.ts';
+import type { IssuedKey, KeyServices } from './issue.ts';
 import { problem } from './problems.ts';
 import type { Key } from './schema.ts';
 import type { KeyStore, StoredKey } from './store.ts';
 
 /** Key lookup by path and query. */
 
-export interface KeyOperationTools extends KeyTools {
+export interface KeyOperationServices extends KeyServices {
   findApi: FindApi;
   ownership: Ownership;
 }
@@ -37,7 +37,7 @@ export const changeQuery = lookupQuery.extend({
 export const keyParams = z.object({ keyId: z.string().describe('The id of the key, or its name') });
 
 async function lookUpKey(
-  { keys, settings }: Pick<KeyTools, 'keys' | 'settings'>,
+  { keys, settings }: Pick<KeyServices, 'keys' | 'settings'>,
   orgId: string,
   text: string,
   { hashed, auto_guess, username }: Lookup,
@@ -51,7 +51,7 @@ async function lookUpKey(
 
 /** Finds a basic-auth user by name, where the setting allows it. */
 export async function findUserIfAllowed(
-  { keys, settings }: Pick<KeyTools, 'keys' | 'settings'>,
+  { keys, settings }: Pick<KeyServices, 'keys' | 'settings'>,
   orgId: string,
   username: string,
 ): Promise<StoredKey | undefined> {
@@ -66,26 +66,26 @@ export async function findBasicUser(keys: KeyStore, orgId: string, username: str
 
 /** Finds the key in a path, in the caller's organisation, or throws. */
 export async function requireKey(
-  tools: Pick<KeyOperationTools, 'keys' | 'settings' | 'ownership'>,
+  services: Pick<KeyOperationServices, 'keys' | 'settings' | 'ownership'>,
   actor: Actor,
   keyId: string,
   query: Lookup,
 ): Promise<StoredKey> {
-  return requireVisible(tools, actor, await lookUpKey(tools, actor.orgId, keyId, query));
+  return requireVisible(services, actor, await lookUpKey(services, actor.orgId, keyId, query));
 }
 
 /** Finds the basic-auth user in a path, in the caller's organisation, or throws. */
 export async function requireUser(
-  tools: Pick<KeyOperationTools, 'keys' | 'ownership'>,
+  services: Pick<KeyOperationServices, 'keys' | 'ownership'>,
   actor: Actor,
   username: string,
 ): Promise<StoredKey> {
-  return requireVisible(tools, actor, await findBasicUser(tools.keys, actor.orgId, username));
+  return requireVisible(services, actor, await findBasicUser(services.keys, actor.orgId, username));
 }
 
 /** A key whose APIs are all hidden from the caller is not found. */
 async function requireVisible(
-  { keys, ownership }: Pick<KeyOperationTools, 'keys' | 'ownership'>,
+  { keys, ownership }: Pick<KeyOperationServices, 'keys' | 'ownership'>,
   actor: Actor,
   stored: StoredKey | undefined,
 ): Promise<StoredKey> {
@@ -96,7 +96,7 @@ async function requireVisible(
 
 /** Refuses a write of a key that grants, directly or through a policy, APIs the caller does not own. */
 export async function refuseHiddenGrants(
-  { policies, ownership }: Pick<KeyOperationTools, 'policies' | 'ownership'>,
+  { policies, ownership }: Pick<KeyOperationServices, 'policies' | 'ownership'>,
   actor: Actor,
   ...keys: readonly Key[]
 ): Promise<void> {
@@ -109,7 +109,7 @@ export async function refuseHiddenGrants(
 
 /** Removes rights to hidden APIs from a response. */
 export async function withoutHiddenRights(
-  { ownership }: Pick<KeyOperationTools, 'ownership'>,
+  { ownership }: Pick<KeyOperationServices, 'ownership'>,
   actor: Actor,
   issued: IssuedKey,
 ): Promise<IssuedKey> {
@@ -134,11 +134,11 @@ export async function resolveApiId({ findApi }: { findApi: FindApi }, actor: Act
 
 /** A key without access to the API of the path is not found there. */
 export async function refuseOtherApi(
-  tools: Pick<KeyOperationTools, 'keys' | 'findApi'>,
+  services: Pick<KeyOperationServices, 'keys' | 'findApi'>,
   actor: Actor,
   apiId: string,
   stored: StoredKey,
 ): Promise<void> {
-  const resolvedId = await resolveApiId(tools, actor, apiId);
-  if (resolvedId !== undefined && !(await tools.keys.hasRight(stored, resolvedId))) throw problem.not_found();
+  const resolvedId = await resolveApiId(services, actor, apiId);
+  if (resolvedId !== undefined && !(await services.keys.hasRight(stored, resolvedId))) throw problem.not_found();
 }

@@ -7,7 +7,7 @@ import { changeKey, issueKey, missingMember, previewKey, readLiveKey, removeKey,
 import {
   booleanQuery,
   changeQuery,
-  type KeyOperationTools,
+  type KeyOperationServices,
   keyParams,
   lookupQuery,
   refuseHiddenGrants,
@@ -31,10 +31,10 @@ export const createKey = operation({
   ...keyBody,
   returns: KeyEnvelope,
   problems: [problem.exists],
-  async handle({ actor, query, body, audit }, tools: KeyOperationTools) {
-    await refuseHiddenGrants(tools, actor, body);
+  async handle({ actor, query, body, audit }, services: KeyOperationServices) {
+    await refuseHiddenGrants(services, actor, body);
     if (!query.basic_auth) {
-      const issued = await issueKey(tools, actor.orgId, body);
+      const issued = await issueKey(services, actor.orgId, body);
       audit(issued.key_hash);
       return issued;
     }
@@ -42,7 +42,7 @@ export const createKey = operation({
     const missing = [user ? [] : ['user'], password ? [] : ['password']].flat();
     if (!user || missing.length > 0)
       throw createInvalidProblem(missing.map(name => missingMember(`basic_auth_data.${name}`)));
-    const issued = await issueKey(tools, actor.orgId, body, { name: user, kind: 'basic' });
+    const issued = await issueKey(services, actor.orgId, body, { name: user, kind: 'basic' });
     audit(issued.key_hash);
     return issued;
   },
@@ -59,10 +59,10 @@ export const createCustomKey = operation({
   ...keyBody,
   returns: KeyEnvelope,
   problems: [problem.exists],
-  async handle({ actor, params: { keyId: name }, body, audit }, tools: KeyOperationTools) {
-    await refuseHiddenGrants(tools, actor, body);
+  async handle({ actor, params: { keyId: name }, body, audit }, services: KeyOperationServices) {
+    await refuseHiddenGrants(services, actor, body);
     const kind = body.basic_auth_data?.password ? 'basic' : 'token';
-    const issued = await issueKey(tools, actor.orgId, body, { name, kind });
+    const issued = await issueKey(services, actor.orgId, body, { name, kind });
     audit(issued.key_hash);
     return issued;
   },
@@ -79,9 +79,9 @@ export const getKey = operation({
   query: lookupQuery,
   returns: KeyEnvelope,
   problems: [problem.not_found, problem.hash_ambiguous],
-  async handle({ actor, params: { keyId }, query }, tools: KeyOperationTools) {
-    const key = await readLiveKey(tools, await requireKey(tools, actor, keyId, query));
-    return withoutHiddenRights(tools, actor, key);
+  async handle({ actor, params: { keyId }, query }, services: KeyOperationServices) {
+    const key = await readLiveKey(services, await requireKey(services, actor, keyId, query));
+    return withoutHiddenRights(services, actor, key);
   },
 });
 
@@ -97,11 +97,11 @@ export const updateKey = operation({
   ...keyBody,
   returns: KeyEnvelope,
   problems: [problem.not_found, problem.hash_ambiguous, problem.organisation_key, problem.certificate_unknown],
-  async handle({ actor, params: { keyId }, query, body, audit }, tools: KeyOperationTools) {
-    const stored = await requireWritableKey(tools, actor, keyId, query);
+  async handle({ actor, params: { keyId }, query, body, audit }, services: KeyOperationServices) {
+    const stored = await requireWritableKey(services, actor, keyId, query);
     audit(stored.keyHash);
-    await refuseHiddenGrants(tools, actor, body, stored.key);
-    return changeKey(tools, stored, body, { suppressReset: query.suppress_reset });
+    await refuseHiddenGrants(services, actor, body, stored.key);
+    return changeKey(services, stored, body, { suppressReset: query.suppress_reset });
   },
 });
 
@@ -116,11 +116,11 @@ export const deleteKey = operation({
   query: lookupQuery,
   returns: statusResponse,
   problems: [problem.not_found, problem.hash_ambiguous, problem.organisation_key],
-  async handle({ actor, params: { keyId }, query, audit }, tools: KeyOperationTools) {
-    const stored = await requireWritableKey(tools, actor, keyId, query);
+  async handle({ actor, params: { keyId }, query, audit }, services: KeyOperationServices) {
+    const stored = await requireWritableKey(services, actor, keyId, query);
     audit(stored.keyHash);
-    await refuseHiddenGrants(tools, actor, stored.key);
-    if (!(await removeKey(tools, stored))) throw problem.not_found();
+    await refuseHiddenGrants(services, actor, stored.key);
+    if (!(await removeKey(services, stored))) throw problem.not_found();
     return toStatus('Key deleted successfully');
   },
 });
@@ -134,7 +134,7 @@ export const listKeysDetailed = operation({
   permission: 'keys:read',
   query: z.object({ q: z.string().max(1024).optional().describe('Part of the key’s id'), p: pageNumber }),
   returns: z.object({ keys: z.array(KeyEnvelope), pages: z.int() }),
-  async handle({ actor, query: { q, p } }, { keys, settings, ownership }: KeyOperationTools) {
+  async handle({ actor, query: { q, p } }, { keys, settings, ownership }: KeyOperationServices) {
     const hidden = await ownership.findHidden(actor);
     const keyQuery = { q, page: p, size: settings['management.page_size'], hiddenApis: hidden.apiIds };
     const { items, pages } = await keys.page(actor.orgId, keyQuery);
@@ -151,9 +151,9 @@ export const previewKeyOperation = operation({
   permission: 'keys:read',
   ...keyBody,
   returns: KeyEnvelope,
-  async handle({ actor, body }, tools: KeyOperationTools) {
-    await refuseHiddenGrants(tools, actor, body);
-    return withoutHiddenRights(tools, actor, await previewKey(tools, actor.orgId, body));
+  async handle({ actor, body }, services: KeyOperationServices) {
+    await refuseHiddenGrants(services, actor, body);
+    return withoutHiddenRights(services, actor, await previewKey(services, actor.orgId, body));
   },
 });
 

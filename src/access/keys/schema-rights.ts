@@ -83,7 +83,7 @@ export const AccessRight = z
     json_rpc_methods: nullableList(JsonRpcMethod),
     json_rpc_methods_access_rights: AccessRules,
     mcp_primitives: nullableList(z.looseObject({ type: wireText, name: wireText }).partial()),
-    mcp_access_rights: nullableObject({ tools: AccessRules, resources: AccessRules, prompts: AccessRules }),
+    mcp_access_rights: nullableObject({ services: AccessRules, resources: AccessRules, prompts: AccessRules }),
   })
   .partial();
 export type AccessRight = z.infer<typeof AccessRight>;

@@ -28,7 +28,7 @@ export type GrantConsentResult =
 /** Issues a code or a token. The OAuth provider of the API does; supplied where the product is wired. */
 export type GrantConsent = (request: ConsentRequest) => Promise<GrantConsentResult>;
 
-export interface ConsentTools {
+export interface ConsentServices {
   findApi: FindApi;
   policies: PolicyStore;
   ownership: Ownership;
@@ -63,11 +63,11 @@ const Granted = z.object({
 });
 
 /** Key rules define a key, so they need `keys:write` and may name only APIs the caller may see. */
-async function readKeyRules(rules: string | object, actor: Actor, tools: ConsentTools): Promise<string> {
+async function readKeyRules(rules: string | object, actor: Actor, services: ConsentServices): Promise<string> {
   const key = validate(Key, typeof rules === 'string' ? parseUniqueJson(rules) : rules, 'key_rules');
   if (!hasPermission(actor, 'keys:write'))
     throw operationProblem.not_permitted({ detail: { permission: 'keys:write' } });
-  await refuseHiddenGrants(tools, actor, key);
+  await refuseHiddenGrants(services, actor, key);
   return JSON.stringify(key);
 }
 
@@ -85,16 +85,16 @@ export const authorizeOauthClient = operation({
   body: Consent,
   returns: Granted,
   problems: [accessProblem.api_not_found, problem.api_without_tokens, problem.api_inactive, problem.consent_refused],
-  async handle({ actor, params, body, audit }, tools: ConsentTools) {
+  async handle({ actor, params, body, audit }, services: ConsentServices) {
     const { key_rules, ...parameterMembers } = body;
     audit(body.client_id);
-    const api = await tools.findApi(params.apiId, actor.orgId);
+    const api = await services.findApi(params.apiId, actor.orgId);
     if (!api) throw accessProblem.api_not_found();
-    const rules = key_rules ? { key_rules: await readKeyRules(key_rules, actor, tools) } : {};
+    const rules = key_rules ? { key_rules: await readKeyRules(key_rules, actor, services) } : {};
     const parameters = Object.fromEntries(
       Object.entries({ ...parameterMembers, ...rules }).filter(([, it]) => it !== undefined),
     );
-    const result = await tools.grantConsent({ orgId: actor.orgId, apiId: api.apiId, parameters });
+    const result = await services.grantConsent({ orgId: actor.orgId, apiId: api.apiId, parameters });
     if ('error' in result) throw problem.consent_refused({ detail: { ...result } });
     return result.granted as z.input<typeof Granted>;
   },

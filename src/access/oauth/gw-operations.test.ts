@@ -25,7 +25,7 @@ function refused({ status, body, text }: Answer, expected: number, message: stri
 /** An organisation with APIs of its own. */
 async function shop(app: TestApp) {
   const { orgId, accessKey } = await app.stranger();
-  const { tools } = app.application.installation;
+  const { services } = app.application.installation;
   const ask = (method: string, path: string, body?: unknown) =>
     app.ask(method, path, body === undefined ? {} : { body });
   const api = async (more: object = { use_oauth2: true }) => {
@@ -56,7 +56,7 @@ async function shop(app: TestApp) {
   };
   /** Tokens as the provider keeps them. */
   const tokens = async (apiId: string, clientId: string, count = 1, livesMs = hourMs) => {
-    const nowMs = app.application.installation.tools.clock.now();
+    const nowMs = app.application.installation.services.clock.now();
     const grant = { orgId, apiId, clientId, grantId: createPublicId(), owner: '', scope: '' };
     const made = Array.from({ length: count }, () => ({
       access: orgId + createPublicId(),
@@ -65,7 +65,7 @@ async function shop(app: TestApp) {
     for (const { access, refresh } of made) {
       rememberSecrets({ access, refresh });
       const kept = { expiresAtMs: nowMs + livesMs, key: {} };
-      await tools.oauthTokens.insert(
+      await services.oauthTokens.insert(
         grant,
         [
           { kind: 'access', token: access, ...kept },
@@ -77,8 +77,8 @@ async function shop(app: TestApp) {
     return made;
   };
   const known = async (apiId: string, { access, refresh }: { access: string; refresh: string }) => [
-    (await tools.oauthTokens.find(apiId, 'access', access)) !== undefined,
-    (await tools.oauthTokens.find(apiId, 'refresh', refresh)) !== undefined,
+    (await services.oauthTokens.find(apiId, 'access', access)) !== undefined,
+    (await services.oauthTokens.find(apiId, 'refresh', refresh)) !== undefined,
   ];
   return { orgId, ask, api, policy, client, tokens, known };
 }

@@ -8,7 +8,7 @@ import { rightsOf } from '../policies/schema.ts';
 import { problem as accessProblem } from '../problems.ts';
 import type { OauthCodeStore } from './code-store.ts';
 import { newClient } from './new-client.ts';
-import type { OauthTools } from './operations.ts';
+import type { OauthServices } from './operations.ts';
 import { problem } from './problems.ts';
 import { revokeClient } from './revocation.ts';
 import {
@@ -22,7 +22,7 @@ import {
 import type { OauthTokenStore } from './token-store.ts';
 
 /** OAuth clients of the gateway API: authenticated by the gateway secret, across organisations. */
-export interface GatewayOauthTools extends OauthTools {
+export interface GatewayOauthServices extends OauthServices {
   records: Records;
   oauthTokens: OauthTokenStore;
   oauthCodes: OauthCodeStore;
@@ -39,20 +39,20 @@ const acceptsTokens = ({ authTypes }: ApiSummary) => authTypes.includes('oauth')
 
 /** The API in `api_id`, or every API of the policy that accepts tokens. */
 async function findClientApis(
-  tools: GatewayOauthTools,
+  services: GatewayOauthServices,
   { api_id, policy_id }: OauthClientWrite,
 ): Promise<ApiSummary[]> {
   if (typeof api_id === 'string' && api_id !== '') {
-    const api = await tools.findApi(api_id);
+    const api = await services.findApi(api_id);
     if (!api) throw problem.api_unknown();
     if (!acceptsTokens(api)) throw problem.api_without_tokens();
-    if (policy_id && !(await tools.policies.get(api.orgId, policy_id))) throw problem.policy_missing();
+    if (policy_id && !(await services.policies.get(api.orgId, policy_id))) throw problem.policy_missing();
     return [api];
   }
   if (!policy_id) throw problem.api_missing();
-  const policy = await findPolicyInAnyOrganisation(tools, policy_id);
+  const policy = await findPolicyInAnyOrganisation(services, policy_id);
   if (!policy) throw problem.policy_missing();
-  const granted = await tools.findApis(policy.org_id, Object.keys(rightsOf(policy)));
+  const granted = await services.findApis(policy.org_id, Object.keys(rightsOf(policy)));
   const apis = [...granted.values()].filter(acceptsTokens);
   if (apis.length === 0) throw problem.api_missing();
   return apis;
@@ -73,16 +73,16 @@ export const createGatewayOauthClient = operation({
     problem.policy_missing,
     problem.client_exists,
   ],
-  async handle({ body, audit }, tools: GatewayOauthTools) {
-    const [first, ...more] = (await findClientApis(tools, body)) as [ApiSummary, ...ApiSummary[]];
-    const nowMs = tools.clock.now();
+  async handle({ body, audit }, services: GatewayOauthServices) {
+    const [first, ...more] = (await findClientApis(services, body)) as [ApiSummary, ...ApiSummary[]];
+    const nowMs = services.clock.now();
     const client = newClient(body, first.apiId, first.orgId, nowMs);
     const { client_id, secret } = client;
     audit(client_id, first.orgId);
     const same = more.map(({ apiId, orgId }) => newClient({ ...body, client_id, secret }, apiId, orgId, nowMs));
-    await tools.oauthClients.insert(client, ...same);
+    await services.oauthClients.insert(client, ...same);
     // Revoke tokens of an earlier client with this id: they must not become valid again.
-    for (const { api_id } of [client, ...same]) await revokeClient(tools, api_id, client_id);
+    for (const { api_id } of [client, ...same]) await revokeClient(services, api_id, client_id);
     return toClientView(client);
   },
 });
@@ -96,7 +96,7 @@ export const listGatewayOauthClients = operation({
   params: apiParams,
   returns: z.array(OauthClient),
   problems: [accessProblem.api_not_found],
-  async handle({ params: { apiID } }, { findApi, oauthClients }: GatewayOauthTools) {
+  async handle({ params: { apiID } }, { findApi, oauthClients }: GatewayOauthServices) {
     const api = await findApi(apiID);
     if (!api) throw accessProblem.api_not_found();
     const { items } = await oauthClients.page(api.apiId, { page: -1, size: 0 });
@@ -106,7 +106,7 @@ export const listGatewayOauthClients = operation({
 
 /** Finds the client in the path; an unknown API has no clients. */
 export async function requireClient(
-  { findApi, oauthClients }: Pick<GatewayOauthTools, 'findApi' | 'oauthClients'>,
+  { findApi, oauthClients }: Pick<GatewayOauthServices, 'findApi' | 'oauthClients'>,
   { apiID, clientID }: z.output<typeof params>,
 ): Promise<StoredClient> {
   const api = await findApi(apiID);
@@ -124,7 +124,8 @@ export const getGatewayOauthClient = operation({
   params,
   returns: OauthClient,
   problems: [problem.client_not_found],
-  handle: async ({ params: named }, tools: GatewayOauthTools) => toClientView(await requireClient(tools, named)),
+  handle: async ({ params: named }, services: GatewayOauthServices) =>
+    toClientView(await requireClient(services, named)),
 });
 
 const changeable = ['redirect_uri', 'policy_id', 'meta_data', 'description', 'client_name'] as const;
@@ -148,20 +149,20 @@ export const updateGatewayOauthClient = operation({
     problem.policy_not_found,
     problem.policy_without_api,
   ],
-  async handle({ params: { apiID, clientID }, body, audit }, tools: GatewayOauthTools) {
+  async handle({ params: { apiID, clientID }, body, audit }, services: GatewayOauthServices) {
     audit(clientID);
-    const api = await tools.findApi(apiID);
+    const api = await services.findApi(apiID);
     if (!api) throw accessProblem.api_not_found();
     audit(clientID, api.orgId);
-    if (body.policy_id) await refusePolicyWithoutApi(tools, api, body.policy_id);
+    if (body.policy_id) await refusePolicyWithoutApi(services, api, body.policy_id);
     const { apiId } = api;
-    const changed = await tools.records.write(async () => {
+    const changed = await services.records.write(async () => {
       let before = '';
-      const next = await tools.oauthClients.change(apiId, clientID, client => {
+      const next = await services.oauthClients.change(apiId, clientID, client => {
         before = client.policy_id;
         return { ...client, ...pickChanges(body) };
       });
-      if (next && next.policy_id !== before) await revokeClient(tools, apiId, clientID);
+      if (next && next.policy_id !== before) await revokeClient(services, apiId, clientID);
       return next;
     });
     if (!changed) throw problem.client_not_found();
@@ -171,7 +172,7 @@ export const updateGatewayOauthClient = operation({
 
 /** Refuses a policy that does not grant the client's API: its tokens would be useless. */
 async function refusePolicyWithoutApi(
-  { policies }: GatewayOauthTools,
+  { policies }: GatewayOauthServices,
   { apiId, orgId }: ApiSummary,
   id: string,
 ): Promise<void> {
@@ -189,13 +190,13 @@ export const deleteGatewayOauthClient = operation({
   params,
   returns: modifiedResponse,
   problems: [problem.client_not_found],
-  async handle({ params: named, audit }, tools: GatewayOauthTools) {
+  async handle({ params: named, audit }, services: GatewayOauthServices) {
     audit(named.clientID);
-    const { api_id, client_id, org_id } = await requireClient(tools, named);
+    const { api_id, client_id, org_id } = await requireClient(services, named);
     audit(client_id, org_id);
-    const removed = await tools.records.write(async () => {
-      await revokeClient(tools, api_id, client_id);
-      return tools.oauthClients.remove(api_id, client_id);
+    const removed = await services.records.write(async () => {
+      await revokeClient(services, api_id, client_id);
+      return services.oauthClients.remove(api_id, client_id);
     });
     if (!removed) throw problem.client_not_found();
     return toModified(client_id, 'deleted');
@@ -211,7 +212,7 @@ export const listGatewayOauthClientApis = operation({
   params: z.object({ clientID: params.shape.clientID }),
   query: z.object({ orgID: z.string().min(1, 'is required').describe('The organisation of the client') }),
   returns: z.array(z.string()),
-  async handle({ params: { clientID }, query: { orgID } }, { oauthClients }: GatewayOauthTools) {
+  async handle({ params: { clientID }, query: { orgID } }, { oauthClients }: GatewayOauthServices) {
     return (await oauthClients.findByClientId(clientID, orgID)).map(client => client.api_id);
   },
 });

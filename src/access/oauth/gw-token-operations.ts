@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
 import { messageResponse, modifiedResponse, toModified, toOkMessage, toPageRequest } from '#operations/shapes.ts';
-import { type GatewayOauthTools, requireClient } from './gw-operations.ts';
+import { type GatewayOauthServices, requireClient } from './gw-operations.ts';
 import { problem } from './problems.ts';
 import { revokeClient, revokeToken } from './revocation.ts';
 
@@ -30,14 +30,14 @@ export const listGatewayOauthTokens = operation({
   query: z.object({ page: z.string().optional().describe('From 1; a list without pages when left out') }),
   returns: z.union([z.array(Token), TokenPage]),
   problems: [problem.client_not_found],
-  async handle({ params, query: { page } }, tools: GatewayOauthTools) {
-    const { api_id, client_id } = await requireClient(tools, params);
-    const nowMs = tools.clock.now();
+  async handle({ params, query: { page } }, services: GatewayOauthServices) {
+    const { api_id, client_id } = await requireClient(services, params);
+    const nowMs = services.clock.now();
     const listPage = (number: number, size: number) =>
-      tools.oauthTokens.listValid(api_id, client_id, nowMs, toPageRequest(number, size));
+      services.oauthTokens.listValid(api_id, client_id, nowMs, toPageRequest(number, size));
     if (page === undefined) return listPage(1, maxListedTokens);
     const page_num = parsePage(page);
-    const total = await tools.oauthTokens.countValid(api_id, client_id, nowMs);
+    const total = await services.oauthTokens.countValid(api_id, client_id, nowMs);
     const page_total = Math.max(1, Math.ceil(total / pageSize));
     return { Pagination: { page_num, page_total, page_size: pageSize }, Tokens: await listPage(page_num, pageSize) };
   },
@@ -58,14 +58,14 @@ export const deleteGatewayRefreshToken = operation({
     problem.refresh_not_enabled,
     problem.refresh_unknown,
   ],
-  async handle({ params: { token }, query: { api_id }, audit }, tools: GatewayOauthTools) {
+  async handle({ params: { token }, query: { api_id }, audit }, services: GatewayOauthServices) {
     if (api_id === '') throw problem.refresh_api_missing();
     audit(api_id);
-    const api = await tools.findApi(api_id);
+    const api = await services.findApi(api_id);
     if (!api) throw problem.refresh_api_unknown();
     audit(api.apiId, api.orgId);
     if (!api.authTypes.includes('oauth')) throw problem.refresh_not_enabled();
-    if ((await tools.oauthTokens.remove(api.apiId, 'refresh', token)) === 0) throw problem.refresh_unknown();
+    if ((await services.oauthTokens.remove(api.apiId, 'refresh', token)) === 0) throw problem.refresh_unknown();
     return toModified(token, 'deleted');
   },
 });
@@ -90,15 +90,15 @@ export const revokeGatewayToken = operation({
   problems: [problem.token_missing, problem.client_id_missing, problem.client_unknown],
   async handle(
     { body: { token, client_id: clientId, org_id, token_type_hint: hint }, audit },
-    tools: GatewayOauthTools,
+    services: GatewayOauthServices,
   ) {
     if (token === '') throw problem.token_missing();
     if (clientId === '') throw problem.client_id_missing();
     audit(clientId);
-    const clients = await tools.oauthClients.findByClientId(clientId, org_id);
+    const clients = await services.oauthClients.findByClientId(clientId, org_id);
     if (clients.length === 0) throw problem.client_unknown();
     audit(clientId, clients[0]!.org_id);
-    for (const { api_id } of clients) await revokeToken(tools, api_id, { token, hint, clientId });
+    for (const { api_id } of clients) await revokeToken(services, api_id, { token, hint, clientId });
     return toOkMessage('token revoked successfully');
   },
 });
@@ -118,18 +118,18 @@ export const revokeGatewayTokens = operation({
     problem.credential_unknown,
     problem.credential_wrong,
   ],
-  async handle({ body: { client_id: id, client_secret: secret, org_id }, audit }, tools: GatewayOauthTools) {
+  async handle({ body: { client_id: id, client_secret: secret, org_id }, audit }, services: GatewayOauthServices) {
     if (id === '') throw problem.credential_id_missing();
     if (secret === '') throw problem.credential_secret_missing();
     audit(id);
-    const clients = await tools.oauthClients.findByClientId(id, org_id);
+    const clients = await services.oauthClients.findByClientId(id, org_id);
     if (clients.length === 0) throw problem.credential_unknown();
     audit(id, clients[0]!.org_id);
     let isAuthenticated = false;
     for (const { api_id } of clients) {
-      if (!(await tools.oauthClients.clientSecretMatches(api_id, id, secret))) continue;
+      if (!(await services.oauthClients.clientSecretMatches(api_id, id, secret))) continue;
       isAuthenticated = true;
-      await revokeClient(tools, api_id, id);
+      await revokeClient(services, api_id, id);
     }
     if (!isAuthenticated) throw problem.credential_wrong();
     return toOkMessage('tokens revoked successfully');
@@ -145,7 +145,7 @@ export const purgeGatewayTokens = operation({
   query: z.object({ scope: z.string().default('').describe('lapsed') }),
   returns: messageResponse,
   problems: [problem.scope_missing, problem.scope_unknown],
-  async handle({ query: { scope }, audit }, { oauthTokens, oauthCodes, clock }: GatewayOauthTools) {
+  async handle({ query: { scope }, audit }, { oauthTokens, oauthCodes, clock }: GatewayOauthServices) {
     if (scope === '') throw problem.scope_missing();
     if (scope !== 'lapsed') throw problem.scope_unknown();
     audit(scope);

@@ -42,7 +42,7 @@ function refused(answer: Answer, status: number, message: RegExp): void {
 
 onEveryEngine('OAuth clients', app => {
   const matches = (apiId: string, clientId: string, secret: string) =>
-    app().application.installation.tools.oauthClients.clientSecretMatches(apiId, clientId, secret);
+    app().application.installation.services.oauthClients.clientSecretMatches(apiId, clientId, secret);
   const rotate = (apiId: string, clientId: string) => app().ask('PUT', `/gw/oauth/clients/${apiId}/${clientId}/rotate`);
 
   test('an empty body creates a client with generated id and secret, and every member is returned', async () => {

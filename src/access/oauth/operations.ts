@@ -18,7 +18,7 @@ import { OauthClient, OauthClientWrite, toClientView, toListedClient } from './s
 import type { OauthClientStore } from './store.ts';
 import type { OauthTokenStore } from './token-store.ts';
 
-export interface OauthTools {
+export interface OauthServices {
   oauthClients: OauthClientStore;
   oauthTokens: OauthTokenStore;
   oauthCodes: OauthCodeStore;
@@ -33,7 +33,11 @@ const apiParams = z.object({ apiId: z.string().describe('Public or database id o
 const params = apiParams.extend({ clientId: z.string() });
 const declared = { surface: 'dashboard', noun: 'oauth' } as const;
 
-async function requireApi({ findApi }: Pick<OauthTools, 'findApi'>, id: string, orgId?: string): Promise<ApiSummary> {
+async function requireApi(
+  { findApi }: Pick<OauthServices, 'findApi'>,
+  id: string,
+  orgId?: string,
+): Promise<ApiSummary> {
   const api = await findApi(id, orgId);
   if (!api) throw accessProblem.api_not_found();
   return api;
@@ -50,10 +54,10 @@ export const listOauthClients = operation({
   query: pageQuery,
   returns: z.object({ apps: z.array(OauthClient), pages: z.int() }),
   problems: [accessProblem.api_not_found],
-  async handle({ actor, params: { apiId: id }, query }, tools: OauthTools) {
-    const { apiId } = await requireApi(tools, id, actor.orgId);
-    const page = toPageRequest(query.p, tools.settings['management.page_size']);
-    const { items, pages } = await tools.oauthClients.page(apiId, page);
+  async handle({ actor, params: { apiId: id }, query }, services: OauthServices) {
+    const { apiId } = await requireApi(services, id, actor.orgId);
+    const page = toPageRequest(query.p, services.settings['management.page_size']);
+    const { items, pages } = await services.oauthClients.page(apiId, page);
     return { apps: items.map(toListedClient), pages };
   },
 });
@@ -69,16 +73,16 @@ export const createOauthClient = operation({
   body: OauthClientWrite,
   returns: OauthClient,
   problems: [accessProblem.api_not_found, problem.policy_unknown, problem.client_exists],
-  async handle({ actor, params: { apiId: id }, body, audit }, tools: OauthTools) {
-    const { apiId } = await requireApi(tools, id, actor.orgId);
-    const policy = body.policy_id ? await tools.policies.get(actor.orgId, body.policy_id) : undefined;
-    if (body.policy_id && !(policy && isVisible(policy, await tools.ownership.findHidden(actor))))
+  async handle({ actor, params: { apiId: id }, body, audit }, services: OauthServices) {
+    const { apiId } = await requireApi(services, id, actor.orgId);
+    const policy = body.policy_id ? await services.policies.get(actor.orgId, body.policy_id) : undefined;
+    if (body.policy_id && !(policy && isVisible(policy, await services.ownership.findHidden(actor))))
       throw problem.policy_unknown({ detail: { id: body.policy_id } });
-    const client = newClient(body, apiId, actor.orgId, tools.clock.now());
+    const client = newClient(body, apiId, actor.orgId, services.clock.now());
     audit(client.client_id);
-    await tools.oauthClients.insert(client);
+    await services.oauthClients.insert(client);
     // Revoke tokens of an earlier client with this id: they must not become valid again.
-    await revokeClient(tools, apiId, client.client_id);
+    await revokeClient(services, apiId, client.client_id);
     return toClientView(client);
   },
 });
@@ -93,9 +97,9 @@ export const getOauthClient = operation({
   params,
   returns: OauthClient,
   problems: [accessProblem.api_not_found, problem.client_not_found],
-  async handle({ actor, params: { apiId: id, clientId } }, tools: OauthTools) {
-    const { apiId } = await requireApi(tools, id, actor.orgId);
-    const client = await tools.oauthClients.get(apiId, clientId);
+  async handle({ actor, params: { apiId: id, clientId } }, services: OauthServices) {
+    const { apiId } = await requireApi(services, id, actor.orgId);
+    const client = await services.oauthClients.get(apiId, clientId);
     if (!client) throw problem.client_not_found();
     return toClientView(client);
   },
@@ -111,10 +115,10 @@ export const deleteOauthClient = operation({
   params,
   returns: statusResponse,
   problems: [accessProblem.api_not_found, problem.client_not_found],
-  async handle({ actor, params: { apiId: id, clientId }, audit }, tools: OauthTools) {
+  async handle({ actor, params: { apiId: id, clientId }, audit }, services: OauthServices) {
     audit(clientId);
-    const { apiId } = await requireApi(tools, id, actor.orgId);
-    if (!(await tools.oauthClients.remove(apiId, clientId))) throw problem.client_not_found();
+    const { apiId } = await requireApi(services, id, actor.orgId);
+    if (!(await services.oauthClients.remove(apiId, clientId))) throw problem.client_not_found();
     return toStatus('OAuth client deleted successfully');
   },
 });
@@ -136,11 +140,11 @@ export const listOauthTokens = operation({
   query: pageQuery.extend({ p: pageQuery.shape.p.default(-1) }),
   returns: z.array(z.object({ code: z.string(), expires: z.int().describe('Unix seconds') })),
   problems: [accessProblem.api_not_found, problem.client_not_found],
-  async handle({ actor, params: { apiId: id, clientId }, query: { p } }, tools: OauthTools) {
-    const { apiId } = await requireApi(tools, id, actor.orgId);
-    if (!(await tools.oauthClients.get(apiId, clientId))) throw problem.client_not_found();
+  async handle({ actor, params: { apiId: id, clientId }, query: { p } }, services: OauthServices) {
+    const { apiId } = await requireApi(services, id, actor.orgId);
+    if (!(await services.oauthClients.get(apiId, clientId))) throw problem.client_not_found();
     const page = p < 1 ? toPageRequest(1, maxListedTokens) : toPageRequest(p, tokenPageSize);
-    return tools.oauthTokens.listValid(apiId, clientId, tools.clock.now(), page);
+    return services.oauthTokens.listValid(apiId, clientId, services.clock.now(), page);
   },
 });
 
@@ -158,11 +162,11 @@ export const rotateOauthSecret = operation({
   }),
   returns: OauthClient,
   problems: [accessProblem.api_not_found, problem.client_not_found],
-  async handle({ params: { apiID, keyName }, audit }, tools: OauthTools) {
+  async handle({ params: { apiID, keyName }, audit }, services: OauthServices) {
     audit(keyName);
-    const { apiId, orgId } = await requireApi(tools, apiID);
+    const { apiId, orgId } = await requireApi(services, apiID);
     audit(keyName, orgId);
-    const client = await tools.oauthClients.rotate(apiId, keyName, createSecretText());
+    const client = await services.oauthClients.rotate(apiId, keyName, createSecretText());
     if (!client) throw problem.client_not_found();
     return toClientView(client);
   },

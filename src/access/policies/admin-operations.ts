@@ -6,10 +6,10 @@ import { toStatus } from '#operations/shapes.ts';
 import type { OrganisationStore } from '#people/organisations/store.ts';
 import { problem as accessProblem } from '../problems.ts';
 import { checkPolicy, newPolicy } from './new-policy.ts';
-import type { PolicyTools } from './operations.ts';
+import type { PolicyServices } from './operations.ts';
 import { type Policy, PolicyOfAnyId, policyIdOf } from './schema.ts';
 
-export interface PolicyImportTools extends PolicyTools {
+export interface PolicyImportServices extends PolicyServices {
   organisations: OrganisationStore;
   defaultOrgId: () => Promise<string>;
 }
@@ -28,20 +28,23 @@ export const importPolicies = operation({
   body: readOnlyMembers(z.object({ Data: z.array(identified).max(maxImportedPolicies) }), ['Pages']),
   returns: z.object({ Status: z.string(), Message: z.string(), Meta: z.record(z.string(), z.boolean()) }),
   problems: [accessProblem.organisation_unknown],
-  async handle({ body, audit }, tools: PolicyImportTools) {
-    const checked = body.Data.map((policy, index) => checkPolicy(policy, tools.settings, `Data[${index}]`));
-    const orgIds = await resolveOrganisations(tools, body.Data);
+  async handle({ body, audit }, services: PolicyImportServices) {
+    const checked = body.Data.map((policy, index) => checkPolicy(policy, services.settings, `Data[${index}]`));
+    const orgIds = await resolveOrganisations(services, body.Data);
     audit(checked.map(policyIdOf).join(',').slice(0, 1000));
     const imported = new Map<string, boolean>();
     for (const policy of checked) {
-      imported.set(policyIdOf(policy), await importOne(tools, policy, orgIds.get(policy.org_id ?? '') ?? ''));
+      imported.set(policyIdOf(policy), await importOne(services, policy, orgIds.get(policy.org_id ?? '') ?? ''));
     }
     return { ...toStatus('Policies imported'), Meta: Object.fromEntries(imported) };
   },
 });
 
 /** Organisation ids by the `org_id` of the policies; an empty one means the default organisation. */
-async function resolveOrganisations({ organisations, defaultOrgId }: PolicyImportTools, policies: readonly Policy[]) {
+async function resolveOrganisations(
+  { organisations, defaultOrgId }: PolicyImportServices,
+  policies: readonly Policy[],
+) {
   const orgIds = new Map<string, string>();
   for (const sent of new Set(policies.map(policy => policy.org_id ?? ''))) {
     const id = sent || (await defaultOrgId());
@@ -53,7 +56,7 @@ async function resolveOrganisations({ organisations, defaultOrgId }: PolicyImpor
 
 /** Imports one policy; false, without failing the import, when its id or name is taken. */
 async function importOne(
-  { policies, clock }: PolicyImportTools,
+  { policies, clock }: PolicyImportServices,
   policy: ReturnType<typeof checkPolicy>,
   orgId: string,
 ): Promise<boolean> {

@@ -1,14 +1,14 @@
 import { problem } from './problems.ts';
 import type { PolicyStore, StoredPolicy } from './store.ts';
 
-export interface FindPolicyTools {
+export interface FindPolicyServices {
   policies: PolicyStore;
   defaultOrgId: () => Promise<string>;
 }
 
 /** Looks in the named organisation; without one, in the default organisation, then in all. */
 export async function findPolicyInAnyOrganisation(
-  { policies, defaultOrgId }: FindPolicyTools,
+  { policies, defaultOrgId }: FindPolicyServices,
   id: string,
   orgId?: string,
 ): Promise<StoredPolicy | undefined> {

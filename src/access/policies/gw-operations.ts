@@ -5,13 +5,13 @@ import { operation } from '#operations/operation.ts';
 import { modifiedResponse, toModified } from '#operations/shapes.ts';
 import { findPolicyInAnyOrganisation } from './find-policy.ts';
 import { checkPolicy, newPolicy } from './new-policy.ts';
-import type { PolicyTools } from './operations.ts';
+import type { PolicyServices } from './operations.ts';
 import { problem } from './problems.ts';
 import { fullPolicy, Policy, PolicyOfAnyId, policyIdOf } from './schema.ts';
 import type { StoredPolicy } from './store.ts';
 
 /** Policies of the gateway API: authenticated by the gateway secret, across organisations. */
-export interface GatewayPolicyTools extends PolicyTools, OwnerServices {}
+export interface GatewayPolicyServices extends PolicyServices, OwnerServices {}
 
 type PolicyBody = z.output<typeof PolicyOfAnyId>;
 const declared = { surface: 'gateway', noun: 'policies', permission: 'secret' } as const;
@@ -20,8 +20,12 @@ const query = z.object({
   org_id: z.string().optional().describe('The organisation, where several have a policy with this id'),
 });
 
-async function requirePolicy(tools: GatewayPolicyTools, id: string, orgId: string | undefined): Promise<StoredPolicy> {
-  const policy = await findPolicyInAnyOrganisation(tools, id, orgId);
+async function requirePolicy(
+  services: GatewayPolicyServices,
+  id: string,
+  orgId: string | undefined,
+): Promise<StoredPolicy> {
+  const policy = await findPolicyInAnyOrganisation(services, id, orgId);
   if (!policy) throw problem.not_found();
   return policy;
 }
@@ -30,7 +34,7 @@ async function requirePolicy(tools: GatewayPolicyTools, id: string, orgId: strin
 function checkNamedPolicy(
   body: PolicyBody,
   { id, name }: Pick<StoredPolicy, 'id' | 'name'>,
-  { settings }: GatewayPolicyTools,
+  { settings }: GatewayPolicyServices,
 ) {
   if (!settings['policies.allow_unsafe_ids'] && !Policy.shape.id.safeParse(id).success) throw problem.id_unusable();
   return checkPolicy({ ...body, name: body.name?.trim() ? body.name : name }, settings);
@@ -43,7 +47,7 @@ export const listGatewayPolicies = operation({
   path: '/gw/policies',
   about: 'Lists the policies of all organisations, newest first.',
   returns: z.array(PolicyOfAnyId),
-  handle: async (_call, { policies }: GatewayPolicyTools) => (await policies.all()).map(fullPolicy),
+  handle: async (_call, { policies }: GatewayPolicyServices) => (await policies.all()).map(fullPolicy),
 });
 
 export const getGatewayPolicy = operation({
@@ -56,8 +60,8 @@ export const getGatewayPolicy = operation({
   query,
   returns: PolicyOfAnyId,
   problems: [problem.not_found, problem.several],
-  handle: async ({ params: { policyID }, query: { org_id } }, tools: GatewayPolicyTools) =>
-    fullPolicy(await requirePolicy(tools, policyID, org_id)),
+  handle: async ({ params: { policyID }, query: { org_id } }, services: GatewayPolicyServices) =>
+    fullPolicy(await requirePolicy(services, policyID, org_id)),
 });
 
 export const createGatewayPolicy = operation({
@@ -69,14 +73,14 @@ export const createGatewayPolicy = operation({
   body: PolicyOfAnyId,
   returns: modifiedResponse,
   problems: [problem.id_missing, problem.id_unusable, problem.id_exists, problem.name_exists],
-  async handle({ body, audit }, tools: GatewayPolicyTools) {
+  async handle({ body, audit }, services: GatewayPolicyServices) {
     const id = policyIdOf(body);
     if (id === '') throw problem.id_missing();
     audit(id);
-    const next = checkNamedPolicy(body, { id, name: id }, tools);
-    const orgId = await resolveOwner(tools, body.org_id ?? '');
+    const next = checkNamedPolicy(body, { id, name: id }, services);
+    const orgId = await resolveOwner(services, body.org_id ?? '');
     audit(id, orgId);
-    await tools.policies.insert(newPolicy(next, orgId, tools.clock.now()));
+    await services.policies.insert(newPolicy(next, orgId, services.clock.now()));
     return toModified(id, 'added');
   },
 });
@@ -92,15 +96,15 @@ export const updateGatewayPolicy = operation({
   body: PolicyOfAnyId,
   returns: modifiedResponse,
   problems: [problem.not_found, problem.id_mismatch, problem.several, problem.name_exists],
-  async handle({ params: { policyID }, query: { org_id }, body, audit }, tools: GatewayPolicyTools) {
+  async handle({ params: { policyID }, query: { org_id }, body, audit }, services: GatewayPolicyServices) {
     audit(policyID);
-    const existing = await requirePolicy(tools, policyID, org_id || body.org_id);
+    const existing = await requirePolicy(services, policyID, org_id || body.org_id);
     audit(existing.id, existing.org_id);
     const ownIds = [existing.id, existing._id];
     if ([body.id, body._id].some(sent => sent && !ownIds.includes(sent))) throw problem.id_mismatch();
-    const next = checkNamedPolicy(body, existing, tools);
-    const last_updated = String(toUnixSeconds(tools.clock.now()));
-    const changed = await tools.policies.change(
+    const next = checkNamedPolicy(body, existing, services);
+    const last_updated = String(toUnixSeconds(services.clock.now()));
+    const changed = await services.policies.change(
       existing.org_id,
       existing._id,
       ({ _id, id, org_id: owner, date_created }) => ({
@@ -127,11 +131,11 @@ export const deleteGatewayPolicy = operation({
   query,
   returns: modifiedResponse,
   problems: [problem.not_found, problem.several],
-  async handle({ params: { policyID }, query: { org_id }, audit }, tools: GatewayPolicyTools) {
+  async handle({ params: { policyID }, query: { org_id }, audit }, services: GatewayPolicyServices) {
     audit(policyID);
-    const existing = await requirePolicy(tools, policyID, org_id);
+    const existing = await requirePolicy(services, policyID, org_id);
     audit(existing.id, existing.org_id);
-    if (!(await tools.policies.remove(existing.org_id, existing._id))) throw problem.not_found();
+    if (!(await services.policies.remove(existing.org_id, existing._id))) throw problem.not_found();
     return toModified(existing.id, 'deleted');
   },
 });

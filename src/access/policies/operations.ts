@@ -11,7 +11,7 @@ import { problem } from './problems.ts';
 import { fullPolicy, PolicyOfAnyId, policyStates } from './schema.ts';
 import { type PolicySearch, type PolicyStore, policySorts } from './store.ts';
 
-export interface PolicyTools {
+export interface PolicyServices {
   policies: PolicyStore;
   clock: Clock;
   settings: Settings;
@@ -24,7 +24,7 @@ const declared = { surface: 'dashboard', noun: 'policies' } as const;
 const active = z.string().optional().describe('Any value restricts the list to active policies');
 
 async function searchVisible(
-  { policies, settings, ownership }: PolicyTools,
+  { policies, settings, ownership }: PolicyServices,
   actor: Actor,
   p: number,
   filters: PolicySearch,
@@ -45,9 +45,9 @@ export const listPolicies = operation({
   permission: 'policies:read',
   query: z.object({ p: pageNumber, active }),
   returns: policyList,
-  async handle({ actor, query }, tools: PolicyTools) {
+  async handle({ actor, query }, services: PolicyServices) {
     const states = query.active === undefined ? {} : { states: ['active'] as const };
-    const { items, pages } = await searchVisible(tools, actor, query.p, states);
+    const { items, pages } = await searchVisible(services, actor, query.p, states);
     return { Data: items, Pages: pages };
   },
 });
@@ -83,11 +83,11 @@ export const searchPolicies = operation({
   permission: 'policies:read',
   query: searchQuery,
   returns: policyList,
-  async handle({ actor, query }, tools: PolicyTools) {
+  async handle({ actor, query }, services: PolicyServices) {
     const states = policyStates.filter(
       it => (query.active === undefined || it === 'active') && (query.state ?? it) === it,
     );
-    const { items, pages, total } = await searchVisible(tools, actor, query.p, {
+    const { items, pages, total } = await searchVisible(services, actor, query.p, {
       q: query.q,
       policyIds: query.policy_ids,
       ...(states.length < policyStates.length ? { states } : {}),
@@ -109,7 +109,7 @@ export const getPolicy = operation({
   params,
   returns: PolicyOfAnyId,
   problems: [problem.not_found],
-  async handle({ actor, params: { policyId } }, { policies, ownership }: PolicyTools) {
+  async handle({ actor, params: { policyId } }, { policies, ownership }: PolicyServices) {
     const policy = await policies.get(actor.orgId, policyId);
     const hidden = await ownership.findHidden(actor);
     if (!policy || !isVisible(policy, hidden)) throw problem.not_found();
@@ -117,7 +117,7 @@ export const getPolicy = operation({
   },
 });
 
-async function requireVisiblePolicy({ policies, ownership }: PolicyTools, actor: Actor, policyId: string) {
+async function requireVisiblePolicy({ policies, ownership }: PolicyServices, actor: Actor, policyId: string) {
   const policy = await policies.get(actor.orgId, policyId);
   if (!policy || !isVisible(policy, await ownership.findHidden(actor))) throw problem.not_found();
   return policy;
@@ -133,7 +133,7 @@ export const createPolicy = operation({
   body: PolicyOfAnyId,
   returns: statusResponse,
   problems: [problem.name_exists, problem.id_exists],
-  async handle({ actor, body, audit }, { policies, clock, settings, ownership }: PolicyTools) {
+  async handle({ actor, body, audit }, { policies, clock, settings, ownership }: PolicyServices) {
     const policy = newPolicy(checkPolicy(body, settings), actor.orgId, clock.now());
     await refuseHiddenRights({ ownership }, actor, policy);
     audit(policy.id);
@@ -153,11 +153,11 @@ export const updatePolicy = operation({
   body: PolicyOfAnyId,
   returns: statusResponse,
   problems: [problem.not_found, problem.name_exists, problem.id_changed],
-  async handle({ actor, params: { policyId }, body, audit }, tools: PolicyTools) {
-    const { policies, clock, settings } = tools;
+  async handle({ actor, params: { policyId }, body, audit }, services: PolicyServices) {
+    const { policies, clock, settings } = services;
     audit(policyId);
     const next = checkPolicy(body, settings);
-    await refuseHiddenRights(tools, actor, next, await requireVisiblePolicy(tools, actor, policyId));
+    await refuseHiddenRights(services, actor, next, await requireVisiblePolicy(services, actor, policyId));
     const changed = await policies.change(actor.orgId, policyId, ({ _id, id, org_id, date_created }) => {
       for (const [member, kept] of Object.entries({ _id, id })) {
         const sent = next[member];
@@ -180,10 +180,10 @@ export const deletePolicy = operation({
   params,
   returns: statusResponse,
   problems: [problem.not_found],
-  async handle({ actor, params: { policyId }, audit }, tools: PolicyTools) {
-    const { policies } = tools;
+  async handle({ actor, params: { policyId }, audit }, services: PolicyServices) {
+    const { policies } = services;
     audit(policyId);
-    await refuseHiddenRights(tools, actor, await requireVisiblePolicy(tools, actor, policyId));
+    await refuseHiddenRights(services, actor, await requireVisiblePolicy(services, actor, policyId));
     if (!(await policies.remove(actor.orgId, policyId))) throw problem.not_found();
     return toStatus('Data deleted');
   },

@@ -10,7 +10,7 @@ import { uptimePage } from './schema.ts';
 import type { UptimeStore } from './store.ts';
 import { toHostUptime } from './views.ts';
 
-interface UptimeTools {
+interface UptimeServices {
   uptime: UptimeStore;
   settings: Settings;
   clock: Clock;
@@ -35,16 +35,19 @@ export const listUptime = operation({
     p: pageNumber,
   }),
   returns: uptimePage,
-  async handle({ actor, query }, tools: UptimeTools) {
-    const now = tools.clock.now();
+  async handle({ actor, query }, services: UptimeServices) {
+    const now = services.clock.now();
     const from = query.from * 1000;
     const to = query.to === undefined ? Math.max(now, from) : query.to * 1000 + 999;
     if (to < from) throw createInvalidProblem([{ path: 'to', message: 'must not be before from' }]);
     const apiId =
-      query.api_id === undefined ? undefined : await resolvePublicApiId(tools.findApi, actor.orgId, query.api_id);
-    const { apiIds: hiddenApis } = await tools.ownership.findHidden(actor);
+      query.api_id === undefined ? undefined : await resolvePublicApiId(services.findApi, actor.orgId, query.api_id);
+    const { apiIds: hiddenApis } = await services.ownership.findHidden(actor);
     const uptimeQuery = { orgId: actor.orgId, from, to, now, apiId, hiddenApis };
-    const page = await tools.uptime.page(uptimeQuery, toPageRequest(query.p, tools.settings['management.page_size']));
+    const page = await services.uptime.page(
+      uptimeQuery,
+      toPageRequest(query.p, services.settings['management.page_size']),
+    );
     return { data: page.items.map(host => toHostUptime(host, from)), pages: page.pages };
   },
 });

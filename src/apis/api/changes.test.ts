@@ -16,7 +16,7 @@ async function someoneWaits(records: Records): Promise<boolean> {
 
 onEveryEngine('changes of APIs', app => {
   test('writers of APIs are serialized: what one checked still holds when it writes', async () => {
-    const { records, tools: services } = app().application.installation;
+    const { records, services } = app().application.installation;
     const definition = { name: 'turn', proxy: { listen_path: '/turn/', target_url: 'http://127.0.0.1:9/' } };
     const written = checkDefinition('classic', definition, services);
     let second: Promise<Answer> | undefined;
@@ -33,7 +33,7 @@ onEveryEngine('changes of APIs', app => {
   });
 
   test('a change that fails half-way is rolled back', async () => {
-    const { records, tools: services } = app().application.installation;
+    const { records, services } = app().application.installation;
     const orgId = app().credentials.organisation_id;
     const before = await records.revision();
     const failing = { ...services, onApiChanged: () => Promise.reject(new Error('on purpose')) };

@@ -181,7 +181,7 @@ onEveryEngine('classic APIs', app => {
 
   test('deleting an API removes it from policies, except where it is the last access right', async () => {
     const { id } = await made('forgotten');
-    const { policies } = app().application.installation.tools;
+    const { policies } = app().application.installation.services;
     const policy = (name: string, rights: string[]) => ({
       _id: name,
       id: name,

@@ -66,7 +66,7 @@ onEveryEngine(
       assert.deepEqual(await status({ ...definition, active: false }), unserved('the API is inactive'));
       const pathless = { ...definition, proxy: { target_url: upstream.url } };
       // Older installations stored what a write refuses today: it is loaded and reported.
-      const { tools: services } = app().application.installation;
+      const { services } = app().application.installation;
       const orgId = app().credentials.organisation_id;
       const target = { actor: operatorActor, orgId, ref: api_id };
       await changeApi(services, target, ({ wrapper }) => ({ kind: 'classic', definition: pathless, wrapper }));

@@ -16,7 +16,7 @@ import {
 } from './schema.ts';
 import type { DeliveryFilter, DeliveryStore } from './store.ts';
 
-export interface DeliveryTools {
+export interface DeliveryServices {
   deliveries: DeliveryStore;
   hooks: HookStore;
   settings: Settings;
@@ -37,27 +37,27 @@ const hookParams = z.object({ hookId: z.string().describe('The id of a webhook, 
 const deliveryPage = z.object({ deliveries: z.array(DeliverySummary), pages: z.int() });
 const declared = { surface: 'dashboard', noun: 'webhooks' } as const;
 
-async function listPage({ deliveries, settings }: DeliveryTools, filter: DeliveryFilter, p: number) {
+async function listPage({ deliveries, settings }: DeliveryServices, filter: DeliveryFilter, p: number) {
   const found = await deliveries.page(filter, toPageRequest(p, settings['management.page_size']));
   return { deliveries: found.items.map(toDeliverySummary), pages: found.pages };
 }
 
-async function findDelivery({ deliveries }: DeliveryTools, orgId: string, id: string) {
+async function findDelivery({ deliveries }: DeliveryServices, orgId: string, id: string) {
   const found = await deliveries.get(orgId, id);
   if (!found) throw problem.not_found();
   return found;
 }
 
-async function retryOne(tools: DeliveryTools, orgId: string, id: string) {
-  const { state } = await findDelivery(tools, orgId, id);
-  if (state !== 'dead' || (await tools.deliveries.retry(orgId, { id }, tools.clock.now())) === 0)
+async function retryOne(services: DeliveryServices, orgId: string, id: string) {
+  const { state } = await findDelivery(services, orgId, id);
+  if (state !== 'dead' || (await services.deliveries.retry(orgId, { id }, services.clock.now())) === 0)
     throw problem.not_dead({ detail: { state } });
-  tools.wakeSender();
+  services.wakeSender();
   return toStatus('Delivery will be tried again');
 }
 
 /** A deleted hook may have left deliveries; one that never existed is not found. */
-async function requireHook({ hooks, deliveries }: DeliveryTools, orgId: string, hook: string): Promise<void> {
+async function requireHook({ hooks, deliveries }: DeliveryServices, orgId: string, hook: string): Promise<void> {
   if (hook.startsWith(inlinePrefix) || (await hooks.get(orgId, hook))) return;
   const { total } = await deliveries.page({ orgId, hook }, toPageRequest(1, 1));
   if (total === 0) throw hookProblem.not_found();
@@ -73,8 +73,10 @@ export const listDeliveries = operation({
   permission: 'hooks:read',
   query: z.object({ hook_id: word, ...filters }),
   returns: deliveryPage,
-  handle: ({ actor: { orgId }, query: { hook_id: hook, api_id: apiId, event, state, p } }, tools: DeliveryTools) =>
-    listPage(tools, { orgId, hook, apiId, event, state }, p),
+  handle: (
+    { actor: { orgId }, query: { hook_id: hook, api_id: apiId, event, state, p } },
+    services: DeliveryServices,
+  ) => listPage(services, { orgId, hook, apiId, event, state }, p),
 });
 
 export const listHookDeliveries = operation({
@@ -88,10 +90,10 @@ export const listHookDeliveries = operation({
   query: z.object(filters),
   returns: deliveryPage,
   problems: [hookProblem.not_found],
-  async handle({ actor: { orgId }, params: { hookId: hook }, query }, tools: DeliveryTools) {
-    await requireHook(tools, orgId, hook);
+  async handle({ actor: { orgId }, params: { hookId: hook }, query }, services: DeliveryServices) {
+    await requireHook(services, orgId, hook);
     const { api_id: apiId, event, state, p } = query;
-    return listPage(tools, { orgId, hook, apiId, event, state }, p);
+    return listPage(services, { orgId, hook, apiId, event, state }, p);
   },
 });
 
@@ -104,8 +106,8 @@ export const listDeadLetters = operation({
   permission: 'hooks:read',
   query: z.object({ hook_id: word, event: filters.event, api_id: word, p: pageNumber }),
   returns: deliveryPage,
-  handle: ({ actor: { orgId }, query: { hook_id: hook, api_id: apiId, event, p } }, tools: DeliveryTools) =>
-    listPage(tools, { orgId, hook, apiId, event, state: 'dead' }, p),
+  handle: ({ actor: { orgId }, query: { hook_id: hook, api_id: apiId, event, p } }, services: DeliveryServices) =>
+    listPage(services, { orgId, hook, apiId, event, state: 'dead' }, p),
 });
 
 export const getDelivery = operation({
@@ -118,8 +120,8 @@ export const getDelivery = operation({
   params,
   returns: DeliveryDetail,
   problems: [problem.not_found],
-  handle: async ({ actor, params: { deliveryId } }, tools: DeliveryTools) =>
-    toDeliveryDetail(await findDelivery(tools, actor.orgId, deliveryId)),
+  handle: async ({ actor, params: { deliveryId } }, services: DeliveryServices) =>
+    toDeliveryDetail(await findDelivery(services, actor.orgId, deliveryId)),
 });
 
 export const retryDelivery = operation({
@@ -132,9 +134,9 @@ export const retryDelivery = operation({
   params,
   returns: statusResponse,
   problems: [problem.not_found, problem.not_dead],
-  handle({ actor, params: { deliveryId }, audit }, tools: DeliveryTools) {
+  handle({ actor, params: { deliveryId }, audit }, services: DeliveryServices) {
     audit(deliveryId);
-    return retryOne(tools, actor.orgId, deliveryId);
+    return retryOne(services, actor.orgId, deliveryId);
   },
 });
 
@@ -148,11 +150,11 @@ export const retryHook = operation({
   params: hookParams,
   returns: statusResponse,
   problems: [hookProblem.not_found],
-  async handle({ actor: { orgId }, params: { hookId }, audit }, tools: DeliveryTools) {
+  async handle({ actor: { orgId }, params: { hookId }, audit }, services: DeliveryServices) {
     audit(hookId);
-    await requireHook(tools, orgId, hookId);
-    const retried = await tools.deliveries.retry(orgId, { hook: hookId }, tools.clock.now());
-    tools.wakeSender();
+    await requireHook(services, orgId, hookId);
+    const retried = await services.deliveries.retry(orgId, { hook: hookId }, services.clock.now());
+    services.wakeSender();
     return toStatus('Deliveries will be tried again', { retried });
   },
 });
@@ -167,8 +169,8 @@ export const listOperatorDeliveries = operation({
   about: 'Lists calls of the webhooks that the settings name, newest first.',
   query: z.object(filters),
   returns: deliveryPage,
-  handle: ({ query: { api_id: apiId, event, state, p } }, tools: DeliveryTools) =>
-    listPage(tools, { orgId: '', apiId, event, state }, p),
+  handle: ({ query: { api_id: apiId, event, state, p } }, services: DeliveryServices) =>
+    listPage(services, { orgId: '', apiId, event, state }, p),
 });
 
 export const getOperatorDelivery = operation({
@@ -180,8 +182,8 @@ export const getOperatorDelivery = operation({
   params,
   returns: DeliveryDetail,
   problems: [problem.not_found],
-  handle: async ({ params: { deliveryId } }, tools: DeliveryTools) =>
-    toDeliveryDetail(await findDelivery(tools, '', deliveryId)),
+  handle: async ({ params: { deliveryId } }, services: DeliveryServices) =>
+    toDeliveryDetail(await findDelivery(services, '', deliveryId)),
 });
 
 export const retryOperatorDelivery = operation({
@@ -193,9 +195,9 @@ export const retryOperatorDelivery = operation({
   params,
   returns: statusResponse,
   problems: [problem.not_found, problem.not_dead],
-  handle({ params: { deliveryId }, audit }, tools: DeliveryTools) {
+  handle({ params: { deliveryId }, audit }, services: DeliveryServices) {
     audit(deliveryId);
-    return retryOne(tools, '', deliveryId);
+    return retryOne(services, '', deliveryId);
   },
 });
 

@@ -11,14 +11,14 @@ import { problem } from './problems.ts';
 import { Hook, HookWrite } from './schema.ts';
 import type { HookStore } from './store.ts';
 
-export interface HookTools {
+export interface HookServices {
   hooks: HookStore;
   clock: Clock;
   settings: Settings;
   addressPolicies: AddressPolicies;
 }
 
-function ensureTargetAllowed({ addressPolicies }: Pick<HookTools, 'addressPolicies'>, target: string): void {
+function ensureTargetAllowed({ addressPolicies }: Pick<HookServices, 'addressPolicies'>, target: string): void {
   const refused = refuseWrittenAddress(addressPolicies.operator, target);
   if (refused) throw createInvalidProblem([{ path: 'target_path', message: refused.message }]);
 }
@@ -35,7 +35,7 @@ export const listHooks = operation({
   permission: 'hooks:read',
   query: pageQuery,
   returns: z.object({ hooks: z.array(Hook), pages: z.int() }),
-  async handle({ actor, query }, { hooks, settings }: HookTools) {
+  async handle({ actor, query }, { hooks, settings }: HookServices) {
     const { items, pages } = await hooks.page(actor.orgId, toPageRequest(query.p, settings['management.page_size']));
     return { hooks: items, pages };
   },
@@ -51,7 +51,7 @@ export const createHook = operation({
   body: HookWrite,
   returns: createdResponse,
   problems: [problem.id_taken],
-  async handle({ actor, body, audit }, { hooks, clock, addressPolicies }: HookTools) {
+  async handle({ actor, body, audit }, { hooks, clock, addressPolicies }: HookServices) {
     const id = createDatabaseId();
     audit(id);
     ensureTargetAllowed({ addressPolicies }, body.target_path);
@@ -71,7 +71,7 @@ export const getHook = operation({
   params,
   returns: Hook,
   problems: [problem.not_found],
-  async handle({ actor, params: { hookId } }, { hooks }: HookTools) {
+  async handle({ actor, params: { hookId } }, { hooks }: HookServices) {
     const hook = await hooks.get(actor.orgId, hookId);
     if (!hook) throw problem.not_found();
     return hook;
@@ -90,7 +90,7 @@ export const updateHook = operation({
   body: HookWrite,
   returns: statusResponse,
   problems: [problem.not_found, problem.id_taken],
-  async handle({ actor, params: { hookId }, body, audit }, { hooks, addressPolicies }: HookTools) {
+  async handle({ actor, params: { hookId }, body, audit }, { hooks, addressPolicies }: HookServices) {
     audit(hookId);
     ensureTargetAllowed({ addressPolicies }, body.target_path);
     const changed = await hooks.change(actor.orgId, hookId, ({ api_model, id, org_id, webhook_id }) => ({
@@ -115,7 +115,7 @@ export const deleteHook = operation({
   params,
   returns: statusResponse,
   problems: [problem.not_found],
-  async handle({ actor, params: { hookId }, audit }, { hooks }: HookTools) {
+  async handle({ actor, params: { hookId }, audit }, { hooks }: HookServices) {
     audit(hookId);
     if (!(await hooks.remove(actor.orgId, hookId))) throw problem.not_found();
     return toStatus('Webhook deleted');

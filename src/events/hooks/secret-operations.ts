@@ -5,7 +5,7 @@ import { problem } from './problems.ts';
 import { type HookSecretStore, inlineSecret } from './secret-store.ts';
 import type { HookStore } from './store.ts';
 
-export interface HookSecretTools {
+export interface HookSecretServices {
   hooks: HookStore;
   hookSecrets: HookSecretStore;
   clock: Clock;
@@ -24,19 +24,19 @@ const operatorSurface = {
 } as const;
 
 /** Reading a signing secret takes hooks:write, since it allows forging calls. */
-async function resolveHookId({ hooks }: HookSecretTools, orgId: string, hookId: string): Promise<string> {
+async function resolveHookId({ hooks }: HookSecretServices, orgId: string, hookId: string): Promise<string> {
   if (hookId === inlineSecret) return inlineSecret;
   const hook = await hooks.get(orgId, hookId);
   if (!hook) throw problem.not_found();
   return hook.id;
 }
 
-async function readSecret({ hookSecrets, clock }: HookSecretTools, orgId: string, hook: string) {
+async function readSecret({ hookSecrets, clock }: HookSecretServices, orgId: string, hook: string) {
   const [secret] = await hookSecrets.readSigningSecrets(orgId, hook, clock.now());
   return { secret: secret! };
 }
 
-async function replaceSecret({ hookSecrets, clock }: HookSecretTools, orgId: string, hook: string) {
+async function replaceSecret({ hookSecrets, clock }: HookSecretServices, orgId: string, hook: string) {
   return { secret: await hookSecrets.replace(orgId, hook, clock.now()) };
 }
 
@@ -49,8 +49,8 @@ export const getHookSecret = operation({
   params,
   returns: secretResponse,
   problems: [problem.not_found],
-  handle: async ({ actor: { orgId }, params: { hookId } }, tools: HookSecretTools) =>
-    readSecret(tools, orgId, await resolveHookId(tools, orgId, hookId)),
+  handle: async ({ actor: { orgId }, params: { hookId } }, services: HookSecretServices) =>
+    readSecret(services, orgId, await resolveHookId(services, orgId, hookId)),
 });
 
 export const replaceHookSecret = operation({
@@ -62,9 +62,9 @@ export const replaceHookSecret = operation({
   params,
   returns: secretResponse,
   problems: [problem.not_found],
-  async handle({ actor: { orgId }, params: { hookId }, audit }, tools: HookSecretTools) {
+  async handle({ actor: { orgId }, params: { hookId }, audit }, services: HookSecretServices) {
     audit(hookId);
-    return replaceSecret(tools, orgId, await resolveHookId(tools, orgId, hookId));
+    return replaceSecret(services, orgId, await resolveHookId(services, orgId, hookId));
   },
 });
 
@@ -74,7 +74,7 @@ export const getOperatorHookSecret = operation({
   method: 'GET',
   about: 'Reads the secret that calls of the webhooks in the settings are signed with.',
   returns: secretResponse,
-  handle: (_call, tools: HookSecretTools) => readSecret(tools, '', inlineSecret),
+  handle: (_call, services: HookSecretServices) => readSecret(services, '', inlineSecret),
 });
 
 export const replaceOperatorHookSecret = operation({
@@ -83,9 +83,9 @@ export const replaceOperatorHookSecret = operation({
   method: 'POST',
   about: 'Makes a new secret for the webhooks in the settings. For a day calls are signed with the old one as well.',
   returns: secretResponse,
-  handle({ audit }, tools: HookSecretTools) {
+  handle({ audit }, services: HookSecretServices) {
     audit(inlineSecret);
-    return replaceSecret(tools, '', inlineSecret);
+    return replaceSecret(services, '', inlineSecret);
   },
 });
 

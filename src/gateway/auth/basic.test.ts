@@ -25,7 +25,7 @@ describe('Basic authentication', () => {
   after(() => bench.close());
   const user = (name: string, password: string, hash_type: string) =>
     bench.key({ ...rights, basic_auth_data: { password, hash_type } }, { name, kind: 'basic' });
-  const hash = (name: string) => bench.tools.keyCache.hashOf(name);
+  const hash = (name: string) => bench.services.keyCache.hashOf(name);
 
   test('valid credentials authenticate; the user name ends at the first colon', async () => {
     for (const headers of [
@@ -131,7 +131,7 @@ describe('Basic authentication', () => {
       key: { ...key, basic_auth_data: { password, hash_type: 'scrypt' } },
       policyIds: [],
     }));
-    bench.tools.keyCache.invalidate([{ topic: 'keys', id: '' }]);
+    bench.services.keyCache.invalidate([{ topic: 'keys', id: '' }]);
     assert.equal((await bench.send(api, { headers: encoded('ann:se:cret') })).status, 401);
     assert.equal((await bench.send(api, { headers: encoded('ann:new') })).status, 0);
   });

@@ -7,7 +7,7 @@ import { policyChangeName } from '#access/policies/topic.ts';
 import type { Settings } from '#base/settings.ts';
 import type { CachedKey, KeyCache } from './key-cache.ts';
 
-interface Tools {
+interface Services {
   readonly keyCache: KeyCache;
   readonly settings: Settings;
 }
@@ -37,7 +37,7 @@ export interface DerivedIdentity {
  * Creates the session of an external identity, in memory only. A key stored under the same id supplies what the token
  * leaves open.
  */
-export async function createDerivedSession(services: Tools, derived: DerivedIdentity): Promise<SessionResult> {
+export async function createDerivedSession(services: Services, derived: DerivedIdentity): Promise<SessionResult> {
   const stored = await services.keyCache.find(derived.orgId, derived.keyId);
   const { apply_policy_id: _deprecated, ...written }: Key = stored?.rawKey ?? {};
   const expires = Math.max(written.expires ?? 0, derived.expires ?? 0);
@@ -55,7 +55,7 @@ export async function createDerivedSession(services: Tools, derived: DerivedIden
 
 /** Applies the policies of a key. */
 export async function applyKeyPolicies(
-  services: Tools,
+  services: Services,
   orgId: string,
   keyId: string,
   key: Key,

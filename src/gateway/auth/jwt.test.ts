@@ -36,7 +36,7 @@ describe('JWT with a shared key source', () => {
     const events = key === undefined ? [] : [{ event: 'AuthFailure', message: 'Auth Failure', key }];
     assert.deepEqual([given.status, given.body, given.events], [status, errorBody(message), events]);
   }
-  const hash = (text: string) => bench.tools.keyCache.hashOf(text);
+  const hash = (text: string) => bench.services.keyCache.hashOf(text);
 
   test('a JWT authenticates its subject with the policies of the API', async () => {
     const api = await compile();
@@ -356,7 +356,7 @@ describe('JWT with a key source per key', () => {
       hs({}),
     ]) {
       const { status, body, events } = await send(api, token);
-      const key = bench.tools.keyCache.hashOf(token);
+      const key = bench.services.keyCache.hashOf(token);
       assert.deepEqual(
         [status, body, events],
         [403, errorBody('Key not authorized'), [{ event: 'AuthFailure', message: 'Auth Failure', key }]],

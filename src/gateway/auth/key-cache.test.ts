@@ -17,7 +17,7 @@ describe('key cache', () => {
     bench = await openBench();
   });
   after(() => bench.close());
-  const find = (text: string) => bench.tools.keyCache.find(orgId, text);
+  const find = (text: string) => bench.services.keyCache.find(orgId, text);
   const asked = async (work: () => unknown) => {
     const before = bench.queries();
     await work();
@@ -44,7 +44,7 @@ describe('key cache', () => {
   test('a new key is found despite its negative entry', async () => {
     assert.equal(await find('made-later'), undefined);
     const keyId = await bench.key(rights, { name: 'made-later' });
-    bench.tools.keyCache.invalidate([{ topic: 'keys', id: 'any digest' }]);
+    bench.services.keyCache.invalidate([{ topic: 'keys', id: 'any digest' }]);
     assert.equal((await find('made-later'))?.keyId, keyId);
   });
 
@@ -55,7 +55,7 @@ describe('key cache', () => {
     const stored = (await bench.keys.getAnywhere(changed))!;
     await bench.keys.change(stored, async key => ({ key: { ...key, alias: 'new' }, policyIds: [] }));
     assert.equal((await find(changed))?.session.alias, 'old', 'nobody told this thread yet');
-    bench.tools.keyCache.invalidate([{ topic: 'keys', id: bench.digestOf(changed) }]);
+    bench.services.keyCache.invalidate([{ topic: 'keys', id: bench.digestOf(changed) }]);
     assert.equal((await find(changed))?.session.alias, 'new');
     assert.equal(find(other), kept);
   });
@@ -64,7 +64,7 @@ describe('key cache', () => {
     const keyId = await bench.key(rights);
     await find(keyId);
     await bench.keys.remove((await bench.keys.getAnywhere(keyId))!);
-    bench.tools.keyCache.invalidate([{ topic: 'keys', id: bench.digestOf(keyId) }]);
+    bench.services.keyCache.invalidate([{ topic: 'keys', id: bench.digestOf(keyId) }]);
     assert.equal(await find(keyId), undefined);
   });
 
@@ -76,7 +76,7 @@ describe('key cache', () => {
     const kept = await find(other);
     for (const keyId of [governed, byDatabaseId]) assert.equal((await find(keyId))?.session.limits.rate?.rate, 5);
     await bench.policies.change(orgId, 'gold', it => ({ ...it, rate: 7 }));
-    bench.tools.keyCache.invalidate(
+    bench.services.keyCache.invalidate(
       [policy.id, policy._id].map(id => ({ topic: 'policies', id: policyChangeName(orgId, id) })),
     );
     for (const keyId of [governed, byDatabaseId]) assert.equal((await find(keyId))?.session.limits.rate?.rate, 7);
@@ -87,7 +87,7 @@ describe('key cache', () => {
     const keyId = await bench.key({ apply_policies: ['later'] });
     assert.equal(await find(keyId), undefined);
     await bench.policy({ id: 'later', access_rights: { bench: {} } });
-    bench.tools.keyCache.invalidate([{ topic: 'policies', id: policyChangeName(orgId, 'later') }]);
+    bench.services.keyCache.invalidate([{ topic: 'policies', id: policyChangeName(orgId, 'later') }]);
     assert.equal((await find(keyId))?.keyId, keyId);
   });
 
@@ -105,11 +105,11 @@ describe('key cache', () => {
     const keyId = await bench.key(rights);
     const first = await find(keyId);
     for (const changes of [undefined, [{ topic: 'keys', id: '' }] as const]) {
-      bench.tools.keyCache.invalidate(changes);
+      bench.services.keyCache.invalidate(changes);
       assert.notEqual(find(keyId), first);
     }
     const again = find(keyId);
-    bench.tools.keyCache.invalidate([{ topic: 'apis', id: '' }]);
+    bench.services.keyCache.invalidate([{ topic: 'apis', id: '' }]);
     assert.equal(find(keyId), again, 'changes of other things do not matter');
   });
 });

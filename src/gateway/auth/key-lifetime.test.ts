@@ -58,7 +58,7 @@ for (const { when, key = {}, api = {}, settings, seconds } of cases) {
       const keyId = await bench.key({ ...rights, ...key });
       const isKnown = async (after: number) => {
         bench.time.nowMs = startMs + after * 1000;
-        return (await bench.tools.keyCache.find(orgId, keyId)) !== undefined;
+        return (await bench.services.keyCache.find(orgId, keyId)) !== undefined;
       };
       assert.equal(await isKnown(seconds ?? 1e9), true);
       assert.equal(await isKnown((seconds ?? 1e9) + 1), seconds === undefined);
@@ -74,9 +74,9 @@ test('a changed lifetime of an API applies to cached keys', async () => {
     await bench.compile();
     const keyId = await bench.key(rights);
     bench.time.nowMs += 100_000;
-    assert.ok(await bench.tools.keyCache.find(orgId, keyId));
+    assert.ok(await bench.services.keyCache.find(orgId, keyId));
     await bench.compile({ session_lifetime: 70 });
-    assert.equal(await bench.tools.keyCache.find(orgId, keyId), undefined);
+    assert.equal(await bench.services.keyCache.find(orgId, keyId), undefined);
   } finally {
     await bench.close();
   }

@@ -81,7 +81,7 @@ describe('OpenID Connect', () => {
 
   test('an invalid ID token gets 401 and an event', async () => {
     const api = await compile();
-    const hash = (text: string) => bench.tools.keyCache.hashOf(text);
+    const hash = (text: string) => bench.services.keyCache.hashOf(text);
     const wrong: [sent: string, key: string][] = [
       ['', ''],
       ['Basic abc', ''],
@@ -127,7 +127,7 @@ describe('OpenID Connect', () => {
   test('a missing or inapplicable policy: 403', async () => {
     const api = await compile();
     const missing = await send(api, idToken({ aud: 'gone' }));
-    const key = bench.tools.keyCache.hashOf(formatKeyId(orgId, md5('ann')));
+    const key = bench.services.keyCache.hashOf(formatKeyId(orgId, md5('ann')));
     assert.deepEqual(
       [missing.status, missing.body, missing.events],
       [

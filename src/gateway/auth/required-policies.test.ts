@@ -72,10 +72,10 @@ test('prefetch loads policies page by page: only the API with a missing policy i
       } as unknown as ClassicDefinition),
     );
     const before = bench.queries();
-    await prefetchPolicies(models, bench.tools.keyCache, 3);
+    await prefetchPolicies(models, bench.services.keyCache, 3);
     assert.equal(bench.queries() - before, 3, 'three pages');
     const make = (at: number) =>
-      requiredPoliciesStep.build({ model: models[at]!, version: models[at]!.versions[0]!, services: bench.tools });
+      requiredPoliciesStep.build({ model: models[at]!, version: models[at]!.versions[0]!, services: bench.services });
     for (const at of [0, 2, 3, 5]) assert.equal(make(at), undefined, `policy-${at}`);
     assert.throws(() => make(6), new ApiCompileError('the policy policy-6 is missing'));
   } finally {

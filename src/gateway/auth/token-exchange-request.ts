@@ -4,7 +4,7 @@ import { createUuid } from '#base/ids.ts';
 import type { Model } from '#definition/model.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { ApiCompileError, type StepContext } from '../pipeline/step.ts';
-import { compileVariables, escapeUrlValue, type VariableTools } from '../variables/variables.ts';
+import { compileVariables, escapeUrlValue, type VariableServices } from '../variables/variables.ts';
 import type { AuthServices } from './services.ts';
 
 export type ExchangeProvider = Model['oauth2']['providers'][number];
@@ -36,7 +36,7 @@ const buildAssertionForm = (subject: string) =>
   ] as const;
 
 /** Builds the request to the token endpoint. Variables in its URL are escaped. */
-export function createRequestBuilder(provider: ExchangeProvider, services: VariableTools) {
+export function createRequestBuilder(provider: ExchangeProvider, services: VariableServices) {
   const { tokenEndpoint, grantType, customParams } = provider;
   const url = compileVariables(tokenEndpoint, services, escapeUrlValue);
   const custom = Object.entries(customParams).map(([name, text]) => [name, compileVariables(text, services)] as const);

@@ -4,7 +4,7 @@ import type { MaybePromise } from '#base/maybe-promise.ts';
 import { Problem } from '#base/problems.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { StepContext } from '../pipeline/step.ts';
-import type { VariableTools } from '../variables/variables.ts';
+import type { VariableServices } from '../variables/variables.ts';
 import type { AuthServices } from './services.ts';
 import {
   type ClientAuthServices,
@@ -46,7 +46,7 @@ interface CachedResult {
   readonly untilMs: number;
 }
 
-export type ExchangeServices = Pick<AuthServices, 'log' | 'outbound'> & ClientAuthServices & VariableTools;
+export type ExchangeServices = Pick<AuthServices, 'log' | 'outbound'> & ClientAuthServices & VariableServices;
 
 /** Token exchange with one provider: cached, and coalesced for concurrent requests. */
 export function createTokenExchanger(

@@ -43,7 +43,7 @@ export function createTokenServices(options: TokenServicesOptions) {
     oauthTokens,
   };
   return {
-    tools: services,
+    services,
     createKeySets: createJwks,
     changed: oauthTokens.invalidate,
     close: () => out.close(),

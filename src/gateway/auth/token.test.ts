@@ -17,7 +17,7 @@ describe('auth token', () => {
     api = await bench.compile();
   });
   after(() => bench.close());
-  const hash = (text: string) => bench.tools.keyCache.hashOf(text);
+  const hash = (text: string) => bench.services.keyCache.hashOf(text);
 
   test('a key authenticates, with or without the Bearer prefix', async () => {
     const keyId = await bench.key(rights);
@@ -271,20 +271,20 @@ describe('auth token from a client certificate', () => {
     const other = makeClientCertificate(authority, 'other');
     const keyId = await bench.key({ ...rights, certificate: orgId + mine.fingerprint }, { name: other.fingerprint });
     const { status, body, events } = await bench.send(api, { peer: shows(other) });
-    assert.deepEqual([status, body, events], [401, disallowed, authFailure(bench.tools.keyCache.hashOf(keyId))]);
+    assert.deepEqual([status, body, events], [401, disallowed, authFailure(bench.services.keyCache.hashOf(keyId))]);
   });
 
   test('a certificate that is not in the store: 403 and an event', async () => {
     const lost = makeClientCertificate(authority, 'lost');
     const keyId = await bench.key(rights, { name: lost.fingerprint });
     const { status, body, events } = await bench.send(api, { peer: shows(lost) });
-    assert.deepEqual([status, body, events], [403, disallowed, authFailure(bench.tools.keyCache.hashOf(keyId))]);
+    assert.deepEqual([status, body, events], [403, disallowed, authFailure(bench.services.keyCache.hashOf(keyId))]);
   });
 
   test('the fingerprint of a certificate does not authenticate as a key', async () => {
     const keyId = orgId + mine.fingerprint;
     const { status, body, events } = await bench.send(await bench.compile(), { headers: { Authorization: keyId } });
-    assert.deepEqual([status, body, events], [401, disallowed, authFailure(bench.tools.keyCache.hashOf(keyId))]);
+    assert.deepEqual([status, body, events], [401, disallowed, authFailure(bench.services.keyCache.hashOf(keyId))]);
   });
 
   test('keys.token_for_certificate: key or certificate authenticates', async () => {
@@ -306,6 +306,6 @@ describe('auth token from a client certificate', () => {
     const sent = (key: string): Sent => ({ headers: { Authorization: key }, peer: shows(mine) });
     assert.equal((await bench.send(listed, sent(keyId))).status, 0);
     const { status, body, events } = await bench.send(listed, sent(elsewhere));
-    assert.deepEqual([status, body, events], [401, disallowed, authFailure(bench.tools.keyCache.hashOf(elsewhere))]);
+    assert.deepEqual([status, body, events], [401, disallowed, authFailure(bench.services.keyCache.hashOf(elsewhere))]);
   });
 });

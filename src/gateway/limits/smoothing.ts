@@ -42,10 +42,10 @@ export function compileSmoothing(
   };
 }
 
-type Tools = Pick<LimitServices, 'counters' | 'clock' | 'emitEvent'>;
+type Services = Pick<LimitServices, 'counters' | 'clock' | 'emitEvent'>;
 
 /** Resolves the current allowance, after moving it where that is due. */
-export function createSmoothing({ counters, clock, emitEvent }: Tools, rates: RateCounter) {
+export function createSmoothing({ counters, clock, emitEvent }: Services, rates: RateCounter) {
   function resolveAllowance(call: Exchange, rate: string, plan: SmoothingPlan): MaybePromise<number> {
     const nowMs = clock.now();
     const used = rates.peek(rate, plan.window, nowMs);

@@ -36,7 +36,7 @@ export interface DataPlaneOptions
   readonly records: Records;
   readonly shared: SharedEngine;
   readonly counters: CounterPersistence;
-  readonly tools: DataPlaneServices;
+  readonly services: DataPlaneServices;
   readonly oauth: Pick<OauthProvider, 'answer'>;
   readonly log: Log;
   readonly threadProgram?: URL | undefined;
@@ -56,23 +56,23 @@ export interface DataPlane extends Pick<Threads, 'call' | 'broadcast' | 'drain'>
 }
 
 export function createDataPlane(options: DataPlaneOptions): DataPlane {
-  const { settings, counters, tools, log } = options;
+  const { settings, counters, services, log } = options;
   const closers: (() => unknown)[] = [];
   /** Set once every thread listens. */
   let running: { readonly threads: Threads; readonly collector: ReturnType<typeof createCollector> } | undefined;
 
   /** Background tasks that need the database. */
   async function startDatabaseTasks(): Promise<void> {
-    const certificates = startCertificateExpiryMonitor({ ...tools, settings, log });
+    const certificates = startCertificateExpiryMonitor({ ...services, settings, log });
     closers.push(certificates.close);
-    closers.push(await startConfigBackup({ ...options, clock: tools.clock }));
+    closers.push(await startConfigBackup({ ...options, clock: services.clock }));
   }
 
   return {
     async start(control) {
       closers.push(() => counters.close());
       if (!options.pendingDatabase) await counters.start();
-      const collector = createCollector({ ...tools, log });
+      const collector = createCollector({ ...services, log });
       closers.push(() => collector.close());
       const threads = await startThreads(buildThreadsOptions(options, collector, control));
       closers.push(() => threads.close());
@@ -103,7 +103,7 @@ function buildThreadsOptions(
   collector: ReturnType<typeof createCollector>,
   control: Inject,
 ): ThreadsOptions {
-  const { settings, tools, log } = options;
+  const { settings, services, log } = options;
   return {
     settings,
     database: options.database,
@@ -121,17 +121,17 @@ function buildThreadsOptions(
     writeLog: options.writeLog,
     answers: {
       oauth: options.oauth.answer,
-      explains: ({ secret }) => tools.secrets.matches('gateway', secret),
+      explains: ({ secret }) => services.secrets.matches('gateway', secret),
       control,
     },
     onEvent({ event, detail, handlers, request }) {
       log.info({ event, ...detail }, 'traffic event');
-      tools.events.emit(
-        { ...readEventSubject(detail), event, atMs: tools.clock.now(), detail: { ...detail, request } },
+      services.events.emit(
+        { ...readEventSubject(detail), event, atMs: services.clock.now(), detail: { ...detail, request } },
         handlers,
       );
     },
-    onEventsDropped: tools.events.countDropped,
+    onEventsDropped: services.events.countDropped,
     onReport: collector.receive,
     onThreadExit: collector.removeThread,
   };

@@ -154,9 +154,9 @@ async function runThread(data: ThreadData, port: MessagePort): Promise<void> {
       log,
       defaultTtlSeconds: settings['discovery.cache_ttl_seconds'],
     });
-  const serviceDiscovery = createRegistries(tokens.tools.outbound);
+  const serviceDiscovery = createRegistries(tokens.services.outbound);
   const networkServices = createNetworkServices({
-    shared: { ...tokens.tools, serviceDiscovery },
+    shared: { ...tokens.services, serviceDiscovery },
     create: through => ({ jwks: tokens.createKeySets(through), serviceDiscovery: createRegistries(through) }),
   });
   const grants = createTenantGrants(settings);
@@ -170,7 +170,7 @@ async function runThread(data: ThreadData, port: MessagePort): Promise<void> {
     processCounters: engine.threads.counters,
     keyCache,
     certificates,
-    ...tokens.tools,
+    ...tokens.services,
     rpc: mainThread.call,
     organisationLimits: organisations,
     grants,

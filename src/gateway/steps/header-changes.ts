@@ -2,7 +2,7 @@ import { tokenPattern } from '#base/http-syntax.ts';
 import { framingHeaders, type HeaderList } from '../http/headers.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
-import { compileVariables, escapeHeaderValue, type VariableTools } from '../variables/variables.ts';
+import { compileVariables, escapeHeaderValue, type VariableServices } from '../variables/variables.ts';
 
 /** Header changes of a definition: removals, then values set. */
 export interface HeaderChangeConfig {
@@ -22,7 +22,7 @@ interface HeaderSet {
 }
 
 /** Undefined without changes. An invalid name or value fails the API. */
-export function compileHeaderChange({ remove, add }: HeaderChangeConfig, services: VariableTools) {
+export function compileHeaderChange({ remove, add }: HeaderChangeConfig, services: VariableServices) {
   const set = Object.entries(add).map(([name, text]): HeaderSet => {
     validateHeaderName(name);
     if (framingHeaders.has(name.toLowerCase()))

@@ -19,7 +19,7 @@ describe('key state and access rights', () => {
     return [status, body, events];
   };
   const keyExpired = (keyId: string, message: string) => [
-    { event: 'KeyExpired', message, key: bench.tools.keyCache.hashOf(keyId) },
+    { event: 'KeyExpired', message, key: bench.services.keyCache.hashOf(keyId) },
   ];
 
   test('an inactive key gets 403 and an event', async () => {

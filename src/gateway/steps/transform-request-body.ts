@@ -14,7 +14,7 @@ import {
   type TransformError,
 } from '../transform/body-transform.ts';
 import { ContentCodingError, decodeContent, decompressionBounds, isEncoded } from '../transform/content-coding.ts';
-import { parseVariables, resolveVariable, type VariableTools } from '../variables/variables.ts';
+import { parseVariables, resolveVariable, type VariableServices } from '../variables/variables.ts';
 
 /** Transforms by endpoint; undefined without any. */
 export type Transforms = EndpointMatcher<BodyTransform> | undefined;
@@ -27,13 +27,13 @@ const reads = {
 } as const satisfies StepReads;
 
 /** Request body transform by template. */
-export const transformRequestBodyStep: Step<TransformServices & VariableTools, typeof reads> = {
+export const transformRequestBodyStep: Step<TransformServices & VariableServices, typeof reads> = {
   name: 'transform-request-body',
   reads,
   build: context => buildRequestTransform(compileTransforms(context), context.services),
 };
 
-function compileTransforms(context: StepContext<TransformServices & VariableTools, typeof reads>) {
+function compileTransforms(context: StepContext<TransformServices & VariableServices, typeof reads>) {
   const { version, services } = context;
   const texts = (text: string) =>
     parseVariables(text, services).map(part =>

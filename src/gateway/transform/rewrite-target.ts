@@ -7,7 +7,7 @@ import { parseLoopControls } from '../pipeline/loops.ts';
 import { ApiCompileError, type StepContext } from '../pipeline/step.ts';
 import type { LoopControls, UpstreamAddress } from '../pipeline/upstream-address.ts';
 import { parseUpstreamAddress } from '../proxy/load-balancer.ts';
-import { escapeUrlValue, resolveVariable, type VariableTools } from '../variables/variables.ts';
+import { escapeUrlValue, resolveVariable, type VariableServices } from '../variables/variables.ts';
 import { type Captures, parseUrlTemplate, splitQueryPairs, splitSections, type TemplatePart } from './url-template.ts';
 
 /**
@@ -20,7 +20,7 @@ export type RewriteTarget = (call: Exchange, captured: Captures) => RewrittenTar
 const maxCachedAddresses = 200;
 
 /** Context that targets of rewrites are compiled from. */
-export type RewriteContext = StepContext<VariableTools, { also: { api: ['listen'] } }>;
+export type RewriteContext = StepContext<VariableServices, { also: { api: ['listen'] } }>;
 
 export function compileRewriteTarget(text: string, groups: number, context: RewriteContext): RewriteTarget {
   const parts = parseUrlTemplate(text, groups, context.services);

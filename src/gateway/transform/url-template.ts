@@ -1,5 +1,5 @@
 import { ApiCompileError } from '../pipeline/step.ts';
-import { parseVariables, type Variable, type VariableTools } from '../variables/variables.ts';
+import { parseVariables, type Variable, type VariableServices } from '../variables/variables.ts';
 import type { PatternMatch } from './rewrite-pattern.ts';
 
 /** Part of a template: literal text, a capture group, or a variable. */
@@ -10,7 +10,7 @@ export const escapeUrl = (text: string): string =>
   text.replaceAll(/[^!-~]+|["<>^`{|}\\]/g, found => encodeURIComponent(found.toWellFormed()));
 
 /** `$1` is an existing group; any other `$` is literal. Captured values are not expanded again. */
-export function parseUrlTemplate(text: string, groups: number, services: VariableTools): TemplatePart[] {
+export function parseUrlTemplate(text: string, groups: number, services: VariableServices): TemplatePart[] {
   const parts: TemplatePart[] = [];
   const [target = ''] = text.split('#', 1);
   for (const part of target.split(/(\$\d{1,2})/)) {

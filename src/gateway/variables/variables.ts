@@ -23,12 +23,12 @@ export interface Variable {
 /** The values of variables. */
 export type VariableScope = Pick<Exchange, 'context' | 'session'>;
 /** The services that compile variables. */
-export type VariableTools = Pick<PipelineServices, 'secrets' | 'isContextName'>;
+export type VariableServices = Pick<PipelineServices, 'secrets' | 'isContextName'>;
 
 const variablePattern = /\$(gw_context|gw_meta|secret_[a-z]+)\.([A-Za-z0-9_.-]+)/g;
 
 /** Parses a text and resolves its secrets. */
-export function parseVariables(text: string, services: VariableTools): VariablePart[] {
+export function parseVariables(text: string, services: VariableServices): VariablePart[] {
   const reference = parseReference(text);
   if (reference)
     return mergeLiterals([
@@ -76,7 +76,7 @@ function checkLiteral(text: string): string {
 }
 
 /** A context variable that no request can have is an error; metadata differ from key to key. */
-function parseVariable(from: string, name: string, { isContextName }: VariableTools): Variable {
+function parseVariable(from: string, name: string, { isContextName }: VariableServices): Variable {
   if (from === 'gw_context' && !isContextName(name)) {
     const meant = closestMatch(name, contextNames);
     const hint = meant === undefined ? '' : `: did you mean ${meant}?`;
@@ -87,7 +87,7 @@ function parseVariable(from: string, name: string, { isContextName }: VariableTo
 
 const isPlace = (text: string): text is SecretSource => (secretSources as readonly string[]).includes(text);
 
-function readSecret(from: string, name: string, { secrets }: VariableTools): string {
+function readSecret(from: string, name: string, { secrets }: VariableServices): string {
   const place = from.slice('secret_'.length);
   if (!isPlace(place)) throw new ApiCompileError(`there is no secret source ${JSON.stringify(place)}`);
   const secret = secrets.find(place, name);
@@ -112,7 +112,7 @@ const identity = (value: string) => value;
  */
 export function compileVariables(
   text: string,
-  services: VariableTools,
+  services: VariableServices,
   escapeValue: (value: string) => string = identity,
 ): (call: VariableScope) => string {
   const parts = parseVariables(text, services);

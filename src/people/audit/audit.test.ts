@@ -176,7 +176,7 @@ onEveryEngine('audit logs', app => {
     assert.deepEqual(await actions('url=%25'), []);
     assert.deepEqual(await actions('ip=127.0.0.2'), []);
     assert.equal((await actions('ip=127.0.0.1&user=admin%20secret')).length, 2);
-    const today = new Date(app().application.installation.tools.clock.now()).toISOString().slice(0, 10);
+    const today = new Date(app().application.installation.services.clock.now()).toISOString().slice(0, 10);
     assert.equal((await actions(`from_date=${today}&to_date=${today}`)).length, 6);
     assert.deepEqual(await actions('to_date=2020-01-01'), []);
     assert.deepEqual(await actions('from_date=2999-01-01'), []);
@@ -229,7 +229,7 @@ const api = (name: string) => ({
 test('an unpaged list of records is bounded', async () => {
   const app = await startApp('sqlite');
   try {
-    const { records, audit } = app.application.installation.tools;
+    const { records, audit } = app.application.installation.services;
     await sql`
       with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < 100001)
       insert into audit (org_id, at, actor, action, method, url, status, ip, body)
@@ -252,7 +252,7 @@ test('records older than the retention are deleted, younger ones stay', async ()
     await app.ask('DELETE', '/api/hooks/old');
     now += 31 * 86_400_000;
     await app.ask('DELETE', '/api/hooks/young');
-    await app.application.installation.tools.audit.removeOlderThan(30);
+    await app.application.installation.services.audit.removeOlderThan(30);
     const { audit_logs } = (await app.ask('GET', '/api/audit-logs')).body;
     assert.deepEqual(
       audit_logs.map((it: Shown) => it.object),

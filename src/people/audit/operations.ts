@@ -6,7 +6,7 @@ import { problem } from '../problems.ts';
 import { AuditLog, auditFilters, toAuditLog } from './schema.ts';
 import type { AuditFilter, AuditStore } from './store.ts';
 
-interface AuditTools {
+interface AuditServices {
   audit: AuditStore;
   settings: Settings;
 }
@@ -34,12 +34,12 @@ function toFilter({ user, action, ip, method, status, url, from_date, to_date }:
   };
 }
 
-async function listRecords({ audit, settings }: AuditTools, filter: AuditFilter, p: number) {
+async function listRecords({ audit, settings }: AuditServices, filter: AuditFilter, p: number) {
   const { items, pages } = await audit.page(filter, toPageRequest(p, settings['management.page_size']));
   return { audit_logs: items.map(toAuditLog), pages };
 }
 
-async function readRecord({ audit }: AuditTools, id: string, orgId?: string) {
+async function readRecord({ audit }: AuditServices, id: string, orgId?: string) {
   const record = /^\d{1,15}$/.test(id) ? await audit.get(Number(id), orgId) : undefined;
   if (!record) throw problem.audit_log_not_found();
   return toAuditLog(record);
@@ -53,8 +53,8 @@ export const listAuditLogs = operation({
   about: 'Lists who changed what in the caller’s organisation, or tried to, newest first.',
   query,
   returns: auditPage,
-  handle: ({ actor, query: filters }, tools: AuditTools) =>
-    listRecords(tools, { ...toFilter(filters), orgId: actor.orgId }, filters.p),
+  handle: ({ actor, query: filters }, services: AuditServices) =>
+    listRecords(services, { ...toFilter(filters), orgId: actor.orgId }, filters.p),
 });
 
 export const getAuditLog = operation({
@@ -66,7 +66,7 @@ export const getAuditLog = operation({
   params,
   returns: AuditLog,
   problems: [problem.audit_log_not_found],
-  handle: ({ actor, params: { auditLogId } }, tools: AuditTools) => readRecord(tools, auditLogId, actor.orgId),
+  handle: ({ actor, params: { auditLogId } }, services: AuditServices) => readRecord(services, auditLogId, actor.orgId),
 });
 
 export const listAllAuditLogs = operation({
@@ -77,8 +77,8 @@ export const listAllAuditLogs = operation({
   about: 'Lists who changed what anywhere: in organisations, on the portal, with the operator’s secrets.',
   query: query.extend({ org_id: z.string().max(64).optional().describe('Only of this organisation; empty: of none') }),
   returns: auditPage,
-  handle: ({ query: { org_id, ...filters } }, tools: AuditTools) =>
-    listRecords(tools, { ...toFilter(filters), orgId: org_id }, filters.p),
+  handle: ({ query: { org_id, ...filters } }, services: AuditServices) =>
+    listRecords(services, { ...toFilter(filters), orgId: org_id }, filters.p),
 });
 
 export const getAnyAuditLog = operation({
@@ -90,7 +90,7 @@ export const getAnyAuditLog = operation({
   params,
   returns: AuditLog,
   problems: [problem.audit_log_not_found],
-  handle: ({ params: { auditLogId } }, tools: AuditTools) => readRecord(tools, auditLogId),
+  handle: ({ params: { auditLogId } }, services: AuditServices) => readRecord(services, auditLogId),
 });
 
 export const auditOperations = [listAuditLogs, getAuditLog, listAllAuditLogs, getAnyAuditLog];

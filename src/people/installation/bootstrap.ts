@@ -21,7 +21,7 @@ export interface InstallationCredentials {
   portal_token: string;
 }
 
-export interface BootstrapTools {
+export interface BootstrapServices {
   records: Records;
   meta: Meta;
   organisations: OrganisationStore;
@@ -34,22 +34,22 @@ export interface BootstrapTools {
 const administratorMetaName = 'bootstrap_user';
 
 /** Creates the first organisation, its administrator and the secrets; undefined when they exist. */
-export async function bootstrap(tools: BootstrapTools): Promise<InstallationCredentials | undefined> {
-  const { records, meta, settings } = tools;
+export async function bootstrap(services: BootstrapServices): Promise<InstallationCredentials | undefined> {
+  const { records, meta, settings } = services;
   if (await meta.get(defaultOrgMetaName)) return undefined;
   const password = settings['bootstrap.password'] || createSecretText().slice(0, 20);
   const passwordHash = await hashPassword(password);
   return records.write(async () => {
     const organisationId = createDatabaseId();
     if (!(await meta.claim(defaultOrgMetaName, organisationId))) return undefined;
-    const accessKey = await createAdministrator(tools, organisationId, passwordHash);
-    for (const name of secretNames) await tools.secrets.renew(name);
-    return readCredentials(tools, { organisationId, password, accessKey });
+    const accessKey = await createAdministrator(services, organisationId, passwordHash);
+    for (const name of secretNames) await services.secrets.renew(name);
+    return readCredentials(services, { organisationId, password, accessKey });
   });
 }
 
-async function createAdministrator(tools: BootstrapTools, orgId: string, passwordHash: string): Promise<string> {
-  const { organisations, users, meta, clock, settings } = tools;
+async function createAdministrator(services: BootstrapServices, orgId: string, passwordHash: string): Promise<string> {
+  const { organisations, users, meta, clock, settings } = services;
   const createdAt = formatIsoTime(clock.now());
   await organisations.insert({ id: orgId, owner_name: settings['bootstrap.organisation'], created_at: createdAt });
   const accessKey = settings['bootstrap.access_key'] || createPublicId();
@@ -67,7 +67,7 @@ async function createAdministrator(tools: BootstrapTools, orgId: string, passwor
 }
 
 async function readCredentials(
-  { secrets, settings }: BootstrapTools,
+  { secrets, settings }: BootstrapServices,
   generated: { organisationId: string; password: string; accessKey: string },
 ): Promise<InstallationCredentials> {
   return {
@@ -82,18 +82,18 @@ async function readCredentials(
 }
 
 /** Rotates every credential that the settings do not fix. The old ones stop working at once. */
-export async function rotateCredentials(tools: BootstrapTools): Promise<InstallationCredentials | undefined> {
-  const { records, meta, users, clock, settings } = tools;
+export async function rotateCredentials(services: BootstrapServices): Promise<InstallationCredentials | undefined> {
+  const { records, meta, users, clock, settings } = services;
   const password = settings['bootstrap.password'] || createSecretText().slice(0, 20);
   const hash = await hashPassword(password);
   return records.write(async () => {
     const organisationId = await meta.get(defaultOrgMetaName);
     const userId = await meta.get(administratorMetaName);
     if (!organisationId || !userId) return undefined;
-    for (const name of secretNames) await tools.secrets.renew(name);
+    for (const name of secretNames) await services.secrets.renew(name);
     const accessKey = settings['bootstrap.access_key'] || createPublicId();
     const change = { access_key: accessKey, password: hash, password_updated: formatIsoTime(clock.now()) };
     await users.change({ id: userId }, user => ({ ...user, ...change }));
-    return readCredentials(tools, { organisationId, password, accessKey });
+    return readCredentials(services, { organisationId, password, accessKey });
   });
 }

@@ -7,7 +7,7 @@ import type { GrantStore } from './grant-store.ts';
 import { Grants, GrantsWrite } from './grants.ts';
 import type { OrganisationStore } from './store.ts';
 
-export interface GrantTools {
+export interface GrantServices {
   organisations: OrganisationStore;
   grants: GrantStore;
   records: Records;
@@ -24,7 +24,7 @@ export const getGrants = operation({
   about: 'Reads what an organisation may use, with the defaults of tenants for what was not said of it.',
   returns: Grants,
   problems: [problem.organisation_not_found],
-  async handle({ params: { orgId } }, { organisations, grants }: GrantTools) {
+  async handle({ params: { orgId } }, { organisations, grants }: GrantServices) {
     if (!(await organisations.get(orgId))) throw problem.organisation_not_found();
     return grants.find(orgId);
   },
@@ -40,7 +40,7 @@ export const updateGrants = operation({
   body: GrantsWrite,
   returns: statusResponse,
   problems: [problem.organisation_not_found, problem.organisation_unrestricted],
-  async handle({ params: { orgId }, body, audit }, { organisations, grants, records }: GrantTools) {
+  async handle({ params: { orgId }, body, audit }, { organisations, grants, records }: GrantServices) {
     audit(orgId, orgId);
     await records.write(async () => {
       if (!(await organisations.get(orgId))) throw problem.organisation_not_found();

@@ -11,7 +11,7 @@ import type { GrantStore } from './grant-store.ts';
 import { OrganisationBody, OrganisationImport, StoredOrganisation, toFullOrganisation } from './schema.ts';
 import type { OrganisationStore } from './store.ts';
 
-export interface OrganisationTools {
+export interface OrganisationServices {
   organisations: OrganisationStore;
   grants: GrantStore;
   users: UserStore;
@@ -35,7 +35,7 @@ export const listOrganisations = operation({
   about: 'Lists all organisations, newest first.',
   query: pageQuery,
   returns: z.object({ organisations: z.array(StoredOrganisation), pages: z.int() }),
-  async handle({ query }, { organisations, settings }: OrganisationTools) {
+  async handle({ query }, { organisations, settings }: OrganisationServices) {
     const { items, pages } = await organisations.page(toPageRequest(query.p, settings['management.page_size']));
     return { organisations: items.map(toFullOrganisation), pages };
   },
@@ -49,7 +49,7 @@ export const createOrganisation = operation({
   about: 'Makes an organisation; its id is the Meta of the answer.',
   body: OrganisationBody,
   returns: statusResponse,
-  async handle({ body, audit }, { organisations, clock }: OrganisationTools) {
+  async handle({ body, audit }, { organisations, clock }: OrganisationServices) {
     const id = createDatabaseId();
     await organisations.insert({ ...body, id, created_at: formatIsoTime(clock.now()) });
     audit(id, id);
@@ -66,7 +66,7 @@ export const importOrganisation = operation({
   body: OrganisationImport,
   returns: statusResponse,
   problems: [problem.organisation_exists],
-  async handle({ body, audit }, { organisations, clock }: OrganisationTools) {
+  async handle({ body, audit }, { organisations, clock }: OrganisationServices) {
     await organisations.insert({ ...body, created_at: formatIsoTime(clock.now()) });
     audit(body.id, body.id);
     return toStatus('Org imported', body.id);
@@ -82,7 +82,7 @@ export const getOrganisation = operation({
   params,
   returns: StoredOrganisation,
   problems: [problem.organisation_not_found],
-  async handle({ params: { orgId } }, { organisations }: OrganisationTools) {
+  async handle({ params: { orgId } }, { organisations }: OrganisationServices) {
     const found = await organisations.get(orgId);
     if (!found) throw problem.organisation_not_found();
     return toFullOrganisation(found);
@@ -99,7 +99,7 @@ export const updateOrganisation = operation({
   body: OrganisationBody,
   returns: statusResponse,
   problems: [problem.organisation_not_found],
-  async handle({ params: { orgId }, body, audit }, { organisations }: OrganisationTools) {
+  async handle({ params: { orgId }, body, audit }, { organisations }: OrganisationServices) {
     audit(orgId, orgId);
     const changed = await organisations.change(orgId, ({ created_at }) => ({ ...body, id: orgId, created_at }));
     if (!changed) throw problem.organisation_not_found();
@@ -116,15 +116,15 @@ export const deleteOrganisation = operation({
   params,
   returns: statusResponse,
   problems: [problem.organisation_not_found, problem.organisation_in_use, problem.organisation_first],
-  async handle({ params: { orgId }, audit }, tools: OrganisationTools) {
+  async handle({ params: { orgId }, audit }, services: OrganisationServices) {
     audit(orgId, orgId);
-    if (orgId === (await tools.defaultOrgId())) throw problem.organisation_first();
-    await tools.records.write(async () => {
-      const what = await tools.describeContents(orgId);
+    if (orgId === (await services.defaultOrgId())) throw problem.organisation_first();
+    await services.records.write(async () => {
+      const what = await services.describeContents(orgId);
       if (what) throw problem.organisation_in_use({ detail: { what } });
-      if (!(await tools.organisations.remove(orgId))) throw problem.organisation_not_found();
-      await tools.users.removeAll(orgId);
-      await tools.grants.remove(orgId);
+      if (!(await services.organisations.remove(orgId))) throw problem.organisation_not_found();
+      await services.users.removeAll(orgId);
+      await services.grants.remove(orgId);
     });
     return toStatus('Org deleted');
   },

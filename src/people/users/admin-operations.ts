@@ -10,7 +10,7 @@ import { hashNewPassword } from './operations.ts';
 import { AdminUserChange, AdminUserWrite, buildUser, type StoredUser, toUser, User } from './schema.ts';
 import type { UserStore } from './store.ts';
 
-export interface AdminUserTools {
+export interface AdminUserServices {
   users: UserStore;
   organisations: OrganisationStore;
   /** Organisation of a user for which the operator names none. */
@@ -32,7 +32,7 @@ export const adminCreateUser = operation({
   body: AdminUserWrite,
   returns: userAnswer,
   problems: [problem.email_exists, problem.organisation_unknown],
-  async handle({ body, audit }, { users, organisations, defaultOrgId, clock }: AdminUserTools) {
+  async handle({ body, audit }, { users, organisations, defaultOrgId, clock }: AdminUserServices) {
     const orgId = body.org_id || (await defaultOrgId());
     if (!(await organisations.get(orgId))) throw problem.organisation_unknown({ detail: { id: orgId } });
     const createdAt = formatIsoTime(clock.now());
@@ -52,7 +52,7 @@ export const adminGetUser = operation({
   params,
   returns: User,
   problems: [problem.user_not_found],
-  async handle({ params: { userId } }, { users }: AdminUserTools) {
+  async handle({ params: { userId } }, { users }: AdminUserServices) {
     const user = await users.getInAnyOrganisation(userId);
     if (!user) throw problem.user_not_found();
     return toUser(user);
@@ -69,7 +69,7 @@ export const adminUpdateUser = operation({
   body: AdminUserChange,
   returns: userAnswer,
   problems: [problem.user_not_found, problem.email_exists, problem.organisation_unknown, problem.bad_password],
-  async handle({ params: { userId }, body, audit }, { users, organisations, clock, settings }: AdminUserTools) {
+  async handle({ params: { userId }, body, audit }, { users, organisations, clock, settings }: AdminUserServices) {
     audit(userId);
     if (body.org_id && !(await organisations.get(body.org_id)))
       throw problem.organisation_unknown({ detail: { id: body.org_id } });
@@ -100,7 +100,7 @@ const declareResetPermission = (name: string, action: string, about: string, isA
     params,
     returns: userAnswer,
     problems: [problem.user_not_found],
-    async handle({ params: { userId }, audit }, { users }: AdminUserTools) {
+    async handle({ params: { userId }, audit }, { users }: AdminUserServices) {
       audit(userId);
       const user = await users.change({ id: userId }, it => {
         const { ResetPassword: _removed, ...rest } = it.user_permissions;

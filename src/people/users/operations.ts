@@ -11,7 +11,7 @@ import { problem } from '../problems.ts';
 import { buildUser, type StoredUser, toUser, User, UserChange, UserWrite } from './schema.ts';
 import type { UserStore } from './store.ts';
 
-export interface UserTools {
+export interface UserServices {
   users: UserStore;
   clock: Clock;
   settings: Settings;
@@ -25,7 +25,7 @@ const declared = { surface: 'dashboard', noun: 'users' } as const;
 const createUserView = (actor: Actor, settings: Settings) => (user: StoredUser) =>
   toUser(user, user.id !== actor.id && (settings['users.hide_access_keys'] || !isAdmin(actor)));
 
-async function listPage({ users, settings }: UserTools, actor: Actor, p: number, emailPart = '') {
+async function listPage({ users, settings }: UserServices, actor: Actor, p: number, emailPart = '') {
   const { items, pages } = await users.page(actor.orgId, toPageRequest(p, settings['management.page_size']), emailPart);
   return { users: items.map(createUserView(actor, settings)), pages };
 }
@@ -39,7 +39,7 @@ export const listUsers = operation({
   permission: 'users:read',
   query: pageQuery,
   returns: userPage,
-  handle: ({ actor, query }, tools: UserTools) => listPage(tools, actor, query.p),
+  handle: ({ actor, query }, services: UserServices) => listPage(services, actor, query.p),
 });
 
 export const searchUsers = operation({
@@ -56,8 +56,8 @@ export const searchUsers = operation({
     p: pageNumber,
   }),
   returns: userPage,
-  handle: ({ actor, query: { p, q, email, email_address } }, tools: UserTools) =>
-    listPage(tools, actor, p, q ?? email ?? email_address ?? ''),
+  handle: ({ actor, query: { p, q, email, email_address } }, services: UserServices) =>
+    listPage(services, actor, p, q ?? email ?? email_address ?? ''),
 });
 
 export const searchUsersPrivately = operation({
@@ -70,7 +70,7 @@ export const searchUsersPrivately = operation({
   query: pageQuery,
   body: z.object({ filters: z.object({ query: z.string().min(1).max(254) }) }),
   returns: userPage,
-  handle: ({ actor, query, body }, tools: UserTools) => listPage(tools, actor, query.p, body.filters.query),
+  handle: ({ actor, query, body }, services: UserServices) => listPage(services, actor, query.p, body.filters.query),
 });
 
 export const getMe = operation({
@@ -81,7 +81,7 @@ export const getMe = operation({
   about: 'Reads the caller’s own record.',
   permission: 'any user',
   returns: User,
-  async handle({ actor }, { users }: UserTools) {
+  async handle({ actor }, { users }: UserServices) {
     const user = await users.get(actor.orgId, actor.id);
     if (!user) throw problem.user_not_found();
     return toUser(user);
@@ -98,7 +98,7 @@ export const getUser = operation({
   params,
   returns: User,
   problems: [problem.user_not_found, refusal.not_permitted],
-  async handle({ actor, params: { userId } }, { users, settings }: UserTools) {
+  async handle({ actor, params: { userId } }, { users, settings }: UserServices) {
     requirePermissionForOthers(actor, userId, 'users:read');
     const user = await users.get(actor.orgId, userId);
     if (!user) throw problem.user_not_found();
@@ -141,7 +141,7 @@ export const createUser = operation({
   body: UserWrite,
   returns: statusResponse,
   problems: [problem.email_exists, problem.bad_password, problem.only_admin_grants, problem.grant_not_held],
-  async handle({ actor, body, audit }, { users, clock, settings }: UserTools) {
+  async handle({ actor, body, audit }, { users, clock, settings }: UserServices) {
     refusePromotion(actor, body.user_permissions);
     const createdAt = formatIsoTime(clock.now());
     const user = buildUser({
@@ -185,7 +185,7 @@ export const updateUser = operation({
     problem.grant_not_held,
     problem.last_administrator,
   ],
-  async handle({ actor, params: { userId }, body, audit }, { users }: UserTools) {
+  async handle({ actor, params: { userId }, body, audit }, { users }: UserServices) {
     audit(userId);
     const staysAdministrator = body.active !== false && body.user_permissions.IsAdmin === 'admin';
     await users.runExclusive(async () => {
@@ -218,7 +218,7 @@ export const deleteUser = operation({
   params,
   returns: statusResponse,
   problems: [problem.user_not_found, problem.last_administrator],
-  async handle({ actor, params: { userId }, audit }, { users }: UserTools) {
+  async handle({ actor, params: { userId }, audit }, { users }: UserServices) {
     audit(userId);
     await users.runExclusive(async () => {
       await findRemovableUser(users, actor, userId);
@@ -256,7 +256,7 @@ export const resetAccessKey = operation({
   params,
   returns: statusResponse,
   problems: [problem.user_not_found, problem.own_key_only],
-  async handle({ actor, params: { userId }, audit }, { users, settings }: UserTools) {
+  async handle({ actor, params: { userId }, audit }, { users, settings }: UserServices) {
     audit(userId);
     requirePermissionForOthers(actor, userId, 'users:write');
     if (userId !== actor.id && settings['users.renew_own_access_key_only']) throw problem.own_key_only();
@@ -281,7 +281,7 @@ export const resetPassword = operation({
   body: z.object({ current_password: z.string().max(1024).optional(), new_password: z.string().max(1024) }),
   returns: statusResponse,
   problems: [problem.user_not_found, problem.wrong_password, problem.bad_password],
-  async handle({ actor, params: { userId }, body, audit }, { users, clock, settings }: UserTools) {
+  async handle({ actor, params: { userId }, body, audit }, { users, clock, settings }: UserServices) {
     audit(userId);
     const user = await users.get(actor.orgId, userId);
     const own = userId === actor.id;
@@ -309,7 +309,7 @@ export const revokeUser = operation({
   params,
   returns: statusResponse,
   problems: [problem.user_not_found, problem.last_administrator],
-  async handle({ actor, params: { userId }, audit }, { users }: UserTools) {
+  async handle({ actor, params: { userId }, audit }, { users }: UserServices) {
     audit(userId);
     await users.runExclusive(async () => {
       await findRemovableUser(users, actor, userId);

@@ -1,12 +1,12 @@
 import { issueProviderKey, toCredentialSecrets } from '../credentials/issue.ts';
 import type { StoredPlan } from '../plans/schema.ts';
-import type { PortalTools } from '../portal-stores.ts';
+import type { PortalServices } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
 import { portalMessages } from '../webhooks/notify.ts';
 import { revokeAtProvider } from './removal.ts';
 import type { StoredAccessRequest } from './schema.ts';
 
-export type DecisionTools = Pick<PortalTools, 'portal' | 'controlPlane' | 'records' | 'clock'>;
+export type DecisionServices = Pick<PortalServices, 'portal' | 'controlPlane' | 'records' | 'clock'>;
 
 /** Claims expire: longer than any provider call, so an older claim is of a process that died. */
 const claimTimeoutMs = 120_000;
@@ -24,8 +24,8 @@ function refuseDecided(request: StoredAccessRequest, nowMs: number): void {
  * issued next, without a lock during the provider call; the request is approved together with its credential. A key
  * whose request was deleted or claimed again meanwhile is revoked.
  */
-export async function approveRequest(id: number, tools: DecisionTools): Promise<void> {
-  const { portal, records, clock } = tools;
+export async function approveRequest(id: number, services: DecisionServices): Promise<void> {
+  const { portal, records, clock } = services;
   const claim = clock.now();
   const claimed = await records.write(async () => {
     const changed = await portal.accessRequests.change(id, it => {
@@ -33,14 +33,14 @@ export async function approveRequest(id: number, tools: DecisionTools): Promise<
       return { ...it, ClaimedAt: claim };
     });
     const request = present(changed, 'Access request', 'unknown');
-    await lockVisiblePlan(request.PlanID, tools);
+    await lockVisiblePlan(request.PlanID, services);
     return request;
   });
-  await completeApproval(claimed, tools);
+  await completeApproval(claimed, services);
 }
 
 /** Inside a transaction: locks the plan row. A hidden plan issues no credentials. */
-export async function lockVisiblePlan(id: number, { portal }: Pick<PortalTools, 'portal'>): Promise<StoredPlan> {
+export async function lockVisiblePlan(id: number, { portal }: Pick<PortalServices, 'portal'>): Promise<StoredPlan> {
   const plan = await portal.plans.change(id, it => it);
   return present(plan?.Hidden ? undefined : plan, 'Plan', 'unknown');
 }
@@ -48,14 +48,14 @@ export async function lockVisiblePlan(id: number, { portal }: Pick<PortalTools, 
 /** Issues the credential of a claimed request. With `isNew`, AccessRequestCreated is sent too. */
 export async function completeApproval(
   request: StoredAccessRequest,
-  tools: DecisionTools,
+  services: DecisionServices,
   isNew = false,
 ): Promise<void> {
-  const { portal, records, clock } = tools;
+  const { portal, records, clock } = services;
   const isOwnClaim = (it: StoredAccessRequest) => it.Status === 'pending' && it.ClaimedAt === request.ClaimedAt;
   let key: Awaited<ReturnType<typeof issueProviderKey>>;
   try {
-    key = await issueProviderKey(request, tools);
+    key = await issueProviderKey(request, services);
   } catch (error) {
     await portal.accessRequests.change(request.ID, it => (isOwnClaim(it) ? { ...it, ClaimedAt: 0 } : it));
     throw error;
@@ -78,16 +78,16 @@ export async function completeApproval(
       await portal.notify('CredentialRegistered', portalMessages.credential(credential, decided));
     });
   } catch (error) {
-    await revokeAtProvider(key.key_id, request.ProviderID, tools);
+    await revokeAtProvider(key.key_id, request.ProviderID, services);
     throw error;
   }
 }
 
 export async function rejectRequest(
   id: number,
-  tools: Pick<PortalTools, 'portal' | 'records' | 'clock'>,
+  services: Pick<PortalServices, 'portal' | 'records' | 'clock'>,
 ): Promise<void> {
-  const { portal, records, clock } = tools;
+  const { portal, records, clock } = services;
   await records.write(async () => {
     const rejected = await portal.accessRequests.change(id, it => {
       refuseDecided(it, clock.now());

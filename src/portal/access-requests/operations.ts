@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
-import type { PortalTools } from '../portal-stores.ts';
+import type { PortalServices } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
 import { numberedId, okMessage, okMessageResponse, okResponse, okStatus, portalPageQuery } from '../shapes.ts';
-import { approveRequest, type DecisionTools, rejectRequest } from './decision.ts';
+import { approveRequest, type DecisionServices, rejectRequest } from './decision.ts';
 import { removeRequests } from './removal.ts';
 import { AccessRequest, AccessRequestRow, toRequestRow, toRequestView } from './schema.ts';
 import { viewRequests } from './views.ts';
 
 const declared = { surface: 'portal', noun: 'access requests', permission: 'secret' } as const;
 const params = z.object({ access_request_id: numberedId });
-type Tools = Pick<PortalTools, 'portal'>;
+type Services = Pick<PortalServices, 'portal'>;
 
 export const listAccessRequests = operation({
   ...declared,
@@ -20,8 +20,8 @@ export const listAccessRequests = operation({
   about: 'Lists the requests for access of all apps, newest first.',
   query: portalPageQuery,
   returns: z.array(AccessRequestRow),
-  async handle({ query }, tools: Tools) {
-    return viewRequests(await tools.portal.accessRequests.page(query), toRequestRow, tools);
+  async handle({ query }, services: Services) {
+    return viewRequests(await services.portal.accessRequests.page(query), toRequestRow, services);
   },
 });
 
@@ -34,9 +34,9 @@ export const getAccessRequest = operation({
   params,
   returns: AccessRequest,
   problems: [problem.not_found],
-  async handle({ params: { access_request_id } }, tools: Tools) {
-    const request = present(await tools.portal.accessRequests.get(access_request_id), 'Access request');
-    const [view] = await viewRequests([request], toRequestView, tools);
+  async handle({ params: { access_request_id } }, services: Services) {
+    const request = present(await services.portal.accessRequests.get(access_request_id), 'Access request');
+    const [view] = await viewRequests([request], toRequestView, services);
     return view!;
   },
 });
@@ -50,9 +50,12 @@ export const deleteAccessRequest = operation({
   params,
   returns: okResponse,
   problems: [problem.not_found, problem.provider_unavailable, problem.provider_refused],
-  async handle({ params: { access_request_id }, audit }, tools: DecisionTools) {
+  async handle({ params: { access_request_id }, audit }, services: DecisionServices) {
     audit(String(access_request_id));
-    await removeRequests([present(await tools.portal.accessRequests.get(access_request_id), 'Access request')], tools);
+    await removeRequests(
+      [present(await services.portal.accessRequests.get(access_request_id), 'Access request')],
+      services,
+    );
     return okStatus;
   },
 });
@@ -72,9 +75,9 @@ export const approveAccessRequest = operation({
     problem.provider_unavailable,
     problem.provider_refused,
   ],
-  async handle({ params: { access_request_id }, audit }, tools: DecisionTools) {
+  async handle({ params: { access_request_id }, audit }, services: DecisionServices) {
     audit(String(access_request_id));
-    await approveRequest(access_request_id, tools);
+    await approveRequest(access_request_id, services);
     return okMessage('Approve');
   },
 });
@@ -88,9 +91,12 @@ export const rejectAccessRequest = operation({
   params,
   returns: okMessageResponse,
   problems: [problem.unknown, problem.not_pending, problem.approval_in_progress],
-  async handle({ params: { access_request_id }, audit }, tools: Pick<PortalTools, 'portal' | 'records' | 'clock'>) {
+  async handle(
+    { params: { access_request_id }, audit },
+    services: Pick<PortalServices, 'portal' | 'records' | 'clock'>,
+  ) {
     audit(String(access_request_id));
-    await rejectRequest(access_request_id, tools);
+    await rejectRequest(access_request_id, services);
     return okMessage('Reject');
   },
 });

@@ -1,10 +1,10 @@
-import type { PortalTools } from '../portal-stores.ts';
+import type { PortalServices } from '../portal-stores.ts';
 import type { RequestContext, StoredAccessRequest } from './schema.ts';
 
 /** Batch-loads the names and credentials of requests; deleted objects keep the name of that time. */
 export async function loadContexts(
   requests: readonly StoredAccessRequest[],
-  { portal }: Pick<PortalTools, 'portal'>,
+  { portal }: Pick<PortalServices, 'portal'>,
 ): Promise<(it: StoredAccessRequest) => RequestContext> {
   const apps = await portal.apps.byIds(requests.map(it => it.AppID));
   const plans = await portal.plans.byIds(requests.map(it => it.PlanID));
@@ -24,8 +24,8 @@ export async function loadContexts(
 export async function viewRequests<View>(
   requests: readonly StoredAccessRequest[],
   toView: (it: StoredAccessRequest, context: RequestContext) => View,
-  tools: Pick<PortalTools, 'portal'>,
+  services: Pick<PortalServices, 'portal'>,
 ): Promise<View[]> {
-  const around = await loadContexts(requests, tools);
+  const around = await loadContexts(requests, services);
   return requests.map(it => toView(it, around(it)));
 }

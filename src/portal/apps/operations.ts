@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
 import { createInvalidProblem } from '#operations/validation-error.ts';
-import type { DecisionTools } from '../access-requests/decision.ts';
+import type { DecisionServices } from '../access-requests/decision.ts';
 import { removeRequests } from '../access-requests/removal.ts';
 import { AccessRequestOfApp, toAppRequestView } from '../access-requests/schema.ts';
 import { viewRequests } from '../access-requests/views.ts';
 import { defaultOrganisationId } from '../organisations/schema.ts';
-import type { PortalTools } from '../portal-stores.ts';
+import type { PortalServices } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
 import {
   formatOptionalTime,
@@ -23,16 +23,16 @@ import { AppChange, AppRow, AppWrite, Provision, type StoredApp, toAppRow } from
 
 const declared = { surface: 'portal', noun: 'apps', permission: 'secret' } as const;
 const params = z.object({ app_id: numberedId });
-type Tools = Pick<PortalTools, 'portal' | 'records' | 'clock'>;
+type Services = Pick<PortalServices, 'portal' | 'records' | 'clock'>;
 
 const App = AppRow.extend({ UpdatedAt: z.string(), AccessRequests: z.array(z.array(AccessRequestOfApp)) });
 
 /** Wire format: each request is wrapped in a list. */
-async function loadAppView(app: StoredApp, tools: Tools): Promise<z.input<typeof App>> {
+async function loadAppView(app: StoredApp, services: Services): Promise<z.input<typeof App>> {
   const requests = await viewRequests(
-    await tools.portal.accessRequests.listLive({ app_id: app.ID }),
+    await services.portal.accessRequests.listLive({ app_id: app.ID }),
     toAppRequestView,
-    tools,
+    services,
   );
   return {
     ...toAppRow(app),
@@ -42,7 +42,7 @@ async function loadAppView(app: StoredApp, tools: Tools): Promise<z.input<typeof
 }
 
 /** Owner and visibility of an app: in the default organisation apps are personal, its users are strangers. */
-async function resolveOwnership(UserID: number, Visibility: StoredApp['Visibility'], { portal }: Tools) {
+async function resolveOwnership(UserID: number, Visibility: StoredApp['Visibility'], { portal }: Services) {
   const owner = await portal.users.get(UserID);
   if (!owner) throw createInvalidProblem([{ path: 'UserID', message: `there is no user ${UserID}` }]);
   const alone = owner.OrganisationID === 0 || owner.OrganisationID === defaultOrganisationId;
@@ -57,7 +57,7 @@ export const listApps = operation({
   about: 'Lists the apps of all developers, newest first.',
   query: portalPageQuery,
   returns: z.array(AppRow),
-  async handle({ query }, { portal }: Tools) {
+  async handle({ query }, { portal }: Services) {
     return (await portal.apps.page(query)).map(toAppRow);
   },
 });
@@ -70,10 +70,10 @@ export const createApp = operation({
   about: 'Makes an app for a developer. Apps of the default organisation are personal.',
   body: AppWrite,
   returns: App,
-  async handle({ body, audit }, tools: Tools) {
-    const { portal, records, clock } = tools;
+  async handle({ body, audit }, services: Services) {
+    const { portal, records, clock } = services;
     const now = clock.now();
-    const owner = await resolveOwnership(body.UserID, body.Visibility ?? 'organisation', tools);
+    const owner = await resolveOwnership(body.UserID, body.Visibility ?? 'organisation', services);
     const created = await records.write(async () => {
       const inserted = await portal.apps.insert({
         Name: body.Name,
@@ -87,7 +87,7 @@ export const createApp = operation({
       return inserted;
     });
     audit(String(created.ID));
-    return loadAppView(created, tools);
+    return loadAppView(created, services);
   },
 });
 
@@ -100,8 +100,8 @@ export const getApp = operation({
   params,
   returns: App,
   problems: [problem.not_found],
-  async handle({ params: { app_id } }, tools: Tools) {
-    return loadAppView(present(await tools.portal.apps.get(app_id), 'App'), tools);
+  async handle({ params: { app_id } }, services: Services) {
+    return loadAppView(present(await services.portal.apps.get(app_id), 'App'), services);
   },
 });
 
@@ -115,11 +115,11 @@ export const updateApp = operation({
   body: AppChange,
   returns: App,
   problems: [problem.unknown],
-  async handle({ params: { app_id }, body, audit }, tools: Tools) {
-    const { portal, clock } = tools;
+  async handle({ params: { app_id }, body, audit }, services: Services) {
+    const { portal, clock } = services;
     audit(String(app_id));
     const before = present(await portal.apps.get(app_id), 'App', 'unknown');
-    const owned = await resolveOwnership(body.UserID ?? before.UserID, body.Visibility ?? before.Visibility, tools);
+    const owned = await resolveOwnership(body.UserID ?? before.UserID, body.Visibility ?? before.Visibility, services);
     const changed = await portal.apps.change(app_id, it => ({
       ...it,
       Name: body.Name ?? it.Name,
@@ -128,7 +128,7 @@ export const updateApp = operation({
       ...owned,
       UpdatedAt: clock.now(),
     }));
-    return loadAppView(present(changed, 'App', 'unknown'), tools);
+    return loadAppView(present(changed, 'App', 'unknown'), services);
   },
 });
 
@@ -141,18 +141,18 @@ export const deleteApp = operation({
   params,
   returns: okResponse,
   problems: [problem.not_found, problem.provider_unavailable, problem.provider_refused],
-  async handle({ params: { app_id }, audit }, tools: DecisionTools) {
-    const { portal } = tools;
+  async handle({ params: { app_id }, audit }, services: DecisionServices) {
+    const { portal } = services;
     audit(String(app_id));
     present(await portal.apps.get(app_id), 'App');
-    do await removeRequests(await portal.accessRequests.listLive({ app_id }), tools);
-    while (!(await tryRemove(app_id, tools)));
+    do await removeRequests(await portal.accessRequests.listLive({ app_id }), services);
+    while (!(await tryRemove(app_id, services)));
     return okStatus;
   },
 });
 
 /** Removes the app; false when an access request was created meanwhile. */
-const tryRemove = (appId: number, { portal, records }: DecisionTools): Promise<boolean> =>
+const tryRemove = (appId: number, { portal, records }: DecisionServices): Promise<boolean> =>
   records.write(async () => {
     await portal.apps.change(appId, it => it);
     if ((await portal.accessRequests.listLive({ app_id: appId })).length > 0) return false;
@@ -170,10 +170,10 @@ export const provisionApp = operation({
   body: Provision,
   returns: okMessageResponse.extend({ AccessRequestID: z.int() }),
   problems: [problem.unknown, problem.quota_exceeded, problem.provider_unavailable, problem.provider_refused],
-  async handle({ params: { app_id }, body, audit }, tools: DecisionTools) {
+  async handle({ params: { app_id }, body, audit }, services: DecisionServices) {
     audit(String(app_id));
-    const app = present(await tools.portal.apps.get(app_id), 'App', 'unknown');
-    const AccessRequestID = await provision(app, body, tools);
+    const app = present(await services.portal.apps.get(app_id), 'App', 'unknown');
+    const AccessRequestID = await provision(app, body, services);
     return { ...okMessage('provision'), AccessRequestID };
   },
 });

@@ -1,5 +1,5 @@
 import { createInvalidProblem, type ValidationError } from '#operations/validation-error.ts';
-import { completeApproval, type DecisionTools, lockVisiblePlan } from '../access-requests/decision.ts';
+import { completeApproval, type DecisionServices, lockVisiblePlan } from '../access-requests/decision.ts';
 import type { StoredAccessRequest } from '../access-requests/schema.ts';
 import { partnersOf } from '../join-table-store.ts';
 import type { StoredPlan } from '../plans/schema.ts';
@@ -12,13 +12,13 @@ import type { Provision, StoredApp } from './schema.ts';
 const keylessAuthTypes = new Set(['ba', 'custom']);
 
 /** Creates an access request; approves it at once where plan or body say so. */
-export async function provision(app: StoredApp, body: Provision, tools: DecisionTools): Promise<number> {
-  const { portal, clock } = tools;
-  const { plan, products } = await resolvePlanAndProducts(body, tools);
-  const catalogue = await resolveCatalogue(body, plan, products, tools);
+export async function provision(app: StoredApp, body: Provision, services: DecisionServices): Promise<number> {
+  const { portal, clock } = services;
+  const { plan, products } = await resolvePlanAndProducts(body, services);
+  const catalogue = await resolveCatalogue(body, plan, products, services);
   const immediately = body.ProvisionImmediately ?? plan.AutoApproveAccessRequests;
   const now = clock.now();
-  const request = await submitRequest(app, plan, tools, {
+  const request = await submitRequest(app, plan, services, {
     AppID: app.ID,
     UserID: app.UserID,
     PlanID: plan.ID,
@@ -43,7 +43,7 @@ export async function provision(app: StoredApp, body: Provision, tools: Decision
   });
   if (!immediately) return request.ID;
   try {
-    await completeApproval(request, tools, true);
+    await completeApproval(request, services, true);
   } catch (error) {
     // The response is an error: the request is removed and does not count against the quota.
     await portal.accessRequests.purge(request.ID);
@@ -53,7 +53,7 @@ export async function provision(app: StoredApp, body: Provision, tools: Decision
 }
 
 /** Resolves plan and products of a body, or throws every fault of the combination. */
-async function resolvePlanAndProducts(body: Provision, { portal }: DecisionTools) {
+async function resolvePlanAndProducts(body: Provision, { portal }: DecisionServices) {
   const plan = await portal.plans.get(body.PlanID);
   const ids = [...new Set(body.ProductIDs)];
   const productsById = await portal.products.byIds(ids);
@@ -91,9 +91,9 @@ async function resolveCatalogue(
   body: Provision,
   plan: StoredPlan,
   products: readonly StoredProduct[],
-  tools: DecisionTools,
+  services: DecisionServices,
 ) {
-  const { catalogues } = tools.portal;
+  const { catalogues } = services.portal;
   const ids = products.map(({ ID }) => ID);
   const ofPlan = partnersOf(await catalogues.plans.leftOf([plan.ID]), plan.ID);
   const ofProducts = [...(await catalogues.products.leftOf(ids)).values()];
@@ -108,13 +108,13 @@ async function resolveCatalogue(
 function submitRequest(
   app: StoredApp,
   plan: StoredPlan,
-  tools: DecisionTools,
+  services: DecisionServices,
   request: Omit<StoredAccessRequest, 'ID'>,
 ): Promise<StoredAccessRequest> {
-  const { portal, records, clock } = tools;
+  const { portal, records, clock } = services;
   return records.write(async () => {
     present(await portal.apps.change(app.ID, it => it), 'App', 'unknown');
-    const { PlanQuota, PlanQuotaRenewalRate } = await lockVisiblePlan(plan.ID, tools);
+    const { PlanQuota, PlanQuotaRenewalRate } = await lockVisiblePlan(plan.ID, services);
     if (PlanQuota > 0) {
       const since = PlanQuotaRenewalRate > 0 ? clock.now() - PlanQuotaRenewalRate * 1000 : 0;
       if ((await portal.accessRequests.countSince(app.UserID, plan.ID, since)) >= PlanQuota)

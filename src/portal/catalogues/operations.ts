@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { createSortableId } from '#base/ids.ts';
 import { operation } from '#operations/operation.ts';
 import { partnersOf } from '../join-table-store.ts';
-import type { PortalTools } from '../portal-stores.ts';
+import type { PortalServices } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
 import { okResponse, okStatus, portalId, portalPageQuery, type Reference, toSlug } from '../shapes.ts';
 import {
@@ -17,9 +17,9 @@ import {
 
 const declared = { surface: 'portal', noun: 'catalogues', permission: 'secret' } as const;
 const params = z.object({ catalogue_id: portalId });
-type Tools = Pick<PortalTools, 'portal' | 'records' | 'clock'>;
+type Services = Pick<PortalServices, 'portal' | 'records' | 'clock'>;
 
-async function loadCatalogueView(catalogue: StoredCatalogue, { portal: { catalogues, plans, products } }: Tools) {
+async function loadCatalogueView(catalogue: StoredCatalogue, { portal: { catalogues, plans, products } }: Services) {
   const { ID } = catalogue;
   const plansById = await plans.byIds(partnersOf(await catalogues.plans.rightOf([ID]), ID));
   const productsById = await products.byIds(partnersOf(await catalogues.products.rightOf([ID]), ID));
@@ -30,7 +30,7 @@ async function loadCatalogueView(catalogue: StoredCatalogue, { portal: { catalog
 type ContentReferences = { Plans?: Reference[] | null | undefined; Products?: Reference[] | null | undefined };
 
 /** Resolves the plans and products of a body before any write; undefined when not sent. */
-async function resolveContents({ Plans, Products }: ContentReferences, { portal: { plans, products } }: Tools) {
+async function resolveContents({ Plans, Products }: ContentReferences, { portal: { plans, products } }: Services) {
   const ids = (found: readonly { ID: number }[]) => found.map(({ ID }) => ID);
   return {
     plans: Plans === undefined ? undefined : ids(await plans.resolveReferences(Plans ?? [], 'Plans', 'plan')),
@@ -42,7 +42,7 @@ async function resolveContents({ Plans, Products }: ContentReferences, { portal:
 async function setContents(
   ID: number,
   contents: Awaited<ReturnType<typeof resolveContents>>,
-  { portal: { catalogues } }: Tools,
+  { portal: { catalogues } }: Services,
 ) {
   if (contents.plans) await catalogues.plans.setRightOf(ID, contents.plans);
   if (contents.products) await catalogues.products.setRightOf(ID, contents.products);
@@ -56,7 +56,7 @@ export const listCatalogues = operation({
   about: 'Lists the catalogues, newest first.',
   query: portalPageQuery,
   returns: z.array(CatalogueRow),
-  async handle({ query }, { portal }: Tools) {
+  async handle({ query }, { portal }: Services) {
     return (await portal.catalogues.page(query)).map(toCatalogueRow);
   },
 });
@@ -70,9 +70,9 @@ export const createCatalogue = operation({
   body: CatalogueWrite,
   returns: Catalogue,
   problems: [problem.catalogue_exists],
-  async handle({ body, audit }, tools: Tools) {
-    const { portal, records, clock } = tools;
-    const contents = await resolveContents(body, tools);
+  async handle({ body, audit }, services: Services) {
+    const { portal, records, clock } = services;
+    const contents = await resolveContents(body, services);
     const now = clock.now();
     const created = await records.write(async () => {
       const catalogue = await portal.catalogues.insert({
@@ -83,11 +83,11 @@ export const createCatalogue = operation({
         CreatedAt: now,
         UpdatedAt: now,
       });
-      await setContents(catalogue.ID, contents, tools);
+      await setContents(catalogue.ID, contents, services);
       return catalogue;
     });
     audit(String(created.ID));
-    return loadCatalogueView(created, tools);
+    return loadCatalogueView(created, services);
   },
 });
 
@@ -100,8 +100,8 @@ export const getCatalogue = operation({
   params,
   returns: Catalogue,
   problems: [problem.not_found],
-  async handle({ params: { catalogue_id } }, tools: Tools) {
-    return loadCatalogueView(present(await tools.portal.catalogues.get(catalogue_id), 'Catalogue'), tools);
+  async handle({ params: { catalogue_id } }, services: Services) {
+    return loadCatalogueView(present(await services.portal.catalogues.get(catalogue_id), 'Catalogue'), services);
   },
 });
 
@@ -115,11 +115,11 @@ export const updateCatalogue = operation({
   body: CatalogueChange,
   returns: Catalogue,
   problems: [problem.unknown, problem.catalogue_exists],
-  async handle({ params: { catalogue_id }, body, audit }, tools: Tools) {
-    const { portal, records, clock } = tools;
+  async handle({ params: { catalogue_id }, body, audit }, services: Services) {
+    const { portal, records, clock } = services;
     const { ID } = present(await portal.catalogues.get(catalogue_id), 'Catalogue', 'unknown');
     audit(String(ID));
-    const contents = await resolveContents(body, tools);
+    const contents = await resolveContents(body, services);
     const changed = await records.write(async () => {
       const catalogue = await portal.catalogues.change(ID, it => ({
         ...it,
@@ -128,10 +128,10 @@ export const updateCatalogue = operation({
         VisibilityStatus: body.VisibilityStatus ?? it.VisibilityStatus,
         UpdatedAt: clock.now(),
       }));
-      if (catalogue) await setContents(ID, contents, tools);
+      if (catalogue) await setContents(ID, contents, services);
       return catalogue;
     });
-    return loadCatalogueView(present(changed, 'Catalogue', 'unknown'), tools);
+    return loadCatalogueView(present(changed, 'Catalogue', 'unknown'), services);
   },
 });
 
@@ -144,7 +144,7 @@ export const deleteCatalogue = operation({
   params,
   returns: okResponse,
   problems: [problem.not_found],
-  async handle({ params: { catalogue_id }, audit }, { portal }: Tools) {
+  async handle({ params: { catalogue_id }, audit }, { portal }: Services) {
     const { ID } = present(await portal.catalogues.get(catalogue_id), 'Catalogue');
     audit(String(ID));
     if (!(await portal.catalogues.remove(ID))) throw problem.not_found({ detail: { what: 'Catalogue' } });

@@ -3,14 +3,14 @@ import { toUnixSeconds } from '#base/clock.ts';
 import type { StoredAccessRequest } from '../access-requests/schema.ts';
 import type { ProviderKey } from '../control-plane.ts';
 import { partnersOf } from '../join-table-store.ts';
-import type { PortalTools } from '../portal-stores.ts';
+import type { PortalServices } from '../portal-stores.ts';
 import { present } from '../problems.ts';
 import { callProvider } from '../providers/provider-client.ts';
 
-type Tools = Pick<PortalTools, 'portal' | 'controlPlane' | 'clock'>;
+type Services = Pick<PortalServices, 'portal' | 'controlPlane' | 'clock'>;
 
 /** Key of an access request: access policies of its products and limits policy of its plan. */
-async function buildKey(request: StoredAccessRequest, { portal, clock }: Tools): Promise<Key> {
+async function buildKey(request: StoredAccessRequest, { portal, clock }: Services): Promise<Key> {
   const app = present(await portal.apps.get(request.AppID), 'App', 'unknown');
   const plan = present(await portal.plans.get(request.PlanID), 'Plan', 'unknown');
   const user = await portal.users.get(app.UserID);
@@ -33,10 +33,10 @@ async function buildKey(request: StoredAccessRequest, { portal, clock }: Tools):
 }
 
 /** Has the provider make the key of a request. */
-export async function issueProviderKey(request: StoredAccessRequest, tools: Tools): Promise<ProviderKey> {
-  const provider = present(await tools.portal.providers.get(request.ProviderID), 'Provider', 'unknown');
-  const key = await buildKey(request, tools);
-  return callProvider(provider, tools, plane => plane.createKey(key));
+export async function issueProviderKey(request: StoredAccessRequest, services: Services): Promise<ProviderKey> {
+  const provider = present(await services.portal.providers.get(request.ProviderID), 'Provider', 'unknown');
+  const key = await buildKey(request, services);
+  return callProvider(provider, services, plane => plane.createKey(key));
 }
 
 export const toCredentialSecrets = ({ key_id, key_hash, expires }: ProviderKey) => ({

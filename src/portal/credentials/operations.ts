@@ -3,7 +3,7 @@ import { operation } from '#operations/operation.ts';
 import { removeCredential, removeRequests } from '../access-requests/removal.ts';
 import { AccessRequest, AccessRequestBrief, toRequestBrief, toRequestView } from '../access-requests/schema.ts';
 import { viewRequests } from '../access-requests/views.ts';
-import type { PortalTools } from '../portal-stores.ts';
+import type { PortalServices } from '../portal-stores.ts';
 import { type Missing, present, problem } from '../problems.ts';
 import { numberedId, okMessage, okMessageResponse, okResponse, okStatus, portalPageQuery } from '../shapes.ts';
 import { rotateKey } from './rotation.ts';
@@ -14,18 +14,26 @@ const ofApp = z.object({ app_id: numberedId });
 const ofRequest = ofApp.extend({ access_request_id: numberedId });
 const ofCredential = ofRequest.extend({ credential_id: numberedId });
 const requestPath = '/portal-api/apps/{app_id}/access-requests/{access-request_id}';
-type Tools = Pick<PortalTools, 'portal'>;
-type RemovalTools = Pick<PortalTools, 'portal' | 'controlPlane' | 'records' | 'clock'>;
+type Services = Pick<PortalServices, 'portal'>;
+type RemovalServices = Pick<PortalServices, 'portal' | 'controlPlane' | 'records' | 'clock'>;
 
 /** A request of an app; one of another app is as good as none. */
-async function requireRequest(params: z.output<typeof ofRequest>, { portal }: Tools, missing: Missing = 'not_found') {
+async function requireRequest(
+  params: z.output<typeof ofRequest>,
+  { portal }: Services,
+  missing: Missing = 'not_found',
+) {
   const request = await portal.accessRequests.get(params.access_request_id);
   return present(request?.AppID === params.app_id ? request : undefined, 'Access request', missing);
 }
 
-async function requireCredential(params: z.output<typeof ofCredential>, tools: Tools, missing: Missing = 'not_found') {
-  const request = await requireRequest(params, tools, missing);
-  const found = await tools.portal.credentials.get(params.credential_id);
+async function requireCredential(
+  params: z.output<typeof ofCredential>,
+  services: Services,
+  missing: Missing = 'not_found',
+) {
+  const request = await requireRequest(params, services, missing);
+  const found = await services.portal.credentials.get(params.credential_id);
   const credential = present(found?.AccessRequestID === request.ID ? found : undefined, 'Credential', missing);
   return { request, credential };
 }
@@ -40,9 +48,9 @@ export const listAppAccessRequests = operation({
   query: portalPageQuery,
   returns: z.array(AccessRequest),
   problems: [problem.not_found],
-  async handle({ params: { app_id }, query }, tools: Tools) {
-    present(await tools.portal.apps.get(app_id), 'App');
-    return viewRequests(await tools.portal.accessRequests.page(query, { app_id }), toRequestView, tools);
+  async handle({ params: { app_id }, query }, services: Services) {
+    present(await services.portal.apps.get(app_id), 'App');
+    return viewRequests(await services.portal.accessRequests.page(query, { app_id }), toRequestView, services);
   },
 });
 
@@ -55,8 +63,8 @@ export const getAppAccessRequest = operation({
   params: ofRequest,
   returns: AccessRequestBrief,
   problems: [problem.not_found],
-  async handle({ params }, tools: Tools) {
-    const [view] = await viewRequests([await requireRequest(params, tools)], toRequestBrief, tools);
+  async handle({ params }, services: Services) {
+    const [view] = await viewRequests([await requireRequest(params, services)], toRequestBrief, services);
     return view!;
   },
 });
@@ -70,9 +78,9 @@ export const deleteAppAccessRequest = operation({
   params: ofRequest,
   returns: okResponse,
   problems: [problem.unknown, problem.provider_unavailable, problem.provider_refused],
-  async handle({ params, audit }, tools: RemovalTools) {
+  async handle({ params, audit }, services: RemovalServices) {
     audit(String(params.access_request_id));
-    await removeRequests([await requireRequest(params, tools, 'unknown')], tools);
+    await removeRequests([await requireRequest(params, services, 'unknown')], services);
     return okStatus;
   },
 });
@@ -87,9 +95,9 @@ export const listCredentials = operation({
   query: portalPageQuery,
   returns: z.array(Credential),
   problems: [problem.not_found],
-  async handle({ params, query }, tools: Tools) {
-    const { ID } = await requireRequest(params, tools);
-    return (await tools.portal.credentials.page(ID, query)).map(toCredentialView);
+  async handle({ params, query }, services: Services) {
+    const { ID } = await requireRequest(params, services);
+    return (await services.portal.credentials.page(ID, query)).map(toCredentialView);
   },
 });
 
@@ -102,8 +110,8 @@ export const getCredential = operation({
   params: ofCredential,
   returns: Credential,
   problems: [problem.unknown],
-  async handle({ params }, tools: Tools) {
-    return toCredentialView((await requireCredential(params, tools, 'unknown')).credential);
+  async handle({ params }, services: Services) {
+    return toCredentialView((await requireCredential(params, services, 'unknown')).credential);
   },
 });
 
@@ -116,10 +124,10 @@ export const deleteCredential = operation({
   params: ofCredential,
   returns: okResponse,
   problems: [problem.not_found, problem.provider_unavailable, problem.provider_refused],
-  async handle({ params, audit }, tools: RemovalTools) {
+  async handle({ params, audit }, services: RemovalServices) {
     audit(String(params.credential_id));
-    const { request, credential } = await requireCredential(params, tools);
-    await removeCredential(credential.ID, request.ProviderID, tools);
+    const { request, credential } = await requireCredential(params, services);
+    await removeCredential(credential.ID, request.ProviderID, services);
     return okStatus;
   },
 });
@@ -133,10 +141,10 @@ export const rotateCredential = operation({
   params: ofCredential,
   returns: okMessageResponse,
   problems: [problem.unknown, problem.rotated_already, problem.provider_unavailable, problem.provider_refused],
-  async handle({ params, audit }, tools: RemovalTools) {
+  async handle({ params, audit }, services: RemovalServices) {
     audit(String(params.credential_id));
-    const { request, credential } = await requireCredential(params, tools, 'unknown');
-    await rotateKey(credential, request, tools);
+    const { request, credential } = await requireCredential(params, services, 'unknown');
+    await rotateKey(credential, request, services);
     return okMessage('Rotate');
   },
 });

@@ -1,11 +1,11 @@
 import { revokeAtProvider } from '../access-requests/removal.ts';
 import type { StoredAccessRequest } from '../access-requests/schema.ts';
-import type { PortalTools } from '../portal-stores.ts';
+import type { PortalServices } from '../portal-stores.ts';
 import { problem } from '../problems.ts';
 import { issueProviderKey, toCredentialSecrets } from './issue.ts';
 import type { StoredCredential } from './schema.ts';
 
-type Tools = Pick<PortalTools, 'portal' | 'controlPlane' | 'records' | 'clock'>;
+type Services = Pick<PortalServices, 'portal' | 'controlPlane' | 'records' | 'clock'>;
 type CredentialSecrets = ReturnType<typeof toCredentialSecrets>;
 
 /**
@@ -15,20 +15,20 @@ type CredentialSecrets = ReturnType<typeof toCredentialSecrets>;
 export async function rotateKey(
   credential: StoredCredential,
   request: StoredAccessRequest,
-  tools: Tools,
+  services: Services,
 ): Promise<void> {
   const { Credential, CredentialHash, Expires } = credential;
   const old: CredentialSecrets = { Credential, CredentialHash, Expires };
-  const fresh = toCredentialSecrets(await issueProviderKey(request, tools));
-  const revokeFresh = () => revokeAtProvider(fresh.Credential, request.ProviderID, tools);
-  if (!(await replaceKey(credential.ID, old, fresh, tools))) {
+  const fresh = toCredentialSecrets(await issueProviderKey(request, services));
+  const revokeFresh = () => revokeAtProvider(fresh.Credential, request.ProviderID, services);
+  if (!(await replaceKey(credential.ID, old, fresh, services))) {
     await revokeFresh();
     throw problem.rotated_already();
   }
   try {
-    await revokeAtProvider(Credential, request.ProviderID, tools);
+    await revokeAtProvider(Credential, request.ProviderID, services);
   } catch (error) {
-    await replaceKey(credential.ID, fresh, old, tools);
+    await replaceKey(credential.ID, fresh, old, services);
     await revokeFresh();
     throw error;
   }
@@ -39,7 +39,7 @@ async function replaceKey(
   id: number,
   from: CredentialSecrets,
   to: CredentialSecrets,
-  { portal }: Tools,
+  { portal }: Services,
 ): Promise<boolean> {
   let done = false;
   await portal.credentials.change(id, it => {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
-import type { PortalTools } from '../portal-stores.ts';
+import type { PortalServices } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
 import { formatOptionalTime, portalId, portalPageQuery } from '../shapes.ts';
 import { toUserRow } from '../users/schema.ts';
@@ -14,11 +14,11 @@ import {
 } from './schema.ts';
 
 const declared = { surface: 'portal', noun: 'organisations', permission: 'secret' } as const;
-type Tools = Pick<PortalTools, 'portal' | 'records'>;
+type Services = Pick<PortalServices, 'portal' | 'records'>;
 
 async function loadOrganisationView(
   { ID, CID, Name, CreatedAt, UpdatedAt }: StoredPortalOrganisation,
-  { portal }: Tools,
+  { portal }: Services,
 ) {
   return {
     ID,
@@ -39,7 +39,7 @@ export const listPortalOrganisations = operation({
   about: 'Lists the organisations app developers belong to, newest first.',
   query: portalPageQuery,
   returns: z.array(PortalOrganisationRow),
-  async handle({ query }, { portal }: Tools) {
+  async handle({ query }, { portal }: Services) {
     return (await portal.organisations.page(query)).map(({ ID, Name }) => ({ ID, Name }));
   },
 });
@@ -53,15 +53,15 @@ export const createPortalOrganisation = operation({
   body: PortalOrganisationWrite,
   returns: PortalOrganisation,
   problems: [problem.cid_taken],
-  async handle({ body, audit }, tools: Tools) {
-    const { portal, records } = tools;
+  async handle({ body, audit }, services: Services) {
+    const { portal, records } = services;
     const created = await records.write(async () => {
       const inserted = await portal.organisations.create(body.Name, body.CID);
       await portal.notify('OrganisationRegistered', portalMessages.organisation(inserted));
       return inserted;
     });
     audit(String(created.ID));
-    return loadOrganisationView(created, tools);
+    return loadOrganisationView(created, services);
   },
 });
 
@@ -74,10 +74,10 @@ export const getPortalOrganisation = operation({
   params: z.object({ organisation_id: portalId }),
   returns: PortalOrganisation,
   problems: [problem.not_found],
-  async handle({ params }, tools: Tools) {
+  async handle({ params }, services: Services) {
     return loadOrganisationView(
-      present(await tools.portal.organisations.get(params.organisation_id), 'Organisation'),
-      tools,
+      present(await services.portal.organisations.get(params.organisation_id), 'Organisation'),
+      services,
     );
   },
 });

@@ -5,7 +5,7 @@ import { operation } from '#operations/operation.ts';
 import { createInvalidProblem } from '#operations/validation-error.ts';
 import { isClaimed } from '../access-requests/decision.ts';
 import { partnersOf } from '../join-table-store.ts';
-import type { PortalTools } from '../portal-stores.ts';
+import type { PortalServices } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
 import { callProvider } from '../providers/provider-client.ts';
 import { okResponse, okStatus, portalId, portalPageQuery } from '../shapes.ts';
@@ -24,15 +24,15 @@ import {
 
 const declared = { surface: 'portal', noun: 'plans', permission: 'secret' } as const;
 const params = z.object({ plan_id: portalId });
-type Tools = Pick<PortalTools, 'portal' | 'controlPlane' | 'records' | 'clock'>;
+type Services = Pick<PortalServices, 'portal' | 'controlPlane' | 'records' | 'clock'>;
 const failures = [problem.provider_refused, problem.provider_unavailable] as const;
 
-async function loadPlanView(plan: StoredPlan, { portal: { catalogues } }: Pick<PortalTools, 'portal'>) {
+async function loadPlanView(plan: StoredPlan, { portal: { catalogues } }: Pick<PortalServices, 'portal'>) {
   return toPlanView(plan, partnersOf(await catalogues.plans.leftOf([plan.ID]), plan.ID));
 }
 
 /** Resolves the catalogues of a body before any write; undefined when not sent. */
-async function resolveCatalogues({ Catalogues }: PlanChange, { portal }: Pick<PortalTools, 'portal'>) {
+async function resolveCatalogues({ Catalogues }: PlanChange, { portal }: Pick<PortalServices, 'portal'>) {
   if (Catalogues === undefined) return undefined;
   return (await portal.catalogues.resolveReferences(Catalogues ?? [], 'Catalogues', 'catalogue')).map(({ ID }) => ID);
 }
@@ -45,7 +45,7 @@ export const listPlans = operation({
   about: 'Lists the plans, newest first.',
   query: portalPageQuery,
   returns: z.array(PlanRow),
-  async handle({ query }, { portal }: Pick<PortalTools, 'portal'>) {
+  async handle({ query }, { portal }: Pick<PortalServices, 'portal'>) {
     return (await portal.plans.page(query)).map(toPlanRow);
   },
 });
@@ -59,18 +59,18 @@ export const createPlan = operation({
   body: PlanWrite,
   returns: PortalPlan,
   problems: [...failures, problem.cid_taken],
-  async handle({ body, audit }, tools: Tools) {
-    const { portal, records, clock } = tools;
+  async handle({ body, audit }, services: Services) {
+    const { portal, records, clock } = services;
     const provider = await portal.providers.get(body.ProviderID);
     if (!provider)
       throw createInvalidProblem([{ path: 'ProviderID', message: `there is no provider ${body.ProviderID}` }]);
     if (body.CID && (await portal.plans.get({ cid: body.CID }))) throw problem.cid_taken();
-    const catalogues = await resolveCatalogues(body, tools);
+    const catalogues = await resolveCatalogues(body, services);
     const now = clock.now();
     const names = { CID: body.CID ?? createSortableId(now), Name: body.Name, ProviderID: provider.ID, ReferenceID: '' };
     const plan = applyPlanChange({ ...defaultPlan, ...names, CreatedAt: now, UpdatedAt: now }, body);
     const policy = createPlanPolicy(plan, provider.MetaData.PoliciesTags);
-    const ReferenceID = policyIdOf(await callProvider(provider, tools, plane => plane.createPolicy(policy)));
+    const ReferenceID = policyIdOf(await callProvider(provider, services, plane => plane.createPolicy(policy)));
     try {
       const created = await records.write(async () => {
         await portal.providers.lock(provider.ID);
@@ -79,9 +79,9 @@ export const createPlan = operation({
         return inserted;
       });
       audit(String(created.ID));
-      return loadPlanView(created, tools);
+      return loadPlanView(created, services);
     } catch (error) {
-      await callProvider(provider, tools, plane => plane.deletePolicy(ReferenceID));
+      await callProvider(provider, services, plane => plane.deletePolicy(ReferenceID));
       throw error;
     }
   },
@@ -96,8 +96,8 @@ export const getPlan = operation({
   params,
   returns: PortalPlan,
   problems: [problem.not_found],
-  async handle({ params: { plan_id } }, tools: Pick<PortalTools, 'portal'>) {
-    return loadPlanView(present(await tools.portal.plans.get(plan_id), 'Plan'), tools);
+  async handle({ params: { plan_id } }, services: Pick<PortalServices, 'portal'>) {
+    return loadPlanView(present(await services.portal.plans.get(plan_id), 'Plan'), services);
   },
 });
 
@@ -111,23 +111,23 @@ export const updatePlan = operation({
   body: PlanChange,
   returns: PortalPlan,
   problems: [problem.not_found, ...failures],
-  async handle({ params: { plan_id }, body, audit }, tools: Tools) {
-    const { portal, records, clock } = tools;
+  async handle({ params: { plan_id }, body, audit }, services: Services) {
+    const { portal, records, clock } = services;
     const before = present(await portal.plans.get(plan_id), 'Plan');
     audit(String(before.ID));
     if (body.ProviderID && body.ProviderID !== before.ProviderID)
       throw createInvalidProblem([
         { path: 'ProviderID', message: 'cannot be changed: the plan belongs to its provider' },
       ]);
-    const catalogues = await resolveCatalogues(body, tools);
+    const catalogues = await resolveCatalogues(body, services);
     const provider = present(await portal.providers.get(before.ProviderID), 'Provider', 'unknown');
     const change = updatePlanPolicy(applyPlanChange(before, body), before);
-    await callProvider(provider, tools, plane => plane.updatePolicy(before.ReferenceID, change));
+    await callProvider(provider, services, plane => plane.updatePolicy(before.ReferenceID, change));
     const changed = await records.write(async () => {
       if (catalogues) await portal.catalogues.plans.setLeftOf(before.ID, catalogues);
       return portal.plans.change(before.ID, it => ({ ...applyPlanChange(it, body), UpdatedAt: clock.now() }));
     });
-    return loadPlanView(present(changed, 'Plan'), tools);
+    return loadPlanView(present(changed, 'Plan'), services);
   },
 });
 
@@ -140,14 +140,14 @@ export const deletePlan = operation({
   params,
   returns: okResponse,
   problems: [problem.not_found, problem.plan_in_use, ...failures],
-  async handle({ params: { plan_id }, audit }, tools: Tools) {
-    const { portal, records } = tools;
+  async handle({ params: { plan_id }, audit }, services: Services) {
+    const { portal, records } = services;
     const { ID, ReferenceID, ProviderID, Hidden } = present(await portal.plans.get(plan_id), 'Plan');
     audit(String(ID));
-    await hidePlan(ID, tools);
+    await hidePlan(ID, services);
     try {
       const provider = await portal.providers.get(ProviderID);
-      if (provider) await callProvider(provider, tools, plane => plane.deletePolicy(ReferenceID));
+      if (provider) await callProvider(provider, services, plane => plane.deletePolicy(ReferenceID));
     } catch (error) {
       await portal.plans.change(ID, it => ({ ...it, Hidden }));
       throw error;
@@ -161,7 +161,7 @@ export const deletePlan = operation({
 });
 
 /** Hides the plan, so that no credential is issued under it; refused while one exists. */
-const hidePlan = (id: number, { portal, records, clock }: Tools): Promise<void> =>
+const hidePlan = (id: number, { portal, records, clock }: Services): Promise<void> =>
   records.write(async () => {
     await portal.plans.change(id, it => ({ ...it, Hidden: true }));
     const requests = await portal.accessRequests.listLive({ plan_id: id });

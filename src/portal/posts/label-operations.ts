@@ -11,7 +11,7 @@ import {
   type PortalPageQuery,
   portalPageQuery,
 } from '../shapes.ts';
-import type { PostTools } from './operations.ts';
+import type { PostServices } from './operations.ts';
 import { Label, toLabelView } from './schema.ts';
 
 /** The two kinds of label; each row becomes three operations. */
@@ -37,13 +37,13 @@ const labelKinds = [
 ] as const;
 type Kind = (typeof labelKinds)[number];
 
-async function listLabels({ store }: Kind, id: number, query: PortalPageQuery, { posts }: PostTools) {
+async function listLabels({ store }: Kind, id: number, query: PortalPageQuery, { posts }: PostServices) {
   const [labels] = await posts.readLabels([present(await posts.get(id), 'Post')]);
   const start = (query.page - 1) * query.per_page;
   return applyLimit(labels![store].slice(start, start + query.per_page), query).map(toLabelView);
 }
 
-async function attach({ store, member, what }: Kind, id: number, labelId: number, { posts, clock }: PostTools) {
+async function attach({ store, member, what }: Kind, id: number, labelId: number, { posts, clock }: PostServices) {
   const { ID } = present(await posts.get(id), 'Post', 'unknown');
   const label = await posts[store].get(labelId);
   if (!label) throw createInvalidProblem([{ path: 'ID', message: `there is no ${what.toLowerCase()} ${labelId}` }]);
@@ -56,7 +56,7 @@ async function attach({ store, member, what }: Kind, id: number, labelId: number
   return toLabelView(label);
 }
 
-async function detach({ member, what }: Kind, id: number, labelId: number, { posts, clock }: PostTools) {
+async function detach({ member, what }: Kind, id: number, labelId: number, { posts, clock }: PostServices) {
   const changed = await posts.change(id, post => {
     if (!post[member].includes(labelId)) throw problem.not_found({ detail: { what } });
     return { ...post, [member]: post[member].filter(each => each !== labelId), UpdatedAt: clock.now() };
@@ -83,7 +83,7 @@ const buildOperations = (kind: Kind) => [
     query: portalPageQuery,
     returns: z.array(Label),
     problems: [problem.not_found],
-    handle: ({ params, query }, tools: PostTools) => listLabels(kind, params.post_id, query, tools),
+    handle: ({ params, query }, services: PostServices) => listLabels(kind, params.post_id, query, services),
   }),
   operation({
     ...declared,
@@ -95,9 +95,9 @@ const buildOperations = (kind: Kind) => [
     returns: Label,
     status: 201,
     problems: [problem.unknown],
-    handle({ params, body, audit }, tools: PostTools) {
+    handle({ params, body, audit }, services: PostServices) {
       audit(String(params.post_id));
-      return attach(kind, params.post_id, body.ID, tools);
+      return attach(kind, params.post_id, body.ID, services);
     },
   }),
   operation({
@@ -108,9 +108,9 @@ const buildOperations = (kind: Kind) => [
     params: buildDetachParams(kind),
     returns: okResponse,
     problems: [problem.not_found],
-    handle({ params, audit }, tools: PostTools) {
+    handle({ params, audit }, services: PostServices) {
       audit(String(params.post_id));
-      return detach(kind, params.post_id, params[kind.param], tools);
+      return detach(kind, params.post_id, params[kind.param], services);
     },
   }),
 ];

@@ -7,7 +7,7 @@ import { problem } from './problems.ts';
 import { Post, PostChange, PostRow, PostWrite, type StoredPost, toPostRow, toPostView } from './schema.ts';
 import type { PostStore } from './store.ts';
 
-export interface PostTools {
+export interface PostServices {
   posts: PostStore;
   clock: Clock;
 }
@@ -15,13 +15,13 @@ export interface PostTools {
 const params = z.object({ post_id: numberedId });
 const declared = { surface: 'portal', noun: 'posts', permission: 'secret' } as const;
 
-async function loadPostView(post: StoredPost, { posts }: PostTools) {
+async function loadPostView(post: StoredPost, { posts }: PostServices) {
   const [labels] = await posts.readLabels([post]);
   return toPostView(post, labels!);
 }
 
 /** Resolves the labels of a body; undefined when not sent. */
-async function labelsOf({ Categories, Tags }: Pick<PostChange, 'Categories' | 'Tags'>, { posts, clock }: PostTools) {
+async function labelsOf({ Categories, Tags }: Pick<PostChange, 'Categories' | 'Tags'>, { posts, clock }: PostServices) {
   const { categories, tags } = posts;
   const now = clock.now();
   return {
@@ -41,7 +41,7 @@ export const listPosts = operation({
   about: 'Lists the posts of the blog, newest first.',
   query: portalPageQuery,
   returns: z.array(PostRow),
-  async handle({ query }, { posts }: PostTools) {
+  async handle({ query }, { posts }: PostServices) {
     const page = await posts.page(query);
     const labels = await posts.readLabels(page);
     return page.map((post, place) => toPostRow(post, labels[place]!));
@@ -58,10 +58,10 @@ export const createPost = operation({
   returns: Post,
   status: 201,
   problems: [problem.path_taken],
-  async handle({ body, audit }, tools: PostTools) {
-    const { Categories = [], Tags = [] } = await labelsOf(body, tools);
-    const now = tools.clock.now();
-    const post = await tools.posts.insert({
+  async handle({ body, audit }, services: PostServices) {
+    const { Categories = [], Tags = [] } = await labelsOf(body, services);
+    const now = services.clock.now();
+    const post = await services.posts.insert({
       Title: body.Title,
       Lede: body.Lede ?? '',
       Content: body.Content,
@@ -76,7 +76,7 @@ export const createPost = operation({
       UpdatedAt: now,
     });
     audit(String(post.ID));
-    return loadPostView(post, tools);
+    return loadPostView(post, services);
   },
 });
 
@@ -89,8 +89,8 @@ export const getPost = operation({
   params,
   returns: Post,
   problems: [portalProblem.not_found],
-  async handle({ params: { post_id } }, tools: PostTools) {
-    return loadPostView(present(await tools.posts.get(post_id), 'Post'), tools);
+  async handle({ params: { post_id } }, services: PostServices) {
+    return loadPostView(present(await services.posts.get(post_id), 'Post'), services);
   },
 });
 
@@ -104,11 +104,11 @@ export const updatePost = operation({
   body: PostChange,
   returns: Post,
   problems: [portalProblem.unknown, problem.path_taken],
-  async handle({ params: { post_id }, body, audit }, tools: PostTools) {
-    const { posts, clock } = tools;
+  async handle({ params: { post_id }, body, audit }, services: PostServices) {
+    const { posts, clock } = services;
     const { ID } = present(await posts.get(post_id), 'Post', 'unknown');
     audit(String(ID));
-    const labels = await labelsOf(body, tools);
+    const labels = await labelsOf(body, services);
     const changed = await posts.change(ID, it => ({
       ...it,
       Title: body.Title,
@@ -123,7 +123,7 @@ export const updatePost = operation({
       PreviewContent: body.PreviewContent ?? it.PreviewContent,
       UpdatedAt: clock.now(),
     }));
-    return loadPostView(present(changed, 'Post', 'unknown'), tools);
+    return loadPostView(present(changed, 'Post', 'unknown'), services);
   },
 });
 
@@ -136,7 +136,7 @@ export const deletePost = operation({
   params,
   returns: okResponse,
   problems: [portalProblem.not_found],
-  async handle({ params: { post_id }, audit }, { posts }: PostTools) {
+  async handle({ params: { post_id }, audit }, { posts }: PostServices) {
     audit(String(post_id));
     if (!(await posts.remove(post_id))) throw portalProblem.not_found({ detail: { what: 'Post' } });
     return okStatus;

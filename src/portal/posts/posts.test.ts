@@ -78,7 +78,7 @@ onEveryEngine('posts', app => {
   });
 
   test('concurrent posts with the same new tag share it', async () => {
-    const { tags } = app().application.installation.tools.posts;
+    const { tags } = app().application.installation.services.posts;
     const name = createPublicId();
     const nowMs = Date.parse('2026-01-01T00:00:00Z');
     const settled = await Promise.all(

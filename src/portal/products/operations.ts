@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { createSortableId } from '#base/ids.ts';
 import { operation } from '#operations/operation.ts';
 import { partnersOf } from '../join-table-store.ts';
-import type { PortalTools } from '../portal-stores.ts';
+import type { PortalServices } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
 import { callProvider } from '../providers/provider-client.ts';
 import { okResponse, okStatus, portalId, portalPageQuery } from '../shapes.ts';
@@ -20,10 +20,10 @@ import {
 
 const declared = { surface: 'portal', noun: 'products', permission: 'secret' } as const;
 const params = z.object({ product_id: portalId });
-type Tools = Pick<PortalTools, 'portal' | 'controlPlane' | 'records' | 'clock'>;
+type Services = Pick<PortalServices, 'portal' | 'controlPlane' | 'records' | 'clock'>;
 const failures = [problem.provider_refused, problem.provider_unavailable, problem.product_exists] as const;
 
-async function loadProductView(product: StoredProduct, { portal: { catalogues } }: Pick<PortalTools, 'portal'>) {
+async function loadProductView(product: StoredProduct, { portal: { catalogues } }: Pick<PortalServices, 'portal'>) {
   const catalogueIds = partnersOf(await catalogues.products.leftOf([product.ID]), product.ID);
   return toProductView(
     product,
@@ -32,7 +32,7 @@ async function loadProductView(product: StoredProduct, { portal: { catalogues } 
 }
 
 /** Resolves the catalogues of a body before any write; undefined when not sent. */
-async function resolveCatalogues({ Catalogues }: ProductChange, { portal }: Pick<PortalTools, 'portal'>) {
+async function resolveCatalogues({ Catalogues }: ProductChange, { portal }: Pick<PortalServices, 'portal'>) {
   if (Catalogues === undefined) return undefined;
   return (await portal.catalogues.resolveReferences(Catalogues ?? [], 'Catalogues', 'catalogue')).map(({ ID }) => ID);
 }
@@ -45,7 +45,7 @@ export const listProducts = operation({
   about: 'Lists the products, newest first.',
   query: portalPageQuery,
   returns: z.array(ProductRow),
-  async handle({ query }, { portal }: Pick<PortalTools, 'portal'>) {
+  async handle({ query }, { portal }: Pick<PortalServices, 'portal'>) {
     return (await portal.products.page(query)).map(toProductRow);
   },
 });
@@ -60,10 +60,10 @@ export const createProduct = operation({
   returns: Product,
   status: 201,
   problems: failures,
-  async handle({ body, audit }, tools: Tools) {
-    const { portal, records, clock } = tools;
+  async handle({ body, audit }, services: Services) {
+    const { portal, records, clock } = services;
     const now = clock.now();
-    const catalogues = await resolveCatalogues(body, tools);
+    const catalogues = await resolveCatalogues(body, services);
     const fresh = {
       ...defaultProduct,
       ID: 0,
@@ -75,8 +75,8 @@ export const createProduct = operation({
       UpdatedAt: now,
     };
     await portal.products.refuseTaken(fresh);
-    const product = await applyProductChange(fresh, body, tools);
-    const created = await publishAtProvider(product, tools, product =>
+    const product = await applyProductChange(fresh, body, services);
+    const created = await publishAtProvider(product, services, product =>
       records.write(async () => {
         await portal.providers.lock(product.ProviderID);
         const inserted = await portal.products.insertOrReplaceSynchronized(product);
@@ -85,7 +85,7 @@ export const createProduct = operation({
       }),
     );
     audit(String(created.ID));
-    return loadProductView(created, tools);
+    return loadProductView(created, services);
   },
 });
 
@@ -98,8 +98,8 @@ export const getProduct = operation({
   params,
   returns: Product,
   problems: [problem.not_found],
-  async handle({ params: { product_id } }, tools: Pick<PortalTools, 'portal'>) {
-    return loadProductView(present(await tools.portal.products.get(product_id), 'Product'), tools);
+  async handle({ params: { product_id } }, services: Pick<PortalServices, 'portal'>) {
+    return loadProductView(present(await services.portal.products.get(product_id), 'Product'), services);
   },
 });
 
@@ -113,12 +113,12 @@ export const updateProduct = operation({
   body: ProductChange,
   returns: Product,
   problems: [problem.unknown, ...failures],
-  async handle({ params: { product_id }, body, audit }, tools: Tools) {
-    const { portal, records, clock } = tools;
+  async handle({ params: { product_id }, body, audit }, services: Services) {
+    const { portal, records, clock } = services;
     const before = present(await portal.products.get(product_id), 'Product', 'unknown');
     audit(String(before.ID));
-    const catalogues = await resolveCatalogues(body, tools);
-    const product = await applyProductChange(before, body, tools);
+    const catalogues = await resolveCatalogues(body, services);
+    const product = await applyProductChange(before, body, services);
     await portal.products.refuseTaken(product);
     const save = (product: StoredProduct) =>
       records.write(async () => {
@@ -128,9 +128,9 @@ export const updateProduct = operation({
       });
     const saved =
       before.ReferenceID === ''
-        ? await publishAtProvider(product, tools, save)
-        : await save(await updateAtProvider(product, before, tools));
-    return loadProductView(saved, tools);
+        ? await publishAtProvider(product, services, save)
+        : await save(await updateAtProvider(product, before, services));
+    return loadProductView(saved, services);
   },
 });
 
@@ -143,12 +143,12 @@ export const deleteProduct = operation({
   params,
   returns: okResponse,
   problems: [problem.not_found, problem.provider_refused, problem.provider_unavailable],
-  async handle({ params: { product_id }, audit }, tools: Tools) {
-    const { portal, records } = tools;
+  async handle({ params: { product_id }, audit }, services: Services) {
+    const { portal, records } = services;
     const { ID, ReferenceID, ProviderID } = present(await portal.products.get(product_id), 'Product');
     audit(String(ID));
     const provider = ReferenceID === '' ? undefined : await portal.providers.get(ProviderID);
-    if (provider) await callProvider(provider, tools, plane => plane.deletePolicy(ReferenceID));
+    if (provider) await callProvider(provider, services, plane => plane.deletePolicy(ReferenceID));
     await records.write(async () => {
       await portal.catalogues.products.setLeftOf(ID, []);
       await portal.products.remove(ID);

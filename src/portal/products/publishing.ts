@@ -1,19 +1,19 @@
 import { createSortableId } from '#base/ids.ts';
 import { createInvalidProblem } from '#operations/validation-error.ts';
-import type { PortalTools } from '../portal-stores.ts';
+import type { PortalServices } from '../portal-stores.ts';
 import { callProvider } from '../providers/provider-client.ts';
 import type { StoredProvider } from '../providers/schema.ts';
 import { buildApiDetails, createProductPolicy, fromProductPolicy, updateProductPolicy } from './policy.ts';
 import type { ApiDetail, ProductChange, SpecDetail, StoredProduct } from './schema.ts';
 
 /** Publishing: from a request body to a product and its access policy. */
-type Tools = Pick<PortalTools, 'portal' | 'controlPlane' | 'clock'>;
+type Services = Pick<PortalServices, 'portal' | 'controlPlane' | 'clock'>;
 
 /** Applies a body to a product and checks its APIs with the provider; writes nothing. */
 export async function applyProductChange(
   before: StoredProduct,
   body: ProductChange,
-  tools: Tools,
+  services: Services,
 ): Promise<StoredProduct> {
   const ProviderID = body.ProviderID || before.ProviderID;
   if (before.ReferenceID !== '' && ProviderID !== before.ProviderID)
@@ -22,7 +22,7 @@ export async function applyProductChange(
     ]);
   if (body.IsDocumentationOnly && before.ID === 0 && body.APIDetails?.length)
     throw createInvalidProblem([{ path: 'APIDetails', message: 'must be empty when IsDocumentationOnly is true' }]);
-  const APIDetails = await resolveApiDetails(before, ProviderID, body, tools);
+  const APIDetails = await resolveApiDetails(before, ProviderID, body, services);
   return {
     ...before,
     Name: body.Name ?? before.Name,
@@ -36,21 +36,21 @@ export async function applyProductChange(
     Content: body.Content ?? before.Content,
     Tags: body.Tags === undefined ? before.Tags : [...new Set(body.Tags ?? [])],
     APIDetails,
-    SpecDetails: buildSpecDetails(before, body, tools.clock.now()),
+    SpecDetails: buildSpecDetails(before, body, services.clock.now()),
   };
 }
 
 type ApiDetailWrites = NonNullable<ProductChange['APIDetails']>;
 
-async function resolveApiDetails(before: StoredProduct, providerId: number, body: ProductChange, tools: Tools) {
+async function resolveApiDetails(before: StoredProduct, providerId: number, body: ProductChange, services: Services) {
   if (body.APIDetails === undefined && providerId === before.ProviderID) return before.APIDetails;
   const writes = body.APIDetails ?? [];
-  const provider = providerId === 0 ? undefined : await tools.portal.providers.get(providerId);
+  const provider = providerId === 0 ? undefined : await services.portal.providers.get(providerId);
   if (!provider && (writes.length > 0 || providerId !== 0))
     throw createInvalidProblem([
       { path: 'ProviderID', message: providerId ? `there is no provider ${providerId}` : 'is required' },
     ]);
-  return provider ? fetchApiDetails(provider, writes, before.APIDetails, tools) : [];
+  return provider ? fetchApiDetails(provider, writes, before.APIDetails, services) : [];
 }
 
 /** Fetches the APIs of a body from the provider; unknown ones are refused. */
@@ -58,11 +58,11 @@ async function fetchApiDetails(
   provider: StoredProvider,
   writes: ApiDetailWrites,
   existing: readonly ApiDetail[],
-  tools: Tools,
+  services: Services,
 ): Promise<ApiDetail[]> {
   const ids = [...new Set(writes.map(({ APIID }) => APIID))];
   if (ids.length === 0) return [];
-  const facts = await callProvider(provider, tools, plane => plane.apis(ids));
+  const facts = await callProvider(provider, services, plane => plane.apis(ids));
   const missing = writes.flatMap(({ APIID }, place) =>
     facts.has(APIID) || existing.some(detail => detail.APIID === APIID)
       ? []
@@ -99,17 +99,17 @@ function buildSpecDetails(before: StoredProduct, { SpecDetails }: ProductChange,
 /** Creates the access policy of a product with APIs, then saves; the policy is deleted when saving fails. */
 export async function publishAtProvider(
   product: StoredProduct,
-  tools: Tools,
+  services: Services,
   save: (product: StoredProduct) => Promise<StoredProduct>,
 ): Promise<StoredProduct> {
-  const provider = product.APIDetails.length > 0 ? await tools.portal.providers.get(product.ProviderID) : undefined;
+  const provider = product.APIDetails.length > 0 ? await services.portal.providers.get(product.ProviderID) : undefined;
   if (!provider) return save(product);
   const policy = createProductPolicy(product, provider.MetaData.PoliciesTags);
-  const stored = fromProductPolicy(await callProvider(provider, tools, plane => plane.createPolicy(policy)));
+  const stored = fromProductPolicy(await callProvider(provider, services, plane => plane.createPolicy(policy)));
   try {
     return await save({ ...product, ...stored });
   } catch (error) {
-    await callProvider(provider, tools, plane => plane.deletePolicy(stored.ReferenceID));
+    await callProvider(provider, services, plane => plane.deletePolicy(stored.ReferenceID));
     throw error;
   }
 }
@@ -121,12 +121,12 @@ const policyFingerprint = ({ Name, APIDetails }: StoredProduct) =>
 export async function updateAtProvider(
   product: StoredProduct,
   before: StoredProduct,
-  tools: Tools,
+  services: Services,
 ): Promise<StoredProduct> {
   if (policyFingerprint(product) === policyFingerprint(before)) return product;
-  const provider = await tools.portal.providers.get(product.ProviderID);
+  const provider = await services.portal.providers.get(product.ProviderID);
   if (!provider) return product;
   const change = updateProductPolicy(product);
-  const policy = await callProvider(provider, tools, plane => plane.updatePolicy(product.ReferenceID, change));
+  const policy = await callProvider(provider, services, plane => plane.updatePolicy(product.ReferenceID, change));
   return { ...product, ...fromProductPolicy(policy) };
 }

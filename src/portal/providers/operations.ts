@@ -3,7 +3,7 @@ import { createSortableId } from '#base/ids.ts';
 import { operation } from '#operations/operation.ts';
 import { createInvalidProblem } from '#operations/validation-error.ts';
 import { removeRequests } from '../access-requests/removal.ts';
-import type { PortalTools } from '../portal-stores.ts';
+import type { PortalServices } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
 import {
   lenientBool,
@@ -17,7 +17,7 @@ import {
 } from '../shapes.ts';
 import {
   isLocal,
-  type ProviderOrganisationTools,
+  type ProviderOrganisationServices,
   preserveOrganisation,
   resolveOrganisation,
   withOrganisation,
@@ -34,11 +34,11 @@ import {
   toProviderRow,
   toProviderView,
 } from './schema.ts';
-import { type SyncTools, synchronize } from './synchronize.ts';
+import { type SyncServices, synchronize } from './synchronize.ts';
 
 const declared = { surface: 'portal', noun: 'providers', permission: 'secret' } as const;
 const params = z.object({ provider_id: portalId });
-type Tools = Pick<PortalTools, 'portal' | 'clock'> & ProviderOrganisationTools;
+type Services = Pick<PortalServices, 'portal' | 'clock'> & ProviderOrganisationServices;
 
 export const listProviders = operation({
   ...declared,
@@ -48,7 +48,7 @@ export const listProviders = operation({
   about: 'Lists the control planes the portal publishes from, newest first.',
   query: portalPageQuery,
   returns: z.array(ProviderRow),
-  async handle({ query }, { portal, clock }: Tools) {
+  async handle({ query }, { portal, clock }: Services) {
     return (await portal.providers.page(query)).map(provider => toProviderRow(provider, clock.now()));
   },
 });
@@ -63,11 +63,11 @@ export const createProvider = operation({
   body: ProviderWrite,
   returns: PortalProvider,
   problems: [problem.cid_taken],
-  async handle({ body, audit }, { portal, clock, ...tools }: Tools) {
+  async handle({ body, audit }, { portal, clock, ...services }: Services) {
     const { Secret, ...metaData } = body.Configuration.MetaData;
     if (Secret === maskedSecret)
       throw createInvalidProblem([{ path: 'Configuration.MetaData.Secret', message: 'must be the secret itself' }]);
-    const MetaData = await resolveOrganisation(metaData, tools);
+    const MetaData = await resolveOrganisation(metaData, services);
     const now = clock.now();
     const created = await portal.providers.insert({
       CID: body.CID ?? createSortableId(now),
@@ -94,9 +94,9 @@ export const getProvider = operation({
   params,
   returns: PortalProvider,
   problems: [problem.not_found],
-  async handle({ params: { provider_id } }, { portal, clock, ...tools }: Tools) {
+  async handle({ params: { provider_id } }, { portal, clock, ...services }: Services) {
     const provider = present(await portal.providers.get(provider_id), 'Provider');
-    return toProviderView(await withOrganisation(provider, tools), clock.now());
+    return toProviderView(await withOrganisation(provider, services), clock.now());
   },
 });
 
@@ -132,18 +132,18 @@ export const updateProvider = operation({
     problem.provider_url_missing,
     problem.provider_organisation_fixed,
   ],
-  async handle({ params: { provider_id }, body, audit }, { portal, clock, ...tools }: Tools) {
+  async handle({ params: { provider_id }, body, audit }, { portal, clock, ...services }: Services) {
     const before = present(await portal.providers.get(provider_id), 'Provider', 'unknown');
     const { ID } = before;
-    audit(String(ID), organisationOf(await withOrganisation(before, tools)));
-    const defaultOrgId = await tools.defaultOrgId();
+    audit(String(ID), organisationOf(await withOrganisation(before, services)));
+    const defaultOrgId = await services.defaultOrgId();
     const changed = await portal.providers.change(ID, it => ({
       ...it,
       Name: body.Name ?? it.Name,
       ...(body.Configuration ? applyConfiguration(it, body.Configuration, defaultOrgId) : {}),
       UpdatedAt: clock.now(),
     }));
-    const provider = await withOrganisation(present(changed, 'Provider', 'unknown'), tools);
+    const provider = await withOrganisation(present(changed, 'Provider', 'unknown'), services);
     return toProviderView(provider, clock.now());
   },
 });
@@ -158,18 +158,18 @@ export const deleteProvider = operation({
   query: z.object({ force: lenientBool.optional().describe('Goes on when the provider cannot be reached') }),
   returns: okResponse,
   problems: [problem.not_found, problem.provider_unavailable, problem.provider_refused],
-  async handle({ params: { provider_id }, query, audit }, tools: SyncTools) {
-    const { portal } = tools;
+  async handle({ params: { provider_id }, query, audit }, services: SyncServices) {
+    const { portal } = services;
     const { ID } = present(await portal.providers.get(provider_id), 'Provider');
     audit(String(ID));
-    do await removeRequests(await portal.accessRequests.listLive({ provider_id: ID }), tools, query.force);
-    while (!(await tryRemove(ID, tools)));
+    do await removeRequests(await portal.accessRequests.listLive({ provider_id: ID }), services, query.force);
+    while (!(await tryRemove(ID, services)));
     return okStatus;
   },
 });
 
 /** Removes a provider with its products and plans; false when an access request was created meanwhile. */
-const tryRemove = (id: number, { portal, records }: SyncTools): Promise<boolean> =>
+const tryRemove = (id: number, { portal, records }: SyncServices): Promise<boolean> =>
   records.write(async () => {
     await portal.providers.lock(id);
     const plans = await portal.plans.ofProvider(id);
@@ -196,25 +196,25 @@ export const synchronizeProvider = operation({
   params: z.object({ provider_id: z.string().describe('Number, persistent id, or `all`') }),
   returns: okMessageResponse,
   problems: [problem.unknown, problem.sync_failed],
-  async handle({ params: { provider_id }, audit }, tools: SyncTools & ProviderOrganisationTools) {
+  async handle({ params: { provider_id }, audit }, services: SyncServices & ProviderOrganisationServices) {
     audit(provider_id);
-    const { providers } = tools.portal;
-    if (provider_id === 'all') await synchronizeAll(await providers.all(), tools);
+    const { providers } = services.portal;
+    if (provider_id === 'all') await synchronizeAll(await providers.all(), services);
     else {
       const provider = present(await providers.get(parsePortalRef(provider_id)), 'Provider', 'unknown');
-      audit(provider_id, organisationOf(await withOrganisation(provider, tools)));
-      await synchronize(provider, tools);
+      audit(provider_id, organisationOf(await withOrganisation(provider, services)));
+      await synchronize(provider, services);
     }
     return okMessage('Synchronize');
   },
 });
 
 /** Synchronises all providers; failures are collected. */
-async function synchronizeAll(providers: readonly StoredProvider[], tools: SyncTools): Promise<void> {
+async function synchronizeAll(providers: readonly StoredProvider[], services: SyncServices): Promise<void> {
   const lines: string[] = [];
   for (const provider of providers) {
     try {
-      await synchronize(provider, tools);
+      await synchronize(provider, services);
     } catch (error) {
       if (!isProviderFailure(error)) throw error;
       lines.push(error.message);

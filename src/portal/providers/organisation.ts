@@ -7,7 +7,7 @@ import type { StoredProvider } from './schema.ts';
  * Organisation of a local provider: one that names no URL reads policies and issues keys of one organisation of this
  * installation. It is chosen when the provider is created, and does not change.
  */
-export interface ProviderOrganisationTools {
+export interface ProviderOrganisationServices {
   organisations: OrganisationStore;
   defaultOrgId: () => Promise<string>;
 }
@@ -17,10 +17,13 @@ type MetaData = StoredProvider['MetaData'];
 export const isLocal = ({ URL }: Pick<MetaData, 'URL'>): boolean => URL === '';
 
 /** Configuration of a new provider with its organisation resolved. Ids of remote installations are not checked. */
-export async function resolveOrganisation(metaData: MetaData, tools: ProviderOrganisationTools): Promise<MetaData> {
+export async function resolveOrganisation(
+  metaData: MetaData,
+  services: ProviderOrganisationServices,
+): Promise<MetaData> {
   if (!isLocal(metaData)) return metaData;
-  const OrgID = metaData.OrgID || (await tools.defaultOrgId());
-  if (!(await tools.organisations.get(OrgID)))
+  const OrgID = metaData.OrgID || (await services.defaultOrgId());
+  if (!(await services.organisations.get(OrgID)))
     throw createInvalidProblem([
       { path: 'Configuration.MetaData.OrgID', message: `there is no organisation ${OrgID}` },
     ]);
@@ -39,7 +42,7 @@ export function preserveOrganisation(before: MetaData, next: MetaData, defaultOr
 /** A provider as reads show it: one stored without an organisation is of the one made at first start. */
 export async function withOrganisation(
   provider: StoredProvider,
-  { defaultOrgId }: Pick<ProviderOrganisationTools, 'defaultOrgId'>,
+  { defaultOrgId }: Pick<ProviderOrganisationServices, 'defaultOrgId'>,
 ): Promise<StoredProvider> {
   const { MetaData } = provider;
   if (!isLocal(MetaData) || MetaData.OrgID !== '') return provider;

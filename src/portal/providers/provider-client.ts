@@ -1,10 +1,10 @@
 import { Problem } from '#base/problems.ts';
 import type { ControlPlane } from '../control-plane.ts';
-import type { PortalTools } from '../portal-stores.ts';
+import type { PortalServices } from '../portal-stores.ts';
 import { problem } from '../problems.ts';
 import type { StoredProvider } from './schema.ts';
 
-export type ProviderClientTools = Pick<PortalTools, 'portal' | 'controlPlane'>;
+export type ProviderClientServices = Pick<PortalServices, 'portal' | 'controlPlane'>;
 
 const failures = new Set([problem.provider_unavailable.code, problem.provider_refused.code, problem.sync_failed.code]);
 
@@ -15,7 +15,7 @@ export const isProviderFailure = (error: unknown): error is Problem =>
 /** Calls a provider; an unreachable one gets the status Down. */
 export async function callProvider<T>(
   provider: StoredProvider,
-  { portal, controlPlane }: ProviderClientTools,
+  { portal, controlPlane }: ProviderClientServices,
   work: (plane: ControlPlane) => Promise<T>,
 ): Promise<T> {
   try {

@@ -62,7 +62,7 @@ onEveryEngine('portal providers', app => {
 
   test('a returned provider can be sent back: the mask keeps the secret, except for another host', async () => {
     const { body: before } = await ask('POST', '', provider('Edited'));
-    const stored = async () => app().application.installation.tools.portal.providers.get(before.ID);
+    const stored = async () => app().application.installation.services.portal.providers.get(before.ID);
     const renamed = await ask('PUT', `/${before.ID}`, { ...before, Name: 'Edited again' });
     assert.equal(renamed.status, 200, renamed.text);
     assert.equal(renamed.body.Name, 'Edited again');

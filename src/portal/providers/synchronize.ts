@@ -4,14 +4,14 @@ import { createSortableId } from '#base/ids.ts';
 import type { ApiFacts } from '../control-plane.ts';
 import { fromPlanPolicy, isPlanPolicy } from '../plans/policy.ts';
 import { defaultPlan, type StoredPlan } from '../plans/schema.ts';
-import type { PortalTools } from '../portal-stores.ts';
+import type { PortalServices } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
 import { buildApiDetails, fromProductPolicy, isProductPolicy } from '../products/policy.ts';
 import { defaultProduct, type StoredProduct } from '../products/schema.ts';
 import { callProvider, isProviderFailure } from './provider-client.ts';
 import type { StoredProvider } from './schema.ts';
 
-export type SyncTools = Pick<PortalTools, 'portal' | 'controlPlane' | 'records' | 'clock'>;
+export type SyncServices = Pick<PortalServices, 'portal' | 'controlPlane' | 'records' | 'clock'>;
 
 interface Fetched {
   readonly products: readonly Policy[];
@@ -23,11 +23,11 @@ interface Fetched {
  * Synchronises with a provider: access policies become products, limits policies plans. Products and plans whose
  * policy no longer exists are hidden, not removed, and shown again when it returns.
  */
-export async function synchronize(provider: StoredProvider, tools: SyncTools): Promise<void> {
-  const { portal, records, clock } = tools;
+export async function synchronize(provider: StoredProvider, services: SyncServices): Promise<void> {
+  const { portal, records, clock } = services;
   let fetched: Fetched;
   try {
-    fetched = await callProvider(provider, tools, plane => fetchAll(provider, plane));
+    fetched = await callProvider(provider, services, plane => fetchAll(provider, plane));
   } catch (cause) {
     if (!isProviderFailure(cause)) throw cause;
     await portal.providers.change(provider.ID, it => ({ ...it, Status: 'Down' }));
@@ -40,8 +40,8 @@ export async function synchronize(provider: StoredProvider, tools: SyncTools): P
       LastSyncedAt: clock.now(),
     }));
     present(updated, 'Provider', 'unknown');
-    await importProducts(provider.ID, fetched, tools);
-    await importPlans(provider.ID, fetched, tools);
+    await importProducts(provider.ID, fetched, services);
+    await importPlans(provider.ID, fetched, services);
   });
 }
 
@@ -69,8 +69,8 @@ function matchByPolicy<Doc extends { ReferenceID: string }>(docs: readonly Doc[]
   };
 }
 
-async function importProducts(ProviderID: number, { products: policies, apis }: Fetched, tools: SyncTools) {
-  const { portal, clock } = tools;
+async function importProducts(ProviderID: number, { products: policies, apis }: Fetched, services: SyncServices) {
+  const { portal, clock } = services;
   const { existing, fresh } = matchByPolicy(await portal.products.ofProvider(ProviderID), policies);
   const readProduct = (policy: Policy, before: StoredProduct | undefined) => ({
     ...fromProductPolicy(policy),
@@ -96,8 +96,8 @@ async function importProducts(ProviderID: number, { products: policies, apis }: 
   }
 }
 
-async function importPlans(ProviderID: number, { plans: policies }: Fetched, tools: SyncTools) {
-  const { portal, clock } = tools;
+async function importPlans(ProviderID: number, { plans: policies }: Fetched, services: SyncServices) {
+  const { portal, clock } = services;
   const { existing, fresh } = matchByPolicy(await portal.plans.ofProvider(ProviderID), policies);
   const readPlan = (policy: Policy) => ({ ...fromPlanPolicy(policy), Hidden: !isOffered(policy) });
   for (const { doc, policy } of existing)

@@ -9,7 +9,7 @@ import { applyProfileChange, createProfile, toProfileRow } from './rules.ts';
 import { Profile, ProfileChange, ProfileRow, ProfileWrite, toProfileView } from './schema.ts';
 import type { SsoProfileStore } from './store.ts';
 
-export interface SsoProfileTools {
+export interface SsoProfileServices {
   ssoProfiles: SsoProfileStore;
   clock: Clock;
   settings: Settings;
@@ -27,7 +27,7 @@ export const listSsoProfiles = operation({
   about: 'Lists the ways to sign in through others, newest first, with the addresses where signing in begins and ends.',
   query: portalPageQuery,
   returns: z.array(ProfileRow),
-  async handle({ query }, { ssoProfiles, settings }: SsoProfileTools) {
+  async handle({ query }, { ssoProfiles, settings }: SsoProfileServices) {
     const fallback = `http://${settings['portal.host']}:${settings['portal.port']}`;
     return (await ssoProfiles.page(query)).map(profile => toProfileRow(profile, fallback));
   },
@@ -43,7 +43,7 @@ export const createSsoProfile = operation({
   returns: Profile,
   status: 201,
   problems: [problem.id_taken],
-  async handle({ actor, body, audit }, { ssoProfiles, clock }: SsoProfileTools) {
+  async handle({ actor, body, audit }, { ssoProfiles, clock }: SsoProfileServices) {
     const profile = createProfile(body, { name: actor.name, nowMs: clock.now() });
     audit(profile.ID);
     await ssoProfiles.insert(profile);
@@ -60,7 +60,7 @@ export const getSsoProfile = operation({
   params,
   returns: Profile,
   problems: [portalProblem.not_found],
-  async handle({ params: { profile_id } }, { ssoProfiles }: SsoProfileTools) {
+  async handle({ params: { profile_id } }, { ssoProfiles }: SsoProfileServices) {
     return toProfileView(present(await ssoProfiles.get(profile_id), what));
   },
 });
@@ -75,7 +75,7 @@ export const updateSsoProfile = operation({
   body: ProfileChange,
   returns: Profile,
   problems: [portalProblem.not_found],
-  async handle({ actor, params: { profile_id }, body, audit }, { ssoProfiles, clock }: SsoProfileTools) {
+  async handle({ actor, params: { profile_id }, body, audit }, { ssoProfiles, clock }: SsoProfileServices) {
     audit(profile_id);
     const author = { name: actor.name, nowMs: clock.now() };
     const changed = await ssoProfiles.change(profile_id, it => applyProfileChange(it, body, author));
@@ -92,7 +92,7 @@ export const deleteSsoProfile = operation({
   params,
   returns: okResponse,
   problems: [portalProblem.not_found],
-  async handle({ params: { profile_id }, audit }, { ssoProfiles }: SsoProfileTools) {
+  async handle({ params: { profile_id }, audit }, { ssoProfiles }: SsoProfileServices) {
     audit(profile_id);
     if (!(await ssoProfiles.remove(profile_id))) throw portalProblem.not_found({ detail: { what } });
     return okStatus;

@@ -54,7 +54,7 @@ onEveryEngine('SSO profiles', app => {
     return answer.body;
   };
   const put = (id: string, body: object) => app().ask('PUT', `/portal-api/sso_profiles/${id}`, { body });
-  const stored = (id: string) => app().application.installation.tools.ssoProfiles.get(id);
+  const stored = (id: string) => app().application.installation.services.ssoProfiles.get(id);
 
   test('every member of a profile is stored and returned, with masked secrets', async () => {
     const given = oidc();

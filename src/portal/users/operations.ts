@@ -6,14 +6,14 @@ import { operation } from '#operations/operation.ts';
 import { createInvalidProblem } from '#operations/validation-error.ts';
 import { partnersOf } from '../join-table-store.ts';
 import { defaultOrganisationId, Team, toTeamView } from '../organisations/schema.ts';
-import type { PortalTools } from '../portal-stores.ts';
+import type { PortalServices } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
 import { formatOptionalTime, portalId, portalPageQuery, type Reference } from '../shapes.ts';
 import { portalMessages } from '../webhooks/notify.ts';
 import { isPortalAdmin, PortalUserWrite, type StoredPortalUser, toUserRow, UserRow } from './schema.ts';
 
 const declared = { surface: 'portal', noun: 'portal users', permission: 'secret' } as const;
-type Tools = Pick<PortalTools, 'portal'>;
+type Services = Pick<PortalServices, 'portal'>;
 
 const User = UserRow.extend({
   CID: z.string(),
@@ -28,7 +28,7 @@ const User = UserRow.extend({
 
 async function loadUserView(
   user: StoredPortalUser,
-  { portal: { teams, organisations } }: Tools,
+  { portal: { teams, organisations } }: Services,
 ): Promise<z.input<typeof User>> {
   const teamsOfUser = await teams.byIds(partnersOf(await teams.members.leftOf([user.ID]), user.ID));
   const members = await teams.members.rightOf([...teamsOfUser.keys()]);
@@ -55,7 +55,7 @@ export const listPortalUsers = operation({
   about: 'Lists the people who may sign in to the portal, newest first.',
   query: portalPageQuery,
   returns: z.array(UserRow),
-  async handle({ query }, { portal }: Tools) {
+  async handle({ query }, { portal }: Services) {
     return (await portal.users.page(query)).map(toUserRow);
   },
 });
@@ -69,7 +69,7 @@ async function hashCheckedPassword(password: string | undefined, settings: Setti
 }
 
 /** Teams of a new user: those named, which must be of the user's organisation, or its default team. */
-async function resolveTeams(references: readonly Reference[], organisationId: number, { portal: { teams } }: Tools) {
+async function resolveTeams(references: readonly Reference[], organisationId: number, { portal: { teams } }: Services) {
   if (organisationId === 0) return [];
   const own = await teams.ofOrganisation(organisationId);
   const chosen = references.map((it, place) => {
@@ -92,13 +92,13 @@ export const createPortalUser = operation({
   body: PortalUserWrite,
   returns: User,
   problems: [problem.user_exists, problem.bad_password],
-  async handle({ body, audit }, tools: Pick<PortalTools, 'portal' | 'clock' | 'settings' | 'records'>) {
-    const { portal, clock, settings, records } = tools;
+  async handle({ body, audit }, services: Pick<PortalServices, 'portal' | 'clock' | 'settings' | 'records'>) {
+    const { portal, clock, settings, records } = services;
     const Role = body.Role ?? 'consumer-admin';
     const OrganisationID = isPortalAdmin(Role) ? 0 : body.OrganisationID || defaultOrganisationId;
     if (OrganisationID !== 0 && !(await portal.organisations.get(OrganisationID)))
       throw createInvalidProblem([{ path: 'OrganisationID', message: `there is no organisation ${OrganisationID}` }]);
-    const teams = await resolveTeams(body.Teams ?? [], OrganisationID, tools);
+    const teams = await resolveTeams(body.Teams ?? [], OrganisationID, services);
     const now = clock.now();
     const user = {
       CID: body.CID ?? createSortableId(now),
@@ -121,7 +121,7 @@ export const createPortalUser = operation({
       return inserted;
     });
     audit(String(created.ID));
-    return loadUserView(created, tools);
+    return loadUserView(created, services);
   },
 });
 
@@ -134,8 +134,8 @@ export const getPortalUser = operation({
   params: z.object({ user_id: portalId }),
   returns: User,
   problems: [problem.not_found],
-  async handle({ params }, tools: Tools) {
-    return loadUserView(present(await tools.portal.users.get(params.user_id), 'User'), tools);
+  async handle({ params }, services: Services) {
+    return loadUserView(present(await services.portal.users.get(params.user_id), 'User'), services);
   },
 });
 

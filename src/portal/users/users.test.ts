@@ -35,7 +35,7 @@ onEveryEngine('portal users and organisations', app => {
     assert.deepEqual([Teams[0].ID, Teams[0].Name], [1, 'Default Organisation All users']);
     assert.ok(Teams[0].Users.includes(`User#${ID}`));
     for (const id of [ID, CID]) assert.deepEqual((await ask('GET', `/users/${id}`)).body, body);
-    const stored = await app().application.installation.tools.portal.users.get(ID);
+    const stored = await app().application.installation.services.portal.users.get(ID);
     assert.ok(await verifyPassword(password, stored!.Password));
     for (const path of ['/users', `/users/${ID}`, '/organisations/1'])
       assert.doesNotMatch((await ask('GET', path)).text, /scrypt|correct horse/);

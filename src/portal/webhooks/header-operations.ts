@@ -3,7 +3,7 @@ import { maxWebhookHeaders } from '#events/webhook-shapes.ts';
 import { operation } from '#operations/operation.ts';
 import { problem as portalProblem, present } from '../problems.ts';
 import { applyLimit, numberedId, okResponse, okStatus, portalPageQuery } from '../shapes.ts';
-import type { WebhookTools } from './operations.ts';
+import type { WebhookServices } from './operations.ts';
 import { problem } from './problems.ts';
 import {
   toHeaderRow,
@@ -41,7 +41,7 @@ export const listWebhookHeaders = operation({
   query: portalPageQuery,
   returns: z.array(WebhookHeaderRow),
   problems: [portalProblem.not_found],
-  async handle({ params: { webhook_id }, query }, { portalWebhooks }: WebhookTools) {
+  async handle({ params: { webhook_id }, query }, { portalWebhooks }: WebhookServices) {
     const { Headers } = present(await portalWebhooks.get(webhook_id), 'Webhook');
     const start = (query.page - 1) * query.per_page;
     return applyLimit(Headers.slice(start, start + query.per_page), query).map(toHeaderRow);
@@ -59,7 +59,7 @@ export const createWebhookHeader = operation({
   returns: WebhookHeaderView,
   status: 201,
   problems: [portalProblem.unknown, problem.header_taken, problem.too_many_headers],
-  async handle({ params: { webhook_id }, body, audit }, { portalWebhooks, clock }: WebhookTools) {
+  async handle({ params: { webhook_id }, body, audit }, { portalWebhooks, clock }: WebhookServices) {
     audit(String(webhook_id));
     const changed = await portalWebhooks.change(webhook_id, hook => {
       refuseDuplicate(hook.Headers, body.Name);
@@ -83,7 +83,7 @@ export const getWebhookHeader = operation({
   params: headerParams,
   returns: WebhookHeaderView,
   problems: [portalProblem.not_found],
-  async handle({ params: { webhook_id, header_id } }, { portalWebhooks }: WebhookTools) {
+  async handle({ params: { webhook_id, header_id } }, { portalWebhooks }: WebhookServices) {
     const hook = present(await portalWebhooks.get(webhook_id), 'Webhook');
     return toHeaderView(requireHeader(hook, header_id), webhook_id);
   },
@@ -99,7 +99,7 @@ export const updateWebhookHeader = operation({
   body: WebhookHeaderChange,
   returns: WebhookHeaderView,
   problems: [portalProblem.not_found, problem.header_taken],
-  async handle({ params: { webhook_id, header_id }, body, audit }, { portalWebhooks, clock }: WebhookTools) {
+  async handle({ params: { webhook_id, header_id }, body, audit }, { portalWebhooks, clock }: WebhookServices) {
     audit(String(webhook_id));
     const changed = await portalWebhooks.change(webhook_id, hook => {
       const { ID, Name, Value } = requireHeader(hook, header_id);
@@ -122,7 +122,7 @@ export const deleteWebhookHeader = operation({
   params: headerParams,
   returns: okResponse,
   problems: [portalProblem.not_found],
-  async handle({ params: { webhook_id, header_id }, audit }, { portalWebhooks, clock }: WebhookTools) {
+  async handle({ params: { webhook_id, header_id }, audit }, { portalWebhooks, clock }: WebhookServices) {
     audit(String(webhook_id));
     const changed = await portalWebhooks.change(webhook_id, hook => {
       const { ID } = requireHeader(hook, header_id);

@@ -9,7 +9,7 @@ import { numberedId, okResponse, okStatus, portalPageQuery } from '../shapes.ts'
 import { defaultTimeoutSeconds, toWebhookView, WebhookChange, WebhookView, WebhookWrite } from './schema.ts';
 import type { PortalWebhookStore } from './store.ts';
 
-export interface WebhookTools {
+export interface WebhookServices {
   portalWebhooks: PortalWebhookStore;
   clock: Clock;
   addressPolicies: AddressPolicies;
@@ -31,7 +31,7 @@ export const listWebhooks = operation({
   about: 'Lists the webhooks of the portal, newest first.',
   query: portalPageQuery,
   returns: z.array(WebhookView),
-  async handle({ query }, { portalWebhooks }: WebhookTools) {
+  async handle({ query }, { portalWebhooks }: WebhookServices) {
     return (await portalWebhooks.page(query)).map(toWebhookView);
   },
 });
@@ -45,7 +45,7 @@ export const createWebhook = operation({
   body: WebhookWrite,
   returns: WebhookView,
   status: 201,
-  async handle({ body, audit }, { portalWebhooks, clock, addressPolicies }: WebhookTools) {
+  async handle({ body, audit }, { portalWebhooks, clock, addressPolicies }: WebhookServices) {
     ensureUrlAllowed(addressPolicies, body.URL);
     const now = clock.now();
     const hook = await portalWebhooks.insert({
@@ -73,7 +73,7 @@ export const getWebhook = operation({
   params,
   returns: WebhookView,
   problems: [problem.not_found],
-  async handle({ params: { webhook_id } }, { portalWebhooks }: WebhookTools) {
+  async handle({ params: { webhook_id } }, { portalWebhooks }: WebhookServices) {
     return toWebhookView(present(await portalWebhooks.get(webhook_id), 'Webhook'));
   },
 });
@@ -88,7 +88,7 @@ export const updateWebhook = operation({
   body: WebhookChange,
   returns: WebhookView,
   problems: [problem.unknown],
-  async handle({ params: { webhook_id }, body, audit }, { portalWebhooks, clock, addressPolicies }: WebhookTools) {
+  async handle({ params: { webhook_id }, body, audit }, { portalWebhooks, clock, addressPolicies }: WebhookServices) {
     audit(String(webhook_id));
     ensureUrlAllowed(addressPolicies, body.URL ?? '');
     const changed = await portalWebhooks.change(webhook_id, it => ({
@@ -113,7 +113,7 @@ export const deleteWebhook = operation({
   params,
   returns: okResponse,
   problems: [problem.not_found],
-  async handle({ params: { webhook_id }, audit }, { portalWebhooks }: WebhookTools) {
+  async handle({ params: { webhook_id }, audit }, { portalWebhooks }: WebhookServices) {
     audit(String(webhook_id));
     if (!(await portalWebhooks.remove(webhook_id))) throw problem.not_found({ detail: { what: 'Webhook' } });
     return okStatus;

@@ -564,7 +564,7 @@ describe('OAuth provider', () => {
       );
       for (const text of ['nobody', "x'or/**/1=1--", 'x'.repeat(5000)]) {
         const { status, body, events } = await send(`bearer ${text}`);
-        const key = bench.tools.keyCache.hashOf(text);
+        const key = bench.services.keyCache.hashOf(text);
         assert.deepEqual(
           [status, body, events],
           [403, errorBody('Key not authorised'), [{ event: 'AuthFailure', message: 'Auth Failure', key }]],
