@@ -54,6 +54,19 @@ withSettings('Default settings', {}, (app, upstream) => {
   });
 });
 
+for (const [engine, expected] of [
+  ['native', /^HTTP\/1\.1 400 Bad Request\r\n[\s\S]*the request target is not one$/],
+  ['node', /^HTTP\/1\.1 200 OK\r\n/],
+] as const)
+  withSettings(`HTTP/1.1 engine ${engine}`, { 'gateway.http1_engine': engine }, (app, upstream) => {
+    test(`a request line with two spaces is ${engine === 'native' ? 'refused' : 'accepted'}`, async () => {
+      const url = await publish(app(), openApi(upstream()));
+      const { pathname } = new URL(url);
+      const heard = await spoken(url, `GET  ${pathname} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+      assert.match(heard, expected);
+    });
+  });
+
 withSettings(
   'settings that change answers',
   {

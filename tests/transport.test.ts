@@ -6,6 +6,7 @@ import { createClientClaims } from '#gateway/http/client-claims.ts';
 import { createClientAddressResolver } from '#gateway/pipeline/client-address.ts';
 import type { Exchange } from '#gateway/pipeline/exchange.ts';
 import type { ResponseWriter } from '#gateway/pipeline/response-writer.ts';
+import { createNativeTransport } from '#gateway/server/http1/native-transport.ts';
 import { createHttp1Transport } from '#gateway/server/http1.ts';
 import { createListener, type Listener } from '#gateway/server/listener.ts';
 import type { Transport, TransportFactory, TransportLimits } from '#gateway/server/transport.ts';
@@ -665,4 +666,5 @@ async function waitUntilStable(measure: () => number): Promise<void> {
   });
 }
 
-transportSuite('HTTP/1.1 transport', createHttp1Transport);
+transportSuite('HTTP/1.1 transport', createNativeTransport);
+transportSuite('HTTP/1.1 transport on node:http', createHttp1Transport);

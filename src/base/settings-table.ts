@@ -114,6 +114,11 @@ export const settingsTable = {
     true,
     'Takes requests over HTTP/2 too: over TLS by agreement, in the clear from clients that begin in it.',
   ),
+  'gateway.http1_engine': choice(
+    ['native', 'node'],
+    'node',
+    'Implementation of HTTP/1.1 on the traffic path: the gateway’s own, or that of Node. `node` will be removed with the next release.',
+  ),
   'gateway.tls.enabled': flag(false, 'Takes requests on the gateway’s port over TLS only.'),
   'gateway.tls.certificate_file': text(
     '',

@@ -58,6 +58,8 @@ export interface AppOptions {
 }
 
 const logs = process.env.GW_TEST_LOGS;
+/** `native` or `node`, to run the suite with each. */
+const http1Engine = process.env.GW_TEST_HTTP1_ENGINE;
 
 export async function startApp(engine: EngineName, options: AppOptions = {}): Promise<TestApp> {
   const directory = mkdtempSync(join(tmpdir(), 'gw-test-'));
@@ -74,6 +76,7 @@ export async function startApp(engine: EngineName, options: AppOptions = {}): Pr
       'management.validate_responses': 'true',
       'management.max_auth_failures_per_minute': '0',
       'log.level': 'info',
+      ...(http1Engine ? { 'gateway.http1_engine': http1Engine } : {}),
       // Upstreams and hooks of tests are on loopback, those of other organisations too.
       'tenants.grants': JSON.stringify({ networks: ['public', 'private', 'loopback'] }),
       ...(database ? { 'database.url': database.url } : {}),

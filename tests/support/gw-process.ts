@@ -70,7 +70,9 @@ function launch(command: readonly string[], { directory, environment, prefix = [
   const inherited = Object.entries(process.env).filter(
     ([name]) => !name.startsWith('GW_') && !name.startsWith('NODE_'),
   );
-  const env = { ...Object.fromEntries(inherited), ...quiet, GW_DATA_DIR: directory, ...environment };
+  const engine = process.env.GW_TEST_HTTP1_ENGINE;
+  const engineSetting = engine ? { GW_GATEWAY_HTTP1_ENGINE: engine } : {};
+  const env = { ...Object.fromEntries(inherited), ...quiet, ...engineSetting, GW_DATA_DIR: directory, ...environment };
   const child = spawn(file, args, { cwd: cwd ?? tmpdir(), env, stdio: ['ignore', 'pipe', 'pipe'] });
   running.add(child);
   const text = { out: '', err: '' };

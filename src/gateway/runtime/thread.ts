@@ -211,6 +211,7 @@ async function runThread(data: ThreadData, port: MessagePort): Promise<void> {
     prereadBytes: settings['upstream.body_preread_bytes'],
     maxPrereadBytes: settings['upstream.body_preread_total_bytes'],
     http2: settings['upstream.http2'],
+    http1Engine: settings['gateway.http1_engine'],
   });
   const recorder = createRecorder({
     settings,

@@ -12,6 +12,7 @@ export interface RawRequest {
   readonly target: string;
   readonly headers: HeaderList;
   readonly peer: Peer;
+  /** Requested upgrade; empty or absent without one. */
   readonly upgrade?: string;
   /** HTTP/1.0: Host may be absent. */
   readonly mayOmitHost: boolean;
@@ -55,7 +56,7 @@ export function createExchange(raw: RawRequest, options: CreateExchangeOptions):
     host: normalizeHostHeader(hostHeader ?? ''),
     headers,
     body: raw.body(headers),
-    ...(raw.upgrade ? { upgrade: raw.upgrade } : {}),
+    upgrade: raw.upgrade ?? '',
     peer,
     clientAddress: options.clientAddress.resolve(peer, headers),
     receivedAtMs: options.clock.now(),

@@ -5,6 +5,7 @@ import { createClientClaims } from '../http/client-claims.ts';
 import { pathRulesOf } from '../http/path.ts';
 import { createClientAddressResolver } from '../pipeline/client-address.ts';
 import type { RequestHandler } from '../pipeline/response-writer.ts';
+import { createNativeTransport } from './http1/native-transport.ts';
 import { createHttp1Transport } from './http1.ts';
 import { createHttp2Transport } from './http2.ts';
 import type { TransportOptions } from './transport.ts';
@@ -40,7 +41,7 @@ export function createTransports({ handler, settings, clock, log }: TransportsOp
     closesAfterResponse: settings['gateway.close_connections'],
     onWriteError: error => log.warn({ reason: error.message }, 'response not writable, sent 500 instead'),
   };
-  const http1 = createHttp1Transport(options);
+  const http1 = (settings['gateway.http1_engine'] === 'native' ? createNativeTransport : createHttp1Transport)(options);
   const http2 = settings['gateway.http2'] ? createHttp2Transport(options) : undefined;
   return {
     http1,

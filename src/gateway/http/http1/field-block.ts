@@ -72,7 +72,7 @@ export class FieldBlock {
       while (valueEnd > valueStart && isWhitespace(text.charCodeAt(valueEnd - 1))) valueEnd--;
       const name = text.slice(at, nameEnd);
       const value = text.slice(valueStart, valueEnd);
-      this.#readFraming(name, value);
+      this.#readFraming(name, value, valueEnd < i);
       if (flat.push(name, value) > 2 * this.#maxHeaders)
         throw new Http1ParseError(`more than ${this.#maxHeaders} headers`, 431);
       at = i + 2;
@@ -80,7 +80,7 @@ export class FieldBlock {
   }
 
   /** Fields that frame the message or concern the connection, recognised by length first. */
-  #readFraming(name: string, value: string): void {
+  #readFraming(name: string, value: string, isPadded: boolean): void {
     switch (name.length) {
       case 2:
       case 4:
@@ -90,17 +90,17 @@ export class FieldBlock {
       case 14:
       case 17:
         if (this.#kind === 'trailers') refuseFramingTrailer(name.toLowerCase());
-        else this.#setFraming(name.toLowerCase(), value);
+        else this.#setFraming(name.toLowerCase(), value, isPadded);
     }
   }
 
-  #setFraming(name: string, value: string): void {
+  #setFraming(name: string, value: string, isPadded: boolean): void {
     if (name === 'host' && this.#kind === 'request') {
       if (this.#hasHost) throw new Http1ParseError('more than one host');
       this.#hasHost = true;
     } else if (name === 'connection') this.connection |= readConnection(value);
     else if (name === 'content-length') this.#setContentLength(value);
-    else if (name === 'transfer-encoding') this.#setTransferEncoding(value);
+    else if (name === 'transfer-encoding') this.#setTransferEncoding(value, isPadded);
     else if (name === 'te') this.te = joinValues(this.te, value);
     else if (name === 'expect') this.expect = joinValues(this.expect, value);
     else if (name === 'upgrade') this.upgrade = joinValues(this.upgrade, value);
@@ -112,10 +112,11 @@ export class FieldBlock {
     this.contentLength = parseLength(value);
   }
 
-  /** Only `chunked`, once: readers disagree about other codings (RFC 9112, 6.1). */
-  #setTransferEncoding(value: string): void {
+  /** Only `chunked`, once, with no whitespace behind it: readers disagree about all else (RFC 9112, 6.1). */
+  #setTransferEncoding(value: string, isPadded: boolean): void {
     if (this.isChunked) throw new Http1ParseError('more than one transfer-encoding');
-    if (value.toLowerCase() !== 'chunked') throw new Http1ParseError('a Transfer-Encoding other than chunked', 501);
+    if (isPadded || value.toLowerCase() !== 'chunked')
+      throw new Http1ParseError('a Transfer-Encoding other than chunked', 501);
     this.isChunked = true;
   }
 }
@@ -134,8 +135,8 @@ function scanEmptyLine(text: string, at: number): number {
   return at + 2;
 }
 
-/** Digits only (RFC 9112, 6.2); -1 never comes out of it. */
-function parseLength(value: string): number {
+/** Content-Length: digits only (RFC 9112, 6.2). */
+export function parseLength(value: string): number {
   const { length } = value;
   let number = 0;
   let isNumber = length > 0 && length <= maxLengthDigits;

@@ -133,6 +133,7 @@ describe('HTTP/1.1 request head', () => {
     ['two hosts', 'GET / HTTP/1.1\r\nHost: x\r\nhost: x\r\n\r\n'],
     ['two lengths', 'GET / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\n'],
     ['two codings', 'GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n'],
+    ['a coding with a tab behind it', 'GET / HTTP/1.1\r\nTransfer-Encoding: chunked\t\r\n\r\n', 501],
     ['another coding', 'GET / HTTP/1.1\r\nTransfer-Encoding: gzip, chunked\r\n\r\n', 501],
     ['a coding and a length', 'GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 1\r\n\r\n'],
     ['a coding in HTTP/1.0', 'GET / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n'],

@@ -1,0 +1,398 @@
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { type Body, bodyFromBytes, problem as bodyProblem, noBody } from '../../http/body.ts';
+import { HeaderList } from '../../http/headers.ts';
+import { isPersistent, readRequestFraming } from '../../http/http1/framing.ts';
+import { HeadParser } from '../../http/http1/head-parser.ts';
+import { Http1ParseError } from '../../http/http1/parse-error.ts';
+import { formatFieldLines } from '../../http/http1/write-message.ts';
+import type { InvalidRequest } from '../../http/request-head.ts';
+import { Exchange, type Peer } from '../../pipeline/exchange.ts';
+import { createBadRequestResponse, createExchange, type RawRequest } from '../create-exchange.ts';
+import type { ConnectionContext, ManagedConnection } from './connection-context.ts';
+import { ConnectionTimeout } from './connection-timeout.ts';
+import { formatStatusLine, NativeWriter, type ResponseConnection } from './native-writer.ts';
+import { maxReadAheadBytes, ReadAhead } from './read-ahead.ts';
+import { type BodySource, RequestBody } from './request-body.ts';
+import { SocketOutput } from './socket-output.ts';
+import { isWebSocketUpgrade } from './websocket-upgrade.ts';
+
+/** Lingering close: bytes that are discarded after the response, so that it arrives. */
+const maxLingerBytes = 1_048_576;
+
+/** Bytes of a request body that wait for its reader. */
+const maxBufferedBodyBytes = 65_536;
+
+/**
+ * - `idle`: waits for a request.
+ * - `head`: a part of a request head has arrived.
+ * - `body`: a request is in progress, and its body incomplete.
+ * - `response`: a request has arrived, and its response is incomplete.
+ * - `flushing`: the response waits for the client, and pipelined requests for the response.
+ * - `lingering`: the last response is written; what still arrives is discarded.
+ * - `switched`: another protocol owns the socket.
+ * - `closing`: nothing is read any more.
+ */
+type State = 'idle' | 'head' | 'body' | 'response' | 'flushing' | 'lingering' | 'switched' | 'closing';
+
+/** HTTP/1.1 client connection: reads one request at a time, and writes its response. */
+export class ServerConnection implements ManagedConnection, RawRequest, BodySource, ResponseConnection {
+  readonly peer: Peer;
+  method = '';
+  target = '';
+  headers = new HeaderList();
+  upgrade = '';
+  mayOmitHost = false;
+  isClosing: boolean;
+  readonly #socket: Socket;
+  readonly #context: ConnectionContext;
+  readonly #parser: HeadParser;
+  readonly #ahead: ReadAhead;
+  #state: State = 'idle';
+  readonly #output: SocketOutput;
+  /** Not cleared when a request arrives, but ignored: one operation less per request. */
+  readonly #timeout = new ConnectionTimeout(() => this.#onTimeout());
+  readonly #requestTimeout = new ConnectionTimeout(() => this.#onRequestTimeout());
+  #requestBody: Body = noBody();
+  /** Body that is still arriving. */
+  #bodyStream: RequestBody | undefined;
+  /** Invalid body that arrived with its head. */
+  #bodyError: Http1ParseError | undefined;
+  #expectsContinue = false;
+  #call: Exchange | undefined;
+  #writer: NativeWriter | undefined;
+  #isHandling = false;
+  #isPaused = false;
+  #lingerBytes = 0;
+  #goAway: (() => void) | undefined;
+
+  constructor(socket: Socket, peer: Peer, context: ConnectionContext) {
+    const { limits, closesAfterResponse = false } = context.options;
+    this.#socket = socket;
+    this.peer = peer;
+    this.#context = context;
+    this.isClosing = closesAfterResponse;
+    this.#parser = new HeadParser('request', limits);
+    this.#ahead = new ReadAhead(limits);
+    socket.on('data', this.#onData);
+    socket.on('end', this.#onEnd);
+    socket.once('close', () => this.#onClose());
+    this.#output = new SocketOutput(socket, limits.writeTimeoutMs, () => this.#onDrain());
+    this.#timeout.start(context.timeouts.head);
+  }
+
+  readonly #onData = (bytes: Buffer): void => {
+    switch (this.#state) {
+      case 'idle':
+      case 'head':
+        return this.#receive(bytes, false);
+      case 'body':
+        return this.#receiveBody(bytes, 0, false);
+      case 'response':
+      case 'flushing':
+        return this.#readAhead(bytes);
+      case 'lingering':
+        return this.#discard(bytes);
+    }
+  };
+
+  /** Receives requests. `isCounted`: the bytes were read ahead. */
+  #receive(bytes: Buffer, isCounted: boolean): void {
+    let rest = bytes;
+    for (;;) {
+      try {
+        const end = this.#parser.parse(rest, 0);
+        if (end < 0) return this.#awaitHead();
+        this.#readRequest(rest, end, isCounted);
+      } catch (error) {
+        if (!(error instanceof Http1ParseError)) throw error;
+        return this.#refuse({ status: error.status, fault: error.message });
+      }
+      this.#handle();
+      // Pipelined: the response is complete, and the next request may have arrived.
+      if (this.#state !== 'idle' || this.#ahead.byteLength === 0) return;
+      rest = this.#ahead.take();
+      isCounted = true;
+    }
+  }
+
+  #awaitHead(): void {
+    this.#ahead.reset();
+    this.#resume();
+    if (this.#state === 'head' || !this.#parser.hasBegun) return;
+    this.#state = 'head';
+    this.#timeout.start(this.#context.timeouts.head);
+    this.#startRequestTimeout();
+  }
+
+  /** Reads the request of a complete head, and its body as far as it has arrived. Throws Http1ParseError. */
+  #readRequest(bytes: Buffer, bodyStart: number, isCounted: boolean): void {
+    const parser = this.#parser;
+    const framing = readRequestFraming(parser);
+    this.method = parser.method;
+    this.target = parser.target;
+    this.headers = new HeaderList(parser.fields.flat);
+    this.mayOmitHost = parser.minorVersion === 0;
+    this.upgrade = this.#context.options.webSockets && isWebSocketUpgrade(parser) ? 'websocket' : '';
+    // An upgrade that is declined ends the connection: the client may have begun with the other protocol.
+    if (this.upgrade !== '' || !isPersistent(parser)) this.isClosing = true;
+    this.#state = 'response';
+    if (framing === 'none') {
+      this.#requestBody = noBody();
+      this.#requestTimeout.clear();
+      return this.#keepRest(bytes, bodyStart, isCounted);
+    }
+    const length = framing === 'length' ? parser.fields.contentLength : undefined;
+    const bodyEnd = bodyStart + (length ?? Number.POSITIVE_INFINITY);
+    if (bodyEnd <= bytes.length) {
+      this.#requestBody = bodyFromBytes(bytes.subarray(bodyStart, bodyEnd));
+      this.#requestTimeout.clear();
+      return this.#keepRest(bytes, bodyEnd, isCounted);
+    }
+    const stream = new RequestBody(this, length, this.#context.options.limits);
+    this.#requestBody = this.#context.bodyRate.body(stream, length);
+    this.#bodyStream = stream;
+    this.#state = 'body';
+    this.#startRequestTimeout();
+    if (bodyStart < bytes.length) this.#receiveBody(bytes, bodyStart, isCounted);
+    else this.#ahead.reset();
+  }
+
+  #keepRest(bytes: Buffer, at: number, isCounted: boolean): void {
+    if (at === bytes.length) return this.#ahead.reset();
+    const rest = bytes.subarray(at);
+    if (isCounted) this.#ahead.restore(rest);
+    else this.#readAhead(rest);
+  }
+
+  /** Hands the request to the gateway; the response may be complete when it returns. */
+  #handle(): void {
+    const parser = this.#parser;
+    const { minorVersion, fields } = parser;
+    const { expect, te } = fields;
+    parser.reset();
+    this.#expectsContinue = minorVersion === 1 && expect !== '';
+    if (this.#expectsContinue && expect.toLowerCase() !== '100-continue')
+      return this.#refuse({ status: 417, fault: 'the expectation is not one that can be met' });
+    const { options } = this.#context;
+    const call = createExchange(this, options);
+    if (!(call instanceof Exchange)) return this.#refuse(call);
+    const acceptsTrailers = te !== '' && /\btrailers\b/i.test(te);
+    const writer = new NativeWriter(this, this.#context, this.method === 'HEAD', minorVersion, acceptsTrailers);
+    this.#call = call;
+    this.#writer = writer;
+    this.#isHandling = true;
+    options.handler.handle(call, writer);
+    this.#isHandling = false;
+    const bodyError = this.#bodyError;
+    this.#bodyError = undefined;
+    if (bodyError !== undefined && this.#state === 'body') this.#failBody(bodyError);
+  }
+
+  body(): Body {
+    return this.#requestBody;
+  }
+
+  #receiveBody(bytes: Buffer, at: number, isCounted: boolean): void {
+    const stream = this.#bodyStream!;
+    let end: number;
+    try {
+      end = stream.receive(bytes, at);
+    } catch (error) {
+      // With the head: the request fails once it was handed over.
+      if (this.#writer === undefined) this.#bodyError = error as Http1ParseError;
+      else this.#failBody(error as Http1ParseError);
+      return;
+    }
+    if (stream.isComplete) {
+      this.#bodyStream = undefined;
+      this.#state = 'response';
+      this.#requestTimeout.clear();
+      this.#keepRest(bytes, end, isCounted);
+    } else if (stream.bufferedBytes >= maxBufferedBodyBytes || stream.isAbandoned) this.#pause();
+  }
+
+  /** 100 Continue only when the body is read: a refused request needs none (RFC 9110, 10.1.1). */
+  onBodyRead(): void {
+    if (!this.#expectsContinue || this.#writer === undefined || this.#writer.hasHead) return;
+    this.#expectsContinue = false;
+    this.#socket.write(`${formatStatusLine(100)}\r\n`, 'latin1');
+  }
+
+  onBodyDrain(): void {
+    if (this.#state === 'body') this.#resume();
+  }
+
+  /** Invalid body or timeout. Answered only where no response has begun. */
+  #failBody({ status, message }: Http1ParseError): void {
+    const writer = this.#writer;
+    if (writer === undefined || writer.hasHead) return this.destroy();
+    this.#abandonCall();
+    this.#refuse({ status, fault: message });
+  }
+
+  /** Tells the gateway that the client has no use for a response. */
+  #abandonCall(): void {
+    const call = this.#call;
+    this.#writer?.detach();
+    this.#writer = undefined;
+    this.#call = undefined;
+    this.#bodyStream?.fail(bodyProblem.client_disconnected());
+    if (!call || call.isClientDisconnected) return;
+    call.isClientDisconnected = true;
+    call.onDisconnect?.();
+  }
+
+  #readAhead(bytes: Buffer): void {
+    if (this.upgrade !== '') this.#ahead.hold(bytes);
+    else if (!this.#ahead.add(bytes)) return this.destroy();
+    if (this.#ahead.byteLength > maxReadAheadBytes) this.#pause();
+  }
+
+  #pause(): void {
+    this.#isPaused = true;
+    this.#socket.pause();
+  }
+
+  #resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    this.#socket.resume();
+  }
+
+  /** A response that begins before the request has arrived is the last one. */
+  onResponseHead(): void {
+    if (this.#state === 'body') this.isClosing = true;
+  }
+
+  send(before: string, chunk: Uint8Array | undefined, after: string): boolean {
+    return this.#output.write(before, chunk, after);
+  }
+
+  #onDrain(): void {
+    if (this.#state === 'flushing') this.#becomeIdle();
+    else this.#writer?.onDrain?.();
+  }
+
+  onResponseEnd(): void {
+    this.#call = undefined;
+    this.#writer = undefined;
+    if (this.#state === 'body') this.#linger();
+    else if (this.isClosing) this.#close();
+    else if (this.#output.isBlocked) this.#state = 'flushing';
+    else this.#becomeIdle();
+  }
+
+  #becomeIdle(): void {
+    this.#state = 'idle';
+    this.#timeout.start(this.#context.timeouts.keepAlive);
+    if (this.#isHandling || this.#ahead.byteLength === 0) return;
+    const bytes = this.#ahead.take();
+    this.#resume();
+    this.#receive(bytes, true);
+  }
+
+  /** Responds to what is not a request; nothing after it is read as one. */
+  #refuse(fault: InvalidRequest): void {
+    const { headers, body } = createBadRequestResponse(fault);
+    const isComplete = this.#state === 'response';
+    const head = `${formatStatusLine(fault.status)}${formatFieldLines(headers)}${this.#context.dateLine()}${closeLines}`;
+    this.isClosing = true;
+    this.send(head, isComplete && this.method === 'HEAD' ? undefined : body, '');
+    if (isComplete) this.#close();
+    else this.#linger();
+  }
+
+  /** Closes when all is written. */
+  #close(): void {
+    this.#state = 'closing';
+    this.#socket.destroySoon();
+  }
+
+  /**
+   * Lingering close (RFC 9112, 9.6): discards what still arrives after the response, within bounds. Closing with unread
+   * bytes would send a TCP reset, and the client would lose the response.
+   */
+  #linger(): void {
+    this.#state = 'lingering';
+    this.#requestTimeout.clear();
+    void this.#bodyStream?.return();
+    this.#socket.end(() => this.#timeout.start(this.#context.timeouts.linger));
+    this.#resume();
+  }
+
+  #discard(bytes: Buffer): void {
+    this.#lingerBytes += bytes.length;
+    if (this.#lingerBytes > maxLingerBytes) return this.destroy();
+    try {
+      this.#bodyStream?.receive(bytes, 0);
+    } catch {
+      // Nothing is known of what follows: the bounds end it.
+      this.#bodyStream = undefined;
+    }
+    if (this.#bodyStream?.isComplete) this.#close();
+  }
+
+  /** Upgraded: `goAway` closes in the new protocol on shutdown; without it the connection is destroyed. */
+  switchProtocol(head: string, goAway: (() => void) | undefined): Duplex {
+    const socket = this.#socket;
+    this.#state = 'switched';
+    this.#goAway = goAway;
+    this.#call = undefined;
+    this.#writer = undefined;
+    this.#timeout.clear();
+    this.#output.release();
+    socket.off('data', this.#onData);
+    socket.off('end', this.#onEnd);
+    socket.write(head, 'latin1');
+    if (this.#ahead.byteLength > 0) socket.unshift(this.#ahead.take());
+    this.#resume();
+    return socket;
+  }
+
+  /** Graceful shutdown: closes now when idle, else after the response in progress. */
+  closeWhenIdle(): void {
+    this.isClosing = true;
+    if (this.#state === 'switched') (this.#goAway ?? (() => this.destroy()))();
+    else if (this.#state !== 'body' && this.#state !== 'response') this.#close();
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  #onTimeout(): void {
+    if (this.#state === 'idle') this.#close();
+    else if (this.#state === 'head') this.#refuse(lateRequest);
+    else if (this.#state === 'lingering') this.destroy();
+  }
+
+  #startRequestTimeout(): void {
+    const { request } = this.#context.timeouts;
+    if (request !== undefined && !this.#requestTimeout.isStarted) this.#requestTimeout.start(request);
+  }
+
+  #onRequestTimeout(): void {
+    if (this.#state === 'head') this.#refuse(lateRequest);
+    else if (this.#state === 'body') this.#failBody(new Http1ParseError(lateRequest.fault, lateRequest.status));
+  }
+
+  /** The client has shut down its writing side: it counts as disconnected. */
+  readonly #onEnd = (): void => {
+    if (this.#state === 'body' || this.#state === 'response') this.destroy();
+    else if (this.#state === 'head') this.#refuse({ status: 400, fault: 'not HTTP as it should be' });
+    else this.#close();
+  };
+
+  #onClose(): void {
+    this.#state = 'closing';
+    this.#timeout.clear();
+    this.#requestTimeout.clear();
+    this.#abandonCall();
+    this.#context.onClose(this);
+  }
+}
+
+const lateRequest: InvalidRequest = { status: 408, fault: 'the call did not arrive in time' };
+
+const closeLines = 'Connection: close\r\n\r\n';

@@ -1,0 +1,212 @@
+import { STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { parseLength } from '../../http/http1/field-block.ts';
+import { formatChunkSize, formatFieldLine, formatFieldLines, formatLastChunk } from '../../http/http1/write-message.ts';
+import { assertFinalStatus, type ResponseWriter } from '../../pipeline/response-writer.ts';
+import type { ConnectionContext } from './connection-context.ts';
+
+/** The connection a response is written to. */
+export interface ResponseConnection {
+  /** The connection closes after this response. */
+  isClosing: boolean;
+  /** A response head is about to be written. */
+  onResponseHead(): void;
+  /** Writes text, bytes and text; false when they have to wait for the client. */
+  send(before: string, chunk: Uint8Array | undefined, after: string): boolean;
+  /** The response is written completely. */
+  onResponseEnd(): void;
+  /** The response cannot be completed. */
+  destroy(): void;
+  switchProtocol(head: string, goAway: (() => void) | undefined): Duplex;
+}
+
+type Framing = 'none' | 'length' | 'chunked' | 'close';
+
+/** Response writer over HTTP/1.1. */
+export class NativeWriter implements ResponseWriter {
+  readonly #connection: ResponseConnection;
+  readonly #context: ConnectionContext;
+  readonly #isHeadRequest: boolean;
+  readonly #minorVersion: number;
+  readonly #acceptsTrailers: boolean;
+  #state: 'new' | 'head-pending' | 'body' | 'done' = 'new';
+  #head = '';
+  #framing: Framing = 'none';
+  /** Bytes left of a body with a Content-Length. */
+  #remainingBytes = 0;
+  onDrain: (() => void) | undefined = undefined;
+
+  constructor(
+    connection: ResponseConnection,
+    context: ConnectionContext,
+    isHeadRequest: boolean,
+    minorVersion: number,
+    acceptsTrailers: boolean,
+  ) {
+    this.#connection = connection;
+    this.#context = context;
+    this.#isHeadRequest = isHeadRequest;
+    this.#minorVersion = minorVersion;
+    this.#acceptsTrailers = acceptsTrailers;
+  }
+
+  /** A response has begun: an error can no longer replace it. */
+  get hasHead(): boolean {
+    return this.#state !== 'new';
+  }
+
+  /** Ends the use of the connection: later calls do nothing. */
+  detach(): void {
+    this.#state = 'done';
+  }
+
+  writeHead(status: number, headers: string[]): void {
+    if (this.#state !== 'new') return;
+    this.#connection.onResponseHead();
+    try {
+      assertFinalStatus(status);
+      this.#head = this.#formatHead(status, headers);
+    } catch (error) {
+      // An invalid status or header: written as it is, it could split the response.
+      this.#context.options.onWriteError(error as Error);
+      this.#head = this.#formatHead(500, ['Content-Length', '0']);
+      this.#framing = 'none';
+    }
+    this.#state = 'head-pending';
+    process.nextTick(flushHead, this);
+  }
+
+  #formatHead(status: number, headers: readonly string[]): string {
+    const connection = this.#connection;
+    let text = formatStatusLine(status);
+    let contentLength = -1;
+    let hasDate = false;
+    for (let i = 0; i < headers.length; i += 2) {
+      const name = headers[i]!;
+      const value = headers[i + 1]!;
+      const { length } = name;
+      // Message framing and the connection belong to the transport.
+      if (length === 4 || length === 10 || length === 14 || length === 17) {
+        const lower = name.toLowerCase();
+        if (lower === 'date') hasDate = true;
+        else if (lower === 'connection') connection.isClosing ||= /\bclose\b/i.test(value);
+        else if (lower === 'content-length' && status !== 204) {
+          contentLength = readContentLength(contentLength, value);
+          text += `${name}: ${contentLength}\r\n`;
+        }
+        if (connectionFields.has(lower)) continue;
+      }
+      text += formatFieldLine(name, value);
+    }
+    this.#setFraming(status, contentLength);
+    if (!hasDate) text += this.#context.dateLine();
+    if (this.#framing === 'chunked') text += 'Transfer-Encoding: chunked\r\n';
+    return text + (connection.isClosing ? 'Connection: close\r\n\r\n' : this.#context.keepAliveLines);
+  }
+
+  /** Framing of the body (RFC 9112, 6.3); HTTP/1.0 knows no chunks. */
+  #setFraming(status: number, contentLength: number): void {
+    if (this.#isHeadRequest || status === 204 || status === 304) this.#framing = 'none';
+    else if (contentLength >= 0) {
+      this.#framing = 'length';
+      this.#remainingBytes = contentLength;
+    } else if (this.#minorVersion === 1) this.#framing = 'chunked';
+    else {
+      this.#framing = 'close';
+      this.#connection.isClosing = true;
+    }
+  }
+
+  /** Deferred head: sent with the first bytes, or on the next tick. */
+  flush(): void {
+    if (this.#state === 'head-pending') this.#connection.send(this.#takeHead(), undefined, '');
+  }
+
+  #takeHead(): string {
+    const head = this.#head;
+    this.#head = '';
+    this.#state = 'body';
+    return head;
+  }
+
+  write(chunk: Uint8Array): boolean {
+    if (this.#state === 'done' || this.#framing === 'none' || chunk.length === 0) return true;
+    if (!this.#countBytes(chunk)) return true;
+    const head = this.#state === 'head-pending' ? this.#takeHead() : '';
+    if (this.#framing !== 'chunked') return this.#connection.send(head, chunk, '');
+    return this.#connection.send(head + formatChunkSize(chunk.length), chunk, '\r\n');
+  }
+
+  end(chunk?: Uint8Array, trailers?: readonly string[]): void {
+    if (this.#state === 'done') return;
+    const last = chunk !== undefined && chunk.length > 0 && this.#framing !== 'none' ? chunk : undefined;
+    if (last !== undefined && !this.#countBytes(last)) return;
+    if (this.#framing === 'length' && this.#remainingBytes > 0) return this.abort();
+    let text = this.#state === 'head-pending' ? this.#takeHead() : '';
+    let after = '';
+    if (this.#framing === 'chunked') {
+      after = this.#formatLastChunk(trailers);
+      if (last !== undefined) {
+        text += formatChunkSize(last.length);
+        after = `\r\n${after}`;
+      }
+    }
+    this.#state = 'done';
+    this.#connection.send(text, last, after);
+    this.#connection.onResponseEnd();
+  }
+
+  /** A body of another length than its Content-Length would end inside the next response: the connection closes. */
+  #countBytes({ length }: Uint8Array): boolean {
+    if (this.#framing !== 'length') return true;
+    this.#remainingBytes -= length;
+    if (this.#remainingBytes >= 0) return true;
+    this.abort();
+    return false;
+  }
+
+  #formatLastChunk(trailers: readonly string[] | undefined): string {
+    if (trailers === undefined || !this.#acceptsTrailers) return formatLastChunk();
+    try {
+      return formatLastChunk(trailers);
+    } catch (error) {
+      this.#context.options.onWriteError(error as Error);
+      return formatLastChunk();
+    }
+  }
+
+  abort(): void {
+    if (this.#state === 'done') return;
+    this.#state = 'done';
+    this.#connection.destroy();
+  }
+
+  switchProtocol(headers: string[], goAway?: () => void): Duplex {
+    const head = `${formatStatusLine(101)}${formatFieldLines(headers)}\r\n`;
+    this.#state = 'done';
+    return this.#connection.switchProtocol(head, goAway);
+  }
+}
+
+const flushHead = (writer: NativeWriter) => writer.flush();
+
+/** Fields that the writer sets itself. */
+const connectionFields: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'content-length',
+  'transfer-encoding',
+]);
+
+function readContentLength(before: number, value: string): number {
+  if (before >= 0) throw new Error('a response has one Content-Length');
+  return parseLength(value);
+}
+
+const statusLines: string[] = [];
+
+export function formatStatusLine(status: number): string {
+  if (!(status >= 100 && status <= 999)) throw new RangeError(`${status} is not a status`);
+  statusLines[status] ??= `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Unknown'}\r\n`;
+  return statusLines[status]!;
+}

@@ -1,0 +1,72 @@
+import type { Socket } from 'node:net';
+import { sliceLatin1 } from '../../http/http1/syntax.ts';
+
+/** Text and bytes up to this size are written as one string: one copy and one system call, without a buffer. */
+const maxJoinedBytes = 16_384;
+
+/** Writing side of a client connection: joins small writes, and ends a connection whose client reads nothing. */
+export class SocketOutput {
+  readonly #socket: Socket;
+  readonly #writeTimeoutMs: number;
+  readonly #onDrain: () => void;
+  #isWatching = false;
+  #isReleased = false;
+
+  constructor(socket: Socket, writeTimeoutMs: number, onDrain: () => void) {
+    this.#socket = socket;
+    this.#writeTimeoutMs = writeTimeoutMs;
+    this.#onDrain = onDrain;
+  }
+
+  /** Written bytes wait for the client; `onDrain` follows. */
+  get isBlocked(): boolean {
+    return this.#socket.writableLength > 0 && this.#socket.writableNeedDrain;
+  }
+
+  /** Writes text, bytes and text with one system call; false when they have to wait for the client. */
+  write(before: string, chunk: Uint8Array | undefined, after: string): boolean {
+    const socket = this.#socket;
+    if (socket.destroyed || socket.writableEnded) return true;
+    if (writeJoined(socket, before, chunk, after)) return true;
+    this.#watch();
+    return false;
+  }
+
+  /** Write timeout: a client that reads nothing for so long counts as disconnected. Node restarts it with progress. */
+  #watch(): void {
+    const socket = this.#socket;
+    socket.setTimeout(this.#writeTimeoutMs);
+    if (this.#isWatching) return;
+    this.#isWatching = true;
+    socket.on('timeout', () => this.#isReleased || socket.destroy());
+    socket.on('drain', () => {
+      if (this.#isReleased) return;
+      socket.setTimeout(0);
+      this.#onDrain();
+    });
+  }
+
+  /** Another protocol writes from here on. */
+  release(): void {
+    this.#isReleased = true;
+    this.#socket.setTimeout(0);
+  }
+}
+
+function writeJoined(socket: Socket, before: string, chunk: Uint8Array | undefined, after: string): boolean {
+  if (chunk === undefined) return before + after === '' || socket.write(before + after, 'latin1');
+  if (before === '' && after === '') return socket.write(chunk);
+  if (before.length + chunk.length + after.length <= maxJoinedBytes)
+    return socket.write(before + toLatin1Text(chunk) + after, 'latin1');
+  socket.cork();
+  if (before !== '') socket.write(before, 'latin1');
+  let isBelowMark = socket.write(chunk);
+  if (after !== '') isBelowMark = socket.write(after, 'latin1');
+  socket.uncork();
+  return isBelowMark;
+}
+
+const toLatin1Text = (chunk: Uint8Array): string => {
+  const bytes = Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+  return sliceLatin1(bytes, 0, bytes.length);
+};
