@@ -3,7 +3,7 @@ import type { BodyRate } from '../body-rate.ts';
 import type { TransportOptions } from '../transport.ts';
 import type { ConnectionTimeouts } from './connection-timeout.ts';
 
-/** What the connections of a transport share. */
+/** State shared by the connections of a transport. */
 export interface ConnectionContext {
   readonly options: TransportOptions;
   readonly bodyRate: BodyRate;

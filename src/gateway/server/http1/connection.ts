@@ -327,7 +327,7 @@ export class ServerConnection implements ManagedConnection, RawRequest, BodySour
     try {
       this.#bodyStream?.receive(bytes, 0);
     } catch {
-      // Nothing is known of what follows: the bounds end it.
+      // Where the body ends is unknown: the bounds end the connection.
       this.#bodyStream = undefined;
     }
     if (this.#bodyStream?.isComplete) this.#close();
