@@ -9,7 +9,7 @@ import type { ConnectionContext, ManagedConnection } from './connection-context.
 /** Lingering close: time for which an unread request is drained, so that the response arrives. */
 const lingerTimeoutMs = 5000;
 
-/** The connection stays open longer than clients are told: a request may be on its way. */
+/** The connection stays open longer than `Keep-Alive` says: a request may be on its way. */
 const keepAliveGraceMs = 1000;
 
 /** HTTP/1.1 transport of the gateway's own engine. */
