@@ -47,7 +47,8 @@ export function scanRequestLine(text: string, at: number, line: RequestLine): nu
   if (i === length) return -1;
   const target = text.slice(targetStart, i);
   if (method !== 'CONNECT' && !isTarget(target)) throw new Http1ParseError('the request target is not one');
-  if (text.charCodeAt(i) !== space) throw createVersionError();
+  if (text.charCodeAt(i) === carriageReturn) throw createVersionError();
+  if (text.charCodeAt(i) !== space) throw new Http1ParseError('the request target is not one');
   const end = scanVersion(text, i + 1, line);
   line.method = method;
   line.target = target;
@@ -64,7 +65,8 @@ function scanVersion(text: string, at: number, line: RequestLine): number {
       return isComplete ? at + expected.length : -1;
     }
   }
-  throw createVersionError();
+  if (text.startsWith('HTTP/', at)) throw createVersionError();
+  throw new Http1ParseError('the request line does not end in a version');
 }
 
 const versionEnd11 = 'HTTP/1.1\r\n';

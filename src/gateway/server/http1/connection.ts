@@ -260,9 +260,9 @@ export class ServerConnection implements ManagedConnection, RawRequest, BodySour
     this.#socket.resume();
   }
 
-  /** A response that begins before the request has arrived is the last one. */
+  /** A response before the request body has arrived or was looked at is the last one. */
   onResponseHead(): void {
-    if (this.#state === 'body') this.isClosing = true;
+    if (this.#state === 'body' || (this.#isHandling && !this.#requestBody.isEmpty)) this.isClosing = true;
   }
 
   send(before: string, chunk: Uint8Array | undefined, after: string): boolean {
