@@ -75,7 +75,9 @@ for (const [what, sent, previous, expected] of [
   ['never', 0, 0, 0],
   ['-1', -1, 0, -1],
   ['a time to come', now + 60, 0, now + 60],
+  ['the current time', now, now + 9, now],
   ['a time that has passed', now - 60, 0, 0],
+  ['2, the earliest time', 2, 0, 0],
   ['a time that has passed over one to come', now - 60, now + 9, now + 9],
   ['1, which is the past but on purpose', 1, 0, 1],
 ] as const) {

@@ -74,6 +74,8 @@ test('introspection is disabled when any policy disables it', () => {
   assert.equal(merged({ disable_introspection: true }, {}).disable_introspection, true);
   assert.equal(merged({}, { disable_introspection: true }).disable_introspection, true);
   assert.equal(merged({}, {}).disable_introspection, false);
+  const enabled = { disable_introspection: false };
+  assert.equal(merged(enabled, enabled).disable_introspection, false);
 });
 
 test('endpoints are merged as union; of two rates for one method the higher wins, of equal ones the larger', () => {
