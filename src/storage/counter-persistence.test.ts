@@ -92,6 +92,19 @@ onBothEngines('kept counters', fresh => {
     await one.kept.close();
   });
 
+  test('an unchanged count is not written again', async () => {
+    const records = await opened();
+    const one = await started(records, { everyMs: 1 });
+    take(one, 'day');
+    await eventually(async () => assert.equal(await rowCount(records), 1));
+    await records.db.updateTable('counters').set({ used: 99 }).execute();
+    take(one, 'other');
+    await eventually(async () => assert.equal(await rowCount(records), 2));
+    const row = await records.db.selectFrom('counters').select('used').where('name', '=', 'day').executeTakeFirst();
+    assert.equal(Number(row?.used), 99);
+    await one.kept.close();
+  });
+
   test('counts are persisted within a second', async ({ mock }) => {
     const records = await opened();
     const threads = createThreadsShared({ fixedWindows: 64, slidingWindows: 8 });
