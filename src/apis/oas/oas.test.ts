@@ -143,7 +143,7 @@ onEveryEngine('dashboard API: OpenAPI documents', app => {
   test('routes are checked: a taken listen path is refused on create, update and patch', async () => {
     const [first, second] = [await create(), await create()];
     const taken = { listenPath: { value: `/${first}/`, strip: true } };
-    const message = `Another API already answers at /${first}: choose another listen path`;
+    const message = `Another API already has the listen path /${first}: choose another listen path`;
     const moved = documentOf(second, { server: taken });
     assert.deepEqual(await answer('POST', '/api/apis/oas', documentOf(`x${first}`, { server: taken })), [
       409,
@@ -251,7 +251,7 @@ onEveryEngine('dashboard API: OpenAPI documents', app => {
       [
         `base_api_id=${classic}&new_version_name=v9&base_api_version_name=v1`,
         400,
-        'base_api_id: a version and its base must be written in the same form',
+        'base_api_id: a version and its base must have the same format',
       ],
       [`base_api_id=${base}&new_version_name=v2`, 409, 'new_version_name: the API already has a version v2'],
     ] as const)
@@ -318,7 +318,7 @@ onEveryEngine('dashboard API: import of OpenAPI documents', app => {
     for (const [body, query, status, message] of [
       [documentOf(id), '', 400, /should not contain x-gw-api-gateway/],
       [plain(), `apiID=${id}&listenPath=/x${id}`, 409, /same ID/],
-      [plain(), `listenPath=/${id}`, 409, /Another API already answers/],
+      [plain(), `listenPath=/${id}`, 409, /Another API already has/],
       [{ swagger: '2.0' }, '', 400, /Swagger 2\.0/],
       [{ openapi: '3.0.3' }, 'listenPath=/q', 400, /info/],
       [{ url: `${origin}/absent` }, '', 400, /answered with status 404/],
