@@ -186,7 +186,10 @@ describe('Error overrides', () => {
 
   const broken: [what: string, rules: Record<string, unknown[]>][] = [
     ['is neither a status nor a status class such as 4xx', { '4x': [] }],
-    ['has a pattern that is not a regular expression', { '401': [{ match: { messagePattern: '(' }, response: {} }] }],
+    [
+      'has a pattern that is not a valid regular expression',
+      { '401': [{ match: { messagePattern: '(' }, response: {} }] },
+    ],
     ['has an invalid template', { '401': [{ response: { body: '{{.Message' } }] }],
     [
       'references the template ../x, which is not in templates.directory',

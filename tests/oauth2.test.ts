@@ -197,7 +197,7 @@ onEveryEngine('OAuth 2.0 scopes and protected resource metadata', app => {
       [exchange({ ...provider, clientAuth: {} }), /clientAuth\.clientId: is required/],
       [exchange({ ...provider, clientAuth: { clientId: 'me', method: 'private_key_jwt' } }), /certId: is required/],
       [exchange({ ...provider, customParams: { scope: 'x' } }), /customParams: scope is written by the gateway/],
-      [exchange({ ...provider, issuers: ['regex:('] }), /issuers: is not a regular expression/],
+      [exchange({ ...provider, issuers: ['regex:('] }), /issuers: is not a valid regular expression/],
     ] as const) {
       const body = documentOf(upstream, `o${createPublicId()}`, 'none', { scheme });
       const { status, text } = await app().ask('POST', '/gw/apis/oas', { body });
