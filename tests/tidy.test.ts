@@ -7,7 +7,8 @@ import { catalogue } from '../src/catalogue.ts';
 import { version } from '../src/version.ts';
 import { generateDocs } from '../tools/docs.ts';
 import { countStyle, findImportCircles } from '../tools/style/report.ts';
-import { longFunctions, styleLimits } from './support/style-limits.ts';
+import { findTimerLoops } from '../tools/style/timer-loops.ts';
+import { longFunctions, styleLimits, timerLoops } from './support/style-limits.ts';
 
 /** The rules of the repository. A rule that has to be broken is changed here, with its reason in docs/decisions. */
 
@@ -156,6 +157,17 @@ test('functions have at most 60 lines but for those listed, and the list only sh
     [],
     'no longer long: take them off the list',
   );
+});
+
+test('periodic work runs in base/repeat.ts: no other file has a timer that sets itself again', () => {
+  const interval = 'function start() {\n  setInterval(poll, 1000);\n}\n';
+  const rearmed = 'function arm() {\n  setTimeout(() => void check(), 5);\n}\nfunction check() {\n  arm();\n}\n';
+  assert.deepEqual([interval, rearmed].flatMap(findTimerLoops), ['start', 'arm']);
+  const timeout = 'function send() {\n  setTimeout(abort, 5);\n}\nfunction abort() {\n  end();\n}\n';
+  const comment = '// Until setInterval(check) is cleared.\nfunction clear() {\n  timers.clear();\n}\n';
+  assert.deepEqual([timeout, comment].flatMap(findTimerLoops), []);
+  const found = sources.flatMap(path => findTimerLoops(read(path)).map(name => `${named(path)} ${name}`));
+  assert.deepEqual(found.sort(), Object.keys(timerLoops), 'use every or repeat; take unneeded exceptions off the list');
 });
 
 test('clients take types of the server, never its code', () => {

@@ -1,4 +1,5 @@
 import type { Clock } from '#base/clock.ts';
+import { type RepeatedWork, repeat } from '#base/repeat.ts';
 import type { Records } from './records.ts';
 import type { CounterEntry, ThreadsShared } from './shared/threads.ts';
 
@@ -50,48 +51,34 @@ export function createCounterPersistence(options: CounterPersistenceOptions): Co
   const table = createCountersTable(records, node);
   /** Rows as they are in the table. */
   const written = new Map<string, Row>();
-  let timer: NodeJS.Timeout | undefined;
-  let writing = Promise.resolve();
+  let startedAtMs = performance.now();
+  let writes: RepeatedWork | undefined;
 
-  const write = () =>
-    writeChanges(
-      table,
-      threads.entries(clock.now()).map(entry => toRow(node, entry)),
-      written,
-    );
-
-  /** Serialised, so that an older count never overwrites a newer one. */
-  function flush(): Promise<void> {
-    const next = writing.then(write);
-    writing = next.catch(onError);
-    return next;
+  function write(): Promise<void> {
+    startedAtMs = performance.now();
+    const rows = threads.entries(clock.now()).map(entry => toRow(node, entry));
+    return writeChanges(table, rows, written);
   }
 
-  function schedule(delayMs: number): void {
-    timer = setTimeout(() => {
-      const startedAtMs = performance.now();
-      const scheduleNext = () => schedule(Math.max(minPauseMs, intervalMs - (performance.now() - startedAtMs)));
-      void flush().then(scheduleNext, scheduleNext);
-    }, delayMs);
-    timer.unref();
-  }
+  const pauseMs = () => Math.max(minPauseMs, intervalMs - (performance.now() - startedAtMs));
 
   return {
     async start() {
       const rows = await table.restore(clock.now());
       for (const row of rows) written.set(row.name, row);
       threads.load(rows.map(toEntry), clock.now());
-      schedule(intervalMs);
+      startedAtMs = performance.now();
+      // Without overlap, so that an older count never overwrites a newer one.
+      writes = repeat(pauseMs, write, { onError, unref: true });
     },
     async reset(names) {
       // A failure goes to `onError`; the next write retries it.
-      if (names.some(name => written.has(name))) await flush().catch(() => undefined);
+      if (names.some(name => written.has(name))) await writes?.wake();
     },
     async close() {
-      if (timer === undefined) return;
-      clearTimeout(timer);
-      await flush().catch(() => undefined);
-      clearTimeout(timer);
+      if (writes === undefined) return;
+      await writes.close();
+      await write().catch(onError);
     },
   };
 }

@@ -1,7 +1,9 @@
+import { setImmediate } from 'node:timers/promises';
 import { type Clock, toUnixSeconds } from '#base/clock.ts';
 import type { OutboundClient } from '#base/http-client/client.ts';
 import type { Log } from '#base/log.ts';
 import { Problem } from '#base/problems.ts';
+import { every, type RepeatedWork } from '#base/repeat.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
 import { headersPurpose } from '../delivery-builder.ts';
@@ -48,102 +50,118 @@ type AttemptOutcome = Attempt & { readonly isFinal?: boolean };
 
 export type WebhookSender = ReturnType<typeof startWebhookSender>;
 
+/** State that the loops of a sender share. */
+interface SenderState {
+  isClosing: boolean;
+  /** Ends the calls in flight. */
+  readonly stopping: AbortController;
+  readonly totals: { delivered: number; failed: number; dead: number };
+  /** Organisations with new results: only they can exceed the bound of the delivery log. */
+  readonly changedOrgIds: Set<string>;
+}
+
 /** Sends waiting deliveries while the process runs. */
 export function startWebhookSender(options: WebhookSenderOptions) {
-  const { deliveries, lanes, clock, log, settings } = options;
+  const { lanes, clock, log } = options;
   const active = new Set<Promise<void>>();
-  const stopping = new AbortController();
   const totals = { delivered: 0, failed: 0, dead: 0 };
-  const changedOrgIds = new Set<string>();
-  let isClosing = false;
+  const state: SenderState = { isClosing: false, stopping: new AbortController(), totals, changedOrgIds: new Set() };
   let isQueueFailing = false;
-  let polling: Promise<void> | undefined;
-  let pollAgain = false;
-  let pruning = Promise.resolve();
 
   /** Logs once until the queue works again. */
-  function onQueueError(error: unknown): void {
-    if (!isQueueFailing) log.warn({ reason: (error as Error).message }, 'delivery queue unavailable, retrying');
+  function onError({ message: reason }: Error): void {
+    if (!isQueueFailing) log.warn({ reason }, 'delivery queue unavailable, retrying');
     isQueueFailing = true;
   }
 
-  function wake(): void {
-    if (isClosing) return;
-    pollAgain = true;
-    polling ??= poll().finally(() => {
-      polling = undefined;
-    });
-  }
-
-  async function poll(): Promise<void> {
-    while (pollAgain && !isClosing) {
-      pollAgain = false;
-      const room = maxConcurrentLanes - active.size;
-      if (room <= 0) return;
-      const claimed = await lanes.claim(clock.now(), leaseMs, room).catch(onQueueError);
-      if (!claimed) return;
-      isQueueFailing = false;
-      for (const lane of claimed) {
-        const draining: Promise<void> = drainLane(lane)
-          .catch(onQueueError)
-          .finally(() => {
-            active.delete(draining);
-            wake();
-          });
-        active.add(draining);
-      }
+  async function claimLanes(): Promise<void> {
+    const room = maxConcurrentLanes - active.size;
+    if (room <= 0) return;
+    const claimed = await lanes.claim(clock.now(), leaseMs, room);
+    isQueueFailing = false;
+    for (const lane of claimed) {
+      const draining: Promise<void> = drain(lane).finally(() => {
+        active.delete(draining);
+        wake();
+      });
+      active.add(draining);
     }
   }
 
-  /** Sends the deliveries of one hook in order, until one fails. */
-  async function drainLane(lane: Lane): Promise<void> {
-    for (let calls = 0; calls < maxCallsPerTurn && !isClosing; calls++) {
-      if (calls > 0 && !(await lanes.renew(lane, clock.now(), leaseMs))) return;
-      const delivery = await deliveries.next(lane.orgId, lane.hook);
-      if (!delivery) return lanes.closeIfEmpty(lane);
-      const outcome = await sendAttempt(options, delivery, stopping.signal);
-      // Aborted: it may have arrived, so it is sent again under the same id.
-      if (stopping.signal.aborted && outcome.error !== '') break;
-      const { state, backoffMs } = await recordAttempt(options, delivery, outcome);
-      totals[state === 'waiting' ? 'failed' : state]++;
-      changedOrgIds.add(delivery.orgId);
-      if (backoffMs > 0) {
-        setTimeout(wake, backoffMs).unref();
-        return lanes.release(lane, clock.now() + backoffMs);
-      }
+  async function drain(lane: Lane): Promise<void> {
+    try {
+      const backoffMs = await drainLane(options, state, lane);
+      if (backoffMs > 0) setTimeout(wake, backoffMs).unref();
+    } catch (error) {
+      onError(error as Error);
     }
-    await lanes.release(lane, clock.now());
   }
 
-  /** Only organisations with new deliveries can exceed the bound. */
-  function prune(orgIds?: ReadonlySet<string>): void {
-    const before = clock.now() - settings['events.retention_days'] * dayMs;
-    pruning = deliveries
-      .prune(before, settings['events.max_log_rows'], clock.now(), orgIds)
-      .then(removed => void (removed > 0 && !isClosing && setImmediate(prune, orgIds)), onQueueError);
-  }
-  function pruneChanged(): void {
-    prune(new Set(changedOrgIds));
-    changedOrgIds.clear();
-  }
-
-  const timers = [setInterval(wake, pollIntervalMs), setInterval(pruneChanged, pruneIntervalMs)];
-  void lanes.releaseOwn().then(wake, onQueueError);
-  prune();
+  const polls = every(pollIntervalMs, claimLanes, { onError });
+  const wake = () => void polls.wake();
+  const prunes = startPruning(options, state, onError);
+  void lanes.releaseOwn().then(wake, onError);
 
   return {
     wake,
     totals: () => ({ ...totals, active: active.size }),
     async close(): Promise<void> {
-      isClosing = true;
-      for (const timer of timers) clearInterval(timer);
-      const grace = setTimeout(() => stopping.abort(new Error('the gateway is stopping')), shutdownGraceMs);
-      await polling;
+      state.isClosing = true;
+      prunes.stop();
+      const grace = setTimeout(() => state.stopping.abort(new Error('the gateway is stopping')), shutdownGraceMs);
+      await polls.close();
       await Promise.all(active);
       clearTimeout(grace);
-      await pruning;
+      await prunes.close();
     },
   };
+}
+
+/** Sends the deliveries of one hook in order, until one fails; returns the backoff of the hook. */
+async function drainLane(options: WebhookSenderOptions, state: SenderState, lane: Lane): Promise<number> {
+  const { deliveries, lanes, clock } = options;
+  const { signal } = state.stopping;
+  for (let calls = 0; calls < maxCallsPerTurn && !state.isClosing; calls++) {
+    if (calls > 0 && !(await lanes.renew(lane, clock.now(), leaseMs))) return 0;
+    const delivery = await deliveries.next(lane.orgId, lane.hook);
+    if (!delivery) {
+      await lanes.closeIfEmpty(lane);
+      return 0;
+    }
+    const outcome = await sendAttempt(options, delivery, signal);
+    // Aborted: it may have arrived, so it is sent again under the same id.
+    if (signal.aborted && outcome.error !== '') break;
+    const { state: result, backoffMs } = await recordAttempt(options, delivery, outcome);
+    state.totals[result === 'waiting' ? 'failed' : result]++;
+    state.changedOrgIds.add(delivery.orgId);
+    if (backoffMs > 0) {
+      await lanes.release(lane, clock.now() + backoffMs);
+      return backoffMs;
+    }
+  }
+  await lanes.release(lane, clock.now());
+  return 0;
+}
+
+/** Retention of the delivery log: of all organisations at the start, then of those with new results. */
+function startPruning(
+  { deliveries, clock, settings }: WebhookSenderOptions,
+  state: SenderState,
+  onError: (error: Error) => void,
+): RepeatedWork {
+  let isFirstRun = true;
+  const pruneBatch = (orgIds?: ReadonlySet<string>) => {
+    const before = clock.now() - settings['events.retention_days'] * dayMs;
+    return deliveries.prune(before, settings['events.max_log_rows'], clock.now(), orgIds);
+  };
+  const prune = async () => {
+    const orgIds = isFirstRun ? undefined : new Set(state.changedOrgIds);
+    isFirstRun = false;
+    if (orgIds) state.changedOrgIds.clear();
+    // Yields between batches, so that other writers get their turn.
+    while ((await pruneBatch(orgIds)) > 0 && !state.isClosing) await setImmediate();
+  };
+  return every(pruneIntervalMs, prune, { onError, runsAtStart: true });
 }
 
 /** Records the attempt; returns the new state, and the backoff of the hook. */

@@ -5,6 +5,7 @@ import { type CallBatch, forEachCall } from '#analytics/batch.ts';
 import type { LogEntry } from '#analytics/log-store.ts';
 import { toLogEntry } from '#analytics/logged-call.ts';
 import type { ThreadReport } from '#analytics/metrics-report.ts';
+import { createLog } from '#base/log.ts';
 import { readSettings, type SettingName } from '#base/settings.ts';
 import { classicToModel } from '#definition/model.ts';
 import { bodyFromBytes, bodyFromStream, noBody } from '../http/body.ts';
@@ -20,6 +21,7 @@ function recorderWith(settings: Partial<Record<SettingName, string>> = {}, capac
   const recorder = createRecorder({
     redact: text => text,
     settings: readSettings({ flags: settings }),
+    log: createLog({ level: 'error', format: 'json' }),
     post: report => reports.push(report),
     capacity,
   });

@@ -3,6 +3,8 @@ import { anonymousKey, tagSeparator, unversioned } from '#analytics/batch.ts';
 import { createThreadSampler } from '#analytics/event-loop-lag.ts';
 import type { ThreadReport } from '#analytics/metrics-report.ts';
 import type { UptimeResult } from '#analytics/uptime/uptime-result.ts';
+import type { Log } from '#base/log.ts';
+import { every } from '#base/repeat.ts';
 import type { Settings } from '#base/settings.ts';
 import { includesAddress, parseCidrList } from '../pipeline/client-address.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
@@ -17,6 +19,7 @@ export interface RecorderOptions {
   /** Redacts secrets of definitions: a template may have put one into a body. */
   readonly redact: (text: string) => string;
   readonly settings: Settings;
+  readonly log: Log;
   /** Posts a report to the main thread and transfers the buffers. */
   readonly post: (report: ThreadReport, transfer: ArrayBuffer[]) => void;
   /** Records a thread buffers while the main thread is busy. */
@@ -50,7 +53,7 @@ const maxDetailCharacters = 4_194_304;
 const maxTags = 50;
 const maxTagCharacters = 200;
 
-export function createRecorder({ settings, post, redact, capacity = maxRecords }: RecorderOptions): Recorder {
+export function createRecorder({ settings, log, post, redact, capacity = maxRecords }: RecorderOptions): Recorder {
   const rows = new RecorderRows(capacity);
   const metrics = new RecorderMetrics();
   const isEnabled = settings['analytics.enabled'];
@@ -140,7 +143,8 @@ export function createRecorder({ settings, post, redact, capacity = maxRecords }
     if (taken || found || results) post({ batch: undefined, metrics: taken, state: found, uptimeResults: results }, []);
   }
 
-  const timer = setInterval(report, reportIntervalMs);
+  const onError = (error: Error) => log.error({ err: error }, 'traffic report not sent');
+  const reports = every(reportIntervalMs, report, { onError });
   return {
     record,
     addUptimeResults,
@@ -148,7 +152,7 @@ export function createRecorder({ settings, post, redact, capacity = maxRecords }
       unacceptedBatches--;
     },
     close() {
-      clearInterval(timer);
+      reports.stop();
       report(true);
     },
   };

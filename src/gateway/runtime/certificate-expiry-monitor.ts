@@ -4,6 +4,7 @@ import type { StoredApi } from '#apis/api/schema.ts';
 import type { ApiStore } from '#apis/api/store.ts';
 import { type Clock, formatIsoTime } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
+import { every } from '#base/repeat.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Model } from '#definition/model.ts';
 import type { DeliveryStore } from '#events/deliveries/store.ts';
@@ -83,22 +84,12 @@ export function startCertificateExpiryMonitor(options: ExpiryMonitorOptions) {
     }
   }
 
-  let checking = Promise.resolve();
-  const runCheck = () => {
-    checking = check().catch(error => {
-      log.warn({ reason: (error as Error).message }, 'certificate expiry check failed');
-    });
-  };
-  runCheck();
-  const timer = setInterval(runCheck, hourMs);
-  timer.unref();
+  const onError = ({ message }: Error) => log.warn({ reason: message }, 'certificate expiry check failed');
+  const checks = every(hourMs, check, { onError, runsAtStart: true, unref: true });
   return {
     /** Runs a check now. */
     check,
-    async close(): Promise<void> {
-      clearInterval(timer);
-      await checking;
-    },
+    close: checks.close,
   };
 }
 

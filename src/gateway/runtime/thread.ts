@@ -8,6 +8,7 @@ import { systemClock } from '#base/clock.ts';
 import { createOutboundClient, type OutboundClient } from '#base/http-client/client.ts';
 import { createLog } from '#base/log.ts';
 import { createRedactor } from '#base/redaction.ts';
+import { every } from '#base/repeat.ts';
 import type { Settings } from '#base/settings.ts';
 import { createVault } from '#base/vault.ts';
 import { isSecretGranted } from '#people/organisations/grants.ts';
@@ -215,6 +216,7 @@ async function runThread(data: ThreadData, port: MessagePort): Promise<void> {
   });
   const recorder = createRecorder({
     settings,
+    log,
     redact: redactor.redact,
     post: (report, transfer) => port.postMessage({ kind: 'report', report } satisfies MessageToMain, transfer),
   });
@@ -285,7 +287,8 @@ async function runThread(data: ThreadData, port: MessagePort): Promise<void> {
     purgeResponseCache: ({ apiId }) => services.responseCache.purgeApi(apiId),
   };
   const handleRequest = createRpcServer({ ...handlers }, post);
-  const poll = setInterval(() => void refresh(0), pollIntervalMs);
+  const onPollError = (error: Error) => log.error({ err: error }, 'config poll failed');
+  const polls = every(pollIntervalMs, () => refresh(0), { onError: onPollError });
 
   async function refresh(refreshId: number): Promise<void> {
     try {
@@ -312,7 +315,7 @@ async function runThread(data: ThreadData, port: MessagePort): Promise<void> {
     } else if (message.kind === 'rpc-request') void handleRequest(message);
     else if (message.kind === 'rpc-response') mainThread.receive(message);
     else if (message.kind === 'stop') {
-      clearInterval(poll);
+      polls.stop();
       void Promise.all([listeners.close(), transports.close()]).then(end);
     }
   });

@@ -1,5 +1,6 @@
 import type { UptimeResult } from '#analytics/uptime/uptime-result.ts';
 import type { OutboundClient } from '#base/http-client/client.ts';
+import { every } from '#base/repeat.ts';
 import type { Model } from '#definition/model.ts';
 import { type DiscoveryRules, InvalidDiscoveryResponse } from '../proxy/discovery-response.ts';
 import { createHostStatus, hasUptimeTests, toHostAndPort } from '../proxy/host-status.ts';
@@ -103,11 +104,12 @@ export function startUptimeChecker({ services, outbound, snapshot, onResults }: 
   }
 
   let isClosed = false;
-  const timer = setInterval(pollRounds, Math.min(intervalMs, 1000) / pollsPerInterval).unref();
+  const onError = (error: Error) => log.error({ err: error }, 'uptime rounds not started');
+  const polls = every(Math.min(intervalMs, 1000) / pollsPerInterval, pollRounds, { onError, unref: true });
   return {
     async close() {
       isClosed = true;
-      clearInterval(timer);
+      polls.stop();
       await outbound.close();
     },
   };

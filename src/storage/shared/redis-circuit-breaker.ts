@@ -1,3 +1,4 @@
+import { type RepeatedWork, repeat } from '#base/repeat.ts';
 import { withTimeout } from './redis-timeout.ts';
 
 /**
@@ -32,35 +33,23 @@ export function createRedisCircuitBreaker(options: RedisCircuitBreakerOptions): 
   const firstClosed = Promise.withResolvers<void>();
   let state: 'ok' | 'degraded' = 'degraded';
   let isStopped = false;
-  let isProbing = false;
-  let delayMs = minProbeIntervalMs;
-  let timer: NodeJS.Timeout | undefined;
+  let probes = startProbes();
 
-  function schedule(): void {
-    clearTimeout(timer);
-    if (isStopped) return;
-    timer = setTimeout(() => void runProbe(), delayMs);
-    timer.unref();
-    delayMs = Math.min(delayMs * 2, maxProbeIntervalMs);
+  /** Probes until one succeeds. */
+  function startProbes(): RepeatedWork {
+    const pauseMs = createBackoff(minProbeIntervalMs, maxProbeIntervalMs);
+    // A failed probe means still unavailable, which was reported when the breaker tripped.
+    return repeat(pauseMs, runProbe, { onError: () => undefined, unref: true });
   }
 
   async function runProbe(): Promise<void> {
-    if (isProbing || isStopped || state === 'ok') return;
-    isProbing = true;
-    try {
-      await probe();
-      if (!isStopped) closeCircuit();
-    } catch {
-      // Still unavailable, which was reported when the breaker tripped.
-      schedule();
-    } finally {
-      isProbing = false;
-    }
+    await probe();
+    if (!isStopped) closeCircuit();
   }
 
   function closeCircuit(): void {
+    probes.stop();
     state = 'ok';
-    delayMs = minProbeIntervalMs;
     firstClosed.resolve();
     onState?.(state);
     onClosed();
@@ -70,18 +59,27 @@ export function createRedisCircuitBreaker(options: RedisCircuitBreakerOptions): 
     if (isStopped || state === 'degraded') return;
     state = 'degraded';
     onState?.(state, cause);
-    schedule();
+    probes = startProbes();
   }
 
-  schedule();
   return {
     isClosed: () => state === 'ok',
     trip,
-    probeNow: () => void runProbe(),
+    probeNow: () => void probes.wake(),
     waitUntilClosed: timeoutMs => withTimeout(firstClosed.promise, timeoutMs).catch(() => undefined),
     stop() {
       isStopped = true;
-      clearTimeout(timer);
+      probes.stop();
     },
+  };
+}
+
+/** Exponential backoff: each call doubles the pause, up to the maximum. */
+function createBackoff(minMs: number, maxMs: number): () => number {
+  let nextMs = minMs;
+  return () => {
+    const pauseMs = nextMs;
+    nextMs = Math.min(nextMs * 2, maxMs);
+    return pauseMs;
   };
 }

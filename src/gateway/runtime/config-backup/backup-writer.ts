@@ -3,6 +3,7 @@ import { type ConfigChange, createConfigReader } from '#apis/config-reader.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { Problem } from '#base/problems.ts';
+import { repeat } from '#base/repeat.ts';
 import { createVault } from '#base/vault.ts';
 import { openReader } from '#storage/open-reader.ts';
 import { problem, writeBackup } from './backup-file.ts';
@@ -34,8 +35,6 @@ export async function startBackupWriter({ url, path, dataKey, clock, log, maxByt
   let lastWritten = { revision: -1, wrappedKey: '' };
   let pauseMs = checkIntervalMs;
   let isFailing = false;
-  let timer: NodeJS.Timeout | undefined;
-  let checking = Promise.resolve();
 
   /** Ignores key and OAuth changes: keys are not in the backup, except organisation limits. */
   const affectsBackup = ({ topic, id }: ConfigChange) =>
@@ -75,36 +74,24 @@ export async function startBackupWriter({ url, path, dataKey, clock, log, maxByt
     lastWritten = state;
   }
 
-  async function checkOnce(): Promise<void> {
-    try {
-      await writeIfChanged();
-      isFailing = false;
-    } catch (error) {
-      if (!isFailing) log.warn({ reason: (error as Error).message }, 'config backup not written, retrying');
-      isFailing = true;
-    }
+  async function check(): Promise<void> {
+    await writeIfChanged();
+    isFailing = false;
   }
 
-  /** Serialized: writes share one draft file. */
-  function checkNow(): Promise<void> {
-    checking = checking.then(checkOnce);
-    return checking;
+  function onError({ message: reason }: Error): void {
+    if (!isFailing) log.warn({ reason }, 'config backup not written, retrying');
+    isFailing = true;
   }
 
-  function schedule(): void {
-    timer = setTimeout(() => void checkNow().then(schedule), pauseMs);
-    timer.unref();
-  }
-  schedule();
-
+  // Without overlap: writes share one draft file.
+  const checks = repeat(() => pauseMs, check, { onError, unref: true });
   return {
-    look: checkNow,
+    look: checks.wake,
     /** Checks a last time, unless the previous check failed. */
     async close(): Promise<void> {
-      clearTimeout(timer);
-      await checking;
-      clearTimeout(timer);
-      if (!isFailing) await checkNow();
+      await checks.close();
+      if (!isFailing) await check().catch(onError);
       await reader.close();
     },
   };

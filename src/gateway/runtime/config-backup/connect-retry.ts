@@ -1,4 +1,5 @@
 import type { Log } from '#base/log.ts';
+import { type RepeatedWork, repeat } from '#base/repeat.ts';
 
 export interface ConnectRetryOptions {
   /** Connects and prepares the database; retried from its beginning. */
@@ -9,36 +10,20 @@ export interface ConnectRetryOptions {
 const retryIntervalMs = 1000;
 
 /** Retries until the database is available. Logs each distinct reason once. */
-export function retryUntilConnected({ attempt, log }: ConnectRetryOptions) {
+export function retryUntilConnected({ attempt, log }: ConnectRetryOptions): RepeatedWork {
   let lastReason = '';
-  let timer: NodeJS.Timeout | undefined;
-  let trying = Promise.resolve();
-  let isClosed = false;
 
   async function tryOnce(): Promise<void> {
-    try {
-      await attempt();
-      log.info('database available, offline mode ended');
-    } catch (error) {
-      const reason = (error as Error).message;
-      if (reason !== lastReason) log.warn({ reason }, 'database unavailable, retrying');
-      lastReason = reason;
-      if (!isClosed) schedule();
-    }
+    await attempt();
+    attempts.stop();
+    log.info('database available, offline mode ended');
   }
 
-  function schedule(): void {
-    timer = setTimeout(() => {
-      trying = tryOnce();
-    }, retryIntervalMs);
+  function onError({ message: reason }: Error): void {
+    if (reason !== lastReason) log.warn({ reason }, 'database unavailable, retrying');
+    lastReason = reason;
   }
-  schedule();
 
-  return {
-    async close(): Promise<void> {
-      isClosed = true;
-      clearTimeout(timer);
-      await trying;
-    },
-  };
+  const attempts = repeat(() => retryIntervalMs, tryOnce, { onError });
+  return attempts;
 }
