@@ -19,6 +19,15 @@ describe('cookies', () => {
     assert.equal(readCookie(new HeaderList(), 'a'), '');
   });
 
+  test('a UTF-8 value that ends in the byte A0 is kept whole, since that byte is no white space in a header', () => {
+    const value = Buffer.from('voilà').toString('latin1');
+    const headers = cookieHeaders(`a=${value} ;\tb = ${value}`);
+    assert.equal(readCookie(headers, 'a'), value);
+    assert.deepEqual(parseCookies(headers).get('b'), [value]);
+    removeCookie(headers, 'a');
+    assert.deepEqual(headers.all('cookie'), [`b = ${value}`]);
+  });
+
   test('parseCookies groups values by name over all Cookie fields and keeps them encoded', () => {
     const cookies = parseCookies(cookieHeaders('a=1+1; flag; a="q"', 'b=%20'));
     assert.deepEqual(

@@ -1,49 +1,65 @@
 import type { HeaderList } from './headers.ts';
 
-interface Cookie {
-  readonly name: string;
-  /** Undefined where the pair has no `=`. */
-  readonly value: string | undefined;
-  /** The pair as it was sent, trimmed. */
-  readonly text: string;
+/** Receives one pair: its value is undefined where it has no `=`; `text` is the pair as it was sent, trimmed. */
+type VisitCookie = (name: string, value: string | undefined, text: string) => void;
+
+/** The pairs of one `Cookie` field (RFC 6265, section 4.2.1); values stay as they are. */
+export function forEachCookie(line: string, visit: VisitCookie): void {
+  for (const pair of line.split(';')) {
+    const text = trimSpaces(pair);
+    const equals = text.indexOf('=');
+    if (equals < 0) visit(text, undefined, text);
+    else visit(trimSpaces(text.slice(0, equals)), trimSpaces(text.slice(equals + 1)), text);
+  }
 }
 
-/** The cookie pairs of a request (RFC 6265, section 4.2.1). Every `Cookie` field counts; values stay as they are. */
-function* iterateCookies(headers: HeaderList): Generator<Cookie> {
+/** Trims optional whitespace (RFC 9110, section 5.6.3). `trim` would cut a UTF-8 sequence that ends in the byte A0. */
+function trimSpaces(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && isSpace(text.charCodeAt(start))) start++;
+  while (end > start && isSpace(text.charCodeAt(end - 1))) end--;
+  return text.slice(start, end);
+}
+
+const isSpace = (unit: number) => unit === 0x20 || unit === 0x09;
+
+/** The value without the quotes around it. */
+export const unquoteCookie = (value: string): string => value.replace(/^"(.*)"$/, '$1');
+
+/** The first value of a cookie in all `Cookie` fields, without the quotes around it; empty where there is none. */
+export function readCookie(headers: HeaderList, wanted: string): string {
+  let found: string | undefined;
   for (const line of headers.all('cookie'))
-    for (const pair of line.split(';')) {
-      const text = pair.trim();
-      const equals = text.indexOf('=');
-      if (equals < 0) yield { name: text, value: undefined, text };
-      else yield { name: text.slice(0, equals).trim(), value: text.slice(equals + 1).trim(), text };
-    }
-}
-
-/** The first value of a cookie, without the quotes around it; empty where there is none. */
-export function readCookie(headers: HeaderList, name: string): string {
-  for (const cookie of iterateCookies(headers))
-    if (cookie.name === name && cookie.value !== undefined) return cookie.value.replace(/^"(.*)"$/, '$1');
-  return '';
+    forEachCookie(line, (name, value) => {
+      if (name === wanted) found ??= value;
+    });
+  return found === undefined ? '' : unquoteCookie(found);
 }
 
 /** Values by name, in the order they were sent. */
 export function parseCookies(headers: HeaderList): Map<string, string[]> {
   const cookies = new Map<string, string[]>();
-  for (const { name, value } of iterateCookies(headers)) {
-    if (value === undefined) continue;
-    const values = cookies.get(name);
-    if (values) values.push(value);
-    else cookies.set(name, [value]);
-  }
+  for (const line of headers.all('cookie'))
+    forEachCookie(line, (name, value) => {
+      if (value === undefined) return;
+      const values = cookies.get(name);
+      if (values) values.push(value);
+      else cookies.set(name, [value]);
+    });
   return cookies;
 }
 
 /** Removes every cookie of that name. A request without one keeps its `Cookie` fields as they are. */
-export function removeCookie(headers: HeaderList, name: string): void {
-  const cookies = [...iterateCookies(headers)];
-  const remaining = cookies.filter(cookie => cookie.name !== name);
-  if (remaining.length === cookies.length) return;
+export function removeCookie(headers: HeaderList, removed: string): void {
+  const remaining: string[] = [];
+  let isFound = false;
+  for (const line of headers.all('cookie'))
+    forEachCookie(line, (name, _value, text) => {
+      if (name === removed) isFound = true;
+      else if (text !== '') remaining.push(text);
+    });
+  if (!isFound) return;
   headers.remove('cookie');
-  const pairs = remaining.map(({ text }) => text).filter(Boolean);
-  if (pairs.length > 0) headers.append('Cookie', pairs.join('; '));
+  if (remaining.length > 0) headers.append('Cookie', remaining.join('; '));
 }

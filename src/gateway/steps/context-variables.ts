@@ -1,4 +1,5 @@
 import { createUuid } from '#base/ids.ts';
+import { forEachCookie, unquoteCookie } from '../http/cookies.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { PipelineServices } from '../pipeline/services.ts';
 import type { Step, StepReads } from '../pipeline/step.ts';
@@ -67,15 +68,9 @@ function describeRequest(call: Exchange): Record<string, unknown> {
 }
 
 function addCookies(context: Record<string, unknown>, line: string): void {
-  for (const pair of line.split(';')) {
-    const equals = pair.indexOf('=');
-    if (equals <= 0) continue;
-    const name = `cookies_${pair.slice(0, equals).trim()}`;
-    context[name] ??= pair
-      .slice(equals + 1)
-      .trim()
-      .replace(/^"(.*)"$/, '$1');
-  }
+  forEachCookie(line, (name, value) => {
+    if (name !== '' && value !== undefined) context[`cookies_${name}`] ??= unquoteCookie(value);
+  });
 }
 
 /** The form first: it wins over a query parameter of the same name. */
