@@ -1,3 +1,4 @@
+import { compareCodePoints } from '#base/compare-code-points.ts';
 import { BudgetedText, defaultTemplateBounds, TemplateBudget } from './budget.ts';
 import { formatLayout } from './layout.ts';
 
@@ -56,20 +57,8 @@ const surrogate = /[\ud800-\udfff]/;
 /** Sorts in place by code points; the default order is by UTF-16 units. Charges for the comparisons. */
 export function sortTexts(items: string[], budget: TemplateBudget): string[] {
   budget.spend(items.length * (1 + (Math.ceil(Math.log2(items.length + 1)) >> 3)));
-  return items.some(it => surrogate.test(it)) ? items.sort(compareTexts) : items.sort();
+  return items.some(it => surrogate.test(it)) ? items.sort(compareCodePoints) : items.sort();
 }
-
-export function compareTexts(left: string, right: string): number {
-  const length = Math.min(left.length, right.length);
-  for (let at = 0; at < length; at++) {
-    const [one, other] = [left.charCodeAt(at), right.charCodeAt(at)];
-    if (one !== other) return byCodePoint(one) - byCodePoint(other);
-  }
-  return left.length - right.length;
-}
-
-/** Surrogates sort above all other code units. */
-const byCodePoint = (unit: number) => (unit >= 0xd800 && unit < 0xe000 ? unit + 0x10000 : unit);
 
 export function printNumber(value: number | bigint): string {
   if (typeof value === 'bigint') return String(value);

@@ -1,3 +1,4 @@
+import { compareCodePoints } from '#base/compare-code-points.ts';
 import type { JqBudget } from './budget.ts';
 import { raise } from './error.ts';
 
@@ -63,19 +64,6 @@ export const sortKeys = (of: JqObject, budget: JqBudget): string[] => {
   budget.chargeCopy(names.length * 2);
   return names.sort(compareCodePoints);
 };
-
-/** Order by code points, not UTF-16 units: surrogates sort last. */
-export function compareCodePoints(left: string, right: string): number {
-  const most = Math.min(left.length, right.length);
-  for (let at = 0; at < most; at++) {
-    const a = left.charCodeAt(at);
-    const b = right.charCodeAt(at);
-    if (a !== b) return rank(a) - rank(b);
-  }
-  return left.length - right.length;
-}
-
-const rank = (unit: number) => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit);
 
 const ranks: Readonly<Record<JqType, number>> = { null: 0, boolean: 1, number: 3, string: 4, array: 5, object: 6 };
 const rankOf = (value: unknown) => (value === true ? 2 : ranks[jqTypeOf(value)]);

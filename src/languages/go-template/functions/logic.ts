@@ -1,6 +1,7 @@
+import { compareCodePoints } from '#base/compare-code-points.ts';
 import type { TemplateBudget } from '../budget.ts';
 import { TemplateError } from '../error.ts';
-import { compareTexts, getOwnMember, isMap, isNil, isNumber, isTrue, typeName } from '../values.ts';
+import { getOwnMember, isMap, isNil, isNumber, isTrue, typeName } from '../values.ts';
 import { type FunctionTable, type TemplateFunction, withArity, withArityRange, withMinArity } from './fn.ts';
 
 /** Fallback of `and` and `or`: the evaluator short-circuits both itself. */
@@ -25,7 +26,7 @@ const compareNumbers = (left: number | bigint, right: number | bigint): number =
 
 function compareOrdered(left: unknown, right: unknown): number {
   if (isNumber(left) && isNumber(right)) return compareNumbers(left, right);
-  if (typeof left === 'string' && typeof right === 'string') return compareTexts(left, right);
+  if (typeof left === 'string' && typeof right === 'string') return compareCodePoints(left, right);
   for (const it of [left, right])
     if (!isNumber(it) && typeof it !== 'string') throw new TemplateError('invalid type for comparison');
   throw createIncompatibleError();
