@@ -1,4 +1,5 @@
 import { domainToASCII } from 'node:url';
+import { BoundedMap } from './bounded-map.ts';
 import { toLatin1 } from './http-syntax.ts';
 
 /** Redaction of secrets in log lines, error messages and traces, in every encoding they may take. */
@@ -15,19 +16,18 @@ const minSecretCharacters = 4;
 const defaultMaxSecrets = 10_000;
 
 export function createRedactor({ maxSecrets = defaultMaxSecrets }: { maxSecrets?: number } = {}): Redactor {
-  const secrets = new Set<string>();
+  const secrets = new BoundedMap<string, string>(maxSecrets);
   let pattern: RegExp | undefined;
 
   function compile(): RegExp {
-    const spellings = [...new Set([...secrets].flatMap(listSpellings))].sort((a, b) => b.length - a.length);
+    const spellings = [...new Set([...secrets.values()].flatMap(listSpellings))].sort((a, b) => b.length - a.length);
     return new RegExp(spellings.map(escapeRegex).join('|'), 'gi');
   }
 
   return {
     add(secret) {
-      if (secret.length < minSecretCharacters || secrets.has(secret)) return;
-      secrets.add(secret);
-      if (secrets.size > maxSecrets) secrets.delete(secrets.values().next().value!);
+      if (secret.length < minSecretCharacters || secrets.get(secret) !== undefined) return;
+      secrets.set(secret, secret);
       pattern = undefined;
     },
     redact(text) {

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { Lru } from '#base/lru.ts';
 import { problem, toDatabaseProblem, toUnreachableProblem } from './database-errors.ts';
 import { maxPreparedStatements, type Reader } from './reader.ts';
 
@@ -19,7 +20,7 @@ export function createPostgresReader(url: string, connections: number, onLost: (
   });
   pool.on('error', onLost);
   pool.on('connect', client => client.on('error', () => undefined));
-  const numberedStatements = new Map<string, string>();
+  const numberedStatements = new Lru<string, string>(maxPreparedStatements);
   const numberPlaceholders = (sql: string) => {
     let count = 0;
     return sql.replaceAll('?', () => `$${++count}`);
@@ -29,7 +30,6 @@ export function createPostgresReader(url: string, connections: number, onLost: (
       let text = numberedStatements.get(sql);
       if (text === undefined) {
         text = numberPlaceholders(sql);
-        if (numberedStatements.size >= maxPreparedStatements) numberedStatements.clear();
         numberedStatements.set(sql, text);
       }
       if (pool.waitingCount >= maxWaitingQueries)

@@ -12,6 +12,7 @@ import {
   SqliteQueryCompiler,
   sql,
 } from 'kysely';
+import { Lru } from '#base/lru.ts';
 import { restrictSqliteFiles } from './private-files.ts';
 
 /** Bounds the statement cache. Queries have few shapes, so this is rarely reached. */
@@ -89,12 +90,11 @@ function createMutex() {
 }
 
 function createSqliteConnection(database: DatabaseSync): DatabaseConnection {
-  const statements = new Map<string, StatementSync>();
+  const statements = new Lru<string, StatementSync>(maxCachedStatements);
   const prepare = (sql: string) => {
     const cached = statements.get(sql);
     if (cached) return cached;
     const statement = database.prepare(sql);
-    if (statements.size >= maxCachedStatements) statements.delete(statements.keys().next().value!);
     statements.set(sql, statement);
     return statement;
   };

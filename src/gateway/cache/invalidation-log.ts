@@ -1,3 +1,5 @@
+import { BoundedMap } from '#base/bounded-map.ts';
+
 const defaultMaxInvalidations = 10_000;
 
 /**
@@ -5,21 +7,15 @@ const defaultMaxInvalidations = 10_000;
  * a later request.
  */
 export function createInvalidationLog(maxInvalidations = defaultMaxInvalidations) {
-  const versions = new Map<string, number>();
   let current = 0;
   /** Invalidations up to this version are evicted: their keys are unknown. */
   let evictedUpTo = 0;
+  const versions = new BoundedMap<string, number>(maxInvalidations, version => {
+    evictedUpTo = version;
+  });
 
   return {
-    add(key: string): void {
-      versions.delete(key);
-      versions.set(key, ++current);
-      for (const [oldest, version] of versions) {
-        if (versions.size <= maxInvalidations) break;
-        versions.delete(oldest);
-        evictedUpTo = version;
-      }
-    },
+    add: (key: string): void => versions.set(key, ++current),
     currentVersion: (): number => current,
     /** Also true where the answer is evicted. */
     isInvalidatedSince: (key: string, version: number): boolean =>

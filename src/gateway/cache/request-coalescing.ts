@@ -1,3 +1,4 @@
+import { BoundedMap } from '#base/bounded-map.ts';
 import type { Clock } from '#base/clock.ts';
 
 /** The upstream request that others wait for. */
@@ -31,7 +32,7 @@ interface InFlightRequest<T> extends InFlight<T> {
 export function createCoalescer<T>({ clock, waitTimeoutMs, maxWaiters }: CoalescerOptions) {
   const inFlight = new Map<string, InFlightRequest<T>>();
   /** The time until which a key is not coalesced. */
-  const uncacheable = new Map<string, number>();
+  const uncacheable = new BoundedMap<string, number>(maxUncacheableKeys);
 
   function start(key: string): InFlight<T> {
     const { promise, resolve } = Promise.withResolvers<T | undefined>();
@@ -67,14 +68,7 @@ export function createCoalescer<T>({ clock, waitTimeoutMs, maxWaiters }: Coalesc
       if (!request) return start(key);
       return request.waiters < maxWaiters ? waitFor(request) : undefined;
     },
-    markUncacheable(key: string): void {
-      uncacheable.delete(key);
-      uncacheable.set(key, clock.now() + uncacheableTtlMs);
-      for (const oldest of uncacheable.keys()) {
-        if (uncacheable.size <= maxUncacheableKeys) break;
-        uncacheable.delete(oldest);
-      }
-    },
+    markUncacheable: (key: string): void => uncacheable.set(key, clock.now() + uncacheableTtlMs),
     clearUncacheable: (key: string) => void uncacheable.delete(key),
   };
 }

@@ -2,6 +2,7 @@ import type { OnReadOpts, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { type buildConnector, Pool } from 'undici';
 import { type LookupAll, refuseHost } from '#base/address-policy.ts';
+import { BoundedMap } from '#base/bounded-map.ts';
 import { TimeoutQueue } from '#base/timeout-queue.ts';
 import type { UpstreamAddress } from '../pipeline/upstream-address.ts';
 import { Admission } from './admission.ts';
@@ -47,7 +48,8 @@ const maxPools = 2000;
 
 /** Upstream connection pools, one per origin and connection options. */
 export function createUpstreamPools(options: PoolOptions) {
-  const pools = new Map<string, UpstreamPool>();
+  // An evicted pool finishes the requests it has.
+  const pools = new BoundedMap<string, UpstreamPool>(maxPools, pool => void pool.close());
   const { openSocket, createPool, createH2cPool } = createPoolFactory(options);
 
   return {
@@ -57,15 +59,11 @@ export function createUpstreamPools(options: PoolOptions) {
         connection.poolKey === '' && !http2 ? origin : `${http2 ? 'h2c ' : ''}${origin} ${connection.poolKey}`;
       let pool = pools.get(key);
       if (pool) {
-        if (pools.size > maxPools / 2) markUsed(pools, key, pool);
+        // Order of use matters only where eviction is near.
+        if (pools.size > maxPools / 2) pools.touch(key);
         return pool;
       }
       pool = http2 ? createH2cPool(origin, connection) : createPool(origin, connection);
-      if (pools.size >= maxPools) {
-        const [oldest, idle] = pools.entries().next().value!;
-        pools.delete(oldest);
-        void idle.close();
-      }
       pools.set(key, pool);
       return pool;
     },
@@ -218,12 +216,6 @@ function createNegotiatedPool(
     destroy: () => Promise.all([pool.destroy(), http2.destroy()]).then(() => undefined),
   };
   return negotiated;
-}
-
-/** Map order is recency; only maintained when the map is half full. */
-function markUsed(pools: Map<string, UpstreamPool>, key: string, pool: UpstreamPool): void {
-  pools.delete(key);
-  pools.set(key, pool);
 }
 
 function checkAddress(origin: string, { policy }: UpstreamConnectionOptions): Error | undefined {

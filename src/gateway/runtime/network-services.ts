@@ -1,4 +1,5 @@
 import type { AddressPolicy } from '#base/address-policy.ts';
+import { BoundedMap } from '#base/bounded-map.ts';
 import type { OutboundClient } from '#base/http-client/client.ts';
 import type { JwksSources } from '../auth/jwks.ts';
 import type { NetworkServices } from '../steps/step-services.ts';
@@ -17,7 +18,7 @@ export interface NetworkServicesOptions {
  * cache, so that one organisation is not served what only another may fetch.
  */
 export function createNetworkServices({ shared, create }: NetworkServicesOptions) {
-  const byPolicy = new Map<string, NetworkServices>();
+  const byPolicy = new BoundedMap<string, NetworkServices>(maxNetworkServices);
   return {
     forPolicy(policy: AddressPolicy): NetworkServices {
       if (policy.key === '') return shared;
@@ -28,8 +29,6 @@ export function createNetworkServices({ shared, create }: NetworkServicesOptions
           close: async () => undefined,
         };
         services = { outbound, ...create(outbound) };
-        const [oldest] = byPolicy.keys();
-        if (byPolicy.size >= maxNetworkServices && oldest !== undefined) byPolicy.delete(oldest);
         byPolicy.set(policy.key, services);
       }
       return services;
