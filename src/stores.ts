@@ -17,7 +17,7 @@ import type { Clock } from '#base/clock.ts';
 import { createOutboundClient } from '#base/http-client/client.ts';
 import type { Log } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
-import { createVault } from '#base/vault.ts';
+import { createVault, type Vault } from '#base/vault.ts';
 import { openEvents } from '#events/events.ts';
 import { createHookStore } from '#events/hooks/store.ts';
 import { createAuditStore } from '#people/audit/store.ts';
@@ -57,17 +57,12 @@ export function openStores(
     (name: ObjectLimitName): CheckObjectLimit =>
     (orgId, count) =>
       grants.checkObjectLimit(orgId, name, count);
-  const policies = createPolicyStore(records, apiLookup.findApis, checkObjectLimit('max_policies'));
-  const keys = createKeyStore(records, vault, settings, checkObjectLimit('max_keys'));
-  const oauthClients = createOauthClientStore(records, vault);
+  const access = {
+    policies: createPolicyStore(records, apiLookup.findApis, checkObjectLimit('max_policies')),
+    keys: createKeyStore(records, vault, settings, checkObjectLimit('max_keys')),
+    ...openAccessStores(records, vault, settings),
+  };
   const hooks = createHookStore(records, vault, checkObjectLimit('max_hooks'));
-  const certificates = createCertificateStore(records, vault);
-  /** Filled as the management listeners open. */
-  const managementPorts: number[] = [];
-  const addresses = createAddressPolicies({
-    refused: settings['outbound.refused_addresses'],
-    managementPorts: () => managementPorts,
-  });
   const services = {
     records,
     meta,
@@ -79,42 +74,71 @@ export function openStores(
     users,
     hooks,
     ...openEvents({ records, vault, hooks, settings, ...environment }),
-    certificates,
     apis,
     assets,
     ownership,
     ...apiLookup,
-    policies,
-    keys,
-    oauthClients,
-    oauthTokens: createOauthTokenStore(records, vault, settings),
-    oauthCodes: createOauthCodeStore(records, vault),
+    ...access,
     counting,
     onApiDeleted: async (orgId: string, apiId: string) => {
-      await policies.removeApi(orgId, apiId);
-      await oauthClients.removeOfApi(apiId);
+      await access.policies.removeApi(orgId, apiId);
+      await access.oauthClients.removeOfApi(apiId);
     },
-    onApiChanged: policies.refreshAuthTypes,
-    usage: createUsageStore(records),
-    logs: createLogStore(records),
-    uptime: createUptimeStore(records),
-    posts: createPostStore(records),
-    portalWebhooks: createPortalWebhookStore(records, vault),
-    ssoProfiles: createSsoProfileStore(records, vault),
+    onApiChanged: access.policies.refreshAuthTypes,
+    ...openAnalyticsStores(records),
+    ...openPortalStores(records, vault),
     audit: createAuditStore(records, clock),
     secrets: createInstallationSecretStore(meta, vault, settings),
     defaultOrgId: async () => (await meta.get(defaultOrgMetaName)) ?? '',
-    describeContents: async (orgId: string) => {
-      if ((await apis.count(orgId)) > 0) return 'APIs';
-      if ((await policies.count(orgId)) > 0) return 'policies';
-      if ((await keys.count(orgId)) > 0) return 'keys';
-      if ((await certificates.count(orgId)) > 0) return 'certificates';
-      if ((await assets.count(orgId)) > 0) return 'templates';
-      return (await hooks.count(orgId)) > 0 ? 'webhooks' : undefined;
-    },
-    managementPorts,
-    addressPolicies: addresses,
-    outbound: createOutboundClient({ addresses, networksOf: async orgId => (await grants.find(orgId)).networks }),
+    describeContents: (orgId: string) => describeContents({ ...access, apis, assets, hooks }, orgId),
+    ...openOutbound(settings, async orgId => (await grants.find(orgId)).networks),
   };
   return { ...services, ...openPortal(services) };
+}
+
+function openOutbound(settings: Settings, networksOf: (orgId: string) => Promise<readonly string[]>) {
+  /** Filled as the management listeners open. */
+  const managementPorts: number[] = [];
+  const addressPolicies = createAddressPolicies({
+    refused: settings['outbound.refused_addresses'],
+    managementPorts: () => managementPorts,
+  });
+  return {
+    managementPorts,
+    addressPolicies,
+    outbound: createOutboundClient({ addresses: addressPolicies, networksOf }),
+  };
+}
+
+const openAccessStores = (records: Records, vault: Vault, settings: Settings) => ({
+  certificates: createCertificateStore(records, vault),
+  oauthClients: createOauthClientStore(records, vault),
+  oauthTokens: createOauthTokenStore(records, vault, settings),
+  oauthCodes: createOauthCodeStore(records, vault),
+});
+
+const openAnalyticsStores = (records: Records) => ({
+  usage: createUsageStore(records),
+  logs: createLogStore(records),
+  uptime: createUptimeStore(records),
+});
+
+const openPortalStores = (records: Records, vault: Vault) => ({
+  posts: createPostStore(records),
+  portalWebhooks: createPortalWebhookStore(records, vault),
+  ssoProfiles: createSsoProfileStore(records, vault),
+});
+
+type Counted = Readonly<
+  Record<'apis' | 'policies' | 'keys' | 'certificates' | 'assets' | 'hooks', { count(orgId: string): Promise<number> }>
+>;
+
+/** The first kind of object that an organisation still has. */
+async function describeContents(stores: Counted, orgId: string): Promise<string | undefined> {
+  if ((await stores.apis.count(orgId)) > 0) return 'APIs';
+  if ((await stores.policies.count(orgId)) > 0) return 'policies';
+  if ((await stores.keys.count(orgId)) > 0) return 'keys';
+  if ((await stores.certificates.count(orgId)) > 0) return 'certificates';
+  if ((await stores.assets.count(orgId)) > 0) return 'templates';
+  return (await stores.hooks.count(orgId)) > 0 ? 'webhooks' : undefined;
 }

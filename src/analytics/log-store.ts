@@ -34,17 +34,8 @@ export type LogStore = ReturnType<typeof createLogStore>;
 
 /** Single calls, newest first. */
 export function createLogStore(records: Records) {
-  function buildFilter({ orgId, from, to, apiId, hiddenApis, keyHash, status, failed }: LogQuery) {
-    let query = records.db.selectFrom('logs').where('org_id', '=', orgId).where('at', '>=', from).where('at', '<=', to);
-    if (apiId !== undefined) query = query.where('api_id', '=', apiId);
-    if (hiddenApis && hiddenApis.length > 0) query = query.where('api_id', 'not in', hiddenApis);
-    if (keyHash !== undefined) query = query.where('key_hash', '=', keyHash);
-    if (status !== undefined) query = query.where('status', '=', status);
-    if (failed) query = query.where(sql<boolean>`failed = 1`);
-    return query;
-  }
   const buildListing = (logQuery: LogQuery) =>
-    buildFilter(logQuery).select('body').orderBy('at', 'desc').orderBy('id', 'desc');
+    buildFilter(records, logQuery).select('body').orderBy('at', 'desc').orderBy('id', 'desc');
 
   /** Ids of rows to delete, at most `maxRows`. */
   const selectIds = (maxRows: number) => records.db.selectFrom('logs').select('id').limit(maxRows);
@@ -55,18 +46,9 @@ export function createLogStore(records: Records) {
   }
 
   return {
-    buildListing: buildListing,
+    buildListing,
     async add(entries: readonly LogEntry[]): Promise<void> {
-      const rows = entries.map(({ call, at, failed, expiresAt }) => ({
-        org_id: call.org_id,
-        api_id: call.api_id,
-        key_hash: call.api_key,
-        at,
-        status: call.response_code,
-        failed: Number(failed),
-        expires_at: expiresAt,
-        body: JSON.stringify(call),
-      }));
+      const rows = entries.map(toRow);
       for (let at = 0; at < rows.length; at += maxRowsPerInsert)
         await records.db
           .insertInto('logs')
@@ -74,7 +56,9 @@ export function createLogStore(records: Records) {
           .execute();
     },
     async page(logQuery: LogQuery, { page, size }: PageRequest): Promise<Page<LoggedCall>> {
-      const counted = await buildFilter(logQuery).select(sql<number>`count(*)`.as('total')).executeTakeFirstOrThrow();
+      const counted = await buildFilter(records, logQuery)
+        .select(sql<number>`count(*)`.as('total'))
+        .executeTakeFirstOrThrow();
       const total = Number(counted.total);
       const everything = page < 1;
       if (everything && total > maxListedCalls) throw problem.too_many({ detail: { maxItems: maxListedCalls } });
@@ -100,3 +84,23 @@ export function createLogStore(records: Records) {
     },
   };
 }
+
+function buildFilter(records: Records, { orgId, from, to, apiId, hiddenApis, keyHash, status, failed }: LogQuery) {
+  let query = records.db.selectFrom('logs').where('org_id', '=', orgId).where('at', '>=', from).where('at', '<=', to);
+  if (apiId !== undefined) query = query.where('api_id', '=', apiId);
+  if (hiddenApis && hiddenApis.length > 0) query = query.where('api_id', 'not in', hiddenApis);
+  if (keyHash !== undefined) query = query.where('key_hash', '=', keyHash);
+  if (status !== undefined) query = query.where('status', '=', status);
+  if (failed) query = query.where(sql<boolean>`failed = 1`);
+  return query;
+}
+const toRow = ({ call, at, failed, expiresAt }: LogEntry) => ({
+  org_id: call.org_id,
+  api_id: call.api_id,
+  key_hash: call.api_key,
+  at,
+  status: call.response_code,
+  failed: Number(failed),
+  expires_at: expiresAt,
+  body: JSON.stringify(call),
+});

@@ -131,62 +131,8 @@ const upsertColumns = {
 export type UsageStore = ReturnType<typeof createUsageStore>;
 
 export function createUsageStore(records: Records) {
-  function buildFilter({ orgId, from, to, apiId, hiddenApis, version, keyHash, oauthId }: UsageQuery): Query<object> {
-    let query: Query<object> = records.db
-      .selectFrom('usage')
-      .where('org_id', '=', orgId)
-      .where('minute', '>=', from)
-      .where('minute', '<', to);
-    if (apiId !== undefined) query = query.where('api_id', '=', apiId);
-    if (hiddenApis && hiddenApis.length > 0) query = query.where('api_id', 'not in', hiddenApis);
-    if (version !== undefined) query = query.where('version', '=', version);
-    if (keyHash !== undefined) query = query.where('key_hash', '=', keyHash);
-    // The second condition enables the partial index of rows with a client.
-    if (oauthId !== undefined) query = query.where('oauth_id', '=', oauthId).where(sql<boolean>`oauth_id <> ''`);
-    return query;
-  }
-
-  function buildSums(usageQuery: UsageQuery) {
-    const grouped = usageQuery.groups.reduce(
-      (query, group) => query.groupBy(groupExpressions[group]),
-      buildFilter(usageQuery),
-    );
-    const groupColumns = usageQuery.groups.map(group => groupExpressions[group].as(group));
-    return grouped
-      .select(groupColumns)
-      .select([
-        sql<string>`max(api_name)`.as('api_name'),
-        sql<string>`max(alias)`.as('alias'),
-        castToBigint(orderExpressions.hits).as('hits'),
-        castToBigint(orderExpressions.error).as('error'),
-        castToBigint(sql`max(last_hit)`).as('last_hit'),
-        castToBigint(sql`sum(total_us)`).as('total_us'),
-        castToBigint(sql`min(min_us)`).as('min_us'),
-        castToBigint(sql`max(max_us)`).as('max_us'),
-        castToBigint(sql`sum(upstream_hits)`).as('upstream_hits'),
-        castToBigint(sql`sum(upstream_us)`).as('upstream_us'),
-        castToBigint(sql`min(case when upstream_hits > 0 then min_upstream_us end)`).as('min_upstream_us'),
-        castToBigint(sql`max(max_upstream_us)`).as('max_upstream_us'),
-        castToBigint(sql`sum(request_bytes)`).as('request_bytes'),
-        castToBigint(sql`sum(answer_bytes)`).as('answer_bytes'),
-      ])
-      .orderBy(orderExpressions[usageQuery.order], usageQuery.ascending ? 'asc' : 'desc')
-      .$call(query => usageQuery.groups.reduce((sorted, group) => sorted.orderBy(groupExpressions[group]), query));
-  }
-
-  async function countGroups(usageQuery: UsageQuery): Promise<number> {
-    const inner = usageQuery.groups
-      .reduce((query, group) => query.groupBy(groupExpressions[group]), buildFilter(usageQuery))
-      .select(sql<number>`1`.as('one'));
-    const { total } = await records.db
-      .selectFrom(inner.as('grouped'))
-      .select(sql<number>`count(*)`.as('total'))
-      .executeTakeFirstOrThrow();
-    return Number(total);
-  }
-
   return {
-    buildSums: buildSums,
+    buildSums: (usageQuery: UsageQuery) => buildSums(records, usageQuery),
     /** Upserts counts. */
     async add(rows: readonly UsageRow[]): Promise<void> {
       for (let at = 0; at < rows.length; at += maxRowsPerInsert)
@@ -197,12 +143,12 @@ export function createUsageStore(records: Records) {
           .execute();
     },
     async page(usageQuery: UsageQuery, { page, size }: PageRequest): Promise<Page<UsageSum>> {
-      const total = await countGroups(usageQuery);
+      const total = await countGroups(records, usageQuery);
       const everything = page < 1;
       if (everything && total > maxGroups) throw problem.too_many({ detail: { maxItems: maxGroups } });
       const query = everything
-        ? buildSums(usageQuery)
-        : buildSums(usageQuery)
+        ? buildSums(records, usageQuery)
+        : buildSums(records, usageQuery)
             .limit(size)
             .offset((page - 1) * size);
       const items = (await query.execute()) as unknown as UsageSum[];
@@ -228,24 +174,81 @@ export function createUsageStore(records: Records) {
       return Number(row.dropped);
     },
     /** Removes up to `maxRows` expired rows of each kind; returns how many. */
-    async prune(before: number, now: number, maxRows: number): Promise<number> {
-      const old = records.db.selectFrom('usage').select(['minute', 'id']).where('minute', '<', before).limit(maxRows);
-      const expired = records.db
-        .selectFrom('usage')
-        .select(['minute', 'id'])
-        .where('expires_at', '>', 0)
-        .where('expires_at', '<=', now)
-        .limit(maxRows);
-      let removed = 0;
-      for (const keys of [old, expired]) {
-        const { numDeletedRows } = await records.db
-          .deleteFrom('usage')
-          .where(sql<boolean>`(minute, id) in (${keys})`)
-          .executeTakeFirst();
-        removed += Number(numDeletedRows);
-      }
-      await records.db.deleteFrom('usage_losses').where('minute', '<', before).execute();
-      return removed;
-    },
+    prune: (before: number, now: number, maxRows: number) => pruneUsage(records, before, now, maxRows),
   };
+}
+
+function buildFilter(records: Records, usageQuery: UsageQuery): Query<object> {
+  const { orgId, from, to, apiId, hiddenApis, version, keyHash, oauthId } = usageQuery;
+  let query: Query<object> = records.db
+    .selectFrom('usage')
+    .where('org_id', '=', orgId)
+    .where('minute', '>=', from)
+    .where('minute', '<', to);
+  if (apiId !== undefined) query = query.where('api_id', '=', apiId);
+  if (hiddenApis && hiddenApis.length > 0) query = query.where('api_id', 'not in', hiddenApis);
+  if (version !== undefined) query = query.where('version', '=', version);
+  if (keyHash !== undefined) query = query.where('key_hash', '=', keyHash);
+  // The second condition enables the partial index of rows with a client.
+  if (oauthId !== undefined) query = query.where('oauth_id', '=', oauthId).where(sql<boolean>`oauth_id <> ''`);
+  return query;
+}
+
+function buildSums(records: Records, usageQuery: UsageQuery) {
+  const grouped = usageQuery.groups.reduce(
+    (query, group) => query.groupBy(groupExpressions[group]),
+    buildFilter(records, usageQuery),
+  );
+  const groupColumns = usageQuery.groups.map(group => groupExpressions[group].as(group));
+  return grouped
+    .select(groupColumns)
+    .select([
+      sql<string>`max(api_name)`.as('api_name'),
+      sql<string>`max(alias)`.as('alias'),
+      castToBigint(orderExpressions.hits).as('hits'),
+      castToBigint(orderExpressions.error).as('error'),
+      castToBigint(sql`max(last_hit)`).as('last_hit'),
+      castToBigint(sql`sum(total_us)`).as('total_us'),
+      castToBigint(sql`min(min_us)`).as('min_us'),
+      castToBigint(sql`max(max_us)`).as('max_us'),
+      castToBigint(sql`sum(upstream_hits)`).as('upstream_hits'),
+      castToBigint(sql`sum(upstream_us)`).as('upstream_us'),
+      castToBigint(sql`min(case when upstream_hits > 0 then min_upstream_us end)`).as('min_upstream_us'),
+      castToBigint(sql`max(max_upstream_us)`).as('max_upstream_us'),
+      castToBigint(sql`sum(request_bytes)`).as('request_bytes'),
+      castToBigint(sql`sum(answer_bytes)`).as('answer_bytes'),
+    ])
+    .orderBy(orderExpressions[usageQuery.order], usageQuery.ascending ? 'asc' : 'desc')
+    .$call(query => usageQuery.groups.reduce((sorted, group) => sorted.orderBy(groupExpressions[group]), query));
+}
+
+async function countGroups(records: Records, usageQuery: UsageQuery): Promise<number> {
+  const inner = usageQuery.groups
+    .reduce((query, group) => query.groupBy(groupExpressions[group]), buildFilter(records, usageQuery))
+    .select(sql<number>`1`.as('one'));
+  const { total } = await records.db
+    .selectFrom(inner.as('grouped'))
+    .select(sql<number>`count(*)`.as('total'))
+    .executeTakeFirstOrThrow();
+  return Number(total);
+}
+
+async function pruneUsage(records: Records, before: number, now: number, maxRows: number): Promise<number> {
+  const old = records.db.selectFrom('usage').select(['minute', 'id']).where('minute', '<', before).limit(maxRows);
+  const expired = records.db
+    .selectFrom('usage')
+    .select(['minute', 'id'])
+    .where('expires_at', '>', 0)
+    .where('expires_at', '<=', now)
+    .limit(maxRows);
+  let removed = 0;
+  for (const keys of [old, expired]) {
+    const { numDeletedRows } = await records.db
+      .deleteFrom('usage')
+      .where(sql<boolean>`(minute, id) in (${keys})`)
+      .executeTakeFirst();
+    removed += Number(numDeletedRows);
+  }
+  await records.db.deleteFrom('usage_losses').where('minute', '<', before).execute();
+  return removed;
 }

@@ -62,18 +62,29 @@ export function createNumberedStore<T extends NumberedTable, Doc extends { ID: n
       const texts = references.filter(it => typeof it === 'string');
       const byId = await findAmong('id', numbers);
       const byText = [...(await findAmong('cid', texts)), ...(await findAmong('name', texts))];
-      const faults: ValidationError[] = [];
-      const byNumber = new Map<number, Doc>();
-      for (const [place, it] of references.entries()) {
-        const doc =
-          typeof it === 'number' ? byId.find(({ ID }) => ID === it) : byText.find(other => hasName(other, it));
-        if (doc) byNumber.set(doc.ID, doc);
-        else faults.push({ path: `${path}[${place}]`, message: `there is no ${what} ${it}` });
-      }
-      if (faults.length > 0) throw createInvalidProblem(faults);
-      return [...byNumber.values()];
+      const find = (it: Reference) =>
+        typeof it === 'number' ? byId.find(({ ID }) => ID === it) : byText.find(doc => hasName(doc, it));
+      return findReferenced(references, find, path, what);
     },
   };
 }
 
 const hasName = (doc: { CID?: string; Name?: string }, text: string) => doc.CID === text || doc.Name === text;
+
+/** The referenced objects, each once; throws all unknown references. */
+function findReferenced<Doc extends { ID: number }>(
+  references: readonly Reference[],
+  find: (reference: Reference) => Doc | undefined,
+  path: string,
+  what: string,
+): Doc[] {
+  const faults: ValidationError[] = [];
+  const byNumber = new Map<number, Doc>();
+  for (const [place, it] of references.entries()) {
+    const doc = find(it);
+    if (doc) byNumber.set(doc.ID, doc);
+    else faults.push({ path: `${path}[${place}]`, message: `there is no ${what} ${it}` });
+  }
+  if (faults.length > 0) throw createInvalidProblem(faults);
+  return [...byNumber.values()];
+}

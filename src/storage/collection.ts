@@ -63,12 +63,25 @@ export function createCollection<T extends RecordTable, Doc>(
   conflict: ProblemFactory = problem.conflict,
   codec = plainBody as BodyCodec<Doc>,
 ) {
+  const queries = createQueries<T>(records, table);
+  const parse = ({ body }: { body: string }) => codec.decode(JSON.parse(body));
+  const toRow = (doc: Doc) => ({ ...toColumns(doc), body: JSON.stringify(codec.encode(doc)) }) as never;
+  return {
+    select: queries.select,
+    parse,
+    count: queries.count,
+    listing: queries.buildListQuery,
+    ...createReads<T, Doc>(queries, parse),
+    ...createWrites<T, Doc>(records, queries, { parse, toRow, conflict }),
+  };
+}
+
+type Queries<T extends RecordTable> = ReturnType<typeof createQueries<T>>;
+
+function createQueries<T extends RecordTable>(records: Records, table: T) {
   // Kysely cannot infer columns from a generic table name, so the generic queries are typed by hand, once.
   const name = table as RecordTable;
   const select = () => records.db.selectFrom(name).select('body') as unknown as Query;
-  const parse = ({ body }: { body: string }) => codec.decode(JSON.parse(body));
-  const readId = ({ body }: { body: string }): string => String((JSON.parse(body) as { id?: unknown }).id);
-  const toRow = (doc: Doc) => ({ ...toColumns(doc), body: JSON.stringify(codec.encode(doc)) }) as never;
 
   function applyWhere(query: Query, where: Match<T> = {}): Query {
     let narrowedQuery = query;
@@ -76,8 +89,6 @@ export function createCollection<T extends RecordTable, Doc>(
       narrowedQuery = narrowedQuery.where(column as never, '=', value as never);
     return narrowedQuery;
   }
-
-  const translateOwnConflict = <R>(work: Promise<R>) => translateConflict(work, conflict);
 
   function buildListQuery({ where, filter, order }: Listing<T>): Query {
     let query = applyWhere(select(), where);
@@ -95,12 +106,14 @@ export function createCollection<T extends RecordTable, Doc>(
     return Number((await counted.executeTakeFirstOrThrow()).total);
   }
 
-  return {
-    select,
-    parse,
-    count,
-    listing: buildListQuery,
+  return { name, select, applyWhere, buildListQuery, count };
+}
 
+function createReads<T extends RecordTable, Doc>(queries: Queries<T>, parse: (row: { body: string }) => Doc) {
+  const { select, applyWhere, buildListQuery, count } = queries;
+  const readId = ({ body }: { body: string }): string => String((JSON.parse(body) as { id?: unknown }).id);
+
+  return {
     async find(where: Match<T>): Promise<Doc | undefined> {
       const row = await applyWhere(select(), where).limit(1).executeTakeFirst();
       return row && parse(row);
@@ -123,7 +136,24 @@ export function createCollection<T extends RecordTable, Doc>(
         .execute();
       return { items: openRows(rows, parse, readId), pages: Math.max(1, Math.ceil(total / size)), total };
     },
+  };
+}
 
+interface DocumentRows<Doc> {
+  parse(row: { body: string }): Doc;
+  toRow(doc: Doc): never;
+  /** Thrown for a unique violation. */
+  readonly conflict: ProblemFactory;
+}
+
+function createWrites<T extends RecordTable, Doc>(
+  records: Records,
+  { name, select, applyWhere }: Queries<T>,
+  { parse, toRow, conflict }: DocumentRows<Doc>,
+) {
+  const translateOwnConflict = <R>(work: Promise<R>) => translateConflict(work, conflict);
+
+  return {
     async insert(doc: Doc): Promise<void> {
       await translateOwnConflict(records.db.insertInto(name).values(toRow(doc)).execute());
     },

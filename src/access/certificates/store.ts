@@ -17,7 +17,14 @@ export interface CertificateOwner {
 }
 
 export function createCertificateStore(records: Records, vault: Vault) {
-  const certificates = createCollection<'certificates', StoredCertificate>(records, 'certificates', it => ({
+  const certificates = createCertificateCollection(records);
+  return { ...createCertificateReads(certificates, vault), ...createCertificateWrites(records, certificates, vault) };
+}
+
+type CertificateCollection = ReturnType<typeof createCertificateCollection>;
+
+const createCertificateCollection = (records: Records) =>
+  createCollection<'certificates', StoredCertificate>(records, 'certificates', it => ({
     id: it.id,
     org_id: it.orgId,
     created_at: it.createdAtMs,
@@ -25,6 +32,7 @@ export function createCertificateStore(records: Records, vault: Vault) {
     not_after: Date.parse(it.notAfter),
   }));
 
+function createCertificateReads(certificates: CertificateCollection, vault: Vault) {
   return {
     /** Without its private key, as everywhere but in `getWithPrivateKey`. */
     async get(orgId: string, id: string): Promise<Certificate | undefined> {
@@ -66,7 +74,11 @@ export function createCertificateStore(records: Records, vault: Vault) {
     },
 
     count: (orgId: string) => certificates.count({ org_id: orgId }),
+  };
+}
 
+function createCertificateWrites(records: Records, certificates: CertificateCollection, vault: Vault) {
+  return {
     async insert({ privateKeyPem, ...certificate }: UploadedCertificate, owner: CertificateOwner): Promise<void> {
       const { id } = certificate;
       const sealed = privateKeyPem === undefined ? {} : { sealedKey: vault.seal(privateKeyPem, privateKeyPurpose) };

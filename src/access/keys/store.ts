@@ -59,63 +59,69 @@ export function createKeyStore(
   settings: Settings,
   checkObjectLimit: CheckObjectLimit = noObjectLimit,
 ) {
+  const codec = createKeyCodec(vault, settings);
+  return {
+    hashOf: codec.hashOf,
+    count: (orgId: string) => countKeys(records, orgId),
+    ...createKeyLookups(records, codec),
+    ...createKeyWrites(records, codec, checkObjectLimit),
+    ...createKeyLists(records, codec),
+  };
+}
+
+type KeyCodec = ReturnType<typeof createKeyCodec>;
+
+/** Encoding of keys in rows: ids are digests, sealed or hashed; bodies have sealed secrets. */
+function createKeyCodec(vault: Vault, settings: Settings) {
   const storesIds = settings['keys.at_rest'] === 'encrypted';
-  const digestOf = (keyId: string) => keyDigest(vault, keyId);
-  const hashOf = (keyId: string) => displayHash(keyId, settings);
   const readKeyId = (row: Pick<KeyRow, 'sealed' | 'key_hash'>) =>
     row.sealed ? vault.open(row.sealed, idPurpose) : row.key_hash;
-  const bodyOf = (key: Key) => serializeKey(key, vault);
-  const openKeyId = (row: Pick<KeyRow, 'sealed' | 'key_hash'>) => openRow(row, readKeyId, describeRow);
-  const toStoredKey = (row: KeyRow, keyId = readKeyId(row)): StoredKey => ({
-    rowId: row.id,
-    orgId: row.org_id,
-    kind: row.kind as KeyKind,
-    keyId,
-    keyHash: row.key_hash,
-    digest: row.digest,
-    key: parseKeyBody(row.body, vault),
-  });
-
-  async function findFirst(keyIds: readonly string[], orgId?: string): Promise<StoredKey | undefined> {
-    if (keyIds.length === 0) return undefined;
-    const byDigest = new Map(keyIds.map(keyId => [digestOf(keyId), keyId]));
-    const rows = await selectKeyRows(records)
-      .where('digest', 'in', [...byDigest.keys()])
-      .execute();
-    const candidates = rows.filter(row => orgId === undefined || row.org_id === orgId);
-    const row = keyIds.map(keyId => candidates.find(row => byDigest.get(row.digest) === keyId)).find(row => row);
-    return row && toStoredKey(row, byDigest.get(row.digest));
-  }
-
-  async function indexRights(rowId: string, orgId: string, key: Key, policyIds: readonly string[]): Promise<void> {
-    await unindexRights(rowId);
-    const apis = Object.keys(key.access_rights ?? {}).filter(Boolean);
-    for (let at = 0; at < apis.length; at += maxRowsPerInsert) {
-      const rows = apis.slice(at, at + maxRowsPerInsert).map(api_id => ({ org_id: orgId, api_id, key: rowId }));
-      await records.db.insertInto('key_apis').values(rows).execute();
-    }
-    const policies = [...new Set(policyIds)].map(policy_id => ({ org_id: orgId, policy_id, key: rowId }));
-    if (policies.length > 0) await records.db.insertInto('key_policies').values(policies).execute();
-  }
-
-  async function unindexRights(rowId: string): Promise<void> {
-    await records.db.deleteFrom('key_apis').where('key', '=', rowId).execute();
-    await records.db.deleteFrom('key_policies').where('key', '=', rowId).execute();
-  }
-
-  async function count(orgId: string): Promise<number> {
-    const query = records.db.selectFrom('keys').select(it => it.fn.countAll<number>().as('total'));
-    return Number((await query.where('org_id', '=', orgId).executeTakeFirstOrThrow()).total);
-  }
-
   return {
-    hashOf,
+    digestOf: (keyId: string) => keyDigest(vault, keyId),
+    hashOf: (keyId: string) => displayHash(keyId, settings),
+    bodyOf: (key: Key) => serializeKey(key, vault),
+    sealId: (keyId: string, kind: KeyKind) =>
+      storesIds || kind === 'organisation' ? vault.seal(keyId, idPurpose) : '',
+    readKeyId,
+    openKeyId: (row: Pick<KeyRow, 'sealed' | 'key_hash'>) => openRow(row, readKeyId, describeRow),
+    toStoredKey: (row: KeyRow, keyId = readKeyId(row)): StoredKey => ({
+      rowId: row.id,
+      orgId: row.org_id,
+      kind: row.kind as KeyKind,
+      keyId,
+      keyHash: row.key_hash,
+      digest: row.digest,
+      key: parseKeyBody(row.body, vault),
+    }),
+  };
+}
 
+async function findFirst(
+  records: Records,
+  { digestOf, toStoredKey }: KeyCodec,
+  keyIds: readonly string[],
+  orgId?: string,
+): Promise<StoredKey | undefined> {
+  if (keyIds.length === 0) return undefined;
+  const byDigest = new Map(keyIds.map(keyId => [digestOf(keyId), keyId]));
+  const rows = await selectKeyRows(records)
+    .where('digest', 'in', [...byDigest.keys()])
+    .execute();
+  const candidates = rows.filter(row => orgId === undefined || row.org_id === orgId);
+  const row = keyIds.map(keyId => candidates.find(row => byDigest.get(row.digest) === keyId)).find(row => row);
+  return row && toStoredKey(row, byDigest.get(row.digest));
+}
+
+/** Finds one key. */
+function createKeyLookups(records: Records, codec: KeyCodec) {
+  const { toStoredKey } = codec;
+  return {
     /** By id, or by custom name in this organisation. */
-    get: (orgId: string, keyId: string) => findFirst([...new Set([keyId, ...keyIdsOf(orgId, keyId)])], orgId),
+    get: (orgId: string, keyId: string) =>
+      findFirst(records, codec, [...new Set([keyId, ...keyIdsOf(orgId, keyId)])], orgId),
 
     /** In any organisation: for the operator only. */
-    getAnywhere: (keyId: string) => findFirst([keyId]),
+    getAnywhere: (keyId: string) => findFirst(records, codec, [keyId]),
 
     async findByRowId(rowId: string): Promise<StoredKey | undefined> {
       const row = await selectKeyRows(records).where('id', '=', rowId).executeTakeFirst();
@@ -124,7 +130,7 @@ export function createKeyStore(
 
     /** Key of a presented credential. Organisation limits are no credential. */
     async findByCredential(orgId: string, credential: string): Promise<StoredKey | undefined> {
-      const stored = await findFirst(keyIdsOf(orgId, credential), orgId);
+      const stored = await findFirst(records, codec, keyIdsOf(orgId, credential), orgId);
       return stored?.kind === 'organisation' ? undefined : stored;
     },
 
@@ -148,29 +154,35 @@ export function createKeyStore(
       const { rows } = buildListQueries(records, orgId, undefined, hiddenApis);
       return (await rows.where('id', '=', rowId).executeTakeFirst()) !== undefined;
     },
+  };
+}
 
+const buildKeyRow = ({ digestOf, hashOf, bodyOf, sealId }: KeyCodec, newKey: NewKey) => ({
+  id: newKey.kind === 'organisation' ? organisationRowId(newKey.rowId) : newKey.rowId,
+  org_id: newKey.orgId,
+  created_at: newKey.createdAtMs,
+  digest: digestOf(newKey.keyId),
+  key_hash: hashOf(newKey.keyId),
+  kind: newKey.kind,
+  sealed: sealId(newKey.keyId, newKey.kind),
+  body: bodyOf(newKey.key),
+});
+
+function createKeyWrites(records: Records, codec: KeyCodec, checkObjectLimit: CheckObjectLimit) {
+  const { bodyOf, toStoredKey } = codec;
+  return {
     async create(newKey: NewKey): Promise<StoredKey> {
-      const { rowId, orgId, kind, keyId, key } = newKey;
-      const key_hash = hashOf(keyId);
-      const row = {
-        id: kind === 'organisation' ? organisationRowId(rowId) : rowId,
-        org_id: orgId,
-        created_at: newKey.createdAtMs,
-        digest: digestOf(keyId),
-        key_hash,
-        kind,
-        sealed: storesIds || kind === 'organisation' ? vault.seal(keyId, idPurpose) : '',
-        body: bodyOf(key),
-      };
+      const { orgId, kind, keyId, key } = newKey;
+      const row = buildKeyRow(codec, newKey);
       await records.write(async () => {
-        if (await findFirst([keyId])) throw problem.exists();
+        if (await findFirst(records, codec, [keyId])) throw problem.exists();
         // Organisation limits are written by the operator and do not count.
-        if (kind !== 'organisation') await checkObjectLimit(orgId, count);
+        if (kind !== 'organisation') await checkObjectLimit(orgId, id => countKeys(records, id));
         await translateConflict(records.db.insertInto('keys').values(row).execute(), problem.exists);
-        await indexRights(row.id, orgId, key, newKey.policyIds);
+        await indexRights(records, { ...newKey, rowId: row.id });
         records.markChanged('keys', row.digest);
       });
-      return { rowId: row.id, orgId, kind, keyId, keyHash: key_hash, digest: row.digest, key };
+      return { rowId: row.id, orgId, kind, keyId, keyHash: row.key_hash, digest: row.digest, key };
     },
 
     /** Read-modify-write in one transaction: no concurrent change is lost. */
@@ -188,7 +200,7 @@ export function createKeyStore(
           .set({ body: bodyOf(key) })
           .where('id', '=', row.id)
           .execute();
-        await indexRights(row.id, row.org_id, key, policyIds);
+        await indexRights(records, { rowId: row.id, orgId: row.org_id, key, policyIds });
         records.markChanged('keys', row.digest);
         return { ...stored, key };
       });
@@ -203,14 +215,16 @@ export function createKeyStore(
           .returning('digest')
           .executeTakeFirst();
         if (!removed) return false;
-        await unindexRights(rowId);
+        await unindexRights(records, rowId);
         records.markChanged('keys', removed.digest);
         return true;
       });
     },
+  };
+}
 
-    count,
-
+function createKeyLists(records: Records, { toStoredKey, readKeyId, openKeyId }: KeyCodec) {
+  return {
     async page(orgId: string, query: KeyPageQuery) {
       const result = query.q
         ? await searchKeys(records, orgId, query, (row, text) => openKeyId(row)?.includes(text) ?? false)
@@ -229,4 +243,28 @@ export function createKeyStore(
       return { ...result, items: openRows(result.rows, row => toStoredKey(row), describeRow) };
     },
   };
+}
+
+async function indexRights(
+  records: Records,
+  { rowId, orgId, key, policyIds }: Pick<NewKey, 'rowId' | 'orgId' | 'key' | 'policyIds'>,
+): Promise<void> {
+  await unindexRights(records, rowId);
+  const apis = Object.keys(key.access_rights ?? {}).filter(Boolean);
+  for (let at = 0; at < apis.length; at += maxRowsPerInsert) {
+    const rows = apis.slice(at, at + maxRowsPerInsert).map(api_id => ({ org_id: orgId, api_id, key: rowId }));
+    await records.db.insertInto('key_apis').values(rows).execute();
+  }
+  const policies = [...new Set(policyIds)].map(policy_id => ({ org_id: orgId, policy_id, key: rowId }));
+  if (policies.length > 0) await records.db.insertInto('key_policies').values(policies).execute();
+}
+
+async function unindexRights(records: Records, rowId: string): Promise<void> {
+  await records.db.deleteFrom('key_apis').where('key', '=', rowId).execute();
+  await records.db.deleteFrom('key_policies').where('key', '=', rowId).execute();
+}
+
+async function countKeys(records: Records, orgId: string): Promise<number> {
+  const query = records.db.selectFrom('keys').select(it => it.fn.countAll<number>().as('total'));
+  return Number((await query.where('org_id', '=', orgId).executeTakeFirstOrThrow()).total);
 }

@@ -1,6 +1,7 @@
 import { createDatabaseId } from '#base/ids.ts';
 import type { Vault } from '#base/vault.ts';
 import type { Records } from '#storage/records.ts';
+import type { Tables } from '#storage/tables.ts';
 import { parseKeyBody, serializeKey } from '../keys/key-row.ts';
 import type { Key } from '../keys/schema.ts';
 
@@ -38,20 +39,10 @@ const maxSweptRows = 1000;
 export function createOauthCodeStore(records: Records, vault: Vault) {
   return {
     async insert(newCode: NewCode, nowMs: number): Promise<void> {
-      const { key, ...terms } = newCode.consent;
-      const row = {
-        id: createDatabaseId(nowMs),
-        org_id: newCode.orgId,
-        api_id: newCode.apiId,
-        client_id: newCode.clientId,
-        grant_id: newCode.grantId,
-        digest: vault.digest(newCode.code, purpose),
-        created_at: nowMs,
-        expires_at: newCode.expiresAtMs,
-        used_at: 0,
-        body: JSON.stringify({ ...terms, key: serializeKey(key, vault) }),
-      };
-      await records.db.insertInto('oauth_codes').values(row).execute();
+      await records.db
+        .insertInto('oauth_codes')
+        .values(toRow(newCode, nowMs, vault))
+        .execute();
     },
 
     async find(apiId: string, code: string): Promise<StoredCode | undefined> {
@@ -61,18 +52,7 @@ export function createOauthCodeStore(records: Records, vault: Vault) {
         .where('digest', '=', vault.digest(code, purpose))
         .where('api_id', '=', apiId)
         .executeTakeFirst();
-      if (!row) return undefined;
-      const { key, ...terms } = JSON.parse(row.body) as Omit<Consent, 'key'> & { key: string };
-      return {
-        id: row.id,
-        orgId: row.org_id,
-        apiId: row.api_id,
-        clientId: row.client_id,
-        grantId: row.grant_id,
-        expiresAtMs: Number(row.expires_at),
-        used: Number(row.used_at) > 0,
-        consent: { ...terms, key: parseKeyBody(key, vault) },
-      };
+      return row && toStoredCode(row, vault);
     },
 
     /** Compare-and-set: true for the first use only. */
@@ -105,5 +85,35 @@ export function createOauthCodeStore(records: Records, vault: Vault) {
       const { numDeletedRows } = await records.db.deleteFrom('oauth_codes').where('id', 'in', old).executeTakeFirst();
       return numDeletedRows >= maxSweptRows;
     },
+  };
+}
+
+function toRow({ consent, ...newCode }: NewCode, nowMs: number, vault: Vault) {
+  const { key, ...terms } = consent;
+  return {
+    id: createDatabaseId(nowMs),
+    org_id: newCode.orgId,
+    api_id: newCode.apiId,
+    client_id: newCode.clientId,
+    grant_id: newCode.grantId,
+    digest: vault.digest(newCode.code, purpose),
+    created_at: nowMs,
+    expires_at: newCode.expiresAtMs,
+    used_at: 0,
+    body: JSON.stringify({ ...terms, key: serializeKey(key, vault) }),
+  };
+}
+
+function toStoredCode(row: Tables['oauth_codes'], vault: Vault): StoredCode {
+  const { key, ...terms } = JSON.parse(row.body) as Omit<Consent, 'key'> & { key: string };
+  return {
+    id: row.id,
+    orgId: row.org_id,
+    apiId: row.api_id,
+    clientId: row.client_id,
+    grantId: row.grant_id,
+    expiresAtMs: Number(row.expires_at),
+    used: Number(row.used_at) > 0,
+    consent: { ...terms, key: parseKeyBody(key, vault) },
   };
 }

@@ -12,6 +12,13 @@ const purpose = 'oauth client secret';
 
 /** OAuth clients; secrets are sealed in the row. */
 export function createOauthClientStore(records: Records, vault: Vault) {
+  const rows = createClientRows(records, vault);
+  return { ...createClientReads(rows), ...createClientWrites(records, rows) };
+}
+
+type ClientRows = ReturnType<typeof createClientRows>;
+
+function createClientRows(records: Records, vault: Vault) {
   const clients = createCollection<'oauth_clients', StoredClient>(
     records,
     'oauth_clients',
@@ -37,6 +44,10 @@ export function createOauthClientStore(records: Records, vault: Vault) {
     return client && open(client);
   }
 
+  return { clients, seal, open, get };
+}
+
+function createClientReads({ clients, open, get }: ClientRows) {
   return {
     get,
 
@@ -53,6 +64,17 @@ export function createOauthClientStore(records: Records, vault: Vault) {
       return (await clients.all({ where, order: ['-created_at', '-id'] })).map(open);
     },
 
+    /** Client authentication in constant time: an unknown client takes as long as a known one. */
+    async clientSecretMatches(apiId: string, clientId: string, secret: string): Promise<boolean> {
+      const client = await get(apiId, clientId);
+      const same = constantTimeEqual(client?.secret ?? '', secret);
+      return client !== undefined && secret !== '' && same;
+    },
+  };
+}
+
+function createClientWrites(records: Records, { clients, seal, open, get }: ClientRows) {
+  return {
     /** Inserts all or none. */
     async insert(...newClients: readonly StoredClient[]): Promise<void> {
       await records.write(async () => {
@@ -92,13 +114,6 @@ export function createOauthClientStore(records: Records, vault: Vault) {
       await records.write(async () => {
         if (await clients.remove({ api_id: apiId })) records.markChanged('oauth');
       });
-    },
-
-    /** Client authentication in constant time: an unknown client takes as long as a known one. */
-    async clientSecretMatches(apiId: string, clientId: string, secret: string): Promise<boolean> {
-      const client = await get(apiId, clientId);
-      const same = constantTimeEqual(client?.secret ?? '', secret);
-      return client !== undefined && secret !== '' && same;
     },
   };
 }

@@ -3,6 +3,7 @@ import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
 import type { PageRequest } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
+import type { Tables } from '#storage/tables.ts';
 import { displayHash, parseKeyBody, serializeKey } from '../keys/key-row.ts';
 import type { Key } from '../keys/schema.ts';
 
@@ -46,61 +47,39 @@ const maxNotifiedTokens = 1000;
 
 export function createOauthTokenStore(records: Records, vault: Vault, settings: Settings) {
   const storesTokens = settings['keys.at_rest'] === 'encrypted';
-  const digestOf = (token: string) => tokenDigest(vault, token);
-  const table = () => records.db.selectFrom('oauth_tokens');
-
-  /** Marks removed tokens as changed, so that threads invalidate their caches. */
-  async function removeAndNotify(query: { execute(): Promise<{ digest: string }[]> }): Promise<number> {
-    const removedRows = await query.execute();
-    if (removedRows.length > maxNotifiedTokens) records.markChanged('oauth');
-    else for (const { digest } of removedRows) records.markChanged('oauth', digest);
-    return removedRows.length;
-  }
-  const deleteTokens = () => records.db.deleteFrom('oauth_tokens').returning('digest');
+  const toSealed = (token: string) => vault.seal(storesTokens ? token : displayHash(token, settings), purpose);
+  const toRow = (grant: OauthGrant, { kind, token, expiresAtMs, key }: NewToken, nowMs: number) => ({
+    id: createDatabaseId(nowMs),
+    org_id: grant.orgId,
+    api_id: grant.apiId,
+    client_id: grant.clientId,
+    grant_id: grant.grantId,
+    owner: grant.owner,
+    scope: grant.scope,
+    kind,
+    digest: tokenDigest(vault, token),
+    created_at: nowMs,
+    expires_at: expiresAtMs,
+    used_at: 0,
+    sealed: toSealed(token),
+    body: serializeKey(key, vault),
+  });
 
   return {
     async insert(grant: OauthGrant, tokens: readonly NewToken[], nowMs: number): Promise<void> {
-      const rows = tokens.map(({ kind, token, expiresAtMs, key }) => ({
-        id: createDatabaseId(nowMs),
-        org_id: grant.orgId,
-        api_id: grant.apiId,
-        client_id: grant.clientId,
-        grant_id: grant.grantId,
-        owner: grant.owner,
-        scope: grant.scope,
-        kind,
-        digest: digestOf(token),
-        created_at: nowMs,
-        expires_at: expiresAtMs,
-        used_at: 0,
-        sealed: storesTokens ? vault.seal(token, purpose) : vault.seal(displayHash(token, settings), purpose),
-        body: serializeKey(key, vault),
-      }));
+      const rows = tokens.map(token => toRow(grant, token, nowMs));
       await records.db.insertInto('oauth_tokens').values(rows).execute();
     },
 
     async find(apiId: string, kind: OauthTokenKind, token: string): Promise<StoredToken | undefined> {
-      const row = await table()
+      const row = await records.db
+        .selectFrom('oauth_tokens')
         .selectAll()
-        .where('digest', '=', digestOf(token))
+        .where('digest', '=', tokenDigest(vault, token))
         .where('api_id', '=', apiId)
         .where('kind', '=', kind)
         .executeTakeFirst();
-      return (
-        row && {
-          id: row.id,
-          orgId: row.org_id,
-          apiId: row.api_id,
-          clientId: row.client_id,
-          grantId: row.grant_id,
-          owner: row.owner,
-          scope: row.scope,
-          kind,
-          expiresAtMs: Number(row.expires_at),
-          used: Number(row.used_at) > 0,
-          key: parseKeyBody(row.body, vault),
-        }
-      );
+      return row && toStoredToken(row, vault);
     },
 
     /** Compare-and-set: true for the first use only. */
@@ -114,6 +93,38 @@ export function createOauthTokenStore(records: Records, vault: Vault, settings: 
       return numUpdatedRows > 0n;
     },
 
+    ...createTokenRemovals(records, vault),
+    ...createTokenLists(records, vault),
+  };
+}
+
+const toStoredToken = (row: Tables['oauth_tokens'], vault: Vault): StoredToken => ({
+  id: row.id,
+  orgId: row.org_id,
+  apiId: row.api_id,
+  clientId: row.client_id,
+  grantId: row.grant_id,
+  owner: row.owner,
+  scope: row.scope,
+  kind: row.kind as OauthTokenKind,
+  expiresAtMs: Number(row.expires_at),
+  used: Number(row.used_at) > 0,
+  key: parseKeyBody(row.body, vault),
+});
+
+/** Revocation, and removal of expired tokens. */
+function createTokenRemovals(records: Records, vault: Vault) {
+  const deleteTokens = () => records.db.deleteFrom('oauth_tokens').returning('digest');
+
+  /** Marks removed tokens as changed, so that threads invalidate their caches. */
+  async function removeAndNotify(query: { execute(): Promise<{ digest: string }[]> }): Promise<number> {
+    const removedRows = await query.execute();
+    if (removedRows.length > maxNotifiedTokens) records.markChanged('oauth');
+    else for (const { digest } of removedRows) records.markChanged('oauth', digest);
+    return removedRows.length;
+  }
+
+  return {
     /** Revokes the tokens of a grant; with `kind`, those of one kind. */
     removeGrant: (grantId: string, kind?: OauthTokenKind): Promise<number> =>
       records.write(() => {
@@ -124,7 +135,10 @@ export function createOauthTokenStore(records: Records, vault: Vault, settings: 
     remove: (apiId: string, kind: OauthTokenKind, token: string): Promise<number> =>
       records.write(() =>
         removeAndNotify(
-          deleteTokens().where('digest', '=', digestOf(token)).where('api_id', '=', apiId).where('kind', '=', kind),
+          deleteTokens()
+            .where('digest', '=', tokenDigest(vault, token))
+            .where('api_id', '=', apiId)
+            .where('kind', '=', kind),
         ),
       ),
 
@@ -141,27 +155,42 @@ export function createOauthTokenStore(records: Records, vault: Vault, settings: 
         ),
       ),
 
+    /** Removes a batch of expired tokens; true when there may be more. */
+    async sweep(nowMs: number): Promise<boolean> {
+      const old = records.db
+        .selectFrom('oauth_tokens')
+        .select('id')
+        .where('expires_at', '<', nowMs)
+        .orderBy('expires_at')
+        .limit(maxSweptRows);
+      const { numDeletedRows } = await records.db.deleteFrom('oauth_tokens').where('id', 'in', old).executeTakeFirst();
+      return numDeletedRows >= maxSweptRows;
+    },
+  };
+}
+
+/** Unexpired access tokens of a client. */
+function createTokenLists(records: Records, vault: Vault) {
+  const selectValid = (apiId: string, clientId: string, nowMs: number) =>
+    records.db
+      .selectFrom('oauth_tokens')
+      .where('api_id', '=', apiId)
+      .where('client_id', '=', clientId)
+      .where('kind', '=', 'access')
+      .where('expires_at', '>', nowMs);
+
+  return {
     async countValid(apiId: string, clientId: string, nowMs: number): Promise<number> {
-      const counted = table()
-        .select(it => it.fn.countAll<number>().as('total'))
-        .where('api_id', '=', apiId)
-        .where('client_id', '=', clientId)
-        .where('kind', '=', 'access')
-        .where('expires_at', '>', nowMs);
+      const counted = selectValid(apiId, clientId, nowMs).select(it => it.fn.countAll<number>().as('total'));
       return Number((await counted.executeTakeFirstOrThrow()).total);
     },
 
-    /** Unexpired access tokens, newest first, as `code` and Unix seconds. */
+    /** Newest first, as `code` and Unix seconds. */
     async listValid(apiId: string, clientId: string, nowMs: number, { page, size }: PageRequest) {
-      const query = table()
+      const rows = await selectValid(apiId, clientId, nowMs)
         .select(['sealed', 'expires_at'])
-        .where('api_id', '=', apiId)
-        .where('client_id', '=', clientId)
-        .where('kind', '=', 'access')
-        .where('expires_at', '>', nowMs)
         .orderBy('created_at', 'desc')
-        .orderBy('id', 'desc');
-      const rows = await query
+        .orderBy('id', 'desc')
         .limit(size)
         .offset((page - 1) * size)
         .execute();
@@ -169,13 +198,6 @@ export function createOauthTokenStore(records: Records, vault: Vault, settings: 
         code: vault.open(sealed, purpose),
         expires: Math.floor(Number(expires_at) / 1000),
       }));
-    },
-
-    /** Removes a batch of expired tokens; true when there may be more. */
-    async sweep(nowMs: number): Promise<boolean> {
-      const old = table().select('id').where('expires_at', '<', nowMs).orderBy('expires_at').limit(maxSweptRows);
-      const { numDeletedRows } = await records.db.deleteFrom('oauth_tokens').where('id', 'in', old).executeTakeFirst();
-      return numDeletedRows >= maxSweptRows;
     },
   };
 }

@@ -48,12 +48,10 @@ const sortOrders = {
   state: ['state', 'id'],
 } as const;
 
-export function createPolicyStore(
-  records: Records,
-  findApis: FindApis,
-  checkObjectLimit: CheckObjectLimit = noObjectLimit,
-) {
-  const policies = createCollection<'policies', StoredPolicy>(
+type PolicyCollection = ReturnType<typeof createPolicyCollection>;
+
+const createPolicyCollection = (records: Records) =>
+  createCollection<'policies', StoredPolicy>(
     records,
     'policies',
     it => ({
@@ -69,69 +67,23 @@ export function createPolicyStore(
     problem.exists,
   );
 
-  /** Ids and name must be unique: keys name a policy by either id. */
-  async function refuseTaken({ _id, id, org_id, name }: StoredPolicy, ownId?: string): Promise<void> {
-    const others = await records.db
-      .selectFrom('policies')
-      .select(['id', 'policy_id', 'name'])
-      .where('org_id', '=', org_id)
-      .where(it => it.or([it('policy_id', 'in', [id, _id]), it('id', 'in', [id, _id]), it('name', '=', name)]))
-      .execute();
-    for (const other of others.filter(it => it.id !== ownId)) {
-      if (other.name === name) throw problem.name_exists({ detail: { name } });
-      throw problem.id_exists({ detail: { id: [other.id, other.policy_id].includes(id) ? id : _id } });
-    }
-  }
+export function createPolicyStore(
+  records: Records,
+  findApis: FindApis,
+  checkObjectLimit: CheckObjectLimit = noObjectLimit,
+) {
+  const policies = createPolicyCollection(records);
+  const writes = createPolicyWrites(records, policies, findApis, checkObjectLimit);
+  return { ...createPolicyReads(records, policies), ...writes };
+}
 
-  /** Derives auth_type(s) from the APIs of the policy; without a known API the sent value stays. */
-  async function withAuthTypes(policy: StoredPolicy): Promise<StoredPolicy> {
-    const apis = await findApis(policy.org_id, Object.keys(rightsOf(policy)));
-    const types = [...new Set([...apis.values()].map(api => api.authType))];
-    if (types.length === 0) return { ...policy, auth_type: policy.auth_type || 'other' };
-    const [only = 'other'] = types;
-    const agreed = types.length === 1 && only !== 'other';
-    return { ...policy, auth_type: agreed ? only : 'other', auth_types: agreed ? [only] : [] };
-  }
+const findPolicy = async (policies: PolicyCollection, orgId: string, id: string) =>
+  (await policies.find({ org_id: orgId, policy_id: id })) ?? (await policies.find({ org_id: orgId, id }));
 
-  async function indexApis(policy: StoredPolicy): Promise<void> {
-    await records.db.deleteFrom('policy_apis').where('policy', '=', policy._id).execute();
-    const rows = Object.keys(rightsOf(policy))
-      .filter(Boolean)
-      .map(apiId => ({ org_id: policy.org_id, api_id: apiId, policy: policy._id }));
-    for (let at = 0; at < rows.length; at += maxRowsPerInsert)
-      await records.db
-        .insertInto('policy_apis')
-        .values(rows.slice(at, at + maxRowsPerInsert))
-        .execute();
-  }
-
-  /** Marks both ids as changed: keys name a policy by either. */
-  function markChanged(...changed: readonly StoredPolicy[]): void {
-    for (const { org_id, id, _id } of changed)
-      for (const name of [id, _id]) records.markChanged('policies', policyChangeName(org_id, name));
-  }
-
-  async function replace(policy: StoredPolicy): Promise<StoredPolicy> {
-    const next = await withAuthTypes(policy);
-    await policies.replace({ id: next._id }, next);
-    await indexApis(next);
-    markChanged(next);
-    return next;
-  }
-
-  const listGranting = (orgId: string, apiId: string) =>
-    policies.all({
-      where: { org_id: orgId },
-      filter: query => query.where(grantsAny(orgId, [apiId])),
-      order: newestFirst,
-    });
-
-  const get = async (orgId: string, id: string) =>
-    (await policies.find({ org_id: orgId, policy_id: id })) ?? (await policies.find({ org_id: orgId, id }));
-
+function createPolicyReads(records: Records, policies: PolicyCollection) {
   return {
     /** By either of its ids. */
-    get,
+    get: (orgId: string, id: string) => findPolicy(policies, orgId, id),
 
     /** Policies with this id in all organisations: for the operator only. */
     findInAllOrganisations: (id: string) =>
@@ -167,15 +119,24 @@ export function createPolicyStore(
     /** The page query, for tests that assert index use. */
     searchQuery: (orgId: string, { sort, ...filters }: PolicySearch) =>
       policies.listing(buildSearch(orgId, filters, sort ? sortOrders[sort] : newestFirst)),
+  };
+}
 
+function createPolicyWrites(
+  records: Records,
+  policies: PolicyCollection,
+  findApis: FindApis,
+  checkObjectLimit: CheckObjectLimit,
+) {
+  return {
     async insert(policy: StoredPolicy): Promise<StoredPolicy> {
       return records.write(async () => {
-        await refuseTaken(policy);
+        await refuseTaken(records, policy);
         await checkObjectLimit(policy.org_id, orgId => policies.count({ org_id: orgId }));
-        const next = await withAuthTypes(policy);
+        const next = await withAuthTypes(findApis, policy);
         await policies.insert(next);
-        await indexApis(next);
-        markChanged(next);
+        await indexApis(records, next);
+        markChanged(records, next);
         return next;
       });
     },
@@ -183,32 +144,53 @@ export function createPolicyStore(
     /** Read-modify-write in one transaction. */
     async change(orgId: string, id: string, change: (policy: StoredPolicy) => StoredPolicy) {
       return records.write(async () => {
-        const existing = await get(orgId, id);
+        const existing = await findPolicy(policies, orgId, id);
         if (!existing) return undefined;
         const next = await policies.change({ id: existing._id }, async policy => {
-          const changed = await withAuthTypes(change(policy));
-          await refuseTaken(changed, changed._id);
+          const changed = await withAuthTypes(findApis, change(policy));
+          await refuseTaken(records, changed, changed._id);
           return changed;
         });
         if (!next) return undefined;
-        await indexApis(next);
-        markChanged(existing, next);
+        await indexApis(records, next);
+        markChanged(records, existing, next);
         return next;
       });
     },
 
     async remove(orgId: string, id: string): Promise<boolean> {
       return records.write(async () => {
-        const existing = await get(orgId, id);
+        const existing = await findPolicy(policies, orgId, id);
         if (!existing) return false;
         // Lock order: the policy row first, as in `change`; another order could deadlock.
         if (!(await policies.remove({ id: existing._id }))) return false;
         await records.db.deleteFrom('policy_apis').where('policy', '=', existing._id).execute();
-        markChanged(existing);
+        markChanged(records, existing);
         return true;
       });
     },
 
+    ...createGrantWrites(records, policies, findApis),
+  };
+}
+
+/** Rights of policies that follow their APIs. */
+function createGrantWrites(records: Records, policies: PolicyCollection, findApis: FindApis) {
+  async function replace(policy: StoredPolicy): Promise<void> {
+    const next = await withAuthTypes(findApis, policy);
+    await policies.replace({ id: next._id }, next);
+    await indexApis(records, next);
+    markChanged(records, next);
+  }
+
+  const listGranting = (orgId: string, apiId: string) =>
+    policies.all({
+      where: { org_id: orgId },
+      filter: query => query.where(grantsAny(orgId, [apiId])),
+      order: newestFirst,
+    });
+
+  return {
     /**
      * Removes a deleted API from all rights. A policy keeps its last right: without any it would no longer define
      * what its keys may call.
@@ -229,6 +211,48 @@ export function createPolicyStore(
       });
     },
   };
+}
+
+/** Ids and name must be unique: keys name a policy by either id. */
+async function refuseTaken(records: Records, { _id, id, org_id, name }: StoredPolicy, ownId?: string): Promise<void> {
+  const others = await records.db
+    .selectFrom('policies')
+    .select(['id', 'policy_id', 'name'])
+    .where('org_id', '=', org_id)
+    .where(it => it.or([it('policy_id', 'in', [id, _id]), it('id', 'in', [id, _id]), it('name', '=', name)]))
+    .execute();
+  for (const other of others.filter(it => it.id !== ownId)) {
+    if (other.name === name) throw problem.name_exists({ detail: { name } });
+    throw problem.id_exists({ detail: { id: [other.id, other.policy_id].includes(id) ? id : _id } });
+  }
+}
+
+/** Derives auth_type(s) from the APIs of the policy; without a known API the sent value stays. */
+async function withAuthTypes(findApis: FindApis, policy: StoredPolicy): Promise<StoredPolicy> {
+  const apis = await findApis(policy.org_id, Object.keys(rightsOf(policy)));
+  const types = [...new Set([...apis.values()].map(api => api.authType))];
+  if (types.length === 0) return { ...policy, auth_type: policy.auth_type || 'other' };
+  const [only = 'other'] = types;
+  const agreed = types.length === 1 && only !== 'other';
+  return { ...policy, auth_type: agreed ? only : 'other', auth_types: agreed ? [only] : [] };
+}
+
+async function indexApis(records: Records, policy: StoredPolicy): Promise<void> {
+  await records.db.deleteFrom('policy_apis').where('policy', '=', policy._id).execute();
+  const rows = Object.keys(rightsOf(policy))
+    .filter(Boolean)
+    .map(apiId => ({ org_id: policy.org_id, api_id: apiId, policy: policy._id }));
+  for (let at = 0; at < rows.length; at += maxRowsPerInsert)
+    await records.db
+      .insertInto('policy_apis')
+      .values(rows.slice(at, at + maxRowsPerInsert))
+      .execute();
+}
+
+/** Marks both ids as changed: keys name a policy by either. */
+function markChanged(records: Records, ...changed: readonly StoredPolicy[]): void {
+  for (const { org_id, id, _id } of changed)
+    for (const name of [id, _id]) records.markChanged('policies', policyChangeName(org_id, name));
 }
 
 const grantsAny = (orgId: string, apiIds: readonly string[]): Expression<SqlBool> =>

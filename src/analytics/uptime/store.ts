@@ -51,115 +51,6 @@ const upsertColumns = {
 
 /** Results of uptime checks. */
 export function createUptimeStore(records: Records) {
-  const isUnexpired = (now: number) => sql<boolean>`(expires_at = 0 or expires_at > ${now})`;
-
-  function selectHosts({ orgId, from, to, now, apiId, hiddenApis }: UptimeQuery) {
-    const query = records.db
-      .selectFrom('uptime_hours')
-      .where('org_id', '=', orgId)
-      .where('hour', '>=', from - (from % hourMs))
-      .where('hour', '<=', to)
-      .where(isUnexpired(now))
-      .groupBy(['api_id', 'host'])
-      .select(['api_id', 'host']);
-    const visible = hiddenApis && hiddenApis.length > 0 ? query.where('api_id', 'not in', hiddenApis) : query;
-    return apiId === undefined ? visible : visible.where('api_id', '=', apiId);
-  }
-
-  /** Joins the row of the last hour: it holds the newest result. */
-  const buildListing = (uptimeQuery: UptimeQuery) =>
-    records.db
-      .selectFrom(
-        selectHosts(uptimeQuery)
-          .select(sums.map(name => castToBigint(sql`sum(${sql.ref(name)})`).as(name)))
-          .select([castToBigint(sql`min(first_at)`).as('first_at'), castToBigint(sql`max(hour)`).as('last_hour')])
-          .as('seen'),
-      )
-      .innerJoin('uptime_hours as last', join =>
-        join
-          .on('last.org_id', '=', uptimeQuery.orgId)
-          .onRef('last.api_id', '=', 'seen.api_id')
-          .onRef('last.host', '=', 'seen.host')
-          .onRef('last.hour', '=', 'seen.last_hour'),
-      )
-      .select(['seen.api_id', 'seen.host', 'seen.first_at', ...sums.map(name => `seen.${name}` as const)])
-      .select([
-        'last.api_name',
-        'last.last_at',
-        'last.up',
-        'last.url',
-        'last.status',
-        'last.latency_ms',
-        'last.failure',
-      ])
-      .orderBy('seen.api_id')
-      .orderBy('seen.host');
-
-  async function findChanges({ orgId, to, now }: UptimeQuery, hosts: ReturnType<typeof selectHosts>) {
-    const numbered = records.db
-      .selectFrom('uptime_changes')
-      .selectAll()
-      .select(sql<number>`row_number() over (partition by api_id, host order by at desc, id desc)`.as('place'))
-      .where('org_id', '=', orgId)
-      .where('at', '<=', to)
-      .where(isUnexpired(now))
-      .where(sql<boolean>`(api_id, host) in (${hosts})`);
-    const rows = await records.db
-      .selectFrom(numbered.as('numbered'))
-      .selectAll()
-      .where('place', '<=', maxChangesPerHost)
-      .orderBy('place')
-      .execute();
-    return Map.groupBy(rows, ({ api_id, host }) => `${api_id}\n${host}`);
-  }
-
-  /** Inserted only if the state differs from the last stored one: a restarted process does not know that one. */
-  async function addChange(change: UptimeChange): Promise<void> {
-    const last = await records.db
-      .selectFrom('uptime_changes')
-      .select('up')
-      .where('org_id', '=', change.org_id)
-      .where('api_id', '=', change.api_id)
-      .where('host', '=', change.host)
-      .orderBy('at', 'desc')
-      .orderBy('id', 'desc')
-      .limit(1)
-      .executeTakeFirst();
-    if (last?.up !== change.up) await records.db.insertInto('uptime_changes').values(change).execute();
-  }
-
-  async function pruneHours(before: number, now: number, maxRows: number): Promise<number> {
-    const some = records.db.selectFrom('uptime_hours').select(['org_id', 'api_id', 'host', 'hour']).limit(maxRows);
-    let removed = 0;
-    for (const keys of [
-      some.where('hour', '<', before - hourMs),
-      some.where('expires_at', '>', 0).where('expires_at', '<=', now),
-    ]) {
-      const { numDeletedRows } = await records.db
-        .deleteFrom('uptime_hours')
-        .where(sql<boolean>`(org_id, api_id, host, hour) in (${keys})`)
-        .executeTakeFirst();
-      removed += Number(numDeletedRows);
-    }
-    return removed;
-  }
-
-  async function pruneChanges(before: number, now: number, maxRows: number): Promise<number> {
-    const some = records.db.selectFrom('uptime_changes').select('id').limit(maxRows);
-    let removed = 0;
-    for (const keys of [
-      some.where('at', '<', before),
-      some.where('expires_at', '>', 0).where('expires_at', '<=', now),
-    ]) {
-      const { numDeletedRows } = await records.db
-        .deleteFrom('uptime_changes')
-        .where('id', 'in', keys)
-        .executeTakeFirst();
-      removed += Number(numDeletedRows);
-    }
-    return removed;
-  }
-
   return {
     async add({ hours, changes }: UptimeRows): Promise<void> {
       for (let at = 0; at < hours.length; at += maxRowsPerInsert)
@@ -168,25 +59,120 @@ export function createUptimeStore(records: Records) {
           .values(hours.slice(at, at + maxRowsPerInsert))
           .onConflict(conflict => conflict.columns(['org_id', 'api_id', 'host', 'hour']).doUpdateSet(upsertColumns))
           .execute();
-      for (const change of changes) await addChange(change);
+      for (const change of changes) await addChange(records, change);
     },
     async page(uptimeQuery: UptimeQuery, { page, size }: PageRequest): Promise<Page<HostRecord>> {
       const counted = await records.db
-        .selectFrom(selectHosts(uptimeQuery).as('seen'))
+        .selectFrom(selectHosts(records, uptimeQuery).as('seen'))
         .select(sql<number>`count(*)`.as('total'))
         .executeTakeFirstOrThrow();
       const total = Number(counted.total);
       const everything = page < 1;
       if (everything && total > maxListedHosts) throw problem.too_many({ detail: { maxItems: maxListedHosts } });
       const [limit, offset] = everything ? [maxListedHosts, 0] : [size, (page - 1) * size];
-      const rows = await buildListing(uptimeQuery).limit(limit).offset(offset).execute();
-      const hosts = selectHosts(uptimeQuery).orderBy('api_id').orderBy('host').limit(limit).offset(offset);
-      const changes = await findChanges(uptimeQuery, hosts);
+      const rows = await buildListing(records, uptimeQuery).limit(limit).offset(offset).execute();
+      const hosts = selectHosts(records, uptimeQuery).orderBy('api_id').orderBy('host').limit(limit).offset(offset);
+      const changes = await findChanges(records, uptimeQuery, hosts);
       const items = rows.map(row => ({ ...row, changes: changes.get(`${row.api_id}\n${row.host}`) ?? [] }));
       return { items, pages: everything ? 1 : Math.max(1, Math.ceil(total / size)), total };
     },
     /** Removes up to `maxRows` expired rows of each kind; returns how many. */
     prune: async (before: number, now: number, maxRows: number): Promise<number> =>
-      (await pruneHours(before, now, maxRows)) + (await pruneChanges(before, now, maxRows)),
+      (await pruneHours(records, before, now, maxRows)) + (await pruneChanges(records, before, now, maxRows)),
   };
+}
+
+const isUnexpired = (now: number) => sql<boolean>`(expires_at = 0 or expires_at > ${now})`;
+
+function selectHosts(records: Records, { orgId, from, to, now, apiId, hiddenApis }: UptimeQuery) {
+  const query = records.db
+    .selectFrom('uptime_hours')
+    .where('org_id', '=', orgId)
+    .where('hour', '>=', from - (from % hourMs))
+    .where('hour', '<=', to)
+    .where(isUnexpired(now))
+    .groupBy(['api_id', 'host'])
+    .select(['api_id', 'host']);
+  const visible = hiddenApis && hiddenApis.length > 0 ? query.where('api_id', 'not in', hiddenApis) : query;
+  return apiId === undefined ? visible : visible.where('api_id', '=', apiId);
+}
+
+/** Joins the row of the last hour: it holds the newest result. */
+const buildListing = (records: Records, uptimeQuery: UptimeQuery) =>
+  records.db
+    .selectFrom(
+      selectHosts(records, uptimeQuery)
+        .select(sums.map(name => castToBigint(sql`sum(${sql.ref(name)})`).as(name)))
+        .select([castToBigint(sql`min(first_at)`).as('first_at'), castToBigint(sql`max(hour)`).as('last_hour')])
+        .as('seen'),
+    )
+    .innerJoin('uptime_hours as last', join =>
+      join
+        .on('last.org_id', '=', uptimeQuery.orgId)
+        .onRef('last.api_id', '=', 'seen.api_id')
+        .onRef('last.host', '=', 'seen.host')
+        .onRef('last.hour', '=', 'seen.last_hour'),
+    )
+    .select(['seen.api_id', 'seen.host', 'seen.first_at', ...sums.map(name => `seen.${name}` as const)])
+    .select(['last.api_name', 'last.last_at', 'last.up', 'last.url', 'last.status', 'last.latency_ms', 'last.failure'])
+    .orderBy('seen.api_id')
+    .orderBy('seen.host');
+
+async function findChanges(records: Records, { orgId, to, now }: UptimeQuery, hosts: ReturnType<typeof selectHosts>) {
+  const numbered = records.db
+    .selectFrom('uptime_changes')
+    .selectAll()
+    .select(sql<number>`row_number() over (partition by api_id, host order by at desc, id desc)`.as('place'))
+    .where('org_id', '=', orgId)
+    .where('at', '<=', to)
+    .where(isUnexpired(now))
+    .where(sql<boolean>`(api_id, host) in (${hosts})`);
+  const rows = await records.db
+    .selectFrom(numbered.as('numbered'))
+    .selectAll()
+    .where('place', '<=', maxChangesPerHost)
+    .orderBy('place')
+    .execute();
+  return Map.groupBy(rows, ({ api_id, host }) => `${api_id}\n${host}`);
+}
+
+/** Inserted only if the state differs from the last stored one: a restarted process does not know that one. */
+async function addChange(records: Records, change: UptimeChange): Promise<void> {
+  const last = await records.db
+    .selectFrom('uptime_changes')
+    .select('up')
+    .where('org_id', '=', change.org_id)
+    .where('api_id', '=', change.api_id)
+    .where('host', '=', change.host)
+    .orderBy('at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (last?.up !== change.up) await records.db.insertInto('uptime_changes').values(change).execute();
+}
+
+async function pruneHours(records: Records, before: number, now: number, maxRows: number): Promise<number> {
+  const some = records.db.selectFrom('uptime_hours').select(['org_id', 'api_id', 'host', 'hour']).limit(maxRows);
+  let removed = 0;
+  for (const keys of [
+    some.where('hour', '<', before - hourMs),
+    some.where('expires_at', '>', 0).where('expires_at', '<=', now),
+  ]) {
+    const { numDeletedRows } = await records.db
+      .deleteFrom('uptime_hours')
+      .where(sql<boolean>`(org_id, api_id, host, hour) in (${keys})`)
+      .executeTakeFirst();
+    removed += Number(numDeletedRows);
+  }
+  return removed;
+}
+
+async function pruneChanges(records: Records, before: number, now: number, maxRows: number): Promise<number> {
+  const some = records.db.selectFrom('uptime_changes').select('id').limit(maxRows);
+  let removed = 0;
+  for (const keys of [some.where('at', '<', before), some.where('expires_at', '>', 0).where('expires_at', '<=', now)]) {
+    const { numDeletedRows } = await records.db.deleteFrom('uptime_changes').where('id', 'in', keys).executeTakeFirst();
+    removed += Number(numDeletedRows);
+  }
+  return removed;
 }

@@ -29,35 +29,22 @@ export function createLaneStore(records: Records, holder: string) {
 
     /** Claims due lanes without a lease, the longest due first. */
     async claim(nowMs: number, leaseMs: number, maxLanes: number): Promise<Lane[]> {
-      const due = await records.db
-        .selectFrom('delivery_lanes')
-        .select(['org_id', 'hook'])
-        .where('due_at', '<=', nowMs)
-        .where('lease_until', '<=', nowMs)
-        .orderBy('due_at')
-        .limit(maxLanes)
-        .execute();
       const claimed: Lane[] = [];
-      for (const { org_id, hook } of due) {
-        const { numUpdatedRows } = await records.db
-          .updateTable('delivery_lanes')
-          .set({ lease_until: nowMs + leaseMs, holder })
-          .where('org_id', '=', org_id)
-          .where('hook', '=', hook)
-          .where('due_at', '<=', nowMs)
-          .where('lease_until', '<=', nowMs)
-          .executeTakeFirst();
-        if (numUpdatedRows > 0n) claimed.push({ orgId: org_id, hook });
+      for (const { org_id, hook } of await findDue(records, nowMs, maxLanes)) {
+        const lane = { orgId: org_id, hook };
+        if (await claimLane(records, holder, lane, nowMs, leaseMs)) claimed.push(lane);
       }
       return claimed;
     },
 
     /** False when another process has claimed the lane. */
     async renew(lane: Lane, nowMs: number, leaseMs: number): Promise<boolean> {
-      const renewed = updateOwnLane(lane)
-        .set({ lease_until: nowMs + leaseMs })
-        .where('lease_until', '>', nowMs);
-      return (await renewed.executeTakeFirst()).numUpdatedRows > 0n;
+      const lease = { lease_until: nowMs + leaseMs };
+      const { numUpdatedRows } = await updateOwnLane(lane)
+        .set(lease)
+        .where('lease_until', '>', nowMs)
+        .executeTakeFirst();
+      return numUpdatedRows > 0n;
     },
 
     /** Ends the lease; the lane is due again at `dueAtMs`. */
@@ -70,15 +57,7 @@ export function createLaneStore(records: Records, holder: string) {
       await records.write(async () => {
         // The locked row makes a concurrent `add` wait and reopen the lane.
         await updateOwnLane(lane).set({ lease_until: 0 }).execute();
-        const more = await records.db
-          .selectFrom('deliveries')
-          .select('id')
-          .where('org_id', '=', lane.orgId)
-          .where('hook', '=', lane.hook)
-          .where(sql<boolean>`state = 'waiting'`)
-          .limit(1)
-          .executeTakeFirst();
-        if (more) return;
+        if (await hasWaiting(records, lane)) return;
         await records.db
           .deleteFrom('delivery_lanes')
           .where('org_id', '=', lane.orgId)
@@ -88,4 +67,46 @@ export function createLaneStore(records: Records, holder: string) {
       });
     },
   };
+}
+
+/** Due lanes without a lease, the longest due first. */
+const findDue = (records: Records, nowMs: number, maxLanes: number) =>
+  records.db
+    .selectFrom('delivery_lanes')
+    .select(['org_id', 'hook'])
+    .where('due_at', '<=', nowMs)
+    .where('lease_until', '<=', nowMs)
+    .orderBy('due_at')
+    .limit(maxLanes)
+    .execute();
+
+/** Compare-and-set: false when another process was first. */
+async function claimLane(
+  records: Records,
+  holder: string,
+  { orgId, hook }: Lane,
+  nowMs: number,
+  leaseMs: number,
+): Promise<boolean> {
+  const { numUpdatedRows } = await records.db
+    .updateTable('delivery_lanes')
+    .set({ lease_until: nowMs + leaseMs, holder })
+    .where('org_id', '=', orgId)
+    .where('hook', '=', hook)
+    .where('due_at', '<=', nowMs)
+    .where('lease_until', '<=', nowMs)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+async function hasWaiting(records: Records, { orgId, hook }: Lane): Promise<boolean> {
+  const delivery = await records.db
+    .selectFrom('deliveries')
+    .select('id')
+    .where('org_id', '=', orgId)
+    .where('hook', '=', hook)
+    .where(sql<boolean>`state = 'waiting'`)
+    .limit(1)
+    .executeTakeFirst();
+  return delivery !== undefined;
 }

@@ -47,44 +47,18 @@ type DeliveryQuery<O> = SelectQueryBuilder<Tables, 'deliveries', O>;
 const isWaiting = sql<boolean>`state = 'waiting'`;
 
 /** Queue and history of webhook deliveries; `lane-store.ts` leases the queue by hook. */
-export function createDeliveryStore(records: Records) {
-  const rows = () => records.db.selectFrom('deliveries');
+export const createDeliveryStore = (records: Records) => ({
+  ...createDeliveryQueue(records),
+  ...createDeliveryHistory(records),
+});
 
-  function applyFilter<O>(query: DeliveryQuery<O>, filter: DeliveryFilter): DeliveryQuery<O> {
-    let narrowed = query.where('org_id', '=', filter.orgId);
-    if (filter.hook !== undefined) narrowed = narrowed.where('hook', '=', filter.hook);
-    if (filter.apiId !== undefined) narrowed = narrowed.where('api_id', '=', filter.apiId);
-    if (filter.event !== undefined) narrowed = narrowed.where('event', '=', filter.event);
-    if (filter.state !== undefined) narrowed = narrowed.where('state', '=', filter.state);
-    return narrowed;
-  }
+const selectDeliveries = (records: Records) => records.db.selectFrom('deliveries');
 
-  async function countWaiting(orgId: string): Promise<number> {
-    const counted = rows().select(sql<number>`count(*)`.as('total')).where('org_id', '=', orgId).where(isWaiting);
-    return Number((await counted.executeTakeFirstOrThrow()).total);
-  }
-
-  async function findOne(query: DeliveryQuery<unknown>): Promise<Delivery | undefined> {
-    const row = await query.selectAll().limit(1).executeTakeFirst();
-    return row && toDelivery(row as Row);
-  }
-
-  /** Claims a deduplication key: true for the first of concurrent callers until it expires. */
-  async function claimKey(key: string, nowMs: number, until: number): Promise<boolean> {
-    const { numInsertedOrUpdatedRows } = await records.db
-      .insertInto('delivery_marks')
-      .values({ mark: key, until })
-      .onConflict(it => it.column('mark').doUpdateSet({ until }).where('delivery_marks.until', '<=', nowMs))
-      .executeTakeFirst();
-    return (numInsertedOrUpdatedRows ?? 0n) > 0n;
-  }
-
-  const listOrganisationIds = async () =>
-    (await rows().select('org_id').distinct().execute()).map(({ org_id }) => org_id);
-
+function createDeliveryQueue(records: Records) {
   return {
-    claimKey,
-    countWaiting,
+    /** Claims a deduplication key: true for the first of concurrent callers until it expires. */
+    claimKey: (key: string, nowMs: number, until: number) => claimKey(records, key, nowMs, until),
+    countWaiting: (orgId: string) => countWaiting(records, orgId),
 
     /** Adds deliveries of any number of organisations; returns the added ones, and how many a full queue rejected. */
     async add(
@@ -93,21 +67,7 @@ export function createDeliveryStore(records: Records) {
       maxWaiting: number,
     ): Promise<{ added: NewDelivery[]; dropped: number }> {
       return records.write(async () => {
-        const freeSlots = new Map<string, number>();
-        const added: NewDelivery[] = [];
-        let dropped = 0;
-        for (const it of newDeliveries) {
-          const free = freeSlots.get(it.orgId) ?? maxWaiting - (await countWaiting(it.orgId));
-          freeSlots.set(it.orgId, free);
-          if (free <= 0) dropped++;
-          else if (
-            it.deduplicationKey === '' ||
-            (await claimKey(it.deduplicationKey, nowMs, nowMs + it.deduplicationMs))
-          ) {
-            freeSlots.set(it.orgId, free - 1);
-            added.push(it);
-          }
-        }
+        const { added, dropped } = await takeDeliveries(records, newDeliveries, nowMs, maxWaiting);
         // The lane is locked while ids are assigned: no other process can get lower ids and commit later.
         await openLanes(
           records,
@@ -121,7 +81,9 @@ export function createDeliveryStore(records: Records) {
 
     /** Next waiting delivery of a hook. */
     next: (orgId: string, hook: string) =>
-      findOne(rows().where('org_id', '=', orgId).where('hook', '=', hook).where(isWaiting).orderBy('id')),
+      findOne(
+        selectDeliveries(records).where('org_id', '=', orgId).where('hook', '=', hook).where(isWaiting).orderBy('id'),
+      ),
 
     async recordAttempt(delivery: Delivery, { log, ...result }: AttemptResult, nowMs: number): Promise<void> {
       await records.db
@@ -129,21 +91,6 @@ export function createDeliveryStore(records: Records) {
         .set({ ...result, updated_at: nowMs, body: JSON.stringify({ ...toBody(delivery), log }) })
         .where('id', '=', delivery.id)
         .execute();
-    },
-
-    get: (orgId: string, id: string) => findOne(rows().where('org_id', '=', orgId).where('public_id', '=', id)),
-
-    async page(filter: DeliveryFilter, { page, size }: PageRequest): Promise<Page<Delivery>> {
-      const counted = applyFilter(rows().select(sql<number>`count(*)`.as('total')), filter);
-      const total = Number((await counted.executeTakeFirstOrThrow()).total);
-      const isUnpaged = page < 1;
-      const found = await applyFilter(rows().selectAll(), filter)
-        .orderBy('id', 'desc')
-        .limit(isUnpaged ? maxListItems : size)
-        .offset(isUnpaged ? 0 : (page - 1) * size)
-        .execute();
-      const items = found.map(row => toDelivery(row as Row));
-      return { items, total, pages: isUnpaged ? 1 : Math.max(1, Math.ceil(total / size)) };
     },
 
     /** Requeues dead deliveries with a fresh attempt count: one, or all of a hook. Returns how many. */
@@ -165,6 +112,29 @@ export function createDeliveryStore(records: Records) {
         return lanes.length;
       });
     },
+  };
+}
+
+function createDeliveryHistory(records: Records) {
+  const rows = () => selectDeliveries(records);
+  const listOrganisationIds = async () =>
+    (await rows().select('org_id').distinct().execute()).map(({ org_id }) => org_id);
+
+  return {
+    get: (orgId: string, id: string) => findOne(rows().where('org_id', '=', orgId).where('public_id', '=', id)),
+
+    async page(filter: DeliveryFilter, { page, size }: PageRequest): Promise<Page<Delivery>> {
+      const counted = applyFilter(rows().select(sql<number>`count(*)`.as('total')), filter);
+      const total = Number((await counted.executeTakeFirstOrThrow()).total);
+      const isUnpaged = page < 1;
+      const found = await applyFilter(rows().selectAll(), filter)
+        .orderBy('id', 'desc')
+        .limit(isUnpaged ? maxListItems : size)
+        .offset(isUnpaged ? 0 : (page - 1) * size)
+        .execute();
+      const items = found.map(row => toDelivery(row as Row));
+      return { items, total, pages: isUnpaged ? 1 : Math.max(1, Math.ceil(total / size)) };
+    },
 
     /** Deletes a batch of finished deliveries that are too old, or beyond an organisation's bound. Returns how many. */
     async prune(beforeMs: number, keep: number, nowMs: number, orgIds?: Iterable<string>): Promise<number> {
@@ -178,6 +148,62 @@ export function createDeliveryStore(records: Records) {
       return removed;
     },
   };
+}
+
+function applyFilter<O>(query: DeliveryQuery<O>, filter: DeliveryFilter): DeliveryQuery<O> {
+  let narrowed = query.where('org_id', '=', filter.orgId);
+  if (filter.hook !== undefined) narrowed = narrowed.where('hook', '=', filter.hook);
+  if (filter.apiId !== undefined) narrowed = narrowed.where('api_id', '=', filter.apiId);
+  if (filter.event !== undefined) narrowed = narrowed.where('event', '=', filter.event);
+  if (filter.state !== undefined) narrowed = narrowed.where('state', '=', filter.state);
+  return narrowed;
+}
+
+async function countWaiting(records: Records, orgId: string): Promise<number> {
+  const counted = selectDeliveries(records)
+    .select(sql<number>`count(*)`.as('total'))
+    .where('org_id', '=', orgId)
+    .where(isWaiting);
+  return Number((await counted.executeTakeFirstOrThrow()).total);
+}
+
+async function findOne(query: DeliveryQuery<unknown>): Promise<Delivery | undefined> {
+  const row = await query.selectAll().limit(1).executeTakeFirst();
+  return row && toDelivery(row as Row);
+}
+
+async function claimKey(records: Records, key: string, nowMs: number, until: number): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await records.db
+    .insertInto('delivery_marks')
+    .values({ mark: key, until })
+    .onConflict(it => it.column('mark').doUpdateSet({ until }).where('delivery_marks.until', '<=', nowMs))
+    .executeTakeFirst();
+  return (numInsertedOrUpdatedRows ?? 0n) > 0n;
+}
+
+/** Takes deliveries while the queue of their organisation has room, and skips those in cooldown. */
+async function takeDeliveries(
+  records: Records,
+  newDeliveries: readonly NewDelivery[],
+  nowMs: number,
+  maxWaiting: number,
+): Promise<{ added: NewDelivery[]; dropped: number }> {
+  const freeSlots = new Map<string, number>();
+  const added: NewDelivery[] = [];
+  let dropped = 0;
+  for (const it of newDeliveries) {
+    const free = freeSlots.get(it.orgId) ?? maxWaiting - (await countWaiting(records, it.orgId));
+    freeSlots.set(it.orgId, free);
+    if (free <= 0) dropped++;
+    else if (
+      it.deduplicationKey === '' ||
+      (await claimKey(records, it.deduplicationKey, nowMs, nowMs + it.deduplicationMs))
+    ) {
+      freeSlots.set(it.orgId, free - 1);
+      added.push(it);
+    }
+  }
+  return { added, dropped };
 }
 
 async function deleteRows(records: Records, ids: DeliveryQuery<{ id: number }>): Promise<number> {
