@@ -21,94 +21,113 @@ type ListExit = undefined | 'break' | 'continue';
 const noInput = Symbol('nothing before');
 
 export function renderTemplate(rendering: Rendering, data: unknown): string {
-  const { definitions, budget, escape: escaping, context: about } = rendering;
-  const out: string[] = [];
+  return new TemplateRun(rendering).render(data);
+}
 
-  function callTemplate(name: string, dot: unknown): void {
-    const { body, slots } = definitions.get(name)!;
-    const variables: Variables = new Array(slots);
-    variables[0] = dot;
-    budget.enterCall();
-    renderList(body, dot, variables);
-    budget.leaveCall();
+/** One rendering of a template: a tree walk that writes to one output. */
+class TemplateRun {
+  readonly #rendering: Rendering;
+  readonly #budget: TemplateBudget;
+  readonly #out: string[] = [];
+
+  constructor(rendering: Rendering) {
+    this.#rendering = rendering;
+    this.#budget = rendering.budget;
   }
 
-  function renderList(list: NodeList, dot: unknown, variables: Variables): ListExit {
-    budget.enterNode();
+  render(data: unknown): string {
+    this.#callTemplate('', data);
+    return this.#out.join('');
+  }
+
+  #callTemplate(name: string, dot: unknown): void {
+    const { body, slots } = this.#rendering.definitions.get(name)!;
+    const variables: Variables = new Array(slots);
+    variables[0] = dot;
+    this.#budget.enterCall();
+    this.#renderList(body, dot, variables);
+    this.#budget.leaveCall();
+  }
+
+  #renderList(list: NodeList, dot: unknown, variables: Variables): ListExit {
+    this.#budget.enterNode();
     let left: ListExit;
-    for (let at = 0; at < list.length && left === undefined; at++) left = renderNode(list[at]!, dot, variables);
-    budget.leaveNode();
+    for (let at = 0; at < list.length && left === undefined; at++) left = this.#renderNode(list[at]!, dot, variables);
+    this.#budget.leaveNode();
     return left;
   }
 
-  function renderNode(node: TemplateNode, dot: unknown, variables: Variables): ListExit {
-    budget.spend(1);
+  #renderNode(node: TemplateNode, dot: unknown, variables: Variables): ListExit {
+    this.#budget.spend(1);
     switch (node.kind) {
       case 'text':
-        return write(node.text, node.bytes);
+        return this.#write(node.text, node.bytes);
       case 'filled': {
-        const text = node.substitute(about);
-        return write(text, Buffer.byteLength(text));
+        const text = node.substitute(this.#rendering.context);
+        return this.#write(text, Buffer.byteLength(text));
       }
       case 'action': {
-        const value = evaluateAndAssign(node.pipe, dot, variables);
-        return node.pipe.slots.length > 0 ? undefined : print(value);
+        const value = this.#evaluateAndAssign(node.pipe, dot, variables);
+        return node.pipe.slots.length > 0 ? undefined : this.#print(value);
       }
       case 'if':
       case 'with': {
-        const value = evaluateAndAssign(node.pipe, dot, variables);
-        if (isTrue(value)) return renderList(node.body, node.kind === 'with' ? value : dot, variables);
-        return node.otherwise && renderList(node.otherwise, dot, variables);
+        const value = this.#evaluateAndAssign(node.pipe, dot, variables);
+        if (isTrue(value)) return this.#renderList(node.body, node.kind === 'with' ? value : dot, variables);
+        return node.otherwise && this.#renderList(node.otherwise, dot, variables);
       }
       case 'range':
-        return renderRange(node, dot, variables);
+        return this.#renderRange(node, dot, variables);
       case 'template':
-        return callTemplate(node.name, node.pipe && evaluateAndAssign(node.pipe, dot, variables)) as undefined;
+        return this.#callTemplate(
+          node.name,
+          node.pipe && this.#evaluateAndAssign(node.pipe, dot, variables),
+        ) as undefined;
       default:
         return node.kind;
     }
   }
 
-  function renderRange(node: Extract<TemplateNode, { kind: 'range' }>, dot: unknown, variables: Variables): ListExit {
-    const value = evaluatePipe(node.pipe, dot, variables);
+  #renderRange(node: Extract<TemplateNode, { kind: 'range' }>, dot: unknown, variables: Variables): ListExit {
+    const value = this.#evaluatePipe(node.pipe, dot, variables);
     const { slots, line } = node.pipe;
     let count = 0;
     /** Renders one iteration; false after `break`. */
     const iterate = (index: unknown, element: unknown): boolean => {
       count++;
-      budget.spend(1);
+      this.#budget.spend(1);
       if (slots.length > 0) variables[slots.at(-1)!] = element;
       if (slots.length > 1) variables[slots[0]!] = index;
-      return renderList(node.body, element, variables) !== 'break';
+      return this.#renderList(node.body, element, variables) !== 'break';
     };
     if (Array.isArray(value)) {
       for (let at = 0; at < value.length && iterate(at, value[at]); at++);
     } else if (isMap(value)) {
-      for (const name of sortNames(value, budget)) if (!iterate(name, value[name])) break;
+      for (const name of sortNames(value, this.#budget)) if (!iterate(name, value[name])) break;
     } else if (Number.isInteger(value)) {
       for (let at = 0; at < (value as number) && iterate(at, at); at++);
     } else if (!isNil(value)) throw new TemplateError(`range can't iterate over ${typeName(value)}`, line);
-    return count === 0 && node.otherwise ? renderList(node.otherwise, dot, variables) : undefined;
+    return count === 0 && node.otherwise ? this.#renderList(node.otherwise, dot, variables) : undefined;
   }
 
-  function evaluateAndAssign(pipe: Pipe, dot: unknown, variables: Variables): unknown {
-    const value = evaluatePipe(pipe, dot, variables);
+  #evaluateAndAssign(pipe: Pipe, dot: unknown, variables: Variables): unknown {
+    const value = this.#evaluatePipe(pipe, dot, variables);
     for (const slot of pipe.slots) variables[slot] = value;
     return value;
   }
 
-  function evaluatePipe({ commands }: Pipe, dot: unknown, variables: Variables): unknown {
+  #evaluatePipe({ commands }: Pipe, dot: unknown, variables: Variables): unknown {
     let value: unknown = noInput;
     for (const command of commands)
       value =
         command.kind === 'call'
-          ? callFunction(command, value, dot, variables)
-          : evaluateOperand(command, dot, variables);
+          ? this.#callFunction(command, value, dot, variables)
+          : this.#evaluateOperand(command, dot, variables);
     return value;
   }
 
-  function evaluateOperand(given: Operand, dot: unknown, variables: Variables): unknown {
-    budget.spend(1);
+  #evaluateOperand(given: Operand, dot: unknown, variables: Variables): unknown {
+    this.#budget.spend(1);
     switch (given.kind) {
       case 'dot':
         return dot;
@@ -119,29 +138,29 @@ export function renderTemplate(rendering: Rendering, data: unknown): string {
       case 'variable':
         return getFields(variables[given.slot], given.names, given.line);
       case 'chain':
-        return getFields(evaluateOperand(given.of, dot, variables), given.names, given.line);
+        return getFields(this.#evaluateOperand(given.of, dot, variables), given.names, given.line);
       case 'call':
-        return callFunction(given, noInput, dot, variables);
+        return this.#callFunction(given, noInput, dot, variables);
       case 'pipe': {
-        budget.enterNode();
-        const value = evaluateAndAssign(given.pipe, dot, variables);
-        budget.leaveNode();
+        this.#budget.enterNode();
+        const value = this.#evaluateAndAssign(given.pipe, dot, variables);
+        this.#budget.leaveNode();
         return value;
       }
     }
   }
 
-  function callFunction(call: FunctionCall, input: unknown, dot: unknown, variables: Variables): unknown {
+  #callFunction(call: FunctionCall, input: unknown, dot: unknown, variables: Variables): unknown {
     const { name, fn, line } = call;
-    if (fn === and || fn === or) return evaluateLogical(call, input, dot, variables);
-    const args = call.args.map(arg => evaluateOperand(arg, dot, variables));
+    if (fn === and || fn === or) return this.#evaluateLogical(call, input, dot, variables);
+    const args = call.args.map(arg => this.#evaluateOperand(arg, dot, variables));
     if (input !== noInput) args.push(input);
     try {
-      budget.spend(1);
-      for (const arg of args) chargeValue(arg, budget);
-      const result = fn(args, budget);
-      if (typeof result === 'string') budget.reserveText(result.length);
-      else chargeValue(result, budget);
+      this.#budget.spend(1);
+      for (const arg of args) chargeValue(arg, this.#budget);
+      const result = fn(args, this.#budget);
+      if (typeof result === 'string') this.#budget.reserveText(result.length);
+      else chargeValue(result, this.#budget);
       return result;
     } catch (error) {
       if (error instanceof TemplateError && error.line === 0)
@@ -151,7 +170,7 @@ export function renderTemplate(rendering: Rendering, data: unknown): string {
   }
 
   /** Short-circuit evaluation of `and` and `or`. */
-  function evaluateLogical(
+  #evaluateLogical(
     { name, fn, args, line }: FunctionCall,
     input: unknown,
     dot: unknown,
@@ -161,26 +180,23 @@ export function renderTemplate(rendering: Rendering, data: unknown): string {
       throw new TemplateError(`wrong number of args for ${name}: want at least 1 got 0`, line);
     let value: unknown;
     for (const arg of args) {
-      value = evaluateOperand(arg, dot, variables);
+      value = this.#evaluateOperand(arg, dot, variables);
       if (isTrue(value) === (fn === or)) return value;
     }
     return input === noInput ? value : input;
   }
 
-  function print(value: unknown): undefined {
-    const text = isNil(value) ? '<no value>' : printValue(value, budget);
-    const shown = escaping ? escaping(text) : text;
-    write(shown, Buffer.byteLength(shown));
+  #print(value: unknown): undefined {
+    const text = isNil(value) ? '<no value>' : printValue(value, this.#budget);
+    const shown = this.#rendering.escape?.(text) ?? text;
+    this.#write(shown, Buffer.byteLength(shown));
   }
 
-  function write(text: string, bytes: number): undefined {
-    budget.chargeText(text.length);
-    budget.chargeOutput(bytes);
-    out.push(text);
+  #write(text: string, bytes: number): undefined {
+    this.#budget.chargeText(text.length);
+    this.#budget.chargeOutput(bytes);
+    this.#out.push(text);
   }
-
-  callTemplate('', data);
-  return out.join('');
 }
 
 /** Charges an argument or result by its length. */

@@ -47,109 +47,117 @@ const words: readonly [TemplateTokenKind | 'raw' | 'character', RegExp][] = [
 /** Delimiters that may follow a word directly. */
 const boundary = /[\s.,|:=()]|\}\}|$/y;
 
+/** Position in the source, and the tokens before it. */
+interface Lexer {
+  readonly source: string;
+  readonly tokens: TemplateToken[];
+  at: number;
+  line: number;
+  /** The last action ended in a trim marker: white space after it is dropped. */
+  trimsNext: boolean;
+}
+
 export function tokenizeTemplate(source: string): TemplateToken[] {
-  const tokens: TemplateToken[] = [];
-  let at = 0;
-  let line = 1;
-  let trimsNext = false;
-
-  const push = (kind: TemplateTokenKind, value: string | number | bigint = '', spaced = false) =>
-    tokens.push({ kind, value, line, spaced });
-  const advance = (to: number) => {
-    for (; at < to; at++) if (source[at] === '\n') line++;
-  };
-  const match = (pattern: RegExp): string | undefined => {
-    pattern.lastIndex = at;
-    return pattern.exec(source)?.[0];
-  };
-  const closesTrimmed = () => /^[ \t\r\n]-\}\}/.test(source.slice(at, at + 4));
-
-  function readText(): void {
-    const end = source.indexOf(left, at);
-    const to = end < 0 ? source.length : end;
-    let words = source.slice(at, to);
-    if (trimsNext) words = words.replace(/^[ \t\r\n]+/, '');
-    if (end >= 0 && /^-[ \t\r\n]/.test(source.slice(end + 2, end + 4))) words = trimTrailingSpace(words);
-    if (words !== '') push('text', words);
-    trimsNext = false;
-    advance(to);
+  const lexer: Lexer = { source, tokens: [], at: 0, line: 1, trimsNext: false };
+  while (lexer.at < source.length) {
+    readText(lexer);
+    if (lexer.at < source.length) readAction(lexer);
   }
+  push(lexer, 'end');
+  return lexer.tokens;
+}
 
-  /** Reads the end of an action; false where there is none. */
-  function readClose(): boolean {
-    const trimmed = closesTrimmed();
-    if (!trimmed && !source.startsWith(right, at)) return false;
-    push('close');
-    advance(at + (trimmed ? 4 : 2));
-    trimsNext = trimmed;
-    return true;
+function push({ tokens, line }: Lexer, kind: TemplateTokenKind, value: TemplateToken['value'] = '', spaced = false) {
+  tokens.push({ kind, value, line, spaced });
+}
+
+function advance(lexer: Lexer, to: number): void {
+  for (; lexer.at < to; lexer.at++) if (lexer.source[lexer.at] === '\n') lexer.line++;
+}
+
+function match({ source, at }: Lexer, pattern: RegExp): string | undefined {
+  pattern.lastIndex = at;
+  return pattern.exec(source)?.[0];
+}
+
+const startsWith = ({ source, at }: Lexer, text: string) => source.startsWith(text, at);
+const closesTrimmed = ({ source, at }: Lexer) => /^[ \t\r\n]-\}\}/.test(source.slice(at, at + 4));
+
+function readText(lexer: Lexer): void {
+  const { source, at } = lexer;
+  const end = source.indexOf(left, at);
+  const to = end < 0 ? source.length : end;
+  let words = source.slice(at, to);
+  if (lexer.trimsNext) words = words.replace(/^[ \t\r\n]+/, '');
+  if (end >= 0 && /^-[ \t\r\n]/.test(source.slice(end + 2, end + 4))) words = trimTrailingSpace(words);
+  if (words !== '') push(lexer, 'text', words);
+  lexer.trimsNext = false;
+  advance(lexer, to);
+}
+
+/** Reads the end of an action; false where there is none. */
+function readClose(lexer: Lexer): boolean {
+  const trimmed = closesTrimmed(lexer);
+  if (!trimmed && !startsWith(lexer, right)) return false;
+  push(lexer, 'close');
+  advance(lexer, lexer.at + (trimmed ? 4 : 2));
+  lexer.trimsNext = trimmed;
+  return true;
+}
+
+function readComment(lexer: Lexer): boolean {
+  const found = match(lexer, comment);
+  if (found === undefined) {
+    if (startsWith(lexer, '/*')) throw new TemplateError('unclosed comment', lexer.line);
+    return false;
   }
+  advance(lexer, lexer.at + found.length);
+  lexer.trimsNext = closesTrimmed(lexer);
+  if (!lexer.trimsNext && !startsWith(lexer, right))
+    throw new TemplateError('comment ends before closing delimiter', lexer.line);
+  advance(lexer, lexer.at + (lexer.trimsNext ? 4 : 2));
+  return true;
+}
 
-  function readComment(): boolean {
-    const found = match(comment);
-    if (found === undefined) {
-      if (source.startsWith('/*', at)) throw new TemplateError('unclosed comment', line);
-      return false;
+function readWord(lexer: Lexer, spaced: boolean): void {
+  const { source } = lexer;
+  for (const [kind, pattern] of words) {
+    const found = match(lexer, pattern);
+    if (found === undefined) continue;
+    const value = toTokenValue(kind, found, lexer.line);
+    const tokenKind = typeof value !== 'string' ? 'number' : kind === 'raw' ? 'string' : (kind as TemplateTokenKind);
+    push(lexer, tokenKind, value, spaced);
+    advance(lexer, lexer.at + found.length);
+    if (kind !== 'mark' && kind !== 'dot' && match(lexer, boundary) === undefined) throw createUnexpectedError(lexer);
+    return;
+  }
+  if (/["`']/.test(source[lexer.at] ?? '')) throw new TemplateError('unterminated quoted string', lexer.line);
+  throw createUnexpectedError(lexer);
+}
+
+function readAction(lexer: Lexer): void {
+  const { source, at: inside } = lexer;
+  const trims = /^-[ \t\r\n]/.test(source.slice(inside + 2, inside + 4));
+  advance(lexer, inside + (trims ? 3 : 2));
+  // A comment may follow the space after a trim marker, and must be alone in its action.
+  const behind = trims ? (match(lexer, space)?.length ?? 0) : 0;
+  if (source.startsWith('/*', lexer.at + behind)) {
+    advance(lexer, lexer.at + behind);
+    if (readComment(lexer)) return;
+  }
+  push(lexer, 'open', '', inside > 0);
+  for (;;) {
+    if (readClose(lexer)) return;
+    const gap = match(lexer, space);
+    if (gap) {
+      const last = lexer.at + gap.length - 1;
+      // The last space belongs to a trim marker.
+      advance(lexer, source.startsWith('-}}', last + 1) ? last : last + 1);
+      if (readClose(lexer)) return;
     }
-    advance(at + found.length);
-    trimsNext = closesTrimmed();
-    if (!trimsNext && !source.startsWith(right, at))
-      throw new TemplateError('comment ends before closing delimiter', line);
-    advance(at + (trimsNext ? 4 : 2));
-    return true;
+    if (lexer.at >= source.length) throw new TemplateError('unclosed action', lexer.line);
+    readWord(lexer, gap !== undefined);
   }
-
-  function readWord(spaced: boolean): void {
-    for (const [kind, pattern] of words) {
-      const found = match(pattern);
-      if (found === undefined) continue;
-      const value = toTokenValue(kind, found, line);
-      push(
-        typeof value !== 'string' ? 'number' : kind === 'raw' ? 'string' : (kind as TemplateTokenKind),
-        value,
-        spaced,
-      );
-      advance(at + found.length);
-      boundary.lastIndex = at;
-      if (kind !== 'mark' && kind !== 'dot' && !boundary.test(source)) throw createUnexpectedError(source, at, line);
-      return;
-    }
-    if (/["`']/.test(source[at] ?? '')) throw new TemplateError('unterminated quoted string', line);
-    throw createUnexpectedError(source, at, line);
-  }
-
-  function readAction(): void {
-    const trims = /^-[ \t\r\n]/.test(source.slice(at + 2, at + 4));
-    const start = at + (trims ? 3 : 2);
-    const inside = at;
-    advance(start);
-    // A comment may follow the space after a trim marker, and must be alone in its action.
-    const behind = trims ? (match(space)?.length ?? 0) : 0;
-    if (source.startsWith('/*', at + behind)) {
-      advance(at + behind);
-      if (readComment()) return;
-    }
-    push('open', '', inside > 0);
-    for (;;) {
-      if (readClose()) return;
-      const gap = match(space);
-      if (gap) {
-        const last = at + gap.length - 1;
-        // The last space belongs to a trim marker.
-        advance(source.startsWith('-}}', last + 1) ? last : last + 1);
-        if (readClose()) return;
-      }
-      if (at >= source.length) throw new TemplateError('unclosed action', line);
-      readWord(gap !== undefined);
-    }
-  }
-
-  while (at < source.length) {
-    readText();
-    if (at < source.length) readAction();
-  }
-  push('end');
-  return tokens;
 }
 
 /** Trims in linear time; a regular expression anchored at the end takes quadratic time. */
@@ -181,7 +189,7 @@ function toTokenValue(
   }
 }
 
-function createUnexpectedError(source: string, at: number, line: number): TemplateError {
+function createUnexpectedError({ source, at, line }: Lexer): TemplateError {
   const character = String.fromCodePoint(source.codePointAt(at) ?? 0);
   return new TemplateError(`unexpected ${JSON.stringify(character)} in an action`, line);
 }
