@@ -2,12 +2,13 @@ import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { every } from '#base/repeat.ts';
 import type { Settings } from '#base/settings.ts';
+import type { UsageRow } from '#storage/analytics-tables.ts';
 import type { Records } from '#storage/records.ts';
 import { type CallBatch, forEachCall } from './batch.ts';
 import type { LogEntry, LogStore } from './log-store.ts';
 import { toLogEntry } from './logged-call.ts';
 import { createUsageRollUp } from './roll-up.ts';
-import { createUptimeRollUp } from './uptime/roll-up.ts';
+import { createUptimeRollUp, type UptimeRows } from './uptime/roll-up.ts';
 import type { UptimeStore } from './uptime/store.ts';
 import { minuteMs } from './usage-rows.ts';
 import type { UsageStore } from './usage-store.ts';
@@ -33,69 +34,26 @@ const dayMs = 86_400_000;
 const uptimeRoundTimeoutMs = 60_000;
 
 /** Ingests batches of traffic threads: rolls them up and writes twice a second and on close. */
-export function startIngest({ records, usage, logs, uptime, settings, clock, log }: IngestOptions) {
-  const usageRollUp = createUsageRollUp({
-    rowsPerMinute: settings['analytics.max_rows_per_minute'],
-    normalisePaths: settings['analytics.normalise_paths'],
-  });
-  const uptimeHosts = createUptimeRollUp({ staleMs: 3 * settings['uptime.interval_ms'] + uptimeRoundTimeoutMs });
-  const retentionMs = settings['analytics.retention_days'] * dayMs;
-  const logsCalls = settings['analytics.raw_log'] && settings['analytics.max_log_rows'] > 0;
-  let entries: LogEntry[] = [];
-  let unlogged = 0;
-  let dropped = 0;
-  let lostBefore = 0;
-  let losses = 0;
+export function startIngest(options: IngestOptions) {
+  const { clock, log } = options;
+  const pending = createPendingRows(options);
   let writes = 0;
   let failing = false;
   let writing: Promise<void> | undefined;
 
-  function addBatch(batch: CallBatch): void {
-    forEachCall(batch, record => {
-      usageRollUp.add(record);
-      if (!logsCalls) return;
-      if (entries.length < maxLoggedCallsPerWrite) entries.push(toLogEntry(record, retentionMs));
-      else unlogged++;
-    });
-  }
-
-  /** Writes in one transaction; on failure the rows are restored for the next write, within bounds. */
+  /** On failure the rows are restored for the next write, within bounds. */
   async function write(): Promise<void> {
-    const rows = usageRollUp.drain(clock.now());
-    const calls = entries;
-    const uptimeRows = uptimeHosts.drain(clock.now());
-    const lost = losses + usageRollUp.totals.lost - lostBefore;
-    entries = [];
-    losses = 0;
-    lostBefore = usageRollUp.totals.lost;
-    if (rows.length + calls.length + lost + uptimeRows.hours.length + uptimeRows.changes.length === 0) return;
+    const batch = pending.drain();
+    if (!batch) return;
     try {
-      await records.write(async () => {
-        await usage.add(rows);
-        await logs.add(calls);
-        await uptime.add(uptimeRows);
-        if (lost > 0) await usage.addLosses(clock.now() - (clock.now() % minuteMs), lost);
-      });
+      await writeBatch(options, batch);
       if (failing) log.info('usage writes resumed');
       failing = false;
     } catch (error) {
-      usageRollUp.restore(rows);
-      uptimeHosts.restore(uptimeRows);
-      losses += lost;
-      entries = [...calls, ...entries].slice(0, maxLoggedCallsPerWrite);
+      pending.restore(batch);
       if (!failing) log.warn({ reason: (error as Error).message }, 'usage write failed, retrying');
       failing = true;
     }
-  }
-
-  async function prune(): Promise<void> {
-    const now = clock.now();
-    const before = retentionMs === 0 ? 0 : now - retentionMs;
-    const usageRows = await usage.prune(before, now, maxPrunedRows);
-    const logRows = await logs.prune(before, now, settings['analytics.max_log_rows'], maxPrunedRows);
-    const uptimeRows = await uptime.prune(before, now, maxPrunedRows);
-    // More to prune: prune again after the next write.
-    if ([usageRows, logRows, uptimeRows].some(count => count >= maxPrunedRows)) writes = 0;
   }
 
   async function flush(): Promise<void> {
@@ -109,31 +67,110 @@ export function startIngest({ records, usage, logs, uptime, settings, clock, log
     await flush();
     if (writes++ % writesBetweenPrunes !== 0 || failing) return;
     try {
-      await prune();
+      // More to prune: prune again after the next write.
+      if (!(await prune(options))) writes = 0;
     } catch (error) {
       log.warn({ reason: (error as Error).message }, 'usage pruning failed, retrying');
     }
   }
 
-  const writer = every(writeIntervalMs, writeAndPrune, {
-    onError: error => log.error({ err: error }, 'usage write failed, retrying'),
-  });
+  const onError = (error: Error) => log.error({ err: error }, 'usage write failed, retrying');
+  const writer = every(writeIntervalMs, writeAndPrune, { onError });
 
   return {
-    addBatch: addBatch,
+    addBatch: pending.addBatch,
     /** Results of uptime checks. */
-    addUptimeResults: uptimeHosts.add,
-    hosts: () => ({ states: uptimeHosts.states(clock.now()), totals: uptimeHosts.totals }),
+    addUptimeResults: pending.uptimeHosts.add,
+    hosts: () => ({ states: pending.uptimeHosts.states(clock.now()), totals: pending.uptimeHosts.totals }),
     /** Calls dropped by a traffic thread. */
-    addDropped(count: number): void {
-      dropped += count;
-      losses += count;
-    },
-    totals: () => ({ ...usageRollUp.totals, dropped, unlogged }),
+    addDropped: pending.addDropped,
+    totals: pending.totals,
     flush,
     async close(): Promise<void> {
       await writer.close();
       await flush();
     },
   };
+}
+
+/** What one write stores. */
+interface IngestBatch {
+  readonly rows: readonly UsageRow[];
+  readonly calls: readonly LogEntry[];
+  readonly uptimeRows: UptimeRows;
+  readonly lost: number;
+}
+
+const toRetentionMs = (settings: Settings) => settings['analytics.retention_days'] * dayMs;
+
+/** Rows between two writes. */
+function createPendingRows({ settings, clock }: IngestOptions) {
+  const usageRollUp = createUsageRollUp({
+    rowsPerMinute: settings['analytics.max_rows_per_minute'],
+    normalisePaths: settings['analytics.normalise_paths'],
+  });
+  const uptimeHosts = createUptimeRollUp({ staleMs: 3 * settings['uptime.interval_ms'] + uptimeRoundTimeoutMs });
+  const retentionMs = toRetentionMs(settings);
+  const logsCalls = settings['analytics.raw_log'] && settings['analytics.max_log_rows'] > 0;
+  let entries: LogEntry[] = [];
+  let unlogged = 0;
+  let dropped = 0;
+  let lostBefore = 0;
+  let losses = 0;
+
+  return {
+    uptimeHosts,
+    addBatch(batch: CallBatch): void {
+      forEachCall(batch, record => {
+        usageRollUp.add(record);
+        if (!logsCalls) return;
+        if (entries.length < maxLoggedCallsPerWrite) entries.push(toLogEntry(record, retentionMs));
+        else unlogged++;
+      });
+    },
+    addDropped(count: number): void {
+      dropped += count;
+      losses += count;
+    },
+    /** Undefined where there is nothing to write. */
+    drain(): IngestBatch | undefined {
+      const rows = usageRollUp.drain(clock.now());
+      const calls = entries;
+      const uptimeRows = uptimeHosts.drain(clock.now());
+      const lost = losses + usageRollUp.totals.lost - lostBefore;
+      entries = [];
+      losses = 0;
+      lostBefore = usageRollUp.totals.lost;
+      const count = rows.length + calls.length + lost + uptimeRows.hours.length + uptimeRows.changes.length;
+      return count === 0 ? undefined : { rows, calls, uptimeRows, lost };
+    },
+    restore({ rows, calls, uptimeRows, lost }: IngestBatch): void {
+      usageRollUp.restore(rows);
+      uptimeHosts.restore(uptimeRows);
+      losses += lost;
+      entries = [...calls, ...entries].slice(0, maxLoggedCallsPerWrite);
+    },
+    totals: () => ({ ...usageRollUp.totals, dropped, unlogged }),
+  };
+}
+
+/** Writes in one transaction. */
+async function writeBatch({ records, usage, logs, uptime, clock }: IngestOptions, batch: IngestBatch): Promise<void> {
+  await records.write(async () => {
+    await usage.add(batch.rows);
+    await logs.add(batch.calls);
+    await uptime.add(batch.uptimeRows);
+    if (batch.lost > 0) await usage.addLosses(clock.now() - (clock.now() % minuteMs), batch.lost);
+  });
+}
+
+/** Removes a bounded number of expired rows; false where there may be more. */
+async function prune({ usage, logs, uptime, settings, clock }: IngestOptions): Promise<boolean> {
+  const now = clock.now();
+  const retentionMs = toRetentionMs(settings);
+  const before = retentionMs === 0 ? 0 : now - retentionMs;
+  const usageRows = await usage.prune(before, now, maxPrunedRows);
+  const logRows = await logs.prune(before, now, settings['analytics.max_log_rows'], maxPrunedRows);
+  const uptimeRows = await uptime.prune(before, now, maxPrunedRows);
+  return [usageRows, logRows, uptimeRows].every(count => count < maxPrunedRows);
 }

@@ -24,37 +24,13 @@ export class Abandoned extends Error {}
  * client's by one turn only. When the queue is full, the client with the most waiting jobs loses its newest one.
  */
 export function createFairQueue({ maxRunning, maxWaiting }: FairQueueBounds, createOverload: () => Error) {
-  /** Maps keep insertion order: the first entry is next, and goes to the end once it has had its turn. */
-  const clients = new Map<string, Map<string, Job[]>>();
+  const queue = createRoundRobin();
   let running = 0;
-  let waiting = 0;
-
-  function add(job: Job): void {
-    const accounts = clients.get(job.client) ?? new Map<string, Job[]>();
-    clients.set(job.client, accounts);
-    const jobs = accounts.get(job.account) ?? [];
-    accounts.set(job.account, jobs);
-    jobs.push(job);
-    waiting++;
-  }
-
-  function takeNext(): Job | undefined {
-    const [client, accounts] = first(clients) ?? [];
-    const [account, jobs] = (accounts && first(accounts)) ?? [];
-    if (client === undefined || accounts === undefined || account === undefined || jobs === undefined) return undefined;
-    const job = jobs.shift()!;
-    waiting--;
-    accounts.delete(account);
-    if (jobs.length > 0) accounts.set(account, jobs);
-    clients.delete(client);
-    if (accounts.size > 0) clients.set(client, accounts);
-    return job;
-  }
 
   function release(): void {
     running--;
     while (running < maxRunning) {
-      const job = takeNext();
+      const job = queue.takeNext();
       if (!job) return;
       if (job.isWanted?.() === false) job.reject(new Abandoned('the client has disconnected'));
       else {
@@ -66,40 +42,28 @@ export function createFairQueue({ maxRunning, maxWaiting }: FairQueueBounds, cre
 
   function dropAbandoned(): void {
     const remaining: Job[] = [];
-    for (let job = takeNext(); job; job = takeNext()) {
+    for (let job = queue.takeNext(); job; job = queue.takeNext()) {
       if (job.isWanted?.() === false) job.reject(new Abandoned('the client has disconnected'));
       else remaining.push(job);
     }
-    for (const job of remaining) add(job);
+    for (const job of remaining) queue.add(job);
   }
 
   /** Makes room for a job of this client, or throws where the client itself has the most waiting. */
   function makeRoom(client: string): void {
     dropAbandoned();
-    if (waiting < maxWaiting) return;
-    const sizeOf = (name: string) => [...(clients.get(name)?.values() ?? [])].reduce((sum, it) => sum + it.length, 0);
-    const [largest, size] = [...clients.keys()]
-      .map(name => [name, sizeOf(name)] as const)
-      .reduce((one, other) => (other[1] > one[1] ? other : one));
-    if (sizeOf(client) + 1 >= size) throw createOverload();
-    dropNewest(clients.get(largest)!, largest);
-  }
-
-  function dropNewest(accounts: Map<string, Job[]>, client: string): void {
-    const [account, jobs] = [...accounts].reduce((one, other) => (other[1].length > one[1].length ? other : one));
-    const job = jobs.pop()!;
-    waiting--;
-    if (jobs.length === 0) accounts.delete(account);
-    if (accounts.size === 0) clients.delete(client);
-    job.reject(createOverload());
+    if (queue.size < maxWaiting) return;
+    const largest = queue.findLargest();
+    if (queue.sizeOf(client) + 1 >= queue.sizeOf(largest)) throw createOverload();
+    queue.takeNewest(largest).reject(createOverload());
   }
 
   return {
     async run<T>(flow: Flow, work: () => Promise<T>): Promise<T> {
       if (running < maxRunning) running++;
       else {
-        if (waiting >= maxWaiting) makeRoom(flow.client);
-        await new Promise<void>((start, reject) => add({ ...flow, start, reject }));
+        if (queue.size >= maxWaiting) makeRoom(flow.client);
+        await new Promise<void>((start, reject) => queue.add({ ...flow, start, reject }));
       }
       try {
         return await work();
@@ -108,7 +72,59 @@ export function createFairQueue({ maxRunning, maxWaiting }: FairQueueBounds, cre
       }
     },
     get waiting() {
-      return waiting;
+      return queue.size;
+    },
+  };
+}
+
+/** Waiting jobs by client and account, in round robin. */
+function createRoundRobin() {
+  /** Maps keep insertion order: the first entry is next, and goes to the end once it has had its turn. */
+  const clients = new Map<string, Map<string, Job[]>>();
+  let size = 0;
+  const sizeOf = (client: string) =>
+    [...(clients.get(client)?.values() ?? [])].reduce((sum, jobs) => sum + jobs.length, 0);
+
+  return {
+    get size() {
+      return size;
+    },
+    sizeOf,
+    add(job: Job): void {
+      const accounts = clients.get(job.client) ?? new Map<string, Job[]>();
+      clients.set(job.client, accounts);
+      const jobs = accounts.get(job.account) ?? [];
+      accounts.set(job.account, jobs);
+      jobs.push(job);
+      size++;
+    },
+    takeNext(): Job | undefined {
+      const [client, accounts] = first(clients) ?? [];
+      const [account, jobs] = (accounts && first(accounts)) ?? [];
+      if (client === undefined || accounts === undefined || account === undefined || jobs === undefined)
+        return undefined;
+      const job = jobs.shift()!;
+      size--;
+      accounts.delete(account);
+      if (jobs.length > 0) accounts.set(account, jobs);
+      clients.delete(client);
+      if (accounts.size > 0) clients.set(client, accounts);
+      return job;
+    },
+    /** The client with the most jobs; the queue must not be empty. */
+    findLargest(): string {
+      const sizes = [...clients.keys()].map(client => [client, sizeOf(client)] as const);
+      return sizes.reduce((one, other) => (other[1] > one[1] ? other : one))[0];
+    },
+    /** The newest job of the largest account of a client that has one. */
+    takeNewest(client: string): Job {
+      const accounts = clients.get(client)!;
+      const [account, jobs] = [...accounts].reduce((one, other) => (other[1].length > one[1].length ? other : one));
+      const job = jobs.pop()!;
+      size--;
+      if (jobs.length === 0) accounts.delete(account);
+      if (accounts.size === 0) clients.delete(client);
+      return job;
     },
   };
 }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTick, setTimeout as wait } from 'node:timers/promises';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { Lru } from '#base/lru.ts';
@@ -45,76 +46,124 @@ export type Dispatch = ReturnType<typeof startDispatch>;
 /** Turns events into log lines and deliveries; deliveries are stored before anything is sent. */
 export function startDispatch(options: DispatchOptions) {
   const { log, settings } = options;
-  const queue: QueuedEvent[] = [];
-  const queuedByOrg = new Map<string, number>();
   const counts: DispatchCounts = { events: 0, deliveries: 0, droppedInMemory: 0, droppedInQueue: 0, cooledDown: 0 };
+  const queue = createEventQueue();
   const handleImmediately = createImmediateHandler(log);
-  const writeBatch = createBatchWriter(options, counts);
+  const writer = createQueueWriter(queue, createBatchWriter(options, counts), counts, log);
   const operatorHandlers = readOperatorHandlers(settings);
-  let writing: Promise<void> | undefined;
-  let isClosing = false;
-  for (const event of operatorHandlers.keys())
-    if (!(eventNames as readonly string[]).includes(event))
-      log.warn({ event }, 'events.handlers names an unknown event');
+  reportUnknownEvents(operatorHandlers, log);
 
   function enqueue(gatewayEvent: GatewayEvent, handlers: readonly EventHandler[]): void {
-    const waiting = queuedByOrg.get(gatewayEvent.orgId) ?? 0;
-    if (waiting >= maxQueuedEvents.perOrganisation || queue.length >= maxQueuedEvents.inAll) {
-      counts.droppedInMemory++;
-      return;
-    }
-    queuedByOrg.set(gatewayEvent.orgId, waiting + 1);
-    queue.push({ gatewayEvent, handlers });
-    writing ??= write();
+    if (queue.add({ gatewayEvent, handlers })) writer.start();
+    else counts.droppedInMemory++;
   }
+
+  /** Never blocks. `handlers` are the API's handlers of this event. */
+  function emit(gatewayEvent: GatewayEvent, handlers: readonly EventHandler[] = []): void {
+    counts.events++;
+    const apiHandlers = handleImmediately(gatewayEvent, handlers);
+    if (apiHandlers.length > 0) enqueue(gatewayEvent, apiHandlers);
+    const operatorWebhooks = handleImmediately(gatewayEvent, operatorHandlers.get(gatewayEvent.event) ?? []);
+    if (operatorWebhooks.length > 0) enqueue(toOperatorEvent(gatewayEvent), operatorWebhooks);
+  }
+
+  return {
+    emit,
+    countDropped(count: number): void {
+      counts.droppedInMemory += count;
+    },
+    counts: () => ({ ...counts, held: queue.size }),
+    /** Resolves when all events so far are stored. */
+    waitUntilWritten: writer.wait,
+    close: writer.close,
+  };
+}
+
+/** Stores queued events in batches while there are any; a temporary failure is retried. */
+function createQueueWriter(
+  queue: EventQueue,
+  writeBatch: (batch: readonly QueuedEvent[]) => Promise<void>,
+  counts: DispatchCounts,
+  log: Log,
+) {
+  let writing: Promise<void> | undefined;
+  let isClosing = false;
 
   async function write(): Promise<void> {
     // Batches events of the same tick.
-    await new Promise(resolve => setImmediate(resolve));
-    while (queue.length > 0) {
-      const batch = queue.slice(0, maxEventsPerWrite);
-      try {
-        await writeBatch(batch);
-      } catch (error) {
-        if (isTemporary(error)) {
-          log.warn({ reason: (error as Error).message }, 'events not stored, retrying');
-          if (isClosing) break;
-          await new Promise(resolve => setTimeout(resolve, retryDelayMs));
-          continue;
-        }
-        // Not a database outage, so a retry would fail too and block the queue.
-        log.error({ err: error }, 'events not stored, dropped');
-        counts.droppedInMemory += batch.length;
-      }
-      queue.splice(0, batch.length);
-      for (const { gatewayEvent } of batch) releaseSlot(queuedByOrg, gatewayEvent.orgId);
+    await nextTick();
+    while (queue.size > 0) {
+      const batch = queue.peek(maxEventsPerWrite);
+      if (await tryWrite(batch)) queue.removeFirst(batch.length);
+      else if (isClosing) break;
+      else await wait(retryDelayMs);
     }
     writing = undefined;
   }
 
+  /** False where the batch has to be written again. */
+  async function tryWrite(batch: readonly QueuedEvent[]): Promise<boolean> {
+    try {
+      await writeBatch(batch);
+    } catch (error) {
+      if (isTemporary(error)) {
+        log.warn({ reason: (error as Error).message }, 'events not stored, retrying');
+        return false;
+      }
+      // Not a database outage, so a retry would fail too and block the queue.
+      log.error({ err: error }, 'events not stored, dropped');
+      counts.droppedInMemory += batch.length;
+    }
+    return true;
+  }
+
   return {
-    /** Never blocks. `handlers` are the API's handlers of this event. */
-    emit(gatewayEvent: GatewayEvent, handlers: readonly EventHandler[] = []): void {
-      counts.events++;
-      const apiHandlers = handleImmediately(gatewayEvent, handlers);
-      if (apiHandlers.length > 0) enqueue(gatewayEvent, apiHandlers);
-      // Deliveries to the operator's handlers belong to no organisation.
-      const operatorWebhooks = handleImmediately(gatewayEvent, operatorHandlers.get(gatewayEvent.event) ?? []);
-      if (operatorWebhooks.length > 0)
-        enqueue(
-          { ...gatewayEvent, orgId: '', detail: { org_id: gatewayEvent.orgId, ...gatewayEvent.detail } },
-          operatorWebhooks,
-        );
+    start(): void {
+      writing ??= write();
     },
-    countDropped(count: number): void {
-      counts.droppedInMemory += count;
-    },
-    counts: () => ({ ...counts, held: queue.length }),
-    /** Resolves when all events so far are stored. */
-    waitUntilWritten: async () => writing,
+    wait: async (): Promise<void> => writing,
     async close(): Promise<void> {
       isClosing = true;
       await writing;
+    },
+  };
+}
+
+function reportUnknownEvents(operatorHandlers: ReadonlyMap<string, unknown>, log: Log): void {
+  for (const event of operatorHandlers.keys())
+    if (!(eventNames as readonly string[]).includes(event))
+      log.warn({ event }, 'events.handlers names an unknown event');
+}
+
+/** Deliveries to the operator's handlers belong to no organisation. */
+const toOperatorEvent = (event: GatewayEvent): GatewayEvent => ({
+  ...event,
+  orgId: '',
+  detail: { org_id: event.orgId, ...event.detail },
+});
+
+type EventQueue = ReturnType<typeof createEventQueue>;
+
+/** Events that wait to be stored, bounded in all and for each organisation. */
+function createEventQueue() {
+  const queue: QueuedEvent[] = [];
+  const queuedByOrg = new Map<string, number>();
+  return {
+    get size() {
+      return queue.length;
+    },
+    /** False where there is no room. */
+    add(event: QueuedEvent): boolean {
+      const { orgId } = event.gatewayEvent;
+      const waiting = queuedByOrg.get(orgId) ?? 0;
+      if (waiting >= maxQueuedEvents.perOrganisation || queue.length >= maxQueuedEvents.inAll) return false;
+      queuedByOrg.set(orgId, waiting + 1);
+      queue.push(event);
+      return true;
+    },
+    peek: (count: number) => queue.slice(0, count),
+    removeFirst(count: number): void {
+      for (const { gatewayEvent } of queue.splice(0, count)) releaseSlot(queuedByOrg, gatewayEvent.orgId);
     },
   };
 }

@@ -51,39 +51,51 @@ export function createTrafficTotals() {
       rows.delete(thread);
     },
     families: (): MetricFamily[] => [
-      counter(
-        'gw_requests_total',
-        'Calls by API and class of status. An empty API is no API at all.',
-        callSamples(calls),
-      ),
-      histogram(
-        'gw_request_duration_seconds',
-        'From the head of a call to the end of its answer.',
-        durationBounds,
-        total.buckets,
-        total.sum,
-      ),
-      histogram(
-        'gw_upstream_duration_seconds',
-        'From sending a call on to the head of the answer.',
-        durationBounds,
-        upstream.buckets,
-        upstream.sum,
-      ),
-      counter(
-        'gw_refusals_total',
-        'Calls the gateway did not pass on, or got no answer to, by reason.',
-        codeSamples(refusals),
-      ),
-      counter(
-        'gw_upstream_failures_total',
-        'Calls that got no whole answer from the upstream, by reason.',
-        failureSamples(refusals),
-      ),
+      ...trafficFamilies({ calls, total, upstream, refusals }),
       ...stateFamilies(states),
     ],
   };
 }
+
+interface DurationTotals {
+  readonly buckets: Float64Array;
+  readonly sum: number;
+}
+
+interface Traffic {
+  readonly calls: ReadonlyMap<string, Float64Array>;
+  readonly total: DurationTotals;
+  readonly upstream: DurationTotals;
+  readonly refusals: ReadonlyMap<string, number>;
+}
+
+const trafficFamilies = ({ calls, total, upstream, refusals }: Traffic): MetricFamily[] => [
+  counter('gw_requests_total', 'Calls by API and class of status. An empty API is no API at all.', callSamples(calls)),
+  histogram(
+    'gw_request_duration_seconds',
+    'From the head of a call to the end of its answer.',
+    durationBounds,
+    total.buckets,
+    total.sum,
+  ),
+  histogram(
+    'gw_upstream_duration_seconds',
+    'From sending a call on to the head of the answer.',
+    durationBounds,
+    upstream.buckets,
+    upstream.sum,
+  ),
+  counter(
+    'gw_refusals_total',
+    'Calls the gateway did not pass on, or got no answer to, by reason.',
+    codeSamples(refusals),
+  ),
+  counter(
+    'gw_upstream_failures_total',
+    'Calls that got no whole answer from the upstream, by reason.',
+    failureSamples(refusals),
+  ),
+];
 
 function callSamples(calls: ReadonlyMap<string, Float64Array>): MetricSample[] {
   return [...calls].flatMap(([api, counts]) =>

@@ -37,12 +37,16 @@ export function createUptimeRollUp({ staleMs, maxPendingRows = defaultMaxPending
   const totals = { dropped: 0, lost: 0 };
 
   function add(result: UptimeResult): void {
-    const row = toHourRow(result);
-    const existing = hours.get(hourNameOf(row));
-    if (existing) mergeHour(existing, row);
-    else if (hours.size < maxPendingRows) hours.set(hourNameOf(row), row);
-    else totals.lost++;
+    addHour(toHourRow(result));
     trackState(result);
+  }
+
+  function addHour(row: UptimeHourRow): void {
+    const name = hourNameOf(row);
+    const existing = hours.get(name);
+    if (existing) mergeHour(existing, row);
+    else if (hours.size < maxPendingRows) hours.set(name, row);
+    else totals.lost += row.rounds;
   }
 
   function trackState(result: UptimeResult): void {
@@ -78,14 +82,9 @@ export function createUptimeRollUp({ staleMs, maxPendingRows = defaultMaxPending
     },
     /** Restores rows after a failed write. */
     restore(unwritten: UptimeRows): void {
-      const newer = hours;
+      const newer = hours.values();
       hours = new Map(unwritten.hours.map(row => [hourNameOf(row), row]));
-      for (const [name, row] of newer) {
-        const existing = hours.get(name);
-        if (existing) mergeHour(existing, row);
-        else if (hours.size < maxPendingRows) hours.set(name, row);
-        else totals.lost += row.rounds;
-      }
+      for (const row of newer) addHour(row);
       changes = [...unwritten.changes, ...changes];
       for (const { api_id, host } of changes.splice(maxPendingChanges)) states.delete(stateName(api_id, host));
     },
