@@ -34,8 +34,9 @@ interface CachedIntrospection {
 export function createIntrospector(
   settings: IntrospectionSettings,
   apiId: string,
-  { outbound, clock, log }: Pick<AuthServices, 'outbound' | 'clock' | 'log'>,
+  services: Pick<AuthServices, 'outbound' | 'clock' | 'log'>,
 ): (token: string) => MaybePromise<IntrospectionResult> {
+  const { clock } = services;
   const cache = new Lru<string, CachedIntrospection>(maxCachedResults);
   const inFlight = new Map<string, Promise<IntrospectionResult>>();
   const cacheMs = settings.cacheSeconds === 0 ? Number.POSITIVE_INFINITY : settings.cacheSeconds * 1000;
@@ -45,32 +46,8 @@ export function createIntrospector(
       .update([apiId, settings.url, settings.clientId, token].map(it => `${it.length}:${it}`).join(''))
       .digest('base64');
 
-  async function introspect(token: string): Promise<JwtMembers | 'failed' | 'inactive'> {
-    const { url, clientId, clientSecret } = settings;
-    try {
-      const { status, body } = await outbound.fetch({
-        url,
-        method: 'POST',
-        headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
-        body: new URLSearchParams({ token, client_id: clientId, client_secret: clientSecret }).toString(),
-        audience: 'operator',
-        timeoutMs: requestTimeoutMs,
-        maxBytes: maxResponseBytes,
-      });
-      const reply: unknown = status === 200 ? JSON.parse(body.toString()) : undefined;
-      if (typeof reply === 'object' && reply !== null && 'active' in reply && typeof reply.active === 'boolean')
-        return reply.active ? (reply as JwtMembers & object) : 'inactive';
-      log.warn({ api: apiId, status }, 'token introspection response unusable');
-    } catch (error) {
-      // The message of a JSON error quotes the response.
-      const reason = error instanceof SyntaxError ? 'the response is not JSON' : (error as Error).message;
-      log.warn({ api: apiId, reason }, 'token introspection failed');
-    }
-    return 'failed';
-  }
-
   async function introspectAndCache(name: string, token: string): Promise<IntrospectionResult> {
-    const reply = await introspect(token);
+    const reply = await introspect(settings, apiId, services, token);
     if (reply === 'failed') return reply;
     if (settings.cacheEnabled) {
       const forMs = reply === 'inactive' ? Math.min(cacheMs, inactiveTtlMs) : cacheMs;
@@ -96,4 +73,32 @@ export function createIntrospector(
     inFlight.set(name, request);
     return request;
   };
+}
+
+async function introspect(
+  { url, clientId, clientSecret }: IntrospectionSettings,
+  apiId: string,
+  { outbound, log }: Pick<AuthServices, 'outbound' | 'log'>,
+  token: string,
+): Promise<JwtMembers | 'failed' | 'inactive'> {
+  try {
+    const { status, body } = await outbound.fetch({
+      url,
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
+      body: new URLSearchParams({ token, client_id: clientId, client_secret: clientSecret }).toString(),
+      audience: 'operator',
+      timeoutMs: requestTimeoutMs,
+      maxBytes: maxResponseBytes,
+    });
+    const reply: unknown = status === 200 ? JSON.parse(body.toString()) : undefined;
+    if (typeof reply === 'object' && reply !== null && 'active' in reply && typeof reply.active === 'boolean')
+      return reply.active ? (reply as JwtMembers & object) : 'inactive';
+    log.warn({ api: apiId, status }, 'token introspection response unusable');
+  } catch (error) {
+    // The message of a JSON error quotes the response.
+    const reason = error instanceof SyntaxError ? 'the response is not JSON' : (error as Error).message;
+    log.warn({ api: apiId, reason }, 'token introspection failed');
+  }
+  return 'failed';
 }

@@ -58,89 +58,19 @@ interface KeySetState {
   loading: Promise<void> | undefined;
 }
 
-export function createJwksCache({
-  outbound,
-  clock,
-  log,
-  ttlSeconds,
-  minRefreshSeconds: pauseSeconds,
-}: JwksCacheOptions): JwksCache {
+export function createJwksCache(options: JwksCacheOptions): JwksCache {
+  const { outbound, ttlSeconds } = options;
   const states = new Lru<string, KeySetState>(maxCachedSets);
-
-  async function fetchText(url: string): Promise<string> {
-    const { status, body } = await outbound.fetch({
-      url,
-      headers: { accept: 'application/json' },
-      audience: 'operator',
-      timeoutMs: fetchTimeoutMs,
-      maxBytes: maxSetBytes,
-    });
-    if (status !== 200) throw new Error(`${url} answers ${status}`);
-    return body.toString();
-  }
-
-  async function refresh(state: KeySetState): Promise<void> {
-    state.triedAtMs = clock.now();
-    try {
-      const url = await state.locate();
-      const text = await fetchText(url);
-      if (state.keys === undefined || text !== state.text) state.keys = parseKeySet(text, state.keys ?? []);
-      state.text = text;
-      state.loadedAtMs = clock.now();
-      state.failed = false;
-    } catch (error) {
-      // Stale keys stay in use while their source is unavailable.
-      state.failed = true;
-      log.warn(
-        { reason: (error as Error).message, keys: state.keys?.length ?? 0 },
-        'JWKS unavailable, keeping the cached keys',
-      );
-    }
-  }
-
-  const refreshOnce = (state: KeySetState): Promise<void> => {
-    state.loading ??= refresh(state).finally(() => {
-      state.loading = undefined;
-    });
-    return state.loading;
-  };
-
-  function find(state: KeySetState, ttlMs: number, asked: KeyQuery): MaybePromise<VerificationKey | undefined> {
-    const now = clock.now();
-    const mayRefresh = now - state.triedAtMs >= pauseSeconds * 1000;
-    if (state.keys === undefined) {
-      if (!mayRefresh && !state.loading) return undefined;
-      return refreshOnce(state).then(() => selectKey(state.keys ?? [], asked));
-    }
-    const stale = now - state.loadedAtMs >= ttlMs;
-    const key = selectKey(state.keys, asked);
-    if (stale && mayRefresh) {
-      const renewal = refreshOnce(state);
-      // Stale-while-revalidate: requests do not wait for a source that failed before.
-      if (!state.failed) return renewal.then(() => selectKey(state.keys!, asked));
-    }
-    // Key rotation: an unknown key waits for a refresh under way, or starts one within the minimum interval.
-    if (key || !(mayRefresh || state.loading)) return key;
-    return refreshOnce(state).then(() => selectKey(state.keys!, asked));
-  }
 
   function createKeySet(name: string, locate: KeySetState['locate'], ttlMs: number): KeySet {
     const getState = (): KeySetState => {
       const existing = states.get(name);
       if (existing) return existing;
-      const state: KeySetState = {
-        locate,
-        keys: undefined,
-        text: '',
-        loadedAtMs: 0,
-        triedAtMs: Number.NEGATIVE_INFINITY,
-        failed: false,
-        loading: undefined,
-      };
+      const state = createState(locate);
       states.set(name, state);
       return state;
     };
-    return { find: asked => find(getState(), ttlMs, asked) };
+    return { find: asked => findKey(options, getState(), ttlMs, asked) };
   }
 
   return {
@@ -153,10 +83,82 @@ export function createJwksCache({
     forIssuer: issuer =>
       createKeySet(
         cacheKeys.issuer(issuer),
-        async () => parseDiscovery(issuer, await fetchText(toDiscoveryUrl(issuer))),
+        async () => parseDiscovery(issuer, await fetchText(outbound, toDiscoveryUrl(issuer))),
         ttlSeconds * 1000,
       ),
   };
+}
+
+const createState = (locate: KeySetState['locate']): KeySetState => ({
+  locate,
+  keys: undefined,
+  text: '',
+  loadedAtMs: 0,
+  triedAtMs: Number.NEGATIVE_INFINITY,
+  failed: false,
+  loading: undefined,
+});
+
+function findKey(
+  options: JwksCacheOptions,
+  state: KeySetState,
+  ttlMs: number,
+  asked: KeyQuery,
+): MaybePromise<VerificationKey | undefined> {
+  const now = options.clock.now();
+  const mayRefresh = now - state.triedAtMs >= options.minRefreshSeconds * 1000;
+  if (state.keys === undefined) {
+    if (!mayRefresh && !state.loading) return undefined;
+    return refreshOnce(options, state).then(() => selectKey(state.keys ?? [], asked));
+  }
+  const stale = now - state.loadedAtMs >= ttlMs;
+  const key = selectKey(state.keys, asked);
+  if (stale && mayRefresh) {
+    const renewal = refreshOnce(options, state);
+    // Stale-while-revalidate: requests do not wait for a source that failed before.
+    if (!state.failed) return renewal.then(() => selectKey(state.keys!, asked));
+  }
+  // Key rotation: an unknown key waits for a refresh under way, or starts one within the minimum interval.
+  if (key || !(mayRefresh || state.loading)) return key;
+  return refreshOnce(options, state).then(() => selectKey(state.keys!, asked));
+}
+
+function refreshOnce(options: JwksCacheOptions, state: KeySetState): Promise<void> {
+  state.loading ??= refresh(options, state).finally(() => {
+    state.loading = undefined;
+  });
+  return state.loading;
+}
+
+async function refresh({ outbound, clock, log }: JwksCacheOptions, state: KeySetState): Promise<void> {
+  state.triedAtMs = clock.now();
+  try {
+    const url = await state.locate();
+    const text = await fetchText(outbound, url);
+    if (state.keys === undefined || text !== state.text) state.keys = parseKeySet(text, state.keys ?? []);
+    state.text = text;
+    state.loadedAtMs = clock.now();
+    state.failed = false;
+  } catch (error) {
+    // Stale keys stay in use while their source is unavailable.
+    state.failed = true;
+    log.warn(
+      { reason: (error as Error).message, keys: state.keys?.length ?? 0 },
+      'JWKS unavailable, keeping the cached keys',
+    );
+  }
+}
+
+async function fetchText(outbound: OutboundClient, url: string): Promise<string> {
+  const { status, body } = await outbound.fetch({
+    url,
+    headers: { accept: 'application/json' },
+    audience: 'operator',
+    timeoutMs: fetchTimeoutMs,
+    maxBytes: maxSetBytes,
+  });
+  if (status !== 200) throw new Error(`${url} answers ${status}`);
+  return body.toString();
 }
 
 const cacheKeys = { url: (url: string) => `url ${url}`, issuer: (issuer: string) => `issuer ${issuer}` };

@@ -1,4 +1,5 @@
 import type { MaybePromise } from '#base/maybe-promise.ts';
+import type { Model } from '#definition/model.ts';
 import type { Exchange, StepResult } from '../pipeline/exchange.ts';
 import { refusals, refuse } from '../pipeline/refusals.ts';
 import type { RefusalCode } from '../pipeline/refusals-table.ts';
@@ -96,18 +97,11 @@ function buildProviders({ model, services }: StepContext<Services, typeof reads>
   );
 }
 
-function createAuthenticator(
-  { model, services }: StepContext<Services, typeof reads>,
-  providers: ReadonlyMap<string, OidcProvider>,
-) {
-  const { oidc: settings, identity: api } = model;
-  const setsIdentity = providesSession(model, 'oidc');
+/** Reads client, user and policies of an ID token; undefined where it is not for this API. */
+function createCallerReader(settings: Model['oidc'], providers: ReadonlyMap<string, OidcProvider>) {
   const paths = getScopePaths(settings);
   const scopes = new Map(Object.entries(settings.scopeToPolicy));
-  const made = new WeakMap<ParsedJwt, { readonly edition: number; readonly known: CachedKey }>();
-
-  /** Client, user and policies of an ID token; undefined where it is not for this API. */
-  function readCaller(claims: JwtMembers): Caller | undefined {
+  return (claims: JwtMembers): Caller | undefined => {
     const { iss, aud, sub, exp } = claims;
     const clients = providers.get(String(iss))?.clients;
     const client = (Array.isArray(aud) ? aud : [aud]).find(it => clients?.has(it)) as string | undefined;
@@ -115,7 +109,17 @@ function createAuthenticator(
     const byScope = readScopes(claims, paths).flatMap(scope => scopes.get(scope) ?? []);
     const policyIds = scopes.size > 0 ? byScope : [clients!.get(client)!];
     return policyIds.some(Boolean) ? { client, user: sub, policyIds } : undefined;
-  }
+  };
+}
+
+function createAuthenticator(
+  { model, services }: StepContext<Services, typeof reads>,
+  providers: ReadonlyMap<string, OidcProvider>,
+) {
+  const { oidc: settings, identity: api } = model;
+  const setsIdentity = providesSession(model, 'oidc');
+  const readCaller = createCallerReader(settings, providers);
+  const made = new WeakMap<ParsedJwt, { readonly edition: number; readonly known: CachedKey }>();
 
   function buildKeyId({ client, user }: Caller): string {
     return settings.segregateByClientId ? keyIdOfIdentity(api.orgId, client, user) : keyIdOfIdentity(api.orgId, user);

@@ -67,11 +67,7 @@ export function createPasswordCheck(
 ): PasswordCheck {
   const matched = new Lru<string, number>(maxCachedMatches);
   const checking = new Map<string, RunningCheck>();
-  const bounds = { windowMs, maxKeys: maxCountedKeys };
-  const wrongByUser = createFailureCounter({ ...bounds, maxFailures: maxWrongPerMinute }, clock);
-  const wrongByAddress = createFailureCounter({ ...bounds, maxFailures: maxWrongPerMinute * usersPerAddress }, clock);
-  /** Users that signed in from an address are exempt from the limit of that address. */
-  const signedIn = new Lru<string, true>(maxCountedKeys);
+  const failures = createFailureLimit(clock, maxWrongPerMinute);
   const secret = randomBytes(32);
   /** Cache key of user, stored hash and password. Length prefixes keep the parts apart. */
   const toCacheKey = (user: string, stored: string, password: string) =>
@@ -79,26 +75,14 @@ export function createPasswordCheck(
       .update(`${user.length}:${user}:${stored.length}:${stored}:${password}`)
       .digest('base64');
 
-  function isLimited(client: string, user: string): boolean {
-    const pair = toPair(client, user);
-    return wrongByUser.isOverLimit(pair) || (wrongByAddress.isOverLimit(client) && !signedIn.get(pair));
-  }
-
   function start(name: string, question: PasswordAttempt): RunningCheck {
     const { user, client, cacheMs: rememberMs } = question;
-    const pair = toPair(client, user);
     const waiting = [question.isConnected ?? always];
     const isWanted = () => waiting.some(isConnected => isConnected());
     const verdict = compare(question, { client, account: user, isWanted }, dummyCost)
       .then(matches => {
-        if (matches) {
-          signedIn.set(pair, true);
-          wrongByUser.clear(pair);
-          if (rememberMs > 0) matched.set(name, clock.now() + rememberMs);
-        } else {
-          wrongByUser.record(pair);
-          wrongByAddress.record(client);
-        }
+        failures.record(client, user, matches);
+        if (matches && rememberMs > 0) matched.set(name, clock.now() + rememberMs);
         return matches;
       })
       .catch(error => {
@@ -114,7 +98,7 @@ export function createPasswordCheck(
       const { user, stored, password, cacheMs: rememberMs, client } = question;
       const name = toCacheKey(user, stored?.hash ?? '', password);
       if (rememberMs > 0 && (matched.get(name) ?? 0) > clock.now()) return true;
-      if (isLimited(client, user)) return 'limited';
+      if (failures.isLimited(client, user)) return 'limited';
       const running = checking.get(name);
       if (running) {
         running.waiting.push(question.isConnected ?? always);
@@ -124,7 +108,33 @@ export function createPasswordCheck(
       checking.set(name, check);
       return check.verdict;
     },
-    retryAfterSeconds: (client, user) =>
+    retryAfterSeconds: failures.retryAfterSeconds,
+  };
+}
+
+/** Limit on wrong passwords, by address and by user at an address. */
+function createFailureLimit(clock: Clock, maxWrongPerMinute: number) {
+  const bounds = { windowMs, maxKeys: maxCountedKeys };
+  const wrongByUser = createFailureCounter({ ...bounds, maxFailures: maxWrongPerMinute }, clock);
+  const wrongByAddress = createFailureCounter({ ...bounds, maxFailures: maxWrongPerMinute * usersPerAddress }, clock);
+  /** Users that signed in from an address are exempt from the limit of that address. */
+  const signedIn = new Lru<string, true>(maxCountedKeys);
+  return {
+    isLimited(client: string, user: string): boolean {
+      const pair = toPair(client, user);
+      return wrongByUser.isOverLimit(pair) || (wrongByAddress.isOverLimit(client) && !signedIn.get(pair));
+    },
+    record(client: string, user: string, matches: boolean): void {
+      const pair = toPair(client, user);
+      if (matches) {
+        signedIn.set(pair, true);
+        wrongByUser.clear(pair);
+      } else {
+        wrongByUser.record(pair);
+        wrongByAddress.record(client);
+      }
+    },
+    retryAfterSeconds: (client: string, user: string): number =>
       Math.max(1, wrongByUser.retryAfterSeconds(toPair(client, user)), wrongByAddress.retryAfterSeconds(client)),
   };
 }

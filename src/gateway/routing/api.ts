@@ -1,3 +1,4 @@
+import type { AddressPolicy } from '#base/address-policy.ts';
 import { normalizeListenPath } from '#definition/listen-path.ts';
 import type { Model } from '#definition/model.ts';
 import { findPathTemplateError, normalizeHost } from '#definition/path-template.ts';
@@ -54,68 +55,24 @@ export interface Api extends ApiInfo, ProxiedApi {
 export type StoredApiFacts = Pick<Api, 'createdAt' | 'secretsError'>;
 const noStoredFacts: StoredApiFacts = { createdAt: '', secretsError: '' };
 
-export function compileApi(
-  definitionModel: Model,
-  threadServices: StepServices,
-  { createdAt, secretsError } = noStoredFacts,
-): Api {
-  const { orgId: ownerOrgId } = definitionModel.identity;
-  const policy = threadServices.addressPolicies.withNetworks(threadServices.grants.of(ownerOrgId).networks);
-  const secrets = threadServices.secrets.forOrganisation(ownerOrgId);
+export function compileApi(definitionModel: Model, threadServices: StepServices, facts = noStoredFacts): Api {
+  const { orgId } = definitionModel.identity;
+  const policy = threadServices.addressPolicies.withNetworks(threadServices.grants.of(orgId).networks);
+  const secrets = threadServices.secrets.forOrganisation(orgId);
   const { model, missing: missingReferences } = resolveReferences(definitionModel, secrets);
-  const apiServices = { secrets, isContextName: createContextNameCheck(model) };
   const services: StepServices = {
     ...threadServices,
     ...(policy.key === '' ? {} : threadServices.networkFor(policy)),
-    ...apiServices,
+    secrets,
+    isContextName: createContextNameCheck(model),
   };
-  const { identity, listen, customDomain } = model;
-  const { id, databaseId, orgId, name } = identity;
-  const defaultConnection = createDefaultConnection(policy);
+  const address = readAddress(model);
   const isInSegment = matchesSegments(model, services.settings['gateway.segments']);
-  const host = customDomain.enabled ? normalizeHost(customDomain.name) : '';
-  const listenPath = normalizeListenPath(listen.path);
-  // An address that does not compile stays out of the router: there it would fail every other route.
-  const addressError = findPathTemplateError(listenPath, '/') ?? findPathTemplateError(host, '');
-  // All members from the start: objects of one hidden class are read faster than those that grow.
-  const base: Api = {
-    unavailableReason: '',
-    builtInRoutes: createBuiltInRoutes({ model, services }),
-    versionSelector: unavailableSelector,
-    onlyVersion: undefined,
-    forwardsOptions: forwardsOptions(model),
-    connectionOptionsFor: () => defaultConnection,
-    isKeyHeader: createKeyHeaderCheck(model),
-    stripsListenPath: listen.strip,
-    preservesTrailingSlash: model.upstream.preserveTrailingSlash,
-    preservesHost: model.upstream.preserveHostHeader,
-    analytics: new ApiAnalytics({ id, orgId, name, listenPath, model }),
-    versionRuntimes: [],
-    sniIdentity: undefined,
-    tcpService: undefined,
-    id,
-    databaseId,
-    orgId,
-    name,
-    createdAt,
-    secretsError,
-    model,
-    host,
-    port: listenPortOf(model, services.settings),
-    listenPath,
-    isRouted:
-      identity.active &&
-      !identity.internal &&
-      !isTcpApi(model) &&
-      listen.path !== '' &&
-      !/\s/.test(listen.path) &&
-      addressError === undefined &&
-      isInSegment,
-  };
+  const base = buildUnavailableApi(model, services, { ...facts, ...address, isInSegment, policy });
   try {
-    if (secretsError !== '') throw new ApiCompileError(secretsError);
+    if (facts.secretsError !== '') throw new ApiCompileError(facts.secretsError);
     if (missingReferences !== '') throw new ApiCompileError(missingReferences);
-    if (addressError !== undefined) throw new ApiCompileError(`its domain or listen path is invalid: ${addressError}`);
+    if (address.error !== undefined) throw new ApiCompileError(`its domain or listen path is invalid: ${address.error}`);
     const passage = compileTcpService(model, services);
     validateListenPort(model, services.settings);
     const served = passage ? [] : buildVersionRuntimes(model, services);
@@ -134,6 +91,60 @@ export function compileApi(
     return { ...base, unavailableReason: secrets.redact(error.message) };
   }
 }
+
+/** Host and listen path. One that does not compile stays out of the router: there it would fail every other route. */
+function readAddress({ listen, customDomain }: Model) {
+  const host = customDomain.enabled ? normalizeHost(customDomain.name) : '';
+  const listenPath = normalizeListenPath(listen.path);
+  return { host, listenPath, error: findPathTemplateError(listenPath, '/') ?? findPathTemplateError(host, '') };
+}
+
+interface ApiFacts extends StoredApiFacts, ReturnType<typeof readAddress> {
+  readonly isInSegment: boolean;
+  readonly policy: AddressPolicy;
+}
+
+/** The API without its versions. All members from the start: objects of one hidden class are read faster. */
+function buildUnavailableApi(model: Model, services: StepServices, facts: ApiFacts): Api {
+  const { identity, listen, upstream } = model;
+  const { id, databaseId, orgId, name } = identity;
+  const { createdAt, secretsError, host, listenPath } = facts;
+  const defaultConnection = createDefaultConnection(facts.policy);
+  return {
+    unavailableReason: '',
+    builtInRoutes: createBuiltInRoutes({ model, services }),
+    versionSelector: unavailableSelector,
+    onlyVersion: undefined,
+    forwardsOptions: forwardsOptions(model),
+    connectionOptionsFor: () => defaultConnection,
+    isKeyHeader: createKeyHeaderCheck(model),
+    stripsListenPath: listen.strip,
+    preservesTrailingSlash: upstream.preserveTrailingSlash,
+    preservesHost: upstream.preserveHostHeader,
+    analytics: new ApiAnalytics({ id, orgId, name, listenPath, model }),
+    versionRuntimes: [],
+    sniIdentity: undefined,
+    tcpService: undefined,
+    id,
+    databaseId,
+    orgId,
+    name,
+    createdAt,
+    secretsError,
+    model,
+    host,
+    port: listenPortOf(model, services.settings),
+    listenPath,
+    isRouted: isRoutable(model) && facts.error === undefined && facts.isInSegment,
+  };
+}
+
+const isRoutable = (model: Model) =>
+  model.identity.active &&
+  !model.identity.internal &&
+  !isTcpApi(model) &&
+  model.listen.path !== '' &&
+  !/\s/.test(model.listen.path);
 
 /** One function for all APIs that read no gateway credential header: call sites stay monomorphic. */
 const hasNoKeyHeader = () => false;

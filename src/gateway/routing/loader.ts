@@ -48,62 +48,22 @@ export function createSnapshotLoader({ configReader, services, onChanges }: Load
   let loaded = false;
   let isServingBackup = false;
 
-  /** Contains an unexpected compile error: a bug in one definition's compilation must not stop the others. */
-  function tryCompile<T>(apiId: string, work: () => T): T[] {
-    try {
-      return [work()];
-    } catch (error) {
-      services.log.error({ err: error, api: apiId }, 'definition not compiled, API not served');
-      return [];
-    }
-  }
-
-  async function compileAll(rows: readonly ApiToCompile[]): Promise<Api[]> {
-    const read = rows.flatMap(({ stored, secretsError }) =>
-      tryCompile(stored.api_id, () => ({ model: toModelOfStored(stored), createdAt: stored.created_at, secretsError })),
-    );
-    const models = read.map(({ model }) => model);
-    await prefetchReferences(models, services);
-    const apis = read.flatMap(({ model, ...facts }) =>
-      tryCompile(model.identity.id, () => compileApi(model, services, facts)),
-    );
-    for (const { id, orgId, unavailableReason } of apis)
-      if (unavailableReason !== '')
-        services.log.warn({ api: id, org: orgId, reason: unavailableReason }, 'API not served');
-    return apis;
-  }
-
-  /** Database ids of APIs to recompile because something they reference changed. */
-  function findDependents(changes: readonly ConfigChange[]): string[] {
-    const collectChangedIds = (topic: string) => new Set(changes.filter(it => it.topic === topic).map(({ id }) => id));
-    const [certificates, policies] = [collectChangedIds('certificates'), collectChangedIds('policies')];
-    const organisations = collectChangedIds('organisations');
-    if (certificates.size + policies.size + organisations.size === 0) return [];
-    const isAmong = (ids: ReadonlySet<string>) => (id: string) => ids.has('') || ids.has(id);
-    const dependsOnChange = ({ model, orgId }: Api) =>
-      (organisations.size > 0 && isAmong(organisations)(orgId)) ||
-      (certificates.size > 0 && listReferencedCertificates(model).some(isAmong(certificates))) ||
-      (policies.size > 0 && listReferencedPolicies(model).some(id => isAmong(policies)(policyChangeName(orgId, id))));
-    return [...current.apis.values()].filter(dependsOnChange).map(api => api.databaseId);
-  }
-
-  async function loadAll(revision: number): Promise<void> {
-    const apis = await compileAll(await configReader.allApis());
+  function replaceAll(revision: number, apis: readonly Api[]): void {
     current = buildNextSnapshot(createEmptySnapshot(rules), revision, apis, [], services.grants.heldHosts());
   }
+
+  const loadAll = async (revision: number): Promise<void> =>
+    replaceAll(revision, await compileAll(services, await configReader.allApis()));
 
   async function loadChanged(revision: number, changes: readonly ConfigChange[]): Promise<void> {
     const changedApiIds = changes.filter(change => change.topic === 'apis').map(change => change.id);
     if (changedApiIds.includes('')) return loadAll(revision);
-    const ids = [...new Set([...changedApiIds, ...findDependents(changes)])];
+    const ids = [...new Set([...changedApiIds, ...findDependents(current, changes)])];
     const found = await configReader.apis(ids);
     const presentIds = new Set(found.map(({ stored }) => stored.id));
-    const deletedIds = ids.filter(id => !presentIds.has(id));
-    const deletedApiIds =
-      deletedIds.length > 0
-        ? [...current.apis.values()].filter(api => deletedIds.includes(api.databaseId)).map(api => api.id)
-        : [];
-    current = buildNextSnapshot(current, revision, await compileAll(found), deletedApiIds, services.grants.heldHosts());
+    const deleted = findApiIds(current, new Set(ids.filter(id => !presentIds.has(id))));
+    const apis = await compileAll(services, found);
+    current = buildNextSnapshot(current, revision, apis, deleted, services.grants.heldHosts());
   }
 
   async function load(): Promise<void> {
@@ -126,13 +86,7 @@ export function createSnapshotLoader({ configReader, services, onChanges }: Load
     /** Serves the config backup until a refresh succeeds; the first refresh reads everything. */
     async serveBackup(rows: readonly ApiToCompile[], grants: StoredGrants): Promise<void> {
       services.grants.replace(grants);
-      current = buildNextSnapshot(
-        createEmptySnapshot(rules),
-        0,
-        await compileAll(rows),
-        [],
-        services.grants.heldHosts(),
-      );
+      replaceAll(0, await compileAll(services, rows));
       isServingBackup = true;
     },
     /** Resolves when the snapshot includes everything committed before the call. */
@@ -145,4 +99,53 @@ export function createSnapshotLoader({ configReader, services, onChanges }: Load
       return current.revision;
     },
   };
+}
+
+/** Contains an unexpected compile error: a bug in one definition's compilation must not stop the others. */
+function tryCompile<T>({ log }: StepServices, apiId: string, work: () => T): T[] {
+  try {
+    return [work()];
+  } catch (error) {
+    log.error({ err: error, api: apiId }, 'definition not compiled, API not served');
+    return [];
+  }
+}
+
+async function compileAll(services: StepServices, rows: readonly ApiToCompile[]): Promise<Api[]> {
+  const read = rows.flatMap(({ stored, secretsError }) =>
+    tryCompile(services, stored.api_id, () => ({
+      model: toModelOfStored(stored),
+      createdAt: stored.created_at,
+      secretsError,
+    })),
+  );
+  const models = read.map(({ model }) => model);
+  await prefetchReferences(models, services);
+  const apis = read.flatMap(({ model, ...facts }) =>
+    tryCompile(services, model.identity.id, () => compileApi(model, services, facts)),
+  );
+  for (const { id, orgId, unavailableReason } of apis)
+    if (unavailableReason !== '')
+      services.log.warn({ api: id, org: orgId, reason: unavailableReason }, 'API not served');
+  return apis;
+}
+
+/** Database ids of APIs to recompile because something they reference changed. */
+function findDependents(current: Snapshot, changes: readonly ConfigChange[]): string[] {
+  const collectChangedIds = (topic: string) => new Set(changes.filter(it => it.topic === topic).map(({ id }) => id));
+  const [certificates, policies] = [collectChangedIds('certificates'), collectChangedIds('policies')];
+  const organisations = collectChangedIds('organisations');
+  if (certificates.size + policies.size + organisations.size === 0) return [];
+  const isAmong = (ids: ReadonlySet<string>) => (id: string) => ids.has('') || ids.has(id);
+  const dependsOnChange = ({ model, orgId }: Api) =>
+    (organisations.size > 0 && isAmong(organisations)(orgId)) ||
+    (certificates.size > 0 && listReferencedCertificates(model).some(isAmong(certificates))) ||
+    (policies.size > 0 && listReferencedPolicies(model).some(id => isAmong(policies)(policyChangeName(orgId, id))));
+  return [...current.apis.values()].filter(dependsOnChange).map(api => api.databaseId);
+}
+
+/** Ids of the served APIs with these database ids. */
+function findApiIds({ apis }: Snapshot, databaseIds: ReadonlySet<string>): string[] {
+  if (databaseIds.size === 0) return [];
+  return [...apis.values()].filter(api => databaseIds.has(api.databaseId)).map(api => api.id);
 }

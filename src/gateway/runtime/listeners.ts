@@ -34,39 +34,27 @@ interface OpenPort {
   readonly opened: Promise<void>;
 }
 
+type CreatePortListener = (apiPort: number, protocol: ListenerProtocol) => Listener;
+
 /** The gateway's port and API ports, which open and close as the snapshot changes. */
 export function createListeners(options: ListenersOptions) {
-  const { settings, log, http1, http2, tlsAcceptor, snapshot, address, rpc } = options;
+  const createPortListener = createListenerFactory(options);
+  const gatewayListener = createPortListener(0, options.settings['gateway.tls.enabled'] ? 'https' : 'http');
+  const apiPorts = createApiPorts(options, createPortListener);
+  return {
+    listen: () => gatewayListener.listen(options.address),
+    reconcile: apiPorts.reconcile,
+    async close(): Promise<void> {
+      await Promise.all([apiPorts.close(), gatewayListener.close()]);
+    },
+  };
+}
+
+function createApiPorts(options: ListenersOptions, createPortListener: CreatePortListener) {
+  const { settings, log, http1, http2, snapshot, address, rpc } = options;
   const extraPorts = new Map<number, OpenPort>();
   let closing: Promise<unknown>[] = [];
   let isClosing = false;
-
-  const shared = {
-    firstByteTimeoutMs: settings['gateway.headers_timeout_ms'],
-    maxConnections: settings['gateway.max_connections'],
-    connectTimeoutMs: settings['upstream.connect_timeout_ms'],
-  };
-  const onConnectError = (api: Api, error: Error) =>
-    log.warn({ api: api.id, reason: error.message }, 'upstream connection failed, client closed');
-
-  function createPortListener(apiPort: number, protocol: ListenerProtocol): Listener {
-    const acceptor = protocol === 'https' || protocol === 'tls' ? tlsAcceptor : undefined;
-    if (protocol === 'http' || protocol === 'https')
-      return createListener({ http1, http2, tlsAcceptor: acceptor, apiPort, ...shared });
-    const services = () => groupTcpServices(snapshot()).get(apiPort) ?? [];
-    return createTcpListener({ services, tlsAcceptor: acceptor, onConnectError, ...shared });
-  }
-  const gatewayListener = createPortListener(0, settings['gateway.tls.enabled'] ? 'https' : 'http');
-
-  /** One protocol per port: HTTP wins over TCP, TLS over cleartext. */
-  function listRequiredPorts(): Map<number, ListenerProtocol> {
-    const ports = new Map<number, ListenerProtocol>();
-    for (const [port, apis] of groupTcpServices(snapshot()))
-      ports.set(port, apis.some(api => api.tcpService!.isSecure) ? 'tls' : 'tcp');
-    for (const [port, router] of snapshot().ports)
-      ports.set(port, router.values().some(api => isTlsPort(api.model, settings)) ? 'https' : 'http');
-    return new Map([...ports].slice(0, maxExtraPorts));
-  }
 
   /** Where threads share ports (SO_REUSEPORT), the main thread first probes for another process. */
   async function listenClaimed(port: number, listener: Listener): Promise<void> {
@@ -111,10 +99,9 @@ export function createListeners(options: ListenersOptions) {
   }
 
   return {
-    listen: () => gatewayListener.listen(address),
     /** Opens and closes ports to match the snapshot in service. */
     async reconcile(): Promise<void> {
-      const now = listRequiredPorts();
+      const now = listRequiredPorts(snapshot(), settings);
       for (const [port, it] of extraPorts) if (now.get(port) !== it.protocol) close(port, it);
       for (const [port, protocol] of now) if (!extraPorts.has(port)) open(port, protocol);
       await Promise.all([...extraPorts.values()].map(it => it.opened));
@@ -122,9 +109,45 @@ export function createListeners(options: ListenersOptions) {
     async close(): Promise<void> {
       isClosing = true;
       for (const [port, it] of extraPorts) close(port, it);
-      await Promise.all([gatewayListener.close(), ...closing]);
+      await Promise.all(closing);
     },
   };
+}
+
+/** Creates the listener of a port; port 0 is the gateway's. */
+function createListenerFactory({
+  settings,
+  log,
+  http1,
+  http2,
+  tlsAcceptor,
+  snapshot,
+}: ListenersOptions): CreatePortListener {
+  const shared = {
+    firstByteTimeoutMs: settings['gateway.headers_timeout_ms'],
+    maxConnections: settings['gateway.max_connections'],
+    connectTimeoutMs: settings['upstream.connect_timeout_ms'],
+  };
+  const onConnectError = (api: Api, error: Error) =>
+    log.warn({ api: api.id, reason: error.message }, 'upstream connection failed, client closed');
+
+  return (apiPort, protocol) => {
+    const acceptor = protocol === 'https' || protocol === 'tls' ? tlsAcceptor : undefined;
+    if (protocol === 'http' || protocol === 'https')
+      return createListener({ http1, http2, tlsAcceptor: acceptor, apiPort, ...shared });
+    const services = () => groupTcpServices(snapshot()).get(apiPort) ?? [];
+    return createTcpListener({ services, tlsAcceptor: acceptor, onConnectError, ...shared });
+  };
+}
+
+/** One protocol per port: HTTP wins over TCP, TLS over cleartext. */
+function listRequiredPorts(snapshot: Snapshot, settings: Settings): Map<number, ListenerProtocol> {
+  const ports = new Map<number, ListenerProtocol>();
+  for (const [port, apis] of groupTcpServices(snapshot))
+    ports.set(port, apis.some(api => api.tcpService!.isSecure) ? 'tls' : 'tcp');
+  for (const [port, router] of snapshot.ports)
+    ports.set(port, router.values().some(api => isTlsPort(api.model, settings)) ? 'https' : 'http');
+  return new Map([...ports].slice(0, maxExtraPorts));
 }
 
 const tcpServicesByApis = new WeakMap<Snapshot['apis'], ReadonlyMap<number, readonly Api[]>>();

@@ -87,18 +87,9 @@ export function startUptimeChecker({ services, outbound, snapshot, onResults }: 
   }
 
   async function runRound(api: Api): Promise<void> {
-    const { tests } = api.model.uptimeTests;
     const policy = services.addressPolicies.withNetworks(services.grants.of(api.orgId).networks);
-    const discoveredChecks = await discoverChecks(api.model, services.networkFor(policy).serviceDiscovery);
-    const checks = [...tests, ...discoveredChecks]
-      .slice(0, maxChecksPerApi)
-      .flatMap(check => createHostCheck(check, { outbound, connectionOptionsFor: api.connectionOptionsFor }) ?? []);
-    const results = new Map<HostCheck, UptimeCheckResult>();
-    const queue = [...checks];
-    const runQueue = async () => {
-      for (let test = queue.shift(); test; test = queue.shift()) results.set(test, await test.run());
-    };
-    await Promise.all(Array.from({ length: maxConcurrentChecks }, runQueue));
+    const discovered = await discoverChecks(api.model, services.networkFor(policy).serviceDiscovery);
+    const results = await runChecks(createHostChecks(api, discovered, outbound));
     // Discards results of a definition that changed meanwhile.
     if (!isClosed && snapshot().apis.get(api.id) === api) recordRound(api, results);
   }
@@ -113,6 +104,23 @@ export function startUptimeChecker({ services, outbound, snapshot, onResults }: 
       await outbound.close();
     },
   };
+}
+
+function createHostChecks(api: Api, discovered: readonly UptimeCheck[], outbound: OutboundClient): HostCheck[] {
+  const options = { outbound, connectionOptionsFor: api.connectionOptionsFor };
+  const checks = [...api.model.uptimeTests.tests, ...discovered].slice(0, maxChecksPerApi);
+  return checks.flatMap(check => createHostCheck(check, options) ?? []);
+}
+
+/** Runs the checks of a round, a few at a time. */
+async function runChecks(checks: readonly HostCheck[]): Promise<Map<HostCheck, UptimeCheckResult>> {
+  const results = new Map<HostCheck, UptimeCheckResult>();
+  const queue = [...checks];
+  const runQueue = async () => {
+    for (let test = queue.shift(); test; test = queue.shift()) results.set(test, await test.run());
+  };
+  await Promise.all(Array.from({ length: maxConcurrentChecks }, runQueue));
+  return results;
 }
 
 const checkedApisBySnapshot = new WeakMap<Snapshot['apis'], readonly Api[]>();
@@ -211,7 +219,7 @@ function createRoundRecorder(
       const { before, after } = updateHostState(`${api.id} ${test.name}`, result.passed);
       found.add(host, test, result, after);
       const event = after && !result.passed ? 'HostDown' : before && !after ? 'HostUp' : undefined;
-      if (event) emitHostEvent(event, api, host, test, result);
+      if (event) emitHostEvent({ emitEvent, secrets }, event, api, host, test, result);
     }
     const marks = createHostStatus({ processCounters, clock, settings }, api.id);
     const hosts = found.hosts();
@@ -221,29 +229,30 @@ function createRoundRecorder(
     }
     onResults(redactHosts(hosts, secrets.redact));
   };
+}
 
-  function emitHostEvent(
-    event: 'HostDown' | 'HostUp',
-    api: Api,
-    host: string,
-    test: HostCheck,
-    result: UptimeCheckResult,
-  ): void {
-    const message = event === 'HostDown' ? 'Uptime test failed' : 'Uptime test succeeded';
-    const displayUrl = secrets.redact(test.displayUrl);
-    const host_info = {
-      CheckURL: displayUrl,
-      ResponseCode: result.status,
-      Latency: result.latencyMs,
-      IsTCPError: result.failure !== '',
-      Method: test.method,
-      // Header values may be credentials: handlers get the names only.
-      Headers: Object.fromEntries(test.headerNames.map(name => [name, ''])),
-      Body: '',
-      MetaData: { target_url: displayUrl, api_id: api.id, host_name: secrets.redact(host) },
-    };
-    emitEvent(event, { api, path: '', clientAddress: '' }, message, { host_info });
-  }
+function emitHostEvent(
+  { emitEvent, secrets }: Pick<UptimeCheckerOptions['services'], 'emitEvent' | 'secrets'>,
+  event: 'HostDown' | 'HostUp',
+  api: Api,
+  host: string,
+  test: HostCheck,
+  result: UptimeCheckResult,
+): void {
+  const message = event === 'HostDown' ? 'Uptime test failed' : 'Uptime test succeeded';
+  const displayUrl = secrets.redact(test.displayUrl);
+  const host_info = {
+    CheckURL: displayUrl,
+    ResponseCode: result.status,
+    Latency: result.latencyMs,
+    IsTCPError: result.failure !== '',
+    Method: test.method,
+    // Header values may be credentials: handlers get the names only.
+    Headers: Object.fromEntries(test.headerNames.map(name => [name, ''])),
+    Body: '',
+    MetaData: { target_url: displayUrl, api_id: api.id, host_name: secrets.redact(host) },
+  };
+  emitEvent(event, { api, path: '', clientAddress: '' }, message, { host_info });
 }
 
 /** Redacts results for display. Of hosts that become equal the first is kept. */

@@ -6,7 +6,7 @@ import type { ConfigChange } from '#apis/config-reader.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { Lru } from '#base/lru.ts';
-import type { MaybePromise } from '#base/maybe-promise.ts';
+import { andThen, type MaybePromise } from '#base/maybe-promise.ts';
 import { createReadGuard } from '#base/read-guard.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
@@ -57,14 +57,8 @@ interface TokenCacheEntry extends CachedToken {
   readonly edition: number;
 }
 
-export function createOauthTokenCache({
-  store,
-  sessions: keyCache,
-  vault,
-  settings,
-  clock,
-  log,
-}: OauthTokenCacheOptions): OauthTokenCache {
+export function createOauthTokenCache(options: OauthTokenCacheOptions): OauthTokenCache {
+  const { store, sessions: keyCache, vault, settings, clock, log } = options;
   const tokens = new Lru<string, TokenCacheEntry>(maxCachedTokens);
   const clients = new Lru<string, CachedClient | null>(maxCachedClients);
   /** Negative entries: expiry by digest. */
@@ -80,10 +74,8 @@ export function createOauthTokenCache({
     if (row?.org_id !== orgId || clock.now() >= Number(row.expires_at)) return undefined;
     const key = await applyKeyPolicies({ keyCache, settings }, orgId, presented, parseKeyBody(row.body, vault));
     if (isRefused(key)) {
-      log.warn(
-        { client: row.client_id, org: orgId, reason: key.message },
-        'access token policies not applicable, token refused',
-      );
+      const about = { client: row.client_id, org: orgId, reason: key.message };
+      log.warn(about, 'access token policies not applicable, token refused');
       return undefined;
     }
     const entry = { known: key, clientId: row.client_id, orgId, expiresAtMs: Number(row.expires_at), edition };
@@ -106,14 +98,11 @@ export function createOauthTokenCache({
       const cached = clients.get(name);
       if (cached !== undefined) return cached ?? undefined;
       const remember = reads.begin();
-      const read = ([row]: readonly { body: string }[]): CachedClient | undefined => {
-        const { meta_data: given = {} } = row ? (JSON.parse(row.body) as { meta_data?: unknown }) : {};
-        const client = row && { metaData: isRecord(given) ? given : {} };
+      return andThen(store.oauthClients(apiId, clientId), ([row]) => {
+        const client = row && parseClient(row);
         remember(() => clients.set(name, client ?? null));
         return client;
-      };
-      const rows = store.oauthClients(apiId, clientId);
-      return rows instanceof Promise ? rows.then(read) : read(rows);
+      });
     },
 
     version: () => clientGeneration,
@@ -123,10 +112,13 @@ export function createOauthTokenCache({
       reads.invalidate();
       if (!relevant || relevant.some(({ id }) => id === '')) {
         clientGeneration++;
-        unknown.clear();
-        tokens.clear();
-        clients.clear();
+        for (const cache of [unknown, tokens, clients]) cache.clear();
       } else for (const { id } of relevant) tokens.delete(id);
     },
   };
+}
+
+function parseClient({ body }: { readonly body: string }): CachedClient {
+  const { meta_data: given = {} } = JSON.parse(body) as { meta_data?: unknown };
+  return { metaData: isRecord(given) ? given : {} };
 }

@@ -23,47 +23,25 @@ const maxResponseBytes = 64 * 1024;
 /** Further notifications are dropped. */
 const maxPendingNotifications = 1000;
 
-export function createTokenNotifier({ outbound, log, retryDelayMs: pauseMs }: TokenNotifierOptions) {
+export function createTokenNotifier(options: TokenNotifierOptions) {
+  const { log, retryDelayMs } = options;
   const waiting = new Set<NodeJS.Timeout>();
   let pending = 0;
   let closed = false;
-
-  async function post(
-    { notifyUrl: url, notifySecret: secret, orgId }: ProviderSettings,
-    body: string,
-  ): Promise<boolean> {
-    try {
-      const { status } = await outbound.fetch({
-        url,
-        method: 'POST',
-        headers: { 'content-type': 'application/json', 'x-gw-shared-secret': secret },
-        body,
-        audience: 'operator',
-        orgId,
-        timeoutMs: requestTimeoutMs,
-        maxBytes: maxResponseBytes,
-      });
-      if (status === 200) return true;
-      log.warn({ status }, 'token notification rejected');
-    } catch (error) {
-      log.warn({ reason: (error as Error).message }, 'token notification failed');
-    }
-    return false;
-  }
 
   const waitForRetry = () =>
     new Promise<void>(resolve => {
       const timer = setTimeout(() => {
         waiting.delete(timer);
         resolve();
-      }, pauseMs);
+      }, retryDelayMs);
       timer.unref();
       waiting.add(timer);
     });
 
   async function deliver(provider: ProviderSettings, body: string): Promise<void> {
     for (let attempt = 1; !closed; attempt++) {
-      if (await post(provider, body)) return;
+      if (await post(options, provider, body)) return;
       if (attempt === maxAttempts) break;
       await waitForRetry();
     }
@@ -87,4 +65,29 @@ export function createTokenNotifier({ outbound, log, retryDelayMs: pauseMs }: To
       waiting.clear();
     },
   };
+}
+
+/** True where the receiver accepted the notification. */
+async function post(
+  { outbound, log }: TokenNotifierOptions,
+  { notifyUrl: url, notifySecret: secret, orgId }: ProviderSettings,
+  body: string,
+): Promise<boolean> {
+  try {
+    const { status } = await outbound.fetch({
+      url,
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-gw-shared-secret': secret },
+      body,
+      audience: 'operator',
+      orgId,
+      timeoutMs: requestTimeoutMs,
+      maxBytes: maxResponseBytes,
+    });
+    if (status === 200) return true;
+    log.warn({ status }, 'token notification rejected');
+  } catch (error) {
+    log.warn({ reason: (error as Error).message }, 'token notification failed');
+  }
+  return false;
 }

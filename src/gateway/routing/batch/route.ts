@@ -49,69 +49,8 @@ export function createBatchRoutes({ model, services }: BuiltInRouteContext): [pa
     if (parts.length > maxParts) return refuse(whole, 'batch_too_long', { limit: maxParts });
     const concurrency = request.suppress_parallel_execution ? 1 : maxConcurrentParts;
     const budget: ByteBudget = { remaining: maxBatchBytes };
-    return createJsonResponse(
-      200,
-      await runParts(whole, parts, concurrency, part => startPart(part, whole, inside, budget)),
-    );
-  }
-
-  /**
-   * Runs the parts with bounded concurrency until all have a response or the batch times out; results keep the
-   * request order.
-   */
-  async function runParts(
-    whole: Exchange,
-    parts: readonly Part[],
-    concurrency: number,
-    run: (part: Part) => RunningPart,
-  ) {
-    const results: Result[] = parts.map(toFailedResult);
-    const running = new Set<RunningPart>();
-    let next = 0;
-    let isStopped = false;
-    const stop = () => {
-      isStopped = true;
-      for (const it of running) it.abandon();
-    };
-    const timer = setTimeout(stop, timeoutMs);
-    whole.onDisconnect = stop;
-    async function worker(): Promise<void> {
-      while (!isStopped && next < parts.length) {
-        const at = next++;
-        const it = run(parts[at]!);
-        running.add(it);
-        const kept = await it.response;
-        running.delete(it);
-        if (kept) results[at] = toResult(parts[at]!, kept);
-      }
-    }
-    try {
-      await Promise.all(Array.from({ length: Math.min(concurrency, parts.length) }, worker));
-    } finally {
-      clearTimeout(timer);
-      whole.onDisconnect = undefined;
-    }
-    return results;
-  }
-
-  function startPart(part: Part, whole: Exchange, inside: DispatchRequest, budget: ByteBudget): RunningPart {
-    const call = createPartExchange(part, whole, options);
-    if ('fault' in call) {
-      const { headers, body } = createBadRequestResponse(call);
-      return { response: Promise.resolve({ status: call.status, headers, body }), abandon: () => undefined };
-    }
-    const { promise, resolve } = Promise.withResolvers<BufferedResponse | undefined>();
-    /** Cancels the part: its exchange sees a client disconnect. */
-    const abandon = () => {
-      call.isClientDisconnected = true;
-      call.onDisconnect?.();
-      resolve(undefined);
-    };
-    inside(
-      call,
-      createMemoryWriter(budget, kept => (kept ? resolve(kept) : abandon())),
-    );
-    return { response: promise, abandon };
+    const start = (part: Part) => startPart(createPartExchange(part, whole, options), inside, budget);
+    return createJsonResponse(200, await runParts(whole, parts, { concurrency, timeoutMs }, start));
   }
 
   return [[batchPath, runBatch]];
@@ -121,6 +60,68 @@ interface RunningPart {
   /** Undefined without a complete response. */
   readonly response: Promise<BufferedResponse | undefined>;
   abandon(): void;
+}
+
+/**
+ * Runs the parts with bounded concurrency until all have a response or the batch times out; results keep the
+ * request order.
+ */
+async function runParts(
+  whole: Exchange,
+  parts: readonly Part[],
+  { concurrency, timeoutMs }: { readonly concurrency: number; readonly timeoutMs: number },
+  start: (part: Part) => RunningPart,
+): Promise<Result[]> {
+  const results: Result[] = parts.map(toFailedResult);
+  const running = new Set<RunningPart>();
+  let next = 0;
+  let isStopped = false;
+  const stop = () => {
+    isStopped = true;
+    for (const it of running) it.abandon();
+  };
+  const timer = setTimeout(stop, timeoutMs);
+  whole.onDisconnect = stop;
+  async function worker(): Promise<void> {
+    while (!isStopped && next < parts.length) {
+      const at = next++;
+      const it = start(parts[at]!);
+      running.add(it);
+      const kept = await it.response;
+      running.delete(it);
+      if (kept) results[at] = toResult(parts[at]!, kept);
+    }
+  }
+  try {
+    await Promise.all(Array.from({ length: Math.min(concurrency, parts.length) }, worker));
+  } finally {
+    clearTimeout(timer);
+    whole.onDisconnect = undefined;
+  }
+  return results;
+}
+
+function startPart(
+  call: ReturnType<typeof createPartExchange>,
+  inside: DispatchRequest,
+  budget: ByteBudget,
+): RunningPart {
+  if ('fault' in call) {
+    const { headers, body } = createBadRequestResponse(call);
+    return { response: Promise.resolve({ status: call.status, headers, body }), abandon: () => undefined };
+  }
+  const { promise, resolve } = Promise.withResolvers<BufferedResponse | undefined>();
+  /** Cancels the part: its exchange sees a client disconnect. */
+  const abandon = () => {
+    call.isClientDisconnected = true;
+    call.onDisconnect?.();
+    resolve(undefined);
+  };
+  inside(
+    call,
+    createMemoryWriter(budget, kept => (kept ? resolve(kept) : abandon())),
+  );
+  return { response: promise, abandon };
 }
 
 function readBatch(bytes: Buffer, maxValues: number) {

@@ -36,17 +36,6 @@ export async function startBackupWriter({ url, path, dataKey, clock, log, maxByt
   let pauseMs = checkIntervalMs;
   let isFailing = false;
 
-  /** Ignores key and OAuth changes: keys are not in the backup, except organisation limits. */
-  const affectsBackup = ({ topic, id }: ConfigChange) =>
-    topic === 'keys' ? id === '' || organisations.has(id) : topic !== 'oauth';
-
-  async function* collectDigests(parts: AsyncIterable<BackupPart>, digests: Set<string>): AsyncGenerator<BackupPart> {
-    for await (const part of parts) {
-      for (const { digest } of part.organisations ?? []) digests.add(digest);
-      yield part;
-    }
-  }
-
   async function write(state: typeof lastWritten): Promise<void> {
     const begun = clock.now();
     const digests = new Set<string>();
@@ -55,10 +44,7 @@ export async function startBackupWriter({ url, path, dataKey, clock, log, maxByt
       await writeBackup({ path, url, vault, wrappedKey, nowMs: begun, maxBytes }, collectDigests(all.parts(), digests));
       organisations = digests;
     } catch (error) {
-      if (!(error instanceof Problem && error.code === problem.too_large.code)) throw error;
-      // The existing file is stale: starting from it would serve an old configuration.
-      await rm(path, { force: true });
-      log.error({ reason: error.message }, 'config backup too large, removed');
+      await removeIfTooLarge(path, error, log);
     } finally {
       pauseMs = Math.max(checkIntervalMs, pausePerWriteFactor * (clock.now() - begun));
     }
@@ -70,7 +56,7 @@ export async function startBackupWriter({ url, path, dataKey, clock, log, maxByt
     if (state.wrappedKey !== lastWritten.wrappedKey) return write(state);
     if (state.revision === lastWritten.revision) return;
     const { changes } = await store.changesSince(lastWritten.revision);
-    if (!changes || changes.some(affectsBackup)) return write(state);
+    if (!changes || changes.some(change => affectsBackup(change, organisations))) return write(state);
     lastWritten = state;
   }
 
@@ -96,3 +82,21 @@ export async function startBackupWriter({ url, path, dataKey, clock, log, maxByt
     },
   };
 }
+
+async function* collectDigests(parts: AsyncIterable<BackupPart>, digests: Set<string>): AsyncGenerator<BackupPart> {
+  for await (const part of parts) {
+    for (const { digest } of part.organisations ?? []) digests.add(digest);
+    yield part;
+  }
+}
+
+/** The existing file is stale then: starting from it would serve an old configuration. Throws any other error. */
+async function removeIfTooLarge(path: string, error: unknown, log: Log): Promise<void> {
+  if (!(error instanceof Problem && error.code === problem.too_large.code)) throw error;
+  await rm(path, { force: true });
+  log.error({ reason: error.message }, 'config backup too large, removed');
+}
+
+/** Ignores key and OAuth changes: keys are not in the backup, except organisation limits. */
+const affectsBackup = ({ topic, id }: ConfigChange, organisations: ReadonlySet<string>) =>
+  topic === 'keys' ? id === '' || organisations.has(id) : topic !== 'oauth';
