@@ -38,11 +38,9 @@ export function createResponseCaching({ model, version, services }: ChainContext
   const { responseCache, settings, clock } = services;
   const apiId = model.identity.id;
   const keys = createCacheKeys(model, version);
-  const maxEntryBytes = settings['cache.max_entry_bytes'];
   const maxBodyBytes = settings['gateway.max_buffered_body_bytes'];
-  const coalescer = createCoalescer<CoalescedResult>({ clock, waitTimeoutMs, maxWaiters });
-  const misses = new WeakMap<Exchange, PendingMiss>();
   const buildHit = createHitBuilder(services);
+  const misses = createMisses(services, apiId, buildHit);
   const readDirectives = (call: Exchange) =>
     settings['cache.honour_request_cache_control'] ? parseRequestCacheControl(call.headers) : undefined;
 
@@ -83,24 +81,65 @@ export function createResponseCaching({ model, version, services }: ChainContext
 
   function onMiss(call: Exchange, rules: CacheRules, location: CacheLocation): MaybePromise<StepResult> {
     if (readDirectives(call)?.onlyIfCached) return refuse(call, 'cache_entry_missing');
+    return misses.add(call, rules, location);
+  }
+
+  return {
+    request,
+    captureBody: misses.captureBody,
+    onFinish: misses.onFinish,
+    /** Invalidates the stored responses of the request's target (RFC 9111, section 4.4). */
+    invalidate(call: Exchange): void {
+      for (const method of ['GET', 'HEAD']) responseCache.delete(apiId, keys.build(call, method));
+    },
+  };
+}
+
+type BuildHit = ReturnType<typeof createHitBuilder>;
+
+/** Requests without a stored response: coalescing, and storage of what the upstream returns. */
+function createMisses(services: StepContext<CacheServices>['services'], apiId: string, buildHit: BuildHit) {
+  const coalescer = createCoalescer<CoalescedResult>({ clock: services.clock, waitTimeoutMs, maxWaiters });
+  const captureMiss = createMissCapture(services, apiId, coalescer);
+  const pending = new WeakMap<Exchange, PendingMiss>();
+
+  /** Coalesces the request with one in flight, or lets it go upstream and marks its response for storage. */
+  function add(call: Exchange, rules: CacheRules, location: CacheLocation): MaybePromise<StepResult> {
     const headers = new HeaderList(call.headers.flat.slice());
     // A request that refuses the stored response also refuses one that is in flight.
     const joined = location.entry ? undefined : coalescer.join(toCoalescingKey(location));
     if (!(joined instanceof Promise)) {
-      misses.set(call, { rules, location, headers, inFlight: joined });
+      pending.set(call, { rules, location, headers, inFlight: joined });
       return undefined;
     }
     return joined.then(result => {
       if (result && isSameVariant(result.varyNames, result.headers, call.headers)) return buildHit(call, result.entry);
-      misses.set(call, { rules, location, headers, inFlight: undefined });
+      pending.set(call, { rules, location, headers, inFlight: undefined });
       return undefined;
     });
   }
 
-  function captureBody(call: Exchange, response: GatewayResponse): BodyCapture | undefined {
-    const miss = misses.get(call);
-    if (!miss) return undefined;
-    misses.delete(call);
+  return {
+    add,
+    captureBody(call: Exchange, response: GatewayResponse): BodyCapture | undefined {
+      const miss = pending.get(call);
+      if (!miss) return undefined;
+      pending.delete(call);
+      return captureMiss(call, response, miss);
+    },
+    /** Without a stored response every waiter goes upstream itself. */
+    onFinish: (call: Exchange): void => pending.get(call)?.inFlight?.resolve(undefined),
+  };
+}
+
+/** Captures the body of a response, stores it and gives it to the waiters; the rest go upstream themselves. */
+function createMissCapture(
+  { responseCache, settings, clock }: StepContext<CacheServices>['services'],
+  apiId: string,
+  coalescer: ReturnType<typeof createCoalescer<CoalescedResult>>,
+) {
+  const maxEntryBytes = settings['cache.max_entry_bytes'];
+  return (call: Exchange, response: GatewayResponse, miss: PendingMiss): BodyCapture | undefined => {
     const { rules, location, headers, inFlight } = miss;
     const nowMs = clock.now();
     const ttlMs = computeTtlMs(rules, response, nowMs);
@@ -120,17 +159,6 @@ export function createResponseCaching({ model, version, services }: ChainContext
         inFlight?.resolve(result);
       },
     };
-  }
-
-  return {
-    request,
-    captureBody,
-    /** Without a stored response every waiter goes upstream itself. */
-    onFinish: (call: Exchange): void => misses.get(call)?.inFlight?.resolve(undefined),
-    /** Invalidates the stored responses of the request's target (RFC 9111, section 4.4). */
-    invalidate(call: Exchange): void {
-      for (const method of ['GET', 'HEAD']) responseCache.delete(apiId, keys.build(call, method));
-    },
   };
 }
 

@@ -53,17 +53,18 @@ const maxDetailCharacters = 4_194_304;
 const maxTags = 50;
 const maxTagCharacters = 200;
 
-export function createRecorder({ settings, log, post, redact, capacity = maxRecords }: RecorderOptions): Recorder {
+export function createRecorder(options: RecorderOptions): Recorder {
+  const { settings, log, post, capacity = maxRecords } = options;
   const rows = new RecorderRows(capacity);
+  const writeRow = createRowWriter(rows, options);
   const metrics = new RecorderMetrics();
   const isEnabled = settings['analytics.enabled'];
-  const writesRawLog = settings['analytics.raw_log'];
   const isIgnored = createAddressTest(settings['analytics.ignored_addresses']);
   const sampleThread = createThreadSampler(reportIntervalMs, reportsPerSample);
   const batchRows = Math.max(1, capacity / 2);
+  const uptimeResults = createUptimeBuffer();
   let unacceptedBatches = 0;
-  let uptimeResults: UptimeResult[] = [];
-  let droppedUptimeResults = 0;
+  const mayPost = (isLast: boolean) => isLast || unacceptedBatches < maxUnacceptedBatches;
 
   function record(call: Exchange, complete: boolean): void {
     const totalMs = performance.now() - call.startedAt;
@@ -73,12 +74,82 @@ export function createRecorder({ settings, log, post, redact, capacity = maxReco
     const api = findRecordedApi(call)?.analytics;
     metrics.count(api, status, totalMs, call.upstreamMs, refusal);
     if (!isEnabled || !api?.isRecorded || !call.isRecorded || isIgnored?.(call.clientAddress)) return;
-    if (rows.count >= batchRows) sendBatch();
+    if (rows.count >= batchRows) sendBatch(false);
     if (rows.count >= capacity) return metrics.countDropped();
     writeRow(call, api, status, totalMs, refusal);
   }
 
-  function writeRow(call: Exchange, api: ApiAnalytics, status: number, totalMs: number, refusal: string): void {
+  function sendBatch(isLast: boolean): void {
+    if (rows.count === 0 || !mayPost(isLast)) return;
+    unacceptedBatches++;
+    const batch = rows.drain();
+    post({ batch, metrics: undefined, state: undefined }, [batch.numbers.buffer, batch.places.buffer]);
+  }
+
+  function report(isLast: boolean): void {
+    sendBatch(isLast);
+    const taken = metrics.drain();
+    const found = sampleThread();
+    const results = mayPost(isLast) ? uptimeResults.drain() : undefined;
+    if (results) unacceptedBatches++;
+    if (taken || found || results) post({ batch: undefined, metrics: taken, state: found, uptimeResults: results }, []);
+  }
+
+  const onError = (error: Error) => log.error({ err: error }, 'traffic report not sent');
+  const reports = every(reportIntervalMs, () => report(false), { onError });
+  return {
+    record,
+    addUptimeResults: uptimeResults.add,
+    onBatchAccepted() {
+      unacceptedBatches--;
+    },
+    close() {
+      reports.stop();
+      report(true);
+    },
+  };
+}
+
+/** Uptime results until the next report, bounded. */
+function createUptimeBuffer() {
+  let hosts: UptimeResult[] = [];
+  let dropped = 0;
+  return {
+    add(more: readonly UptimeResult[]): void {
+      const room = maxUptimeResults - hosts.length;
+      hosts.push(...more.slice(0, room));
+      dropped += Math.max(0, more.length - room);
+    },
+    drain(): ThreadReport['uptimeResults'] {
+      if (hosts.length === 0) return undefined;
+      const taken = { hosts, dropped };
+      hosts = [];
+      dropped = 0;
+      return taken;
+    },
+  };
+}
+
+/** Writes the columns of one request. */
+function createRowWriter(rows: RecorderRows, { settings, redact }: RecorderOptions) {
+  const writesRawLog = settings['analytics.raw_log'];
+
+  /** Columns of the raw request log only. */
+  function writeLogColumns(call: Exchange, api: ApiAnalytics): void {
+    rows.setWord('method', call.method);
+    rows.setWord('host', call.host);
+    rows.setWord('rawPath', stripQuery(call.target));
+    rows.setWord('originalPath', call.innerPath);
+    rows.setWord('address', call.clientAddress);
+    rows.setWord('userAgent', call.headers.get('user-agent') ?? '');
+    rows.setWord('tags', buildTags(call, api));
+    const detailed =
+      (api.recordsDetail || call.session?.detailedRecording) && rows.uniqueCharacters < maxDetailCharacters;
+    rows.setUniqueText('rawRequest', detailed ? encodeRequest(call, api.secrets, redact) : '');
+    rows.setUniqueText('rawResponse', detailed ? encodeResponse(call, api.secrets, redact) : '');
+  }
+
+  return (call: Exchange, api: ApiAnalytics, status: number, totalMs: number, refusal: string): void => {
     const { session } = call;
     rows.api(api);
     rows.setNumber('atMs', call.receivedAtMs);
@@ -96,65 +167,6 @@ export function createRecorder({ settings, log, post, redact, capacity = maxReco
     rows.setWord('refusal', refusal);
     if (writesRawLog) writeLogColumns(call, api);
     rows.finishRow();
-  }
-
-  /** Columns of the raw request log only. */
-  function writeLogColumns(call: Exchange, api: ApiAnalytics): void {
-    rows.setWord('method', call.method);
-    rows.setWord('host', call.host);
-    rows.setWord('rawPath', stripQuery(call.target));
-    rows.setWord('originalPath', call.innerPath);
-    rows.setWord('address', call.clientAddress);
-    rows.setWord('userAgent', call.headers.get('user-agent') ?? '');
-    rows.setWord('tags', buildTags(call, api));
-    const detailed =
-      (api.recordsDetail || call.session?.detailedRecording) && rows.uniqueCharacters < maxDetailCharacters;
-    rows.setUniqueText('rawRequest', detailed ? encodeRequest(call, api.secrets, redact) : '');
-    rows.setUniqueText('rawResponse', detailed ? encodeResponse(call, api.secrets, redact) : '');
-  }
-
-  function sendBatch(isLast = false): void {
-    if (rows.count === 0 || (unacceptedBatches >= maxUnacceptedBatches && !isLast)) return;
-    unacceptedBatches++;
-    const batch = rows.drain();
-    post({ batch, metrics: undefined, state: undefined }, [batch.numbers.buffer, batch.places.buffer]);
-  }
-
-  function addUptimeResults(more: readonly UptimeResult[]): void {
-    const room = maxUptimeResults - uptimeResults.length;
-    uptimeResults.push(...more.slice(0, room));
-    droppedUptimeResults += Math.max(0, more.length - room);
-  }
-
-  function drainUptimeResults(isLast: boolean): ThreadReport['uptimeResults'] {
-    if (uptimeResults.length === 0 || (unacceptedBatches >= maxUnacceptedBatches && !isLast)) return undefined;
-    unacceptedBatches++;
-    const taken = { hosts: uptimeResults, dropped: droppedUptimeResults };
-    uptimeResults = [];
-    droppedUptimeResults = 0;
-    return taken;
-  }
-
-  function report(isLast = false): void {
-    sendBatch(isLast);
-    const taken = metrics.drain();
-    const found = sampleThread();
-    const results = drainUptimeResults(isLast);
-    if (taken || found || results) post({ batch: undefined, metrics: taken, state: found, uptimeResults: results }, []);
-  }
-
-  const onError = (error: Error) => log.error({ err: error }, 'traffic report not sent');
-  const reports = every(reportIntervalMs, report, { onError });
-  return {
-    record,
-    addUptimeResults,
-    onBatchAccepted() {
-      unacceptedBatches--;
-    },
-    close() {
-      reports.stop();
-      report(true);
-    },
   };
 }
 

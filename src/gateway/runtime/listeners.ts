@@ -69,9 +69,8 @@ function createApiPorts(options: ListenersOptions, createPortListener: CreatePor
   /** Skipped while closing: the main thread releases all claims of an exited thread. */
   function release(port: number): void {
     if (!address.reusePort || isClosing || extraPorts.has(port)) return;
-    rpc('releasePort', { port }, claimTimeoutMs).catch(error =>
-      log.warn({ port, reason: (error as Error).message }, 'port claim not released'),
-    );
+    const onError = ({ message: reason }: Error) => log.warn({ port, reason }, 'port claim not released');
+    rpc('releasePort', { port }, claimTimeoutMs).catch(onError);
   }
 
   function close(port: number, { listener }: OpenPort): void {
@@ -87,14 +86,11 @@ function createApiPorts(options: ListenersOptions, createPortListener: CreatePor
 
   function open(port: number, protocol: ListenerProtocol): void {
     const listener = createPortListener(port, protocol);
-    const opened = listenClaimed(port, listener).then(
-      () => undefined,
-      error => {
-        // Retried with the next refresh.
-        extraPorts.delete(port);
-        log.error({ port, reason: (error as Error).message }, 'API port not opened');
-      },
-    );
+    const opened = listenClaimed(port, listener).catch(error => {
+      // Retried with the next refresh.
+      extraPorts.delete(port);
+      log.error({ port, reason: (error as Error).message }, 'API port not opened');
+    });
     extraPorts.set(port, { listener, protocol, opened });
   }
 
