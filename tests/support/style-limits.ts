@@ -11,6 +11,8 @@ export const styleLimits = {
 export const timerLoops: Readonly<Record<string, string>> = {
   'src/base/repeat.ts every': 'the timer loop itself',
   'src/base/timeout-queue.ts #setTimer': 'one timer for many timeouts, set to the first that expires',
+  'src/gateway/proxy/http1/shared-state.ts startSweep':
+    'traffic path: runs only while connections are idle, and without promises',
   'src/gateway/runtime/threads.ts start': 'restart delay of a thread that has exited',
   'src/gateway/server/body-rate.ts watch': 'traffic path: runs only while bodies are awaited, and without promises',
   'src/storage/pg-notify.ts reconnect': 'reconnect delay after the events of a lost connection',
