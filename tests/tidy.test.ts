@@ -166,7 +166,7 @@ test('periodic work runs in base/repeat.ts: no other file has a timer that sets 
   const timeout = 'function send() {\n  setTimeout(abort, 5);\n}\nfunction abort() {\n  end();\n}\n';
   const comment = '// Until setInterval(check) is cleared.\nfunction clear() {\n  timers.clear();\n}\n';
   assert.deepEqual([timeout, comment].flatMap(findTimerLoops), []);
-  const found = sources.flatMap(path => findTimerLoops(read(path)).map(name => `${named(path)} ${name}`));
+  const found = sources.flatMap(path => findTimerLoops(read(path)).map(name => `${toRelativePath(path)} ${name}`));
   assert.deepEqual(found.sort(), Object.keys(timerLoops), 'use every or repeat; take unneeded exceptions off the list');
 });
 

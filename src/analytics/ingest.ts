@@ -93,7 +93,7 @@ export function startIngest(options: IngestOptions) {
   };
 }
 
-/** What one write stores. */
+/** Rows of one write. */
 interface IngestBatch {
   readonly rows: readonly UsageRow[];
   readonly calls: readonly LogEntry[];

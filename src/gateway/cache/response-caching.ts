@@ -98,7 +98,7 @@ export function createResponseCaching({ model, version, services }: ChainContext
 type BuildHit = ReturnType<typeof createHitBuilder>;
 
 /** Requests without a stored response: coalescing, and storage of what the upstream returns. */
-function createMisses(services: StepContext<CacheServices>['services'], apiId: string, buildHit: BuildHit) {
+function createMisses(services: CachingServices, apiId: string, buildHit: BuildHit) {
   const coalescer = createCoalescer<CoalescedResult>({ clock: services.clock, waitTimeoutMs, maxWaiters });
   const captureMiss = createMissCapture(services, apiId, coalescer);
   const pending = new WeakMap<Exchange, PendingMiss>();
@@ -134,7 +134,7 @@ function createMisses(services: StepContext<CacheServices>['services'], apiId: s
 
 /** Captures the body of a response, stores it and gives it to the waiters; the rest go upstream themselves. */
 function createMissCapture(
-  { responseCache, settings, clock }: StepContext<CacheServices>['services'],
+  { responseCache, settings, clock }: CachingServices,
   apiId: string,
   coalescer: ReturnType<typeof createCoalescer<CoalescedResult>>,
 ) {

@@ -72,7 +72,8 @@ export function compileApi(definitionModel: Model, threadServices: StepServices,
   try {
     if (facts.secretsError !== '') throw new ApiCompileError(facts.secretsError);
     if (missingReferences !== '') throw new ApiCompileError(missingReferences);
-    if (address.error !== undefined) throw new ApiCompileError(`its domain or listen path is invalid: ${address.error}`);
+    if (address.error !== undefined)
+      throw new ApiCompileError(`its domain or listen path is invalid: ${address.error}`);
     const passage = compileTcpService(model, services);
     validateListenPort(model, services.settings);
     const served = passage ? [] : buildVersionRuntimes(model, services);
