@@ -1,7 +1,11 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
-import type { Dispatcher } from 'undici';
+import type {
+  UpstreamDispatcher,
+  UpstreamHandler,
+  UpstreamRequestOptions,
+} from '../../src/gateway/proxy/upstream-dispatcher.ts';
 
 /** Upstream that writes bytes as they are. `respond` is called for each request head that arrived complete. */
 export interface RawUpstream {
@@ -70,9 +74,7 @@ export interface DispatchResult {
   readonly bytesRead: number;
 }
 
-export type DispatchOptions = Partial<Omit<Dispatcher.DispatchOptions, 'body'>> & {
-  readonly body?: Uint8Array | AsyncIterable<Uint8Array>;
-};
+export type DispatchOptions = Partial<UpstreamRequestOptions>;
 
 export interface DispatchHooks {
   readonly onConnect?: (abort: (error?: Error) => void) => void;
@@ -82,7 +84,7 @@ export interface DispatchHooks {
 
 /** Sends one request and collects the response. */
 export function dispatchRequest(
-  pool: Pick<Dispatcher, 'dispatch'>,
+  pool: Pick<UpstreamDispatcher, 'dispatch'>,
   options: DispatchOptions = {},
   hooks: DispatchHooks = {},
 ): Promise<DispatchResult> {
@@ -95,30 +97,33 @@ export function dispatchRequest(
     isSettled = true;
     resolve({ ...seen, ...result });
   };
-  const handler = {
-    onConnect: (abort: (error?: Error) => void) => hooks.onConnect?.(abort),
-    onHeaders(status: number, headers: (string | Buffer)[], resume: () => void) {
+  const handler: UpstreamHandler = {
+    onConnect: abort => hooks.onConnect?.(abort),
+    onHead(status, headers, resume) {
       continueReading = resume;
       if (status < 200) {
         seen.interim.push(status);
         return true;
       }
       seen.status = status;
-      seen.headers = headers.map(it => it.toString('latin1'));
+      seen.headers = headers;
       return hooks.onHeaders?.(resume) ?? true;
     },
     onData(chunk: Buffer) {
       seen.body += chunk.toString('latin1');
       return hooks.onData?.(chunk, continueReading) ?? true;
     },
-    onComplete: (trailers: (string | Buffer)[]) =>
-      settle({ trailers: trailers.map(it => it.toString('latin1')), error: '', bytesRead: 0 }),
+    onComplete: trailers => settle({ trailers, error: '', bytesRead: 0 }),
     onError: (error: NodeJS.ErrnoException & { socket?: { bytesRead: number } }) =>
       settle({ trailers: [], error: error.code ?? error.message, bytesRead: error.socket?.bytesRead ?? 0 }),
   };
   pool.dispatch(
-    { origin: '', path: '/', method: 'GET', headers: ['host', 'upstream.test'], ...options } as never,
-    handler as never,
+    {
+      ...{ origin: '', path: '/', method: 'GET', headers: ['host', 'upstream.test'] },
+      ...{ body: undefined, hasCallerTimeout: false },
+      ...options,
+    },
+    handler,
   );
   return promise;
 }

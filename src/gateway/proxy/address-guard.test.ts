@@ -4,10 +4,10 @@ import http from 'node:http';
 import { createServer as createHttp2Server } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { describe, type TestContext, test } from 'node:test';
-import type { Dispatcher } from 'undici';
 import { createAddressPolicy, type LookupAll, networkNames } from '#base/address-policy.ts';
 import { createDefaultConnection, type UpstreamConnectionOptions } from './connection-options.ts';
 import { createUpstreamPools } from './pools.ts';
+import type { UpstreamDispatcher } from './upstream-dispatcher.ts';
 
 const policyOf = (networks: readonly string[], managementPorts: readonly number[] = []) =>
   createAddressPolicy({ networks, managementPorts: () => managementPorts });
@@ -45,19 +45,22 @@ function poolsOf(t: TestContext, resolve?: LookupAll) {
 }
 
 /** The body, or the code of the failure. */
-const send = (pool: Pick<Dispatcher, 'dispatch'>, origin: string): Promise<string> =>
+const send = (pool: Pick<UpstreamDispatcher, 'dispatch'>, origin: string): Promise<string> =>
   new Promise(resolve => {
     let text = '';
-    pool.dispatch({ origin, path: '/', method: 'GET', headers: ['host', 'any'] }, {
-      onConnect: () => undefined,
-      onHeaders: () => true,
-      onData(chunk: Buffer) {
-        text += chunk;
-        return true;
+    pool.dispatch(
+      { origin, path: '/', method: 'GET', headers: ['host', 'any'], body: undefined, hasCallerTimeout: false },
+      {
+        onConnect: () => undefined,
+        onHead: () => true,
+        onData(chunk: Buffer) {
+          text += chunk;
+          return true;
+        },
+        onComplete: () => resolve(text),
+        onError: (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message),
       },
-      onComplete: () => resolve(text),
-      onError: (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message),
-    } as unknown as Dispatcher.DispatchHandler);
+    );
   });
 
 const answers =

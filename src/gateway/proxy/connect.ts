@@ -119,10 +119,7 @@ function createProxyConnector(
         ({ socket, statusCode }) => {
           if (statusCode !== 200) {
             socket.on('error', () => undefined).destroy();
-            callback(
-              Object.assign(new Error(`the forward proxy responded with status ${statusCode}`), { code: 'GW_PROXY' }),
-              null,
-            );
+            callback(new Error(`the forward proxy responded with status ${statusCode}`), null);
           } else if (target.protocol === 'https:') startTls(socket as Socket, target, tlsOptions, timeoutMs, callback);
           else callback(null, socket as Socket);
         },

@@ -167,7 +167,7 @@ function loadPinnedKeys({ certificatePinning, identity }: Model, certificates: P
   return normalizeHostPatterns<ReadonlySet<string>>(Object.fromEntries(entries));
 }
 
-const createIdentityError = (message: string) => Object.assign(new Error(message), { code: 'GW_UPSTREAM_IDENTITY' });
+const createIdentityError = (message: string) => new Error(message);
 
 /** Longer than any real chain. */
 const maxChainLength = 10;

@@ -1,6 +1,6 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
 import type { Socket } from 'node:net';
-import type { Dispatcher } from 'undici';
+import type { UpstreamDispatcher, UpstreamHandler, UpstreamRequestOptions } from './upstream-dispatcher.ts';
 
 export interface Http2ClientOptions {
   /** Opens an HTTP/2 connection. */
@@ -9,9 +9,6 @@ export interface Http2ClientOptions {
   /** Called with SETTINGS_MAX_CONCURRENT_STREAMS (RFC 9113, 6.5.2) when the upstream announces it. */
   onMaxStreams(streams: number): void;
 }
-
-/** Part of the undici dispatcher that proxying uses, for either protocol. */
-export type UpstreamDispatcher = Pick<Dispatcher, 'dispatch' | 'close' | 'destroy'>;
 
 /** Idle time before the session is closed. */
 const idleTimeoutMs = 30_000;
@@ -52,10 +49,9 @@ export function createHttp2Client(
   return {
     dispatch(options, handler) {
       getSession().then(
-        opened => dispatchStream(opened, options, handler, options.headersTimeout ?? headersTimeoutMs),
-        error => handler.onError?.(error as Error),
+        opened => dispatchStream(opened, options, handler, options.hasCallerTimeout ? 0 : headersTimeoutMs),
+        error => handler.onError(error as Error),
       );
-      return true;
     },
     async close() {
       isClosed = true;
@@ -65,15 +61,13 @@ export function createHttp2Client(
       isClosed = true;
       (await session?.catch(() => undefined))?.destroy();
     },
-  } as UpstreamDispatcher;
+  };
 }
-
-type Handler = Dispatcher.DispatchHandler;
 
 function dispatchStream(
   session: ClientHttp2Session,
-  options: Dispatcher.DispatchOptions,
-  handler: Handler,
+  options: UpstreamRequestOptions,
+  handler: UpstreamHandler,
   timeoutMs: number,
 ): void {
   let isEnded = false;
@@ -82,9 +76,9 @@ function dispatchStream(
     if (isEnded) return;
     isEnded = true;
     stream?.close(constants.NGHTTP2_CANCEL);
-    handler.onError?.(error);
+    handler.onError(error);
   };
-  handler.onConnect?.(error => fail(error ?? new Error('the request was aborted')));
+  handler.onConnect(error => fail(error ?? new Error('the request was aborted')));
   if (isEnded) return;
   try {
     stream = session.request(toRequestHead(options) as never, { endStream: !options.body });
@@ -99,24 +93,19 @@ function dispatchStream(
   const complete = () => {
     if (isEnded) return;
     isEnded = true;
-    handler.onComplete?.(trailers);
+    handler.onComplete(trailers);
   };
   open.once('response', (headers, flags, raw) => {
     clearTimeout(timer);
-    const more = handler.onHeaders?.(
-      Number(headers[':status']),
-      toRawHeaders(raw as string[]),
-      () => open.resume(),
-      '',
-    );
+    const more = handler.onHead(Number(headers[':status']), removePseudoHeaders(raw as string[]), () => open.resume());
     open.on('data', (chunk: Buffer) => {
-      if (isEnded || handler.onData?.(chunk) === false) open.pause();
+      if (isEnded || !handler.onData(chunk)) open.pause();
     });
     if (flags & constants.NGHTTP2_FLAG_END_STREAM) {
       // END_STREAM on the head: the end is passed on with it, so that it arrives in one frame again.
       complete();
       open.resume();
-    } else if (more === false) open.pause();
+    } else if (!more) open.pause();
   });
   open.once('trailers', (_given, _flags, raw) => {
     trailers = raw as string[];
@@ -127,12 +116,11 @@ function dispatchStream(
     clearTimeout(timer);
     fail(new Error('the upstream closed the stream'));
   });
-  if (options.body) void sendBody(open, options.body as Buffer | AsyncIterable<Uint8Array>, fail);
+  if (options.body) void sendBody(open, options.body, fail);
 }
 
-function toRequestHead({ path, method, headers, origin }: Dispatcher.DispatchOptions): string[] {
-  const flat = headers as string[];
-  const head = [':method', method as string, ':path', path, ':scheme', new URL(String(origin)).protocol.slice(0, -1)];
+function toRequestHead({ path, method, headers: flat, origin }: UpstreamRequestOptions): string[] {
+  const head = [':method', method, ':path', path, ':scheme', new URL(origin).protocol.slice(0, -1)];
   const rest: string[] = [];
   for (let i = 0; i < flat.length; i += 2) {
     const name = flat[i]!.toLowerCase();
@@ -142,20 +130,18 @@ function toRequestHead({ path, method, headers, origin }: Dispatcher.DispatchOpt
   return [...head, ...rest];
 }
 
-/** Header format of undici. */
-function toRawHeaders(flat: readonly string[]): Buffer[] {
-  const raw: Buffer[] = [];
-  for (let i = 0; i < flat.length; i += 2)
-    if (!flat[i]!.startsWith(':')) raw.push(Buffer.from(flat[i]!, 'latin1'), Buffer.from(flat[i + 1]!, 'latin1'));
-  return raw;
+function removePseudoHeaders(flat: readonly string[]): string[] {
+  const headers: string[] = [];
+  for (let i = 0; i < flat.length; i += 2) if (!flat[i]!.startsWith(':')) headers.push(flat[i]!, flat[i + 1]!);
+  return headers;
 }
 
 async function sendBody(
   stream: ClientHttp2Stream,
-  body: Buffer | AsyncIterable<Uint8Array>,
+  body: Uint8Array | AsyncIterable<Uint8Array>,
   fail: (error: Error) => void,
 ): Promise<void> {
-  if (Buffer.isBuffer(body)) return void stream.end(body);
+  if (body instanceof Uint8Array) return void stream.end(body);
   try {
     for await (const chunk of body) {
       if (stream.destroyed || stream.writableEnded) return;

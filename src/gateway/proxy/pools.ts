@@ -11,7 +11,8 @@ import { type AlpnMode, createConnector, createGuardedConnector, proxyHeaders } 
 import type { UpstreamConnectionOptions } from './connection-options.ts';
 import { Http1Pool } from './http1/pool.ts';
 import { createHttp1SharedState } from './http1/shared-state.ts';
-import { createHttp2Client, type UpstreamDispatcher } from './http2-client.ts';
+import { createHttp2Client } from './http2-client.ts';
+import { createUndiciDispatcher, type UpstreamDispatcher } from './upstream-dispatcher.ts';
 
 export interface PoolOptions {
   readonly connectTimeoutMs: number;
@@ -93,7 +94,7 @@ function createHttp1PoolFactory({ maxConnections, headersTimeoutMs, http1Engine 
         // Admission control admits as many; the others are requests that were abandoned while connecting.
         maxPending: 2 * maxConnections,
         shared,
-      }) as UpstreamDispatcher;
+      });
   }
   const options = {
     connections: maxConnections,
@@ -103,7 +104,7 @@ function createHttp1PoolFactory({ maxConnections, headersTimeoutMs, http1Engine 
     keepAliveMaxTimeout: 600_000,
     pipelining: 1,
   };
-  return (origin, connect) => new Pool(origin, { ...options, connect: connect() });
+  return (origin, connect) => createUndiciDispatcher(new Pool(origin, { ...options, connect: connect() }));
 }
 
 /** Opens sockets and pools to upstreams. */
@@ -208,9 +209,8 @@ function createNegotiatedPool(
       if (chosen) return chosen.dispatch(options, handler);
       negotiate().then(
         it => it.dispatch(options, handler),
-        error => handler.onError?.(error as Error),
+        error => handler.onError(error as Error),
       );
-      return true;
     },
     close: () => Promise.all([pool.close(), http2.close()]).then(() => undefined),
     destroy: () => Promise.all([pool.destroy(), http2.destroy()]).then(() => undefined),
@@ -229,22 +229,22 @@ function withForwardProxy(pool: UpstreamDispatcher, proxy: URL, addressError: Er
   return {
     dispatch(options, handler) {
       if (addressError) {
-        queueMicrotask(() => handler.onError?.(addressError));
-        return true;
+        queueMicrotask(() => handler.onError(addressError));
+        return;
       }
-      return pool.dispatch(
+      pool.dispatch(
         {
           ...options,
           origin: proxy.origin,
           path: `${options.origin}${options.path}`,
-          headers: [...(options.headers as string[]), ...extra],
+          headers: [...options.headers, ...extra],
         },
         handler,
       );
     },
     close: () => pool.close(),
     destroy: () => pool.destroy(),
-  } as UpstreamDispatcher;
+  };
 }
 
 export type UpstreamPools = ReturnType<typeof createUpstreamPools>;

@@ -11,6 +11,7 @@ import { type Chain, Exchange } from '../pipeline/exchange.ts';
 import type { ResponseWriter } from '../pipeline/response-writer.ts';
 import { Admission } from './admission.ts';
 import { type AdmittingPool, ProxyRequest, type ResponseContext } from './proxy-request.ts';
+import { createUndiciDispatcher, type UpstreamDispatcher } from './upstream-dispatcher.ts';
 
 const text = 'a response';
 
@@ -50,9 +51,11 @@ describe('proxied request', () => {
     response.end(text);
   });
   let upstream: Pool;
+  let dispatcher: UpstreamDispatcher;
   before(async () => {
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
     upstream = new Pool(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    dispatcher = createUndiciDispatcher(upstream);
   });
   after(async () => {
     // Waits for requests in flight: none may be left paused.
@@ -78,8 +81,8 @@ describe('proxied request', () => {
         },
       },
     };
-    const pool: AdmittingPool = { admission, dispatch: (...given) => upstream.dispatch(...given) };
-    const options = { path: '/', method: 'GET' } as const;
+    const pool: AdmittingPool = { admission, dispatch: (...given) => dispatcher.dispatch(...given) };
+    const options = { origin: '', path: '/', method: 'GET', headers: [], body: undefined, hasCallerTimeout: true };
     new ProxyRequest(createCall(more), writer, context, pool, options).send();
     await ended.promise;
     return { events, records, active: admission.active };

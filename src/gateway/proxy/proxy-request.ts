@@ -1,4 +1,3 @@
-import type { Dispatcher } from 'undici';
 import type { TimeoutEntry, TimeoutQueue } from '#base/timeout-queue.ts';
 import { bodyFromBytes, noBody } from '../http/body.ts';
 import { BodyBuffer } from '../http/body-buffer.ts';
@@ -18,6 +17,7 @@ import {
 import type { ResponseWriter } from '../pipeline/response-writer.ts';
 import type { Admission, Admittable, Holder } from './admission.ts';
 import type { ReleasePreread } from './body-preread.ts';
+import type { UpstreamDispatcher, UpstreamHandler, UpstreamRequestOptions } from './upstream-dispatcher.ts';
 import { isRetryable, ResponseTooLarge, toRefusalCode, UpstreamBusy, upstreamTimeoutCode } from './upstream-errors.ts';
 
 /** Services and bounds of a thread for upstream responses. */
@@ -36,10 +36,8 @@ const maxInformationalResponses = 16;
 /** The first attempt and one retry. */
 const maxAttempts = 2;
 
-type Handler = Dispatcher.DispatchHandler;
-
 /** Dispatcher with optional admission control. */
-export type AdmittingPool = Pick<Dispatcher, 'dispatch'> & { readonly admission?: Admission };
+export type AdmittingPool = Pick<UpstreamDispatcher, 'dispatch'> & { readonly admission?: Admission };
 
 /**
  * | state          | meaning                                           | left by                                         |
@@ -60,7 +58,7 @@ type ProxyState = 'waiting' | 'connecting' | 'buffering' | 'head-pending' | 'rec
  * Proxies one request to the upstream and streams the response back with backpressure: a state machine, one object per
  * request, no closures.
  */
-export class ProxyRequest implements Handler, TimeoutEntry, Admittable {
+export class ProxyRequest implements UpstreamHandler, TimeoutEntry, Admittable {
   expiresAtMs = 0;
   admissionState: Admittable['admissionState'] = 'none';
   client: Holder | undefined = undefined;
@@ -74,7 +72,7 @@ export class ProxyRequest implements Handler, TimeoutEntry, Admittable {
   readonly #writer: ResponseWriter;
   readonly #context: ResponseContext;
   readonly #pool: AdmittingPool;
-  readonly #options: Dispatcher.DispatchOptions;
+  readonly #options: UpstreamRequestOptions;
   /** Enforced timeout, where it is not the default of the pool; that of buffering for a buffered response. */
   #timeouts: TimeoutQueue | undefined;
   /** Set while preread bytes wait for a connection. */
@@ -96,7 +94,7 @@ export class ProxyRequest implements Handler, TimeoutEntry, Admittable {
     writer: ResponseWriter,
     context: ResponseContext,
     pool: AdmittingPool,
-    options: Dispatcher.DispatchOptions,
+    options: UpstreamRequestOptions,
   ) {
     this.#call = call;
     this.#writer = writer;
@@ -161,9 +159,9 @@ export class ProxyRequest implements Handler, TimeoutEntry, Admittable {
     this.#fail(Object.assign(new Error('the upstream timed out'), { code: upstreamTimeoutCode }));
   }
 
-  onHeaders(status: number, raw: Buffer[], resume: () => void): boolean {
+  onHead(status: number, received: readonly string[], resume: () => void): boolean {
     if (status < 200) return this.#countInformational();
-    return this.#receiveHead(status, this.#toHeaders(raw), resume);
+    return this.#receiveHead(status, this.#toHeaders(received), resume);
   }
 
   #countInformational(): boolean {
@@ -173,13 +171,13 @@ export class ProxyRequest implements Handler, TimeoutEntry, Admittable {
   }
 
   /** Header fields of the client's response, without those of the connection. Notes the Content-Length. */
-  #toHeaders(raw: Buffer[]): HeaderList {
+  #toHeaders(received: readonly string[]): HeaderList {
     const headers = new HeaderList();
     let connectionValue = '';
-    for (let i = 0; i < raw.length; i += 2) {
-      const name = raw[i]!.toString('latin1');
+    for (let i = 0; i < received.length; i += 2) {
+      const name = received[i]!;
       const lower = name.toLowerCase();
-      const value = raw[i + 1]!.toString('latin1');
+      const value = received[i + 1]!;
       if (lower === 'connection') connectionValue = connectionValue ? `${connectionValue},${value}` : value;
       if (hopByHopHeaders.has(lower)) continue;
       if (lower === 'content-length') this.#remainingBytes = Number(value);
@@ -287,7 +285,7 @@ export class ProxyRequest implements Handler, TimeoutEntry, Admittable {
     return more;
   }
 
-  onComplete(trailers?: readonly (string | Buffer)[] | null): void {
+  onComplete(trailers: readonly string[]): void {
     if (this.#state === 'streaming') this.#end(undefined, toTrailers(trailers));
     else if (this.#state === 'buffering') this.#completeBuffered();
     else if (this.#state === 'head-pending') {
@@ -360,11 +358,7 @@ export class ProxyRequest implements Handler, TimeoutEntry, Admittable {
   }
 
   #canRetry(error: Error): boolean {
-    return (
-      this.#attempts < maxAttempts &&
-      !this.#wasPreread &&
-      isRetryable(error, this.#call, this.#options.method as string)
-    );
+    return this.#attempts < maxAttempts && !this.#wasPreread && isRetryable(error, this.#call, this.#options.method);
   }
 
   #settle(): void {
@@ -383,13 +377,12 @@ export class ProxyRequest implements Handler, TimeoutEntry, Admittable {
 const forbiddenTrailers =
   /^(?:content-(?:length|type|encoding|range)|host|authorization|cookie|set-cookie|cache-control)$/;
 
-function toTrailers(raw: readonly (string | Buffer)[] | null | undefined): string[] | undefined {
-  if (!raw || raw.length === 0) return undefined;
+function toTrailers(received: readonly string[]): string[] | undefined {
+  if (received.length === 0) return undefined;
   const trailers: string[] = [];
-  for (let i = 0; i < raw.length; i += 2) {
-    const name = raw[i]!.toString('latin1').toLowerCase();
-    if (!hopByHopHeaders.has(name) && !forbiddenTrailers.test(name))
-      trailers.push(raw[i]!.toString('latin1'), raw[i + 1]!.toString('latin1'));
+  for (let i = 0; i < received.length; i += 2) {
+    const name = received[i]!.toLowerCase();
+    if (!hopByHopHeaders.has(name) && !forbiddenTrailers.test(name)) trailers.push(received[i]!, received[i + 1]!);
   }
   return trailers;
 }

@@ -1,4 +1,3 @@
-import type { Dispatcher } from 'undici';
 import type { MaybePromise } from '#base/maybe-promise.ts';
 import type { Settings } from '#base/settings.ts';
 import { TimeoutQueue } from '#base/timeout-queue.ts';
@@ -13,6 +12,7 @@ import { buildUpstreamPath, type LoadBalancer } from './load-balancer.ts';
 import type { UpstreamPool, UpstreamPools } from './pools.ts';
 import { ProxyRequest, type ResponseContext } from './proxy-request.ts';
 import { Tunnel } from './tunnel.ts';
+import type { UpstreamRequestOptions } from './upstream-dispatcher.ts';
 import { toRefusalCode } from './upstream-errors.ts';
 import { buildUpstreamHeaders } from './upstream-headers.ts';
 
@@ -38,10 +38,6 @@ interface UpstreamRequest {
   readonly writer: ResponseWriter;
   readonly connection: UpstreamConnectionOptions;
   readonly orgId: string;
-}
-
-interface Options extends Dispatcher.DispatchOptions {
-  readonly servername: string;
 }
 
 /** Closing a WebSocket takes a round trip; at most half of the shutdown grace time. */
@@ -124,15 +120,14 @@ function sendRequest(
   const { body, enforcedTimeout } = call;
   const method = call.upstreamMethod ?? call.method;
   const path = buildPath(request);
-  const options: Options = {
+  const options: UpstreamRequestOptions = {
     origin: address.origin,
     path,
-    method: method as Dispatcher.HttpMethod,
+    method,
     headers: buildHeaders(request, method, path),
-    body: (body.bytes ?? body.stream ?? null) as Dispatcher.DispatchOptions['body'],
-    servername: address.host,
-    // An enforced timeout covers the whole request; undici then has none.
-    headersTimeout: enforcedTimeout ? 0 : null,
+    body: body.bytes ?? body.stream,
+    // An enforced timeout covers the whole request.
+    hasCallerTimeout: enforcedTimeout !== undefined,
   };
   new ProxyRequest(call, writer, context, pool, options).send(orgId, releasePreread);
 }

@@ -1,7 +1,6 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Dispatcher } from 'undici';
 import { TimeoutQueue } from '#base/timeout-queue.ts';
 import { noBody } from '../http/body.ts';
 import { HeaderList, hopByHopHeaders, removeConnectionHeaders } from '../http/headers.ts';
@@ -15,6 +14,7 @@ import {
 } from '../pipeline/respond.ts';
 import type { ResponseWriter } from '../pipeline/response-writer.ts';
 import { ProxyRequest, type ResponseContext } from './proxy-request.ts';
+import type { UpstreamDispatcher } from './upstream-dispatcher.ts';
 import { toRefusalCode } from './upstream-errors.ts';
 import { relayWebSocket } from './websocket-relay.ts';
 
@@ -138,7 +138,7 @@ export class Tunnel {
     this.#settle();
     const { path, timeoutMs } = this.#options;
     const context = { ...this.#context, bufferingTimeouts: new TimeoutQueue(timeoutMs) };
-    const options = { path, method: 'GET' } as const;
+    const options = { origin: '', path, method: 'GET', headers: [], body: undefined, hasCallerTimeout: true };
     new ProxyRequest(this.#call, this.#writer, context, dispatcherOfResponse(message), options).send();
   }
 
@@ -158,7 +158,7 @@ export class Tunnel {
 }
 
 /** Dispatcher of a response that was received already; its errors fail this request only. */
-const dispatcherOfResponse = (message: IncomingMessage): Pick<Dispatcher, 'dispatch'> => ({
+const dispatcherOfResponse = (message: IncomingMessage): Pick<UpstreamDispatcher, 'dispatch'> => ({
   dispatch(_options, handler) {
     let failure: Error | undefined;
     const abort = (error = new Error('the request was aborted')) => {
@@ -174,16 +174,14 @@ const dispatcherOfResponse = (message: IncomingMessage): Pick<Dispatcher, 'dispa
     };
     // Never retried, whatever the error code.
     message.on('error', cause => abort(new Error('the upstream truncated its response', { cause })));
-    handler.onConnect?.(abort);
-    const raw = message.rawHeaders.map(text => Buffer.from(text, 'latin1'));
-    message.on('data', (chunk: Buffer) => attempt(() => handler.onData?.(chunk)));
-    attempt(() => handler.onHeaders?.(message.statusCode!, raw, () => message.resume(), message.statusMessage!));
+    handler.onConnect(abort);
+    message.on('data', (chunk: Buffer) => attempt(() => handler.onData(chunk)));
+    attempt(() => handler.onHead(message.statusCode!, message.rawHeaders, () => message.resume()));
     message.once('close', () => {
       if (!message.complete) abort(new Error('the upstream response is incomplete'));
-      if (failure === undefined) attempt(() => void handler.onComplete?.(message.rawTrailers));
-      if (failure !== undefined) handler.onError?.(failure);
+      if (failure === undefined) attempt(() => void handler.onComplete(message.rawTrailers));
+      if (failure !== undefined) handler.onError(failure);
     });
-    return true;
   },
 });
 

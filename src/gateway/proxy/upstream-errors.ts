@@ -1,6 +1,7 @@
 import { problem as bodyProblem } from '../http/body.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { RefusalCode } from '../pipeline/refusals-table.ts';
+import { upstreamErrors } from './http1/errors.ts';
 
 export class ResponseTooLarge extends Error {}
 
@@ -10,7 +11,7 @@ export const upstreamTimeoutCode = 'GW_UPSTREAM_TIMEOUT';
 
 const timeoutErrors = new Set([
   upstreamTimeoutCode,
-  'UND_ERR_HEADERS_TIMEOUT',
+  upstreamErrors.headersTimeout,
   'UND_ERR_BODY_TIMEOUT',
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
@@ -24,6 +25,7 @@ export function toRefusalCode(call: Exchange, error: Error): RefusalCode {
   const { code = '' } = error as { code?: string };
   if (code === bodyProblem.too_large.code) return 'body_too_large';
   if (code === bodyProblem.too_slow.code) return 'body_too_slow';
+  if (code === upstreamErrors.queueFull) return 'upstream_busy';
   if (timeoutErrors.has(code)) return 'upstream_timeout';
   if (code === 'GW_ADDRESS_REFUSED') return 'upstream_address_refused';
   // Everything else: refused, reset, TLS handshake, certificate, invalid response.
@@ -40,7 +42,7 @@ const idempotentMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
 export function isRetryable(error: Error, call: Exchange, method: string): boolean {
   const { code, socket } = error as { code?: string; socket?: { bytesRead?: number } };
   return (
-    (code === 'UND_ERR_SOCKET' || code === 'ECONNRESET') &&
+    (code === upstreamErrors.socket || code === 'ECONNRESET') &&
     (socket?.bytesRead ?? 0) > 0 &&
     !call.isClientDisconnected &&
     call.body.stream === undefined &&

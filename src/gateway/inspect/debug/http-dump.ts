@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
-import type { Dispatcher } from 'undici';
 import type { InvalidRequest } from '../../http/request-head.ts';
 import type { ResponseWriter } from '../../pipeline/response-writer.ts';
+import type { UpstreamRequestOptions } from '../../proxy/upstream-dispatcher.ts';
 import { createBadRequestResponse } from '../../server/create-exchange.ts';
 import type { BuiltRequest } from './build-request.ts';
 
@@ -29,10 +29,9 @@ export function formatInvalidRequest(bad: InvalidRequest): string {
 
 const statusLine = (status: number) => `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd();
 
-export function formatForwarded({ method, path, headers, body }: Dispatcher.DispatchOptions): string {
-  const flat = Array.isArray(headers) ? (headers as string[]) : [];
-  const bytes = typeof body === 'string' ? Buffer.from(body) : body instanceof Uint8Array ? body : undefined;
-  return formatHead(`${method} ${path} HTTP/1.1`, flat) + formatBody(bytes);
+export function formatForwarded({ method, path, headers, body }: UpstreamRequestOptions): string {
+  const bytes = body instanceof Uint8Array ? body : undefined;
+  return formatHead(`${method} ${path} HTTP/1.1`, headers) + formatBody(bytes);
 }
 
 export const joinDumps = (request: string, response: string): string =>

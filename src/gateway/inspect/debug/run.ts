@@ -1,8 +1,8 @@
-import type { Dispatcher } from 'undici';
 import { toModel } from '#apis/api/rules.ts';
 import { Exchange } from '../../pipeline/exchange.ts';
 import type { RequestHandler } from '../../pipeline/response-writer.ts';
 import type { UpstreamPools } from '../../proxy/pools.ts';
+import type { UpstreamDispatcher, UpstreamRequestOptions } from '../../proxy/upstream-dispatcher.ts';
 import { type Api, compileApi } from '../../routing/api.ts';
 import { createDispatcher } from '../../routing/dispatch.ts';
 import { prefetchReferences } from '../../routing/loader.ts';
@@ -128,14 +128,14 @@ const collectResponse = (call: Exchange, dispatcher: RequestHandler, trace: Trac
   });
 
 /** Upstream pools that report each dispatched request. */
-export function tracePools(pools: UpstreamPools, onSend: (options: Dispatcher.DispatchOptions) => void): UpstreamPools {
+export function tracePools(pools: UpstreamPools, onSend: (options: UpstreamRequestOptions) => void): UpstreamPools {
   return {
     ...pools,
     get(...which: Parameters<UpstreamPools['get']>) {
       const pool = pools.get(...which);
-      const dispatch: Dispatcher['dispatch'] = (options, handler) => {
+      const dispatch: UpstreamDispatcher['dispatch'] = (options, handler) => {
         onSend(options);
-        return pool.dispatch(options, handler);
+        pool.dispatch(options, handler);
       };
       return new Proxy(pool, { get: (it, name) => (name === 'dispatch' ? dispatch : Reflect.get(it, name)) });
     },

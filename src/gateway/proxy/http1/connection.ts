@@ -1,14 +1,15 @@
 import type { Socket } from 'node:net';
 import type { TimeoutEntry, TimeoutQueue } from '#base/timeout-queue.ts';
 import type { HeadLimits } from '../../http/http1/head-parser.ts';
+import type { UpstreamHandler } from '../upstream-dispatcher.ts';
 import { createUpstreamError } from './errors.ts';
 import { formatFraming, type RequestBodyLength } from './request-head.ts';
 import { RequestSender } from './request-sender.ts';
-import { type ResponseHandler, ResponseReader } from './response-reader.ts';
+import { ResponseReader } from './response-reader.ts';
 
 /** A request as the pool takes it: its head is formatted and valid. */
 export interface PendingRequest {
-  readonly handler: ResponseHandler;
+  readonly handler: UpstreamHandler;
   readonly method: string;
   /** Head up to its framing. */
   readonly head: string;
@@ -87,7 +88,7 @@ export class UpstreamConnection implements TimeoutEntry {
     this.#request = request;
     this.#isRequestSent = false;
     this.#hasResponseBytes = false;
-    handler.onConnect?.(error =>
+    handler.onConnect(error =>
       this.#abort(request, error ?? createUpstreamError('aborted', 'the request was aborted')),
     );
     if (this.#request !== request) return;
@@ -115,7 +116,7 @@ export class UpstreamConnection implements TimeoutEntry {
     this.#request = undefined;
     this.state = 'idle';
     this.#owner.onIdle(this, -1);
-    request.handler.onError?.(error);
+    request.handler.onError(error);
   }
 
   #sendBytes({ head, method }: PendingRequest, body: Uint8Array): void {
@@ -209,9 +210,9 @@ export class UpstreamConnection implements TimeoutEntry {
       this.#owner.onIdle(this, keepAliveMs);
     } else this.close();
     try {
-      handler.onComplete?.(trailers);
+      handler.onComplete(trailers);
     } catch (error) {
-      handler.onError?.(error as Error);
+      handler.onError(error as Error);
     }
   }
 
@@ -261,7 +262,7 @@ export class UpstreamConnection implements TimeoutEntry {
     const bytesRead = this.isReused && !this.#hasResponseBytes ? this.#socket.bytesRead : 0;
     this.#release();
     this.close();
-    request?.handler.onError?.(Object.assign(error, { socket: { bytesRead } }));
+    request?.handler.onError(Object.assign(error, { socket: { bytesRead } }));
   }
 
   #release(): void {

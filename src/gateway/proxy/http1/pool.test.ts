@@ -191,7 +191,7 @@ describe('HTTP/1.1 upstream pool', () => {
     const { upstream, send } = await start(t, { pool: { headersTimeoutMs: 20 } });
     const held = holdResponses(upstream);
     const timed = send();
-    const untimed = send({ headersTimeout: 0 });
+    const untimed = send({ hasCallerTimeout: true });
     assert.equal((await timed).error, 'UND_ERR_HEADERS_TIMEOUT');
     held[1]!(ok());
     assert.equal((await untimed).body, 'ok');

@@ -1,7 +1,8 @@
 import type { Socket } from 'node:net';
-import type { buildConnector, Dispatcher } from 'undici';
-import { TimeoutQueue } from '#base/timeout-queue.ts';
+import type { buildConnector } from 'undici';
+import type { TimeoutQueue } from '#base/timeout-queue.ts';
 import type { HeadLimits } from '../../http/http1/head-parser.ts';
+import type { UpstreamDispatcher, UpstreamHandler, UpstreamRequestOptions } from '../upstream-dispatcher.ts';
 import { type ConnectionOwner, type PendingRequest, UpstreamConnection } from './connection.ts';
 import { createUpstreamError } from './errors.ts';
 import { expectsContent, formatRequestHead, readBodyLength } from './request-head.ts';
@@ -24,7 +25,7 @@ const idleMarginMs = 2000;
 const headLimits: HeadLimits = { maxHeaderBytes: 16_384, maxHeaders: 1000 };
 
 /** HTTP/1.1 connection pool of one origin. The most recently used connection is reused first, so others can expire. */
-export class Http1Pool implements ConnectionOwner {
+export class Http1Pool implements ConnectionOwner, UpstreamDispatcher {
   readonly #target: ConnectTarget;
   readonly #options: Http1PoolOptions;
   readonly #idle: UpstreamConnection[] = [];
@@ -41,9 +42,8 @@ export class Http1Pool implements ConnectionOwner {
     this.#options = options;
   }
 
-  dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+  dispatch(options: UpstreamRequestOptions, handler: UpstreamHandler): void {
     this.#send(toPendingRequest(options, handler, this.#options.shared.headersTimeouts));
-    return true;
   }
 
   /** Ends requests in progress and keeps no connection. */
@@ -55,7 +55,7 @@ export class Http1Pool implements ConnectionOwner {
 
   async destroy(): Promise<void> {
     this.#state = 'destroyed';
-    for (const { handler } of this.#pending.splice(0)) handler.onError?.(createDestroyedError());
+    for (const { handler } of this.#pending.splice(0)) handler.onError(createDestroyedError());
     for (const connection of [...this.#connections]) connection.destroy(createDestroyedError());
   }
 
@@ -100,7 +100,7 @@ export class Http1Pool implements ConnectionOwner {
   }
 
   #onConnectError(error: Error): void {
-    this.#pending.shift()?.handler.onError?.(error);
+    this.#pending.shift()?.handler.onError(error);
     this.#openForPending();
     this.#resolveClosed();
   }
@@ -147,7 +147,7 @@ type ConnectTarget = ReturnType<typeof toConnectTarget>;
 const createDestroyedError = () => createUpstreamError('destroyed', 'the connection pool is closed');
 
 function failLater({ handler }: PendingRequest, error: Error): void {
-  queueMicrotask(() => handler.onError?.(error));
+  queueMicrotask(() => handler.onError(error));
 }
 
 function toConnectTarget(origin: string) {
@@ -157,28 +157,21 @@ function toConnectTarget(origin: string) {
 
 /** Validates and formats a request. Throws for what cannot be sent. */
 function toPendingRequest(
-  options: Dispatcher.DispatchOptions,
-  handler: Dispatcher.DispatchHandler,
-  defaultTimeouts: TimeoutQueue,
+  options: UpstreamRequestOptions,
+  handler: UpstreamHandler,
+  timeouts: TimeoutQueue,
 ): PendingRequest {
-  const { method, headersTimeout } = options;
-  const given = options.body as Uint8Array | AsyncIterable<Uint8Array> | null | undefined;
-  const isBytes = given instanceof Uint8Array;
-  const body = !given || (isBytes && given.byteLength === 0) ? undefined : given;
+  const { method, hasCallerTimeout } = options;
+  const isBytes = options.body instanceof Uint8Array;
+  const body = isBytes && options.body.byteLength === 0 ? undefined : options.body;
   return {
     handler,
     method,
     head: formatRequestHead(options),
     body,
-    length: body === undefined || isBytes ? undefined : readBodyLength(options.headers as string[]),
+    length: body === undefined || isBytes ? undefined : readBodyLength(options.headers),
     // A body where none is expected, or none where one may come, leaves the state of the connection in doubt.
     isLast: method === 'HEAD' || (body !== undefined && !expectsContent(method)),
-    timeouts: toTimeouts(headersTimeout, defaultTimeouts),
+    timeouts: hasCallerTimeout ? undefined : timeouts,
   };
-}
-
-/** 0: the caller has its own timeout. */
-function toTimeouts(timeoutMs: number | null | undefined, defaults: TimeoutQueue): TimeoutQueue | undefined {
-  if (timeoutMs === null || timeoutMs === undefined) return defaults;
-  return timeoutMs === 0 ? undefined : new TimeoutQueue(timeoutMs);
 }

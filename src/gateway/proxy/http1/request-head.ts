@@ -1,6 +1,6 @@
-import type { Dispatcher } from 'undici';
 import { targetBytes } from '../../http/http1/syntax.ts';
 import { formatFieldLine, isToken } from '../../http/http1/write-message.ts';
+import type { UpstreamRequestOptions } from '../upstream-dispatcher.ts';
 import { createUpstreamError } from './errors.ts';
 
 /** Methods whose requests say that they have no content (RFC 9110, 8.6). */
@@ -15,9 +15,8 @@ export type RequestBodyLength = number | undefined;
  * Formats a request head up to its framing: `formatFraming` completes it. `Host` comes first; a Content-Length among the
  * headers is left out, because the number is written anew. Throws for what is not a header or target.
  */
-export function formatRequestHead({ method, path, headers }: Dispatcher.DispatchOptions): string {
+export function formatRequestHead({ method, path, headers: flat }: UpstreamRequestOptions): string {
   checkTarget(method, path);
-  const flat = headers as readonly string[];
   let lines = '';
   let host = '';
   for (let i = 0; i < flat.length; i += 2) {

@@ -50,7 +50,7 @@ function readNative(segments: readonly Buffer[], method: string): Seen {
   );
   reader.begin(
     {
-      onHeaders(status: number, headers: string[]) {
+      onHead(status: number, headers: string[]) {
         if (status < 200) return true;
         seen.status = status;
         seen.headers = headers;

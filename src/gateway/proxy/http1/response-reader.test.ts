@@ -205,7 +205,7 @@ describe('HTTP/1.1 upstream responses', () => {
                 if (closesAfter) socket.end();
               });
           };
-          const result = await dispatchRequest(pool, { method: method as 'GET' });
+          const result = await dispatchRequest(pool, { method });
           for (const [name, value] of Object.entries({ error: '', ...expect }))
             assert.deepEqual(result[name as keyof DispatchResult], value, name);
           if (!isReused) await eventually(() => assert.equal(upstream.sockets.size, 0));

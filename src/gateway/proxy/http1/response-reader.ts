@@ -1,10 +1,8 @@
-import type { Dispatcher } from 'undici';
 import { ChunkDecoder } from '../../http/http1/chunk-decoder.ts';
 import { isPersistent, readResponseFraming } from '../../http/http1/framing.ts';
 import { type HeadLimits, HeadParser } from '../../http/http1/head-parser.ts';
 import { Http1ParseError } from '../../http/http1/parse-error.ts';
-
-export type ResponseHandler = Dispatcher.DispatchHandler;
+import type { UpstreamHandler } from '../upstream-dispatcher.ts';
 
 /** Part that is read next; `none` outside of a response. */
 export type ReaderState = 'none' | 'head' | 'length' | 'chunked' | 'close' | 'complete';
@@ -25,7 +23,7 @@ export class ResponseReader {
   readonly #resume: () => void;
   /** Called after each interim response. */
   readonly #onInterim: () => void;
-  #handler: ResponseHandler | undefined;
+  #handler: UpstreamHandler | undefined;
   #method = '';
   #remainingBytes = 0;
   #chunks: ChunkDecoder | undefined;
@@ -37,7 +35,7 @@ export class ResponseReader {
     this.#onInterim = onInterim;
   }
 
-  begin(handler: ResponseHandler, method: string): void {
+  begin(handler: UpstreamHandler, method: string): void {
     this.#handler = handler;
     this.#method = method;
     this.#head.reset();
@@ -107,7 +105,7 @@ export class ResponseReader {
     if (status < 200) {
       if (!isPersistent(head)) throw new Http1ParseError('an interim response that closes the connection');
       head.reset();
-      handler.onHeaders?.(status, flat as unknown as Buffer[], this.#resume, '');
+      handler.onHead(status, flat, this.#resume);
       this.#onInterim();
       return next;
     }
@@ -115,7 +113,7 @@ export class ResponseReader {
     this.#remainingBytes = head.fields.contentLength;
     if (framing === 'chunked') this.#chunks = new ChunkDecoder(this.#limits);
     this.state = framing === 'none' ? 'complete' : framing;
-    if (handler.onHeaders?.(status, flat as unknown as Buffer[], this.#resume, '') === false) this.isPaused = true;
+    if (!handler.onHead(status, flat, this.#resume)) this.isPaused = true;
     return next;
   }
 
@@ -140,7 +138,7 @@ export class ResponseReader {
 
   #handData(bytes: Buffer, start: number, end: number, isShared: boolean): void {
     const data = isShared ? copyBytes(bytes, start, end) : bytes.subarray(start, end);
-    if (this.#handler!.onData?.(data) === false) this.isPaused = true;
+    if (!this.#handler!.onData(data)) this.isPaused = true;
   }
 }
 

@@ -1,0 +1,61 @@
+import type { Dispatcher } from 'undici';
+
+/** Request to an upstream. */
+export interface UpstreamRequestOptions {
+  readonly origin: string;
+  readonly path: string;
+  readonly method: string;
+  /** Flat list of names and values. */
+  readonly headers: readonly string[];
+  readonly body: Uint8Array | AsyncIterable<Uint8Array> | undefined;
+  /** The caller has a timeout of its own for the response head. */
+  readonly hasCallerTimeout: boolean;
+}
+
+/** Receives the response to one request. `onComplete` or `onError` is the last call, and comes once. */
+export interface UpstreamHandler {
+  /** Before the request is written; `abort` fails it at any time until its end. */
+  onConnect(abort: (error?: Error) => void): void;
+  /** Interim responses first, then the final one. False pauses the body until `resume` is called. */
+  onHead(status: number, headers: string[], resume: () => void): boolean;
+  /** The chunk belongs to the handler. False pauses. */
+  onData(chunk: Buffer): boolean;
+  onComplete(trailers: readonly string[]): void;
+  onError(error: Error): void;
+}
+
+/** Sends requests to an upstream, over either protocol. */
+export interface UpstreamDispatcher {
+  dispatch(options: UpstreamRequestOptions, handler: UpstreamHandler): void;
+  /** Ends requests in progress, then closes. */
+  close(): Promise<void>;
+  destroy(): Promise<void>;
+}
+
+/** undici's HTTP/1.1 as an upstream dispatcher. */
+export const createUndiciDispatcher = (
+  dispatcher: Pick<Dispatcher, 'dispatch' | 'close' | 'destroy'>,
+): UpstreamDispatcher => ({
+  dispatch({ method, body, hasCallerTimeout, headers, ...rest }, handler) {
+    dispatcher.dispatch(
+      {
+        ...rest,
+        headers: headers as string[],
+        method: method as Dispatcher.HttpMethod,
+        body: (body ?? null) as NonNullable<Dispatcher.DispatchOptions['body']> | null,
+        headersTimeout: hasCallerTimeout ? 0 : null,
+      },
+      {
+        onConnect: abort => handler.onConnect(abort),
+        onHeaders: (status, raw, resume) => handler.onHead(status, raw.map(toLatin1), resume),
+        onData: chunk => handler.onData(chunk),
+        onComplete: trailers => handler.onComplete((trailers ?? []).map(toLatin1)),
+        onError: error => handler.onError(error),
+      },
+    );
+  },
+  close: () => dispatcher.close(),
+  destroy: () => dispatcher.destroy(),
+});
+
+const toLatin1 = (text: string | Buffer): string => text.toString('latin1');
