@@ -50,6 +50,11 @@ export class ChunkDecoder {
     return this.#state === 'done';
   }
 
+  /** The trailer section is being read, line by line. */
+  get isInTrailers(): boolean {
+    return this.#state === 'trailers';
+  }
+
   /** Trailers as a flat list, once done. */
   get trailers(): string[] {
     return this.#trailers?.flat ?? [];

@@ -46,7 +46,8 @@ export function scanRequestLine(text: string, at: number, line: RequestLine): nu
   while (i < length && targetBytes[text.charCodeAt(i)] === 1) i++;
   if (i === length) return -1;
   const target = text.slice(targetStart, i);
-  if (method !== 'CONNECT' && !isTarget(target)) throw new Http1ParseError('the request target is not one');
+  if (!(method === 'CONNECT' ? isAuthorityForm(target) : isTarget(target)))
+    throw new Http1ParseError('the request target is not one');
   if (text.charCodeAt(i) === carriageReturn) throw createVersionError();
   if (text.charCodeAt(i) !== space) throw new Http1ParseError('the request target is not one');
   const end = scanVersion(text, i + 1, line);
@@ -98,5 +99,9 @@ const createVersionError = () => new Http1ParseError('only HTTP/1.0, HTTP/1.1 an
 const isMethodCode = (code: number) => (code >= 65 && code <= 90) || code === 45;
 
 /** Origin form, asterisk form, or absolute form (RFC 9112, 3.2). */
-const isTarget = (target: string) =>
-  target.charCodeAt(0) === 47 || target === '*' || /^[A-Za-z][A-Za-z0-9+.-]*:\/\//.test(target);
+const isTarget = (target: string) => target.charCodeAt(0) === 47 || target === '*' || absoluteForm.test(target);
+
+const absoluteForm = /^[A-Za-z]+:\/\/[\w.~[\]:-]+(?:[/?#]|$)/;
+
+/** Authority form (RFC 9112, 3.2.3), which only CONNECT has; the gateway refuses it with a status of its own. */
+const isAuthorityForm = (target: string) => /^[\w.~[\]:-]+$/.test(target);

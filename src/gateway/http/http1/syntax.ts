@@ -9,7 +9,7 @@ export const tokenBytes: Uint8Array = createByteTable(character => /[\w!#$%&'*+.
 export const fieldBytes: Uint8Array = createByteTable((_character, byte) => byte === 9 || (byte >= 32 && byte !== 127));
 
 /** Request target: no spaces and no control bytes. What a path may hold is checked where it is made canonical. */
-export const targetBytes: Uint8Array = createByteTable((_character, byte) => byte > 32 && byte !== 127);
+export const targetBytes: Uint8Array = createByteTable((_character, byte) => byte > 32 && byte < 127);
 
 /** Value of a hexadecimal digit; 255 for other bytes. */
 export const hexDigits: Uint8Array = Uint8Array.from({ length: 256 }, (_none, byte) => {

@@ -1,0 +1,283 @@
+import { createRequire } from 'node:module';
+import { ChunkDecoder } from '#gateway/http/http1/chunk-decoder.ts';
+import { connectionUpgrade } from '#gateway/http/http1/field-block.ts';
+import { isPersistent, readRequestFraming } from '#gateway/http/http1/framing.ts';
+import { HeadParser } from '#gateway/http/http1/head-parser.ts';
+import { Http1ParseError } from '#gateway/http/http1/parse-error.ts';
+import { createMutations } from './http1-mutations.ts';
+
+/**
+ * Differential fuzzing of HTTP/1.1 requests: mutated requests in segments of random size, read by the gateway's parser
+ * and by Node's. Both must see the same requests, or both must refuse; stricter refusals are listed with their reason.
+ */
+export interface FuzzResult {
+  readonly cases: number;
+  /** Cases in which both parsers saw at least one complete request. */
+  readonly accepted: number;
+  readonly refused: number;
+  /** Refusals of what Node accepts, counted by their text. */
+  readonly stricter: ReadonlyMap<string, number>;
+  readonly disagreements: readonly {
+    readonly text: string;
+    readonly segments: readonly number[];
+    readonly why: string;
+  }[];
+}
+
+/** Refusals of the gateway's parser for what Node's parser accepts, with the reason. */
+export const stricterRefusals: ReadonlyMap<string, string> = new Map([
+  ['only HTTP/1.0, HTTP/1.1 and HTTP/2 are supported', 'Node reads HTTP/0.9 and HTTP/2.0 in lines too'],
+  [
+    'the request line does not end in a version',
+    'Node skips several spaces before the version, and reads other protocols',
+  ],
+  ['the method is not a token', 'Node skips bare line ends before a request, and reads methods of other protocols'],
+  ['the request target is not one', 'Node skips several spaces before a target, and accepts targets without a scheme'],
+  ['a header value with a control character', 'Node accepts a bare line feed after some values'],
+  ['a header line without a name', 'Node skips a bare line feed'],
+  ['more than one host', 'two readers could each take another one (RFC 9112, 3.2)'],
+  ['more than one content-length', 'Node compares them later than the parser'],
+  ['more than one transfer-encoding', 'readers disagree about repeated codings'],
+  ['a Transfer-Encoding other than chunked', 'readers disagree about other codings (RFC 9112, 6.1)'],
+  ['a Transfer-Encoding in HTTP/1.0', 'an HTTP/1.0 reader knows no codings (RFC 9112, 6.1)'],
+  ['a Content-Length that is not a number', 'more digits than every reader counts the same way'],
+  ['a chunk size that is too large', 'more digits than a safe integer needs'],
+  ['a chunk extension that is not one', 'Node accepts empty names and values (RFC 9112, 7.1.1)'],
+  ['host as a trailer', 'routing after the body (RFC 9110, 6.5.1)'],
+  ['transfer-encoding as a trailer', 'framing after the body (RFC 9110, 6.5.1)'],
+  ['content-length as a trailer', 'framing after the body (RFC 9110, 6.5.1)'],
+]);
+
+interface Message {
+  readonly head: string;
+  body: string;
+  isComplete: boolean;
+}
+
+interface Seen {
+  readonly messages: Message[];
+  /** `ended`: nothing after the last message belongs to HTTP/1.1 requests. */
+  state: 'open' | 'refused' | 'ended';
+  reason: string;
+}
+
+const limits = { maxHeaderBytes: 65_536, maxHeaders: 2000 };
+const maxDisagreements = 10;
+
+export function fuzzRequests(count: number, seed: number): FuzzResult {
+  const mutations = createMutations(seed);
+  const nodeReader = new NodeReader();
+  const stricter = new Map<string, number>();
+  const disagreements: FuzzResult['disagreements'][number][] = [];
+  let accepted = 0;
+  let refused = 0;
+  let cases = 0;
+  while (cases < count && disagreements.length < maxDisagreements) {
+    cases++;
+    const bytes = Buffer.from(mutations.nextRequest(), 'latin1');
+    const segments = mutations.split(bytes);
+    const expected = nodeReader.read(segments);
+    const native = readNative(segments, expected.state === 'refused');
+    if (native.state === 'refused' && expected.state !== 'refused')
+      stricter.set(native.reason, (stricter.get(native.reason) ?? 0) + 1);
+    if (native.state === 'refused') refused++;
+    else if (native.messages[0]?.isComplete) accepted++;
+    const why = compare(native, expected);
+    if (why !== '')
+      disagreements.push({ text: bytes.toString('latin1'), segments: segments.map(({ length }) => length), why });
+  }
+  return { cases, accepted, refused, stricter, disagreements };
+}
+
+/** The reason of a disagreement; empty without one. */
+function compare(native: Seen, expected: Seen): string {
+  const isPrefix = native.state !== 'open' || expected.state === 'refused';
+  const length = Math.min(native.messages.length, expected.messages.length);
+  for (let i = 0; i < length; i++) {
+    const one = native.messages[i]!;
+    const other = expected.messages[i]!;
+    const isLast = i === length - 1;
+    if (one.head !== other.head) return `heads differ: ${one.head} | ${other.head}`;
+    if (isLast && isPrefix && !(one.isComplete && other.isComplete)) continue;
+    if (one.body !== other.body || one.isComplete !== other.isComplete)
+      return `bodies differ: ${JSON.stringify(one)} | ${JSON.stringify(other)}`;
+  }
+  if (native.state === 'refused' && expected.state !== 'refused')
+    return stricterRefusals.has(native.reason) ? '' : `refused by the gateway alone: ${native.reason}`;
+  if (native.state === 'open' && expected.state === 'refused')
+    return `accepted by the gateway alone: ${expected.reason}`;
+  if (native.state === 'open' && native.messages.length !== expected.messages.length)
+    return 'numbers of requests differ';
+  return '';
+}
+
+/** `isRefused`: Node has refused the bytes; lines that never end are then ended, so that they are scanned. */
+function readNative(segments: readonly Buffer[], isRefused: boolean): Seen {
+  const seen = createSeen();
+  const reader = new RequestReader(seen);
+  try {
+    for (const segment of segments) reader.read(segment);
+    if (isRefused) reader.endLines();
+  } catch (error) {
+    if (!(error instanceof Http1ParseError)) throw error;
+    seen.state = 'refused';
+    seen.reason = error.message;
+  }
+  return seen;
+}
+
+/** Reads requests as a server connection does, without a socket. */
+class RequestReader {
+  readonly #seen: Seen;
+  readonly #parser = new HeadParser('request', limits);
+  #message: Message | undefined;
+  #decoder: ChunkDecoder | undefined;
+  #remainingBytes = 0;
+  #endsAfterMessage = false;
+
+  constructor(seen: Seen) {
+    this.#seen = seen;
+  }
+
+  read(bytes: Buffer): void {
+    let at = 0;
+    while (at >= 0 && at < bytes.length && this.#seen.state === 'open')
+      at = this.#message === undefined ? this.#readHead(bytes, at) : this.#readBody(bytes, at, this.#message);
+  }
+
+  endLines(): void {
+    for (const end of ['\n', '\r\n']) {
+      const isInLines = this.#message === undefined ? this.#parser.hasBegun : this.#decoder?.isInTrailers;
+      if (isInLines) this.read(Buffer.from(end));
+    }
+  }
+
+  #readHead(bytes: Buffer, at: number): number {
+    const parser = this.#parser;
+    const end = parser.parse(bytes, at);
+    if (end < 0) return -1;
+    const framing = readRequestFraming(parser);
+    const { method, target, minorVersion, fields } = parser;
+    const isUpgrade = fields.upgrade !== '' && (fields.connection & connectionUpgrade) !== 0;
+    this.#endsAfterMessage = isUpgrade || method === 'CONNECT' || !isPersistent(parser);
+    const message: Message = {
+      head: formatHead(method, target, minorVersion, fields.flat),
+      body: '',
+      isComplete: false,
+    };
+    this.#seen.messages.push(message);
+    this.#message = message;
+    this.#decoder = framing === 'chunked' ? new ChunkDecoder(limits) : undefined;
+    this.#remainingBytes = framing === 'length' ? fields.contentLength : 0;
+    parser.reset();
+    if (framing === 'none' || isUpgrade || method === 'CONNECT') this.#complete(message);
+    return end;
+  }
+
+  #readBody(bytes: Buffer, at: number, message: Message): number {
+    const decoder = this.#decoder;
+    if (decoder === undefined) {
+      const end = Math.min(bytes.length, at + this.#remainingBytes);
+      message.body += bytes.toString('latin1', at, end);
+      this.#remainingBytes -= end - at;
+      if (this.#remainingBytes === 0) this.#complete(message);
+      return end;
+    }
+    const end = decoder.read(bytes, at);
+    message.body += bytes.toString('latin1', decoder.dataStart, decoder.dataEnd);
+    if (decoder.isDone) this.#complete(message);
+    return end;
+  }
+
+  #complete(message: Message): void {
+    message.isComplete = true;
+    this.#message = undefined;
+    if (this.#endsAfterMessage) this.#seen.state = 'ended';
+  }
+}
+
+const formatHead = (method: string, target: string, minorVersion: number, headers: readonly string[]) =>
+  JSON.stringify([method, target, minorVersion, headers]);
+
+/** Node's binding to llhttp, as node:http uses it. */
+interface NodeParser {
+  [callback: number]: unknown;
+  initialize(type: number, resource: object, maxHeaderBytes: number, leniency: number): void;
+  execute(bytes: Buffer): number | Error;
+}
+interface NodeParserClass {
+  new (): NodeParser;
+  readonly REQUEST: number;
+  readonly kOnHeaders: number;
+  readonly kOnHeadersComplete: number;
+  readonly kOnBody: number;
+  readonly kOnMessageComplete: number;
+}
+const { HTTPParser, methods } = createRequire(import.meta.url)('node:_http_common') as {
+  HTTPParser: NodeParserClass;
+  methods: string[];
+};
+
+/** Node's parser with its callbacks, used for all cases: to create one takes longer than to parse. */
+class NodeReader {
+  readonly #parser = new HTTPParser();
+  #seen: Seen = createSeen();
+  #headers: string[] = [];
+  #url = '';
+
+  constructor() {
+    const parser = this.#parser;
+    parser[HTTPParser.kOnHeaders] = (headers: string[], url: string) => {
+      this.#headers.push(...headers);
+      this.#url += url;
+    };
+    parser[HTTPParser.kOnHeadersComplete] = (
+      major: number,
+      minor: number,
+      headers: string[] | undefined,
+      method: number,
+      url: string | undefined,
+      _status: unknown,
+      _reason: unknown,
+      isUpgrade: boolean,
+    ) => {
+      const version = major === 1 ? minor : -1;
+      const head = formatHead(methods[method]!, url ?? this.#url, version, headers ?? this.#headers);
+      this.#seen.messages.push({ head, body: '', isComplete: false });
+      this.#clear();
+      return isUpgrade ? 2 : 0;
+    };
+    parser[HTTPParser.kOnBody] = (bytes: Buffer) => {
+      this.#seen.messages.at(-1)!.body += bytes.toString('latin1');
+    };
+    parser[HTTPParser.kOnMessageComplete] = () => {
+      this.#clear();
+      this.#seen.messages.at(-1)!.isComplete = true;
+    };
+  }
+
+  #clear(): void {
+    this.#headers = [];
+    this.#url = '';
+  }
+
+  read(segments: readonly Buffer[]): Seen {
+    const seen = createSeen();
+    this.#seen = seen;
+    this.#clear();
+    this.#parser.initialize(HTTPParser.REQUEST, {}, limits.maxHeaderBytes, 0);
+    for (const segment of segments) {
+      const result = this.#parser.execute(segment);
+      if (typeof result !== 'number') {
+        seen.state = 'refused';
+        seen.reason = (result as NodeJS.ErrnoException).code ?? result.message;
+        break;
+      }
+      // After an upgrade the rest is not HTTP.
+      if (result < segment.length) break;
+    }
+    return seen;
+  }
+}
+
+const createSeen = (): Seen => ({ messages: [], state: 'open', reason: '' });
