@@ -33,6 +33,7 @@ export class Body {
   async read(maxBytes: number): Promise<Buffer> {
     if (this.stream === undefined) return this.bytes ?? noBytes;
     if (this.length !== undefined && this.length > maxBytes) throw problem.too_large();
+    if (this.replaceReceived()) return this.bytes!;
     const buffer = new BodyBuffer();
     let size = 0;
     for await (const chunk of this.stream) {
@@ -45,6 +46,13 @@ export class Body {
     return bytes;
   }
 
+  /** Replaces a stream of bytes that were received with the request head by these bytes; false for other streams. */
+  replaceReceived(): boolean {
+    if (!(this.stream instanceof ReceivedBytes)) return false;
+    this.replace(this.stream.bytes);
+    return true;
+  }
+
   replace(bytes: Buffer): void {
     this.stream = undefined;
     this.bytes = bytes;
@@ -52,6 +60,20 @@ export class Body {
   }
 }
 
+/** Stream of bytes that are there already: unlike buffered bytes, no reader has applied its bound to them. */
+class ReceivedBytes implements AsyncIterable<Uint8Array> {
+  readonly bytes: Buffer;
+
+  constructor(bytes: Buffer) {
+    this.bytes = bytes;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    yield this.bytes;
+  }
+}
+
+export const bodyFromReceived = (bytes: Buffer): Body => new Body(new ReceivedBytes(bytes), undefined, bytes.length);
 export const noBytes: Buffer = Buffer.alloc(0);
 export const noBody = (): Body => new Body(undefined, undefined, 0);
 export const bodyFromBytes = (bytes: Buffer): Body => new Body(undefined, bytes, bytes.length);

@@ -83,7 +83,7 @@ export function proxy(
   const request: UpstreamRequest = { call, api, address, writer, connection, orgId };
   if (call.upgrade !== '') return openTunnel(context, request);
   const pool = context.pools.get(address.origin, connection, address.http2);
-  if (call.body.stream !== undefined) return sendAfterPreread(context, request, pool);
+  if (call.body.stream !== undefined && !call.body.replaceReceived()) return sendAfterPreread(context, request, pool);
   sendRequest(context, request, pool);
 }
 

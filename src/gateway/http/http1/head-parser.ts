@@ -48,6 +48,7 @@ export class HeadParser {
 
   /** Prepares for the next head on the connection. */
   reset(): void {
+    this.target = '';
     this.#hasStartLine = false;
     this.#scannedBytes = 0;
     this.#pending.clear();

@@ -20,3 +20,15 @@ export interface ManagedConnection {
   /** Graceful shutdown: closes now when idle, else after the response in progress. */
   closeWhenIdle(): void;
 }
+
+/**
+ * - `idle`: waits for a request.
+ * - `head`: a part of a request head has arrived.
+ * - `body`: a request is in progress, and its body incomplete.
+ * - `response`: a request has arrived, and its response is incomplete.
+ * - `flushing`: the response waits for the client, and pipelined requests for the response.
+ * - `lingering`: the last response is written; what still arrives is discarded.
+ * - `switched`: another protocol owns the socket.
+ * - `closing`: nothing is read any more.
+ */
+export type ConnectionState = 'idle' | 'head' | 'body' | 'response' | 'flushing' | 'lingering' | 'switched' | 'closing';

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { type Body, bodyFromBytes, problem as bodyProblem, noBody } from '../../http/body.ts';
+import { type Body, bodyFromReceived, problem as bodyProblem, noBody } from '../../http/body.ts';
 import { HeaderList } from '../../http/headers.ts';
 import { isPersistent, readRequestFraming } from '../../http/http1/framing.ts';
 import { HeadParser } from '../../http/http1/head-parser.ts';
@@ -9,7 +9,7 @@ import { formatFieldLines } from '../../http/http1/write-message.ts';
 import type { InvalidRequest } from '../../http/request-head.ts';
 import { Exchange, type Peer } from '../../pipeline/exchange.ts';
 import { createBadRequestResponse, createExchange, type RawRequest } from '../create-exchange.ts';
-import type { ConnectionContext, ManagedConnection } from './connection-context.ts';
+import type { ConnectionContext, ConnectionState, ManagedConnection } from './connection-context.ts';
 import { ConnectionTimeout } from './connection-timeout.ts';
 import { formatStatusLine, NativeWriter, type ResponseConnection } from './native-writer.ts';
 import { maxReadAheadBytes, ReadAhead } from './read-ahead.ts';
@@ -23,24 +23,16 @@ const maxLingerBytes = 1_048_576;
 /** Bytes of a request body that wait for its reader. */
 const maxBufferedBodyBytes = 65_536;
 
-/**
- * - `idle`: waits for a request.
- * - `head`: a part of a request head has arrived.
- * - `body`: a request is in progress, and its body incomplete.
- * - `response`: a request has arrived, and its response is incomplete.
- * - `flushing`: the response waits for the client, and pipelined requests for the response.
- * - `lingering`: the last response is written; what still arrives is discarded.
- * - `switched`: another protocol owns the socket.
- * - `closing`: nothing is read any more.
- */
-type State = 'idle' | 'head' | 'body' | 'response' | 'flushing' | 'lingering' | 'switched' | 'closing';
+/** Placeholders between requests; never changed. */
+const noHeaders = new HeaderList();
+const emptyBody: Body = noBody();
 
 /** HTTP/1.1 client connection: reads one request at a time, and writes its response. */
 export class ServerConnection implements ManagedConnection, RawRequest, BodySource, ResponseConnection {
   readonly peer: Peer;
   method = '';
   target = '';
-  headers = new HeaderList();
+  headers = noHeaders;
   upgrade = '';
   mayOmitHost = false;
   isClosing: boolean;
@@ -48,12 +40,12 @@ export class ServerConnection implements ManagedConnection, RawRequest, BodySour
   readonly #context: ConnectionContext;
   readonly #parser: HeadParser;
   readonly #ahead: ReadAhead;
-  #state: State = 'idle';
+  #state: ConnectionState = 'idle';
   readonly #output: SocketOutput;
   /** Not cleared when a request arrives, but ignored: one operation less per request. */
   readonly #timeout = new ConnectionTimeout(() => this.#onTimeout());
   readonly #requestTimeout = new ConnectionTimeout(() => this.#onRequestTimeout());
-  #requestBody: Body = noBody();
+  #requestBody = emptyBody;
   /** Body that is still arriving. */
   #bodyStream: RequestBody | undefined;
   /** Invalid body that arrived with its head. */
@@ -112,6 +104,7 @@ export class ServerConnection implements ManagedConnection, RawRequest, BodySour
       // Pipelined: the response is complete, and the next request may have arrived.
       if (this.#state !== 'idle' || this.#ahead.byteLength === 0) return;
       rest = this.#ahead.take();
+      this.#resume();
       isCounted = true;
     }
   }
@@ -145,7 +138,7 @@ export class ServerConnection implements ManagedConnection, RawRequest, BodySour
     const length = framing === 'length' ? parser.fields.contentLength : undefined;
     const bodyEnd = bodyStart + (length ?? Number.POSITIVE_INFINITY);
     if (bodyEnd <= bytes.length) {
-      this.#requestBody = bodyFromBytes(bytes.subarray(bodyStart, bodyEnd));
+      this.#requestBody = bodyFromReceived(bytes.subarray(bodyStart, bodyEnd));
       this.#requestTimeout.clear();
       return this.#keepRest(bytes, bodyEnd, isCounted);
     }
@@ -277,6 +270,10 @@ export class ServerConnection implements ManagedConnection, RawRequest, BodySour
   onResponseEnd(): void {
     this.#call = undefined;
     this.#writer = undefined;
+    // An idle connection holds no text of its last request.
+    this.headers = noHeaders;
+    this.target = '';
+    this.#requestBody = emptyBody;
     if (this.#state === 'body') this.#linger();
     else if (this.isClosing) this.#close();
     else if (this.#output.isBlocked) this.#state = 'flushing';
@@ -380,8 +377,10 @@ export class ServerConnection implements ManagedConnection, RawRequest, BodySour
   /** The client has shut down its writing side: it counts as disconnected. */
   readonly #onEnd = (): void => {
     if (this.#state === 'body' || this.#state === 'response') this.destroy();
-    else if (this.#state === 'head') this.#refuse({ status: 400, fault: 'not HTTP as it should be' });
-    else this.#close();
+    else {
+      if (this.#state === 'head') this.#refuse({ status: 400, fault: 'not HTTP as it should be' });
+      this.#close();
+    }
   };
 
   #onClose(): void {

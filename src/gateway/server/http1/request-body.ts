@@ -86,7 +86,7 @@ export class RequestBody implements AsyncIterableIterator<Uint8Array, undefined>
   next(): Promise<Part> {
     if (!this.#hasReader) {
       this.#hasReader = true;
-      this.#source.onBodyRead();
+      if (!this.isComplete) this.#source.onBodyRead();
     }
     const value = this.#chunks.shift();
     if (value !== undefined) {
