@@ -31,4 +31,12 @@ export interface ManagedConnection {
  * - `switched`: another protocol owns the socket.
  * - `closing`: nothing is read any more.
  */
-export type ConnectionState = 'idle' | 'head' | 'body' | 'response' | 'flushing' | 'lingering' | 'switched' | 'closing';
+export type ServerConnectionState =
+  | 'idle'
+  | 'head'
+  | 'body'
+  | 'response'
+  | 'flushing'
+  | 'lingering'
+  | 'switched'
+  | 'closing';

@@ -9,7 +9,7 @@ import { formatFieldLines } from '../../http/http1/write-message.ts';
 import type { InvalidRequest } from '../../http/request-head.ts';
 import { Exchange, type Peer } from '../../pipeline/exchange.ts';
 import { createBadRequestResponse, createExchange, type RawRequest } from '../create-exchange.ts';
-import type { ConnectionContext, ConnectionState, ManagedConnection } from './connection-context.ts';
+import type { ConnectionContext, ManagedConnection, ServerConnectionState } from './connection-context.ts';
 import { ConnectionTimeout } from './connection-timeout.ts';
 import { formatStatusLine, NativeWriter, type ResponseConnection } from './native-writer.ts';
 import { maxReadAheadBytes, ReadAhead } from './read-ahead.ts';
@@ -40,7 +40,7 @@ export class ServerConnection implements ManagedConnection, RawRequest, BodySour
   readonly #context: ConnectionContext;
   readonly #parser: HeadParser;
   readonly #ahead: ReadAhead;
-  #state: ConnectionState = 'idle';
+  #state: ServerConnectionState = 'idle';
   readonly #output: SocketOutput;
   /** Not cleared when a request arrives, but ignored: one operation less per request. */
   readonly #timeout = new ConnectionTimeout(() => this.#onTimeout());
