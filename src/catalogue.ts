@@ -1,9 +1,11 @@
+import { certificateDependencyOperations } from '#access/certificates/dependency-operations.ts';
 import { certificateOperations } from '#access/certificates/operations.ts';
 import { gatewayAccessOperations } from '#access/gateway-operations.ts';
 import { organisationKeyOperations } from '#access/keys/admin-operations.ts';
 import { apiKeyOperations } from '#access/keys/api-operations.ts';
 import { basicKeyOperations } from '#access/keys/basic-operations.ts';
 import { keyOperations } from '#access/keys/operations.ts';
+import { adminOauthOperations } from '#access/oauth/admin-operations.ts';
 import { oauthOperations } from '#access/oauth/operations.ts';
 import { adminPolicyOperations } from '#access/policies/admin-operations.ts';
 import { policyOperations } from '#access/policies/operations.ts';
@@ -20,7 +22,9 @@ import { oasFileOperations } from '#apis/oas/file-operations.ts';
 import { oasOperations } from '#apis/oas/operations.ts';
 import { apiOwnerOperations } from '#apis/owners/operations.ts';
 import { apiRebaseOperations } from '#apis/rebase/operations.ts';
+import { schemaOperations } from '#apis/schemas/operations.ts';
 import { streamsOperations } from '#apis/streams/operations.ts';
+import { apiSystemOperations } from '#apis/system/operations.ts';
 import { deliveryOperations } from '#events/deliveries/operations.ts';
 import { hookOperations } from '#events/hooks/operations.ts';
 import { hookSecretOperations } from '#events/hooks/secret-operations.ts';
@@ -56,10 +60,13 @@ export const catalogue = [
   ...oasDetailOperations,
   ...apiRebaseOperations,
   ...assetOperations,
+  ...schemaOperations,
+  ...apiSystemOperations,
   ...streamsOperations,
   ...apiImportOperations,
   ...gwApiOperations,
   ...certificateOperations,
+  ...certificateDependencyOperations,
   ...policyOperations,
   ...adminPolicyOperations,
   ...keyOperations,
@@ -67,6 +74,7 @@ export const catalogue = [
   ...basicKeyOperations,
   ...organisationKeyOperations,
   ...oauthOperations,
+  ...adminOauthOperations,
   ...gatewayAccessOperations,
   ...debugOperations,
   ...explainOperations,

@@ -36,9 +36,9 @@ export async function readBody(
   if (kind === 'form') return parseForm(decodeText(bytes));
   if (kind === 'upload') return parseUpload(bytes, contentType);
   const maxValues = Math.ceil(maxBytes / minBytesPerValue);
-  if (kind !== 'document') return parseUniqueJson(decodeText(bytes), maxValues);
-  if (parseMediaType(contentType) === formType)
+  if (kind !== 'json' && parseMediaType(contentType) === formType)
     return parseUploadedDocument(await parseUpload(bytes, contentType), maxValues);
+  if (kind !== 'document') return parseUniqueJson(decodeText(bytes), maxValues);
   return parseDocument(decodeText(bytes), parseMediaType(contentType), maxValues);
 }
 

@@ -142,7 +142,8 @@ function addOperation(
           .headers(headers)
           .type(it.produces ?? surface.contentType);
         if (it.offersYaml && acceptsYaml(request.headers.accept)) return reply.type(yamlType).send(toYamlText(body));
-        return it.produces ? body : JSON.stringify(body);
+        if (it.produces) return body;
+        return JSON.stringify(body, undefined, it.offersPretty && isPretty(request) ? 2 : undefined);
       } catch (error) {
         return sendProblem(request, reply, error, auditTarget);
       }
@@ -183,6 +184,7 @@ async function runOperation(
   );
 }
 
+const isPretty = ({ query }: FastifyRequest) => (query as Record<string, unknown>).pretty === 'true';
 const yamlType = 'application/yaml';
 
 /** True where `Accept` names a YAML media type, the unregistered ones included. */

@@ -1,6 +1,12 @@
 import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
-import { type CheckObjectLimit, noObjectLimit, type PageRequest, translateConflict } from '#storage/collection.ts';
+import {
+  type CheckObjectLimit,
+  columnContains,
+  noObjectLimit,
+  type PageRequest,
+  translateConflict,
+} from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
 import { openRow, openRows } from '#storage/unreadable-rows.ts';
 import { displayHash, idPurpose, type KeyRow, keyDigest, keyIdsOf, parseKeyBody, serializeKey } from './key-row.ts';
@@ -49,6 +55,9 @@ export interface NewKey {
 
 /** Both engines bound the values of one statement. */
 const maxRowsPerInsert = 1000;
+
+/** Keys of one certificate that one request reads or removes. */
+const maxBoundKeys = 10_000;
 
 /** The id of an unreadable row is sealed; its hash is not. */
 const describeRow = ({ key_hash }: Pick<KeyRow, 'key_hash'>) => `key ${key_hash}`;
@@ -140,6 +149,21 @@ function createKeyLookups(records: Records, codec: KeyCodec) {
       const [row, another] = await (orgId === undefined ? anywhere : anywhere.where('org_id', '=', orgId)).execute();
       if (another) throw problem.hash_ambiguous();
       return row && toStoredKey(row);
+    },
+
+    /** Keys that are bound to a certificate, oldest first. */
+    async findBoundTo(orgId: string, certificateId: string): Promise<StoredKey[]> {
+      const rows = await selectKeyRows(records)
+        .where('org_id', '=', orgId)
+        .where('kind', '!=', 'organisation')
+        .where(columnContains('body', JSON.stringify(certificateId)))
+        .orderBy('id')
+        .limit(maxBoundKeys + 1)
+        .execute();
+      if (rows.length > maxBoundKeys) throw problem.too_many_bound({ detail: { most: maxBoundKeys } });
+      const isBound = ({ certificate, mtls_static_certificate_bindings: bindings }: Key) =>
+        certificate === certificateId || Boolean(bindings?.includes(certificateId));
+      return rows.map(row => toStoredKey(row)).filter(({ key }) => isBound(key));
     },
 
     /** True when the key may call the API, directly or through a policy. */

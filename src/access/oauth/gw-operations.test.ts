@@ -298,4 +298,21 @@ onEveryEngine('OAuth tokens of the gateway API', app => {
     assert.deepEqual(await known(apiId, lapsed!), [false, false]);
     assert.deepEqual(await known(apiId, live!), [true, true]);
   });
+
+  test('the operator purges expired tokens on the admin surface, with the scope named', async () => {
+    const { ask, api, client, tokens, known } = await shop(app());
+    const apiId = await api();
+    const { client_id } = await client({ api_id: apiId });
+    const [lapsed] = await tokens(apiId, client_id, 1, -hourMs);
+    const [live] = await tokens(apiId, client_id);
+    const missing = await ask('DELETE', '/admin/oauth/tokens');
+    assert.deepEqual([missing.status, missing.body.Status], [422, 'Error']);
+    const unknown = await ask('DELETE', '/admin/oauth/tokens?scope=all');
+    assert.deepEqual([unknown.status, unknown.body.Message], [400, 'unknown scope']);
+    assert.deepEqual(await known(apiId, lapsed!), [true, true]);
+    const { body } = await ask('DELETE', '/admin/oauth/tokens?scope=lapsed');
+    assert.deepEqual(body, { Status: 'OK', Message: 'success', Meta: null });
+    assert.deepEqual(await known(apiId, lapsed!), [false, false]);
+    assert.deepEqual(await known(apiId, live!), [true, true]);
+  });
 });

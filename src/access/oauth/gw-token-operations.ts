@@ -136,6 +136,13 @@ export const revokeGatewayTokens = operation({
   },
 });
 
+/** Removes expired tokens and codes, of every organisation, in batches. */
+export async function purgeLapsedTokens({ oauthTokens, oauthCodes, clock }: GatewayOauthServices): Promise<void> {
+  const nowMs = clock.now();
+  while (await oauthTokens.sweep(nowMs));
+  while (await oauthCodes.sweep(nowMs));
+}
+
 export const purgeGatewayTokens = operation({
   ...declared,
   name: 'purgeGatewayTokens',
@@ -145,13 +152,11 @@ export const purgeGatewayTokens = operation({
   query: z.object({ scope: z.string().default('').describe('lapsed') }),
   returns: messageResponse,
   problems: [problem.scope_missing, problem.scope_unknown],
-  async handle({ query: { scope }, audit }, { oauthTokens, oauthCodes, clock }: GatewayOauthServices) {
+  async handle({ query: { scope }, audit }, services: GatewayOauthServices) {
     if (scope === '') throw problem.scope_missing();
     if (scope !== 'lapsed') throw problem.scope_unknown();
     audit(scope);
-    const nowMs = clock.now();
-    while (await oauthTokens.sweep(nowMs));
-    while (await oauthCodes.sweep(nowMs));
+    await purgeLapsedTokens(services);
     return toOkMessage('lapsed tokens purged');
   },
 });

@@ -27,5 +27,6 @@ export const problem = problems('oauth', {
   api_inactive: { status: 400, message: 'API is not active' },
   consent_refused: { status: 400, message: '{error}: {description}' },
   scope_missing: { status: 400, message: 'scope parameter is required' },
+  lapsed_scope_missing: { status: 422, message: 'scope: is required; lapsed removes expired tokens' },
   scope_unknown: { status: 400, message: 'unknown scope' },
 });

@@ -119,6 +119,13 @@ const createApiReader = (apis: Apis) => ({
     const found = await apis.all({ where: { org_id: orgId }, filter, order: ['id'] });
     return found.filter(({ summary }) => Object.values(summary.versions).includes(apiId));
   },
+  /** APIs whose stored form contains a text: candidates for those that name an object by its id. */
+  findMentioning: (orgId: string, text: string) =>
+    apis.all({
+      where: { org_id: orgId },
+      filter: query => query.where(columnContains('body', text)),
+      order: apiOrders.created_at,
+    }),
   async page(orgId: string, filter: ApiFilter, order: ApiOrder, request: PageRequest): Promise<Page<StoredApi>> {
     const listing = { where: { org_id: orgId }, order: apiOrders[order], filter: buildFilter(orgId, filter) };
     if (!filter.matches) return apis.page(listing, request);

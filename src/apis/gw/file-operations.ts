@@ -10,6 +10,7 @@ import { putApi } from '../api/changes.ts';
 import { resolveOwner } from '../api/owner.ts';
 import { versionQuery } from '../api/versions.ts';
 import { problem as apisProblem } from '../problems.ts';
+import { ensureSchemaVersion } from '../schemas/operations.ts';
 import type { GwApiServices, ReadServices } from './changes.ts';
 import {
   checkBuiltDocument,
@@ -102,9 +103,8 @@ export const getDocumentSchema = operation({
   query: z.object({ oasVersion: z.string().max(100).optional().describe('The OpenAPI version; any unless given') }),
   returns: z.object({ status: z.string(), message: z.string(), schema: z.looseObject({}) }),
   problems: [problem.no_schema],
-  async handle({ query: { oasVersion: version = '' } }) {
-    if (version !== '' && !/^3\.[01](\.\d+)?$/.test(version))
-      throw problem.no_schema({ detail: { version, members: { status: 'Failed' } } });
+  async handle({ query: { oasVersion: version } }) {
+    ensureSchemaVersion(version, { status: 'Failed' });
     return { status: 'Success', message: '', schema: definitionSchema('oas') };
   },
 });

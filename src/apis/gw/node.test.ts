@@ -143,6 +143,14 @@ onEveryEngine(
       await until(4);
       assert.deepEqual(await told('DELETE', '/gw/cache/jwks'), [200, invalidated]);
       await until(6);
+      assert.deepEqual(await told('DELETE', `/api/cache/jwks/${definition.api_id}`), [
+        200,
+        { status: 'OK', message: 'success' },
+      ]);
+      await until(8);
+      const { accessKey: credential } = await app().stranger();
+      const foreign = await app().ask('DELETE', `/api/cache/jwks/${definition.api_id}`, { credential });
+      assert.deepEqual([foreign.status, foreign.body.Message], [404, 'API not found']);
       assert.deepEqual(await told('DELETE', '/gw/cache/jwks/nobodys'), [404, refusal('API not found')]);
       await waitUntilApplied(app());
     });

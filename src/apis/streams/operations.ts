@@ -1,12 +1,23 @@
 import { z } from 'zod';
+import { freeForm } from '#base/members.ts';
+import { patchOas } from '#definition/oas-patch.ts';
 import { streamsSchema } from '#definition/streams.ts';
 import { operation } from '#operations/operation.ts';
 import { createdResponse, statusResponse, toCreated, toStatus, toWarningsMember } from '#operations/shapes.ts';
-import { type ApiServices, addApi, changeApi, checkDefinition, removeApi } from '../api/changes.ts';
+import { createInvalidProblem } from '#operations/validation-error.ts';
+import {
+  type ApiServices,
+  addApi,
+  type CheckedDefinition,
+  changeApi,
+  checkDefinition,
+  removeApi,
+} from '../api/changes.ts';
 import { readApiId } from '../api/rules.ts';
-import { toDocumentedSchema } from '../api/schema.ts';
+import { type StoredApi, toDocumentedSchema } from '../api/schema.ts';
 import { maskSecretsFor } from '../api/secrets.ts';
 import type { ApiStore } from '../api/store.ts';
+import { configurationQuery, rejectSwagger, toImportOptions } from '../gw/documents.ts';
 import { ownershipProblems, problem, routeProblems } from '../problems.ts';
 
 const params = z.object({ apiId: z.string().describe('The public id or the database id') });
@@ -67,15 +78,51 @@ export const updateStreams = operation({
     const written = checkDefinition('streams', document, services);
     const api = await changeApi(services, { actor, orgId: actor.orgId, ref: apiId }, before => {
       if (before.kind !== 'streams') throw problem.definition_not_found();
-      const given = readApiId(written);
-      if (given !== '' && given !== before.api_id)
-        throw problem.other_id({ detail: { path: 'x-gw-api-gateway.info.id', given, wanted: before.api_id } });
+      ensureSameId(written, before);
       return { ...written, wrapper: before.wrapper };
     });
     audit(api.api_id);
     return { ...toStatus('API updated'), ...toWarningsMember(written) };
   },
 });
+
+export const patchStreams = operation({
+  ...declared,
+  name: 'patchStreams',
+  method: 'PATCH',
+  path: '/api/apis/streams/{apiId}',
+  about:
+    'Replaces the OpenAPI part of the document of a streams API, sent as it is or as the file of a form, and keeps its extensions, changed as the parameters ask. Extensions in the document replace the stored ones.',
+  permission: 'apis:write',
+  params,
+  query: configurationQuery.omit({ upstreamURL: true }),
+  body: freeForm(z.looseObject({})),
+  accepts: { only: [...accepts.only, 'multipart/form-data'] },
+  returns: statusResponse,
+  problems: [problem.definition_not_found, problem.other_id, ...routeProblems, ...ownershipProblems],
+  async handle({ actor, params: { apiId }, query, body: given, audit }, services: ApiServices) {
+    audit(apiId);
+    rejectSwagger(given);
+    let warned: ReturnType<typeof toWarningsMember> = {};
+    const api = await changeApi(services, { actor, orgId: actor.orgId, ref: apiId }, before => {
+      if (before.kind !== 'streams') throw problem.definition_not_found();
+      const patched = patchOas(before.definition, given, toImportOptions(query));
+      if (!patched.ok) throw createInvalidProblem(patched.errors);
+      const written = checkDefinition('streams', patched.definition, services);
+      ensureSameId(written, before);
+      warned = toWarningsMember(written);
+      return { ...written, wrapper: before.wrapper };
+    });
+    audit(api.api_id);
+    return { ...toStatus('API updated'), ...warned };
+  },
+});
+
+function ensureSameId(written: CheckedDefinition<'streams'>, { api_id }: StoredApi): void {
+  const given = readApiId(written);
+  if (given !== '' && given !== api_id)
+    throw problem.other_id({ detail: { path: 'x-gw-api-gateway.info.id', given, wanted: api_id } });
+}
 
 export const deleteStreams = operation({
   ...declared,
@@ -95,4 +142,4 @@ export const deleteStreams = operation({
   },
 });
 
-export const streamsOperations = [createStreams, getStreams, updateStreams, deleteStreams];
+export const streamsOperations = [createStreams, getStreams, updateStreams, patchStreams, deleteStreams];

@@ -189,6 +189,52 @@ onEveryEngine('streams APIs', app => {
     assert.equal((await app().ask('GET', '/api/apis/not-streams')).status, 200);
   });
 
+  test('patch replaces the OpenAPI part and keeps both extensions, changed as the parameters ask', async () => {
+    const { id } = await made('patched');
+    const path = `/api/apis/streams/${id}`;
+    const plain = (title: string) => ({ openapi: '3.0.3', info: { title, version: '1' }, paths: {} });
+    const operations = { middleware: { operations: {} } };
+    const stored = (await ask('GET', path)).body;
+    const { 'x-gw-api-gateway': gateway } = stored;
+    const bare = { ...gateway, middleware: { ...gateway.middleware, ...operations.middleware } };
+    assert.equal((await ask('PUT', path, { ...stored, 'x-gw-api-gateway': bare })).status, 200);
+    const patched = await ask('PATCH', `${path}?listenPath=/moved-${id}/`, plain('Patched'));
+    assert.deepEqual([patched.status, patched.body.Message], [200, 'API updated'], patched.text);
+    const read = (await ask('GET', path)).body;
+    assert.equal(read.info.title, 'Patched');
+    assert.deepEqual(read['x-gw-streaming'], stored['x-gw-streaming']);
+    assert.equal(read['x-gw-api-gateway'].server.listenPath.value, `/moved-${id}/`);
+    assert.deepEqual(read['x-gw-api-gateway'].upstream, gateway.upstream);
+
+    const form = new FormData();
+    form.append('file', new Blob([JSON.stringify(plain('From a file'))]), 'streams.json');
+    assert.equal((await app().ask('PATCH', path, { body: form })).status, 200);
+    assert.equal((await ask('GET', path)).body.info.title, 'From a file');
+    const streams = { other: { input: {}, output: {} } };
+    assert.equal((await ask('PATCH', path, { ...plain('Both'), 'x-gw-streaming': { streams } })).status, 200);
+    assert.deepEqual((await ask('GET', path)).body['x-gw-streaming'].streams, streams);
+  });
+
+  test('a patch that is not valid is refused and changes nothing', async () => {
+    const { id } = await made('unpatched');
+    const path = `/api/apis/streams/${id}`;
+    const before = (await ask('GET', path)).body;
+    const { accessKey: credential } = await app().stranger();
+    const headers = { 'content-type': mediaType };
+    const foreign = document('unpatched', { id: 'other' });
+    for (const [body, more, status] of [
+      [{ swagger: '2.0' }, {}, 400],
+      [foreign, {}, 400],
+      [{ paths: [] }, {}, 400],
+      [{}, { headers, credential }, 404],
+      [{}, { headers: { 'content-type': 'application/json' } }, 415],
+    ] as const)
+      assert.equal((await ask('PATCH', path, body, more)).status, status, JSON.stringify(body));
+    assert.equal((await ask('PATCH', `${path}?listenPat=/x`, {})).status, 400);
+    assert.equal((await ask('PATCH', '/api/apis/streams/nothing', {})).status, 404);
+    assert.deepEqual((await ask('GET', path)).body, before);
+  });
+
   test('any JSON gets success or a clear error, and accepted documents are read back', async () => {
     const value = fc.jsonValue({ maxDepth: 4 });
     const gateway = fc.record({

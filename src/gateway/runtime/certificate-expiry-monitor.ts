@@ -6,6 +6,7 @@ import { type Clock, formatIsoTime } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { every } from '#base/repeat.ts';
 import type { Settings } from '#base/settings.ts';
+import { listCertificateUses } from '#definition/certificate-uses.ts';
 import type { Model } from '#definition/model.ts';
 import type { DeliveryStore } from '#events/deliveries/store.ts';
 import { type Dispatch, groupEnabledByEvent } from '#events/dispatch.ts';
@@ -25,19 +26,6 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
 type ExpiringCertificate = Awaited<ReturnType<CertificateStore['endingBy']>>[number];
-
-/** Certificates an API uses, by role. */
-function listCertificateUses({
-  clientCertificates,
-  mutualTls,
-  customDomain,
-}: Model): [role: string, ids: readonly string[]][] {
-  return [
-    ['client', clientCertificates.enabled ? clientCertificates.allowlist : []],
-    ['upstream', mutualTls.enabled ? Object.values(mutualTls.certificates) : []],
-    ['server', customDomain.enabled ? customDomain.certificates : []],
-  ];
-}
 
 /**
  * Emits events for certificates that expire soon or have expired: once a day per API and role, by the first process
@@ -76,7 +64,7 @@ export function startCertificateExpiryMonitor(options: ExpiryMonitorOptions) {
     for (const stored of await apis.all()) {
       const model = tryReadModel(stored);
       if (!model?.identity.active) continue;
-      for (const [role, ids] of listCertificateUses(model))
+      for (const { role, ids } of listCertificateUses(model).filter(use => use.isEnabled))
         for (const id of new Set(ids)) {
           const found = byId.get(JSON.stringify([stored.org_id, id]));
           if (found) await emitExpiryEvent(model, role, found);

@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { operation } from '#operations/operation.ts';
+import type { DataPlaneControl } from '../api/data-plane.ts';
+import type { ApiStore } from '../api/store.ts';
+import { problem } from '../problems.ts';
+
+export const clearApiKeySets = operation({
+  surface: 'dashboard',
+  noun: 'cache',
+  name: 'clearApiKeySets',
+  method: 'DELETE',
+  path: '/api/cache/jwks/{apiId}',
+  about: 'Clears the cached JWKS that an API references; the next token is verified with keys fetched again.',
+  permission: 'admin',
+  params: z.object({ apiId: z.string().describe('The public id or the database id') }),
+  returns: z.object({ status: z.literal('OK'), message: z.string() }),
+  problems: [problem.api_not_found],
+  async handle({ actor, params: { apiId }, audit }, { apis, traffic }: { apis: ApiStore; traffic: DataPlaneControl }) {
+    audit(apiId);
+    const api = await apis.get(actor.orgId, apiId);
+    if (!api) throw problem.api_not_found();
+    audit(api.api_id);
+    await traffic.clearJwksCache(api.api_id);
+    return { status: 'OK' as const, message: 'success' };
+  },
+});
+
+export const reloadInstallation = operation({
+  surface: 'admin',
+  noun: 'system',
+  name: 'reloadInstallation',
+  method: 'GET',
+  path: '/admin/system/reload',
+  about:
+    'Waits until the traffic threads of this process serve every committed change. Gateways on the same database load changes within a second.',
+  permission: 'secret',
+  returns: z.object({ status: z.literal('ok') }),
+  async handle(_call, { traffic }: { traffic: DataPlaneControl }) {
+    await traffic.reload();
+    return { status: 'ok' as const };
+  },
+});
+
+export const apiSystemOperations = [clearApiKeySets, reloadInstallation];

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { onEveryEngine } from '../../../tests/support/app.ts';
+
+onEveryEngine('schemas and reload', app => {
+  const read = (path: string) => app().ask('GET', path);
+
+  test('the JSON Schemas of documents are published, indented on request', async () => {
+    const { status, body, text } = await read('/api/schemas/apidefs/oas');
+    assert.equal(status, 200);
+    assert.deepEqual([body.status, body.message], ['ok', '']);
+    assert.equal(body.schema.title, 'OpenAPI-based API definition');
+    assert.ok(body.schema.properties['x-gw-api-gateway']);
+    assert.deepEqual((await read('/api/schema')).body, body);
+    const streams = (await read('/api/schemas/apidefs/streams-oas')).body.schema;
+    assert.ok(streams.properties['x-gw-streaming']);
+    const all = (await read('/api/schemas/apidefs?oasVersion=3.1')).body.schemas;
+    assert.deepEqual(all, { oas: body.schema, streamsOAS: streams });
+    assert.doesNotMatch(text, /\n/);
+    assert.match((await read('/api/schemas/apidefs/oas?pretty=true')).text, /^\{\n {2}"status": "ok",/);
+  });
+
+  test('a schema of an unknown OpenAPI version is not found', async () => {
+    for (const path of ['schema', 'schemas/apidefs', 'schemas/apidefs/oas', 'schemas/apidefs/streams-oas']) {
+      const { status, body } = await read(`/api/${path}?oasVersion=2.0`);
+      assert.deepEqual([status, body.Message], [404, 'Schema not found for version "2.0"']);
+    }
+  });
+
+  test('a reload by the operator returns once committed changes are served', async () => {
+    const listen_path = '/reloaded/';
+    const proxy = { listen_path, target_url: 'http://127.0.0.1:9/' };
+    const api_definition = { name: 'reloaded', use_keyless: true, proxy };
+    assert.equal((await app().ask('POST', '/api/apis', { body: { api_definition } })).status, 200);
+    assert.deepEqual((await read('/admin/system/reload')).body, { status: 'ok' });
+    assert.notEqual((await fetch(app().url.gateway + listen_path)).status, 404);
+  });
+});

@@ -1,0 +1,54 @@
+import { arrayOrEmpty, getAt, isObject, type JsonObject, objectOrEmpty, setAt } from '#base/json-tree.ts';
+import type { DefinitionFormat } from './facet.ts';
+import type { Model } from './model.ts';
+
+/** Role of stored certificates in an API. */
+export interface CertificateUse {
+  readonly role: 'client' | 'upstream' | 'server';
+  readonly isEnabled: boolean;
+  readonly ids: readonly string[];
+}
+
+/** Certificates that an API names, by role, whether or not their part of the definition is enabled. */
+export const listCertificateUses = ({ clientCertificates, mutualTls, customDomain }: Model): CertificateUse[] => [
+  { role: 'client', isEnabled: clientCertificates.enabled, ids: clientCertificates.allowlist },
+  { role: 'upstream', isEnabled: mutualTls.enabled, ids: Object.values(mutualTls.certificates) },
+  { role: 'server', isEnabled: customDomain.enabled, ids: customDomain.certificates },
+];
+
+const listPaths: Record<DefinitionFormat, readonly (readonly string[])[]> = {
+  classic: [['certificates'], ['client_certificates']],
+  oas: [
+    ['x-gw-api-gateway', 'server', 'clientCertificates', 'allowlist'],
+    ['x-gw-api-gateway', 'server', 'customDomain', 'certificates'],
+  ],
+};
+const mappingPath = ['x-gw-api-gateway', 'upstream', 'mutualTLS', 'domainToCertificateMapping'];
+
+/**
+ * Removes a certificate from a definition. An empty list of client certificates stays enabled: it refuses every client.
+ */
+export function removeCertificate<T>(format: DefinitionFormat, definition: T, certificateId: string): T {
+  const next = structuredClone(definition) as JsonObject;
+  for (const path of listPaths[format]) {
+    const list = getAt(next, path);
+    if (Array.isArray(list))
+      setAt(
+        next,
+        path,
+        list.filter(id => id !== certificateId),
+      );
+  }
+  if (format === 'classic') {
+    const mapped = Object.entries(objectOrEmpty(next.upstream_certificates)).filter(([, id]) => id !== certificateId);
+    if (isObject(next.upstream_certificates)) next.upstream_certificates = Object.fromEntries(mapped);
+  } else if (Array.isArray(getAt(next, mappingPath))) {
+    const pairs = arrayOrEmpty(getAt(next, mappingPath));
+    setAt(
+      next,
+      mappingPath,
+      pairs.filter(pair => !isObject(pair) || pair.certificate !== certificateId),
+    );
+  }
+  return next as T;
+}
