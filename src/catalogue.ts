@@ -17,6 +17,7 @@ import { classicOperations } from '#apis/classic/operations.ts';
 import { gwApiOperations } from '#apis/gw/operations.ts';
 import { apiImportOperations } from '#apis/import/operations.ts';
 import { apiListOperations } from '#apis/lists/operations.ts';
+import { apiMigrationOperations } from '#apis/migration/operations.ts';
 import { oasDetailOperations } from '#apis/oas/detail-operations.ts';
 import { oasFileOperations } from '#apis/oas/file-operations.ts';
 import { oasOperations } from '#apis/oas/operations.ts';
@@ -59,6 +60,7 @@ export const catalogue = [
   ...oasFileOperations,
   ...oasDetailOperations,
   ...apiRebaseOperations,
+  ...apiMigrationOperations,
   ...assetOperations,
   ...schemaOperations,
   ...apiSystemOperations,
