@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { bodyFromBytes, noBody } from '../http/body.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { createUpstreamError } from './http1/errors.ts';
 import { isRetryable, toRefusalCode } from './upstream-errors.ts';
 
-const call = { isClientDisconnected: false, body: { stream: undefined } } as Exchange;
+const createCall = (body = noBody()) => ({ isClientDisconnected: false, body }) as Exchange;
+const call = createCall();
 
 test('errors of the HTTP/1.1 engine are refused by their kind', () => {
   const refusals = {
@@ -24,6 +26,7 @@ test('only a closed connection that was reused is retried, for idempotent method
   assert.equal(isRetryable(closed(1), call, 'GET'), true);
   assert.equal(isRetryable(closed(0), call, 'GET'), false);
   assert.equal(isRetryable(closed(1), call, 'POST'), false);
+  assert.equal(isRetryable(closed(1), createCall(bodyFromBytes(Buffer.from('a'))), 'PUT'), false);
   const timeout = Object.assign(createUpstreamError('headersTimeout', 'x'), { socket: { bytesRead: 1 } });
   assert.equal(isRetryable(timeout, call, 'GET'), false);
 });

@@ -36,8 +36,8 @@ export function toRefusalCode(call: Exchange, error: Error): RefusalCode {
 const idempotentMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
 
 /**
- * Retry only when a reused connection was closed before any response byte, for an idempotent request without a
- * streamed body. A fresh connection that closes is an upstream failure.
+ * Retry only when a reused connection was closed before any response byte, for an idempotent request without a body.
+ * A fresh connection that closes is an upstream failure.
  */
 export function isRetryable(error: Error, call: Exchange, method: string): boolean {
   const { code, socket } = error as { code?: string; socket?: { bytesRead?: number } };
@@ -45,7 +45,7 @@ export function isRetryable(error: Error, call: Exchange, method: string): boole
     (code === upstreamErrors.socket || code === 'ECONNRESET') &&
     (socket?.bytesRead ?? 0) > 0 &&
     !call.isClientDisconnected &&
-    call.body.stream === undefined &&
+    call.body.isEmpty &&
     idempotentMethods.has(method)
   );
 }
