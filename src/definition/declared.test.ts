@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checkClassic } from './classic.ts';
 
-/** Every member the classic form is specified to have, by what it must be. A value of another kind must be refused. */
+/**
+ * The members of the published classic format, by type. A value of another type must be refused; members of our own are
+ * in `tests/facets/wrong-values.test.ts`.
+ */
 const specified: Record<string, string> = {
   boolean: `active certificate_pinning_disabled config_data_disabled custom_middleware_bundle_disabled
     custom_plugin_auth_enabled detailed_tracing disable_quota disable_rate_limit do_not_track domain_disabled

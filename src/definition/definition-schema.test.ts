@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { facets, features, versionFacets } from './definition.ts';
 import { definitionSchema } from './definition-schema.ts';
@@ -34,6 +36,22 @@ test('every field has a location in at least one format, a default and a descrip
   const named = new Set(table.map(({ facet }) => facet));
   for (const { name } of [...Object.values(facets), ...Object.values(versionFacets)]) assert.ok(named.has(name), name);
   for (const { name } of Object.values(features)) assert.ok(named.has(`endpoints.${name}`), name);
+});
+
+test('every facet is registered', async () => {
+  const registered = new Set<unknown>([
+    ...Object.values(facets),
+    ...Object.values(versionFacets),
+    ...Object.values(features),
+  ]);
+  const directory = join(import.meta.dirname, 'facets');
+  for (const file of readdirSync(directory)) {
+    const exported: Record<string, unknown> = await import(join(directory, file));
+    for (const [name, value] of Object.entries(exported)) {
+      const isFacet = typeof value === 'object' && value !== null && 'fields' in value && 'name' in value;
+      if (isFacet) assert.ok(registered.has(value), `${name} of facets/${file} is not listed in definition.ts`);
+    }
+  }
 });
 
 test('a reference row has both wire names of a field', () => {

@@ -22,7 +22,7 @@ const discovery = {
 const hook = { disabled: true, name: 'h', path: 'h.js', raw_body_only: true, require_session: true };
 const validation = { enabled: true, expires_at_validation_skew: 1, issued_at_validation_skew: 2 };
 
-/** Every field of the classic definition, with a value that differs from what silence means. */
+/** The fields of the published classic format, each with a value that differs from its default. */
 const everyField = {
   active: true,
   allowed_ips: ['10.0.0.1'],

@@ -153,7 +153,7 @@ export const detail = facet({
       rule: flagRule,
       classic: 'detailed_tracing',
       oas: 'detailedTracing.enabled',
-      about: 'A trace span for every step of the chain.',
+      about: 'Continues the trace of `traceparent`, or starts one, and forwards it to the upstream.',
     },
   },
 });

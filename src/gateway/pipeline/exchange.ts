@@ -130,11 +130,12 @@ export class Exchange {
 
   /** Refusal code, see `refusals.ts`; empty without an error. */
   errorCode = '';
-  /** Flat list of headers that are added to every response. */
+  /** Flat list of headers that are added to every response, and not stored with a cached one. */
   extraResponseHeaders: string[] | undefined = undefined;
   /** Response, once there is one. It has a body only where the gateway buffered it. */
   response: GatewayResponse | undefined = undefined;
   upstreamStartedAt = 0;
+  /** Until the response head of the upstream; 0 where no upstream responded. */
   upstreamMs = 0;
   status = 0;
   responseBytes = 0;

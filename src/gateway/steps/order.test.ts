@@ -62,6 +62,7 @@ test('the step order is pinned, each step with its reason', () => {
   assert.deepEqual(
     order.map(({ step }) => step.name),
     pinned,
+    'a new or moved step is entered in the pinned list, at its place',
   );
   for (const { step, why } of order) assert.match(why, /\.$/, step.name);
 });

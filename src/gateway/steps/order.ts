@@ -137,12 +137,15 @@ export const order: readonly StepPlacement[] = [
   },
   { step: transformResponseBodyStep, why: 'First in the response phase: later steps see the body the client gets.' },
   { step: transformResponseJqStep, why: 'After templates, as in the request phase.' },
-  { step: responseHeadersStep, why: 'Response phase: after body transforms, before caching.' },
+  { step: responseHeadersStep, why: 'Response phase: after body transforms, so that headers may describe the result.' },
   { step: responseProcessorsStep, why: 'After header transforms, whose values may contain upstream URLs too.' },
-  { step: errorOverridesStep, why: 'Response phase: last change before caching.' },
+  {
+    step: errorOverridesStep,
+    why: 'Response phase: last change of the response. The cache stores what all response hooks left.',
+  },
   {
     step: cacheStep,
-    why: 'Cached responses require access too; after all steps that change the request.',
+    why: 'Request phase: cached responses require access too; after all steps that change the request.',
   },
   { step: requestSigningStep, why: 'Signs the final request: no step changes it afterwards.' },
   { step: enforcedTimeoutStep, why: 'The upstream timeout starts when the request is forwarded.' },
