@@ -14,6 +14,7 @@ import { uptimeOperations } from '#analytics/uptime/operations.ts';
 import { usageOperations } from '#analytics/usage-operations.ts';
 import { assetOperations } from '#apis/assets/operations.ts';
 import { classicOperations } from '#apis/classic/operations.ts';
+import { exampleOperations } from '#apis/examples/operations.ts';
 import { gwApiOperations } from '#apis/gw/operations.ts';
 import { apiImportOperations } from '#apis/import/operations.ts';
 import { apiListOperations } from '#apis/lists/operations.ts';
@@ -64,6 +65,7 @@ export const catalogue = [
   ...assetOperations,
   ...schemaOperations,
   ...apiSystemOperations,
+  ...exampleOperations,
   ...streamsOperations,
   ...apiImportOperations,
   ...gwApiOperations,

@@ -386,6 +386,10 @@ export const settingsTable = {
     'Shows APIs that have owners, and their keys, policies and analytics, to these owners and administrators only.',
   ),
   'apis.allow_duplicate_paths': flag(false, 'Accepts two APIs with the same domain and listen path.'),
+  'apis.examples_index': text(
+    '',
+    'Address of an index of example APIs, which `GET /api/examples` lists. Empty: requests name one themselves.',
+  ),
   'apis.allow_classic_update_of_oas': flag(false, 'Lets the classic update replace an OpenAPI-based definition.'),
 
   'debug.timeout_ms': count(10_000, 'How long one test of a definition may take.', { min: 1, max: 50_000 }),

@@ -123,7 +123,7 @@ function addOperation(
 
   app.route({
     method: it.method,
-    url: toRoutePath(it.path),
+    url: toRoutePath(it),
     onRequest,
     errorHandler: (error, request, reply) => sendProblem(request, reply, error, { object: '', orgId: '' }),
     async handler(request, reply) {
@@ -159,7 +159,7 @@ async function runOperation(
   actor: Actor,
   { audit, header, requestHeader }: Pick<AnyCall, 'audit' | 'header' | 'requestHeader'>,
 ) {
-  const params = it.params && validate(it.params, copyRejectingNul(request.params));
+  const params = it.params && validate(it.params, copyRejectingNul(readParams(it, request)));
   const rawQuery = copyRejectingNul(request.query);
   const ignored = isMutation(it) ? checkQueryNames(it.query, rawQuery, options.unknownMembers) : [];
   const query = it.query && validate(it.query, rawQuery);
@@ -247,8 +247,19 @@ function listReferencedApis(request: FastifyRequest): string[] {
   );
 }
 
-const toRoutePath = (path: string) =>
-  path.replaceAll(/\{([\w-]+)\}/g, (_whole, name: string) => `:${name.replaceAll('-', '_')}`);
+const toRoutePath = ({ path, matchesRest }: AnyOperation) =>
+  (matchesRest ? path.replace(/\{[\w-]+\}$/, '*') : path).replaceAll(
+    /\{([\w-]+)\}/g,
+    (_whole, name: string) => `:${name.replaceAll('-', '_')}`,
+  );
+
+/** Path parameters by name; the router calls the rest of a path `*`. */
+function readParams({ path, matchesRest }: AnyOperation, { params }: FastifyRequest): unknown {
+  if (!matchesRest) return params;
+  const { '*': rest = '', ...named } = params as Record<string, string>;
+  return { ...named, [/\{([\w-]+)\}$/.exec(path)![1]!]: rest.replace(/\/$/, '') };
+}
+
 /** Keys and tokens in a path are credentials: audit records contain the placeholder instead. */
 function toAuditPath(it: AnyOperation, request: FastifyRequest): string {
   if (!credentialInPath.test(it.path)) return pathOf(request);
@@ -305,7 +316,7 @@ function addNotFoundHandlers(
   options: ManagementListenerOptions,
   authenticateRequest: AuthenticateRequest,
 ) {
-  const known = ownOperations.map(it => ({ method: it.method, pattern: toPathPattern(it.path) }));
+  const known = ownOperations.map(it => ({ method: it.method, pattern: toPathPattern(it) }));
 
   app.setNotFoundHandler(async (request, reply) => {
     const path = pathOf(request);
@@ -333,5 +344,8 @@ function addNotFoundHandlers(
 const surfaceOf = (path: string, names: readonly SurfaceName[]) =>
   names.find(name => path === surfaces[name].prefix || path.startsWith(`${surfaces[name].prefix}/`));
 
-const toPathPattern = (path: string) =>
-  new RegExp(`^${path.replaceAll(/\{[\w-]+\}/g, '[^/]+').replaceAll('.', '\\.')}/?$`);
+function toPathPattern({ path, matchesRest }: AnyOperation): RegExp {
+  const pattern = path.replaceAll('.', '\\.');
+  const withRest = matchesRest ? pattern.replace(/\{[\w-]+\}$/, '.+') : pattern;
+  return new RegExp(`^${withRest.replaceAll(/\{[\w-]+\}/g, '[^/]+')}/?$`);
+}

@@ -53,6 +53,8 @@ export interface Operation<
   readonly method: Method;
   /** With `{parameters}`. */
   readonly path: string;
+  /** The last parameter of the path takes the rest of it, slashes included. */
+  readonly matchesRest?: true;
   readonly about: string;
   /** Groups operations in documents: keys, policies, apps… */
   readonly noun: string;

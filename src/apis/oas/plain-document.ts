@@ -14,9 +14,8 @@ export interface PlainDocumentServices {
 const fetchTimeoutMs = 15_000;
 const maxFetchRedirects = 3;
 
-/** Problems of a document that is named by its address. */
-export const fetchProblems = [
-  problem.document_unavailable,
+/** Problems of a file that is named by its address. */
+export const addressProblems = [
   outboundProblem.bad_url,
   outboundProblem.bad_scheme,
   outboundProblem.credentials_in_url,
@@ -24,6 +23,7 @@ export const fetchProblems = [
   outboundProblem.unreachable,
   outboundProblem.too_large,
 ];
+export const fetchProblems = [problem.document_unavailable, ...addressProblems];
 
 /** The plain OpenAPI document of a request body: the body itself, or what the address in `{"url": …}` serves. */
 export async function readPlainDocument(
