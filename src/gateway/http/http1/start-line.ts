@@ -101,7 +101,7 @@ const isMethodCode = (code: number) => (code >= 65 && code <= 90) || code === 45
 /** Origin form, asterisk form, or absolute form (RFC 9112, 3.2). */
 const isTarget = (target: string) => target.charCodeAt(0) === 47 || target === '*' || absoluteForm.test(target);
 
-const absoluteForm = /^[A-Za-z]+:\/\/[\w.~[\]:-]+(?:[/?#]|$)/;
+const absoluteForm = /^[A-Za-z]+:\/\/[\w.~[\]:-]+(?:[/?]|$)/;
 
 /** Authority form (RFC 9112, 3.2.3), which only CONNECT has; the gateway refuses it with a status of its own. */
 const isAuthorityForm = (target: string) => /^[\w.~[\]:-]+$/.test(target);
