@@ -41,6 +41,20 @@ describe('HTTP/1.1 request head', () => {
       assert.equal(rest, 'body');
     });
 
+  test('a head in whole lines, and in lines with the beginning of the next one, is one head', () => {
+    for (const parts of [
+      ['GET / HTTP/1.1\r\n', 'Host: x\r\n', 'X: y\r\n', '\r\n'],
+      ['GET /', ' HTTP/1.1\r\nHost: x\r\nX: y\r\n\r\n'],
+      ['GET / HTTP/1', '.1\r\nHost: x\r\nX: y\r\n\r\n'],
+      ['\r\n', 'GET / HTTP/1.1\r\nHo', 'st: x\r\nX', ': y\r\n\r', '\n'],
+    ]) {
+      const parser = new HeadParser('request', limits);
+      const ends = parts.map(part => parser.parse(bytesOf(part), 0));
+      assert.deepEqual(ends, [...parts.slice(1).map(() => -1), parts.at(-1)!.length]);
+      assert.deepEqual(parser.fields.flat, ['Host', 'x', 'X', 'y']);
+    }
+  });
+
   test('a head longer than the first slice is parsed, also in segments', () => {
     const long = `GET / HTTP/1.1\r\nA: ${'a'.repeat(9000)}\r\nB: ${'b'.repeat(5000)}\r\n\r\n`;
     for (const size of [long.length, 4096, 5000, 9020]) {
@@ -48,6 +62,16 @@ describe('HTTP/1.1 request head', () => {
       assert.equal(parser.fields.flat[1]!.length + parser.fields.flat[3]!.length, 14_000);
       assert.equal(rest, 'rest');
     }
+  });
+
+  test('a head whose last line exceeds the limit is refused when it is complete', () => {
+    const parser = new HeadParser('request', limits);
+    assert.equal(parser.parse(bytesOf(`GET / HTTP/1.1\r\nA: ${'a'.repeat(15_000)}\r\n`), 0), -1);
+    const last = bytesOf(`B: ${'b'.repeat(5000)}\r\n\r\n`);
+    assert.throws(
+      () => parser.parse(last, 0),
+      (error: Http1ParseError) => error.status === 431,
+    );
   });
 
   test('a parser is reset between the heads of a connection', () => {
