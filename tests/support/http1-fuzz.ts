@@ -27,14 +27,14 @@ export interface FuzzResult {
 /** Refusals of the gateway's parser for what Node's parser accepts, with the reason. */
 export const stricterRefusals: ReadonlyMap<string, string> = new Map([
   ['only HTTP/1.0, HTTP/1.1 and HTTP/2 are supported', 'Node reads HTTP/0.9 and HTTP/2.0 in lines too'],
+  ['the request line does not end in a version', 'Node skips spaces before the version, and reads RTSP and ICE'],
+  ['the method is not a token', 'Node skips bare line ends before a request, and reads methods of RTSP'],
   [
-    'the request line does not end in a version',
-    'Node skips several spaces before the version, and reads other protocols',
+    'the request target is not one',
+    'Node skips spaces before a target, and accepts user names, and text behind an asterisk',
   ],
-  ['the method is not a token', 'Node skips bare line ends before a request, and reads methods of other protocols'],
-  ['the request target is not one', 'Node skips several spaces before a target, and accepts targets without a scheme'],
   ['more than one host', 'two readers could each take another one (RFC 9112, 3.2)'],
-  ['more than one content-length', 'two readings of where the body ends, also in a request to upgrade'],
+  ['more than one content-length', 'two readings of where the body ends; Node refuses most of them'],
   ['a Transfer-Encoding other than chunked', 'readers disagree about other codings (RFC 9112, 6.1)'],
   ['a Transfer-Encoding in HTTP/1.0', 'an HTTP/1.0 reader knows no codings (RFC 9112, 6.1)'],
   ['a Content-Length that is not a number', 'more digits than every reader counts the same way'],
