@@ -116,7 +116,7 @@ export const settingsTable = {
   ),
   'gateway.http1_engine': choice(
     ['native', 'node'],
-    'node',
+    'native',
     'Implementation of HTTP/1.1 on the traffic path: the gateway’s own, or that of Node. `node` will be removed with the next release.',
   ),
   'gateway.tls.enabled': flag(false, 'Takes requests on the gateway’s port over TLS only.'),
