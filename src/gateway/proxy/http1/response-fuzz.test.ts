@@ -223,8 +223,6 @@ test(`mutated responses are read as Node's parser reads them, or refused (seed $
   let accepted = 0;
   for (let i = 0; i < cases; i++) {
     const bytes = mutate(random);
-    // Node reads a coding with a tab after it as no coding; RFC 9112, 5.1 takes the tab away.
-    if (/chunked *\t/.test(bytes.toString('latin1'))) continue;
     const method = random(8) === 0 ? 'HEAD' : 'GET';
     const segments = split(bytes, random);
     const ours = readNative(segments, method);
