@@ -5,7 +5,13 @@ import { type AddressPolicy, createGuardedLookup, type LookupAll, refuseHost } f
 import type { UpstreamConnectionOptions } from './connection-options.ts';
 
 type Connector = buildConnector.connector;
-type ConnectTarget = buildConnector.Options;
+export type ConnectTarget = buildConnector.Options;
+
+/** Splits an origin for a connector; an IPv6 address without its brackets. */
+export function toConnectTarget(origin: string): ConnectTarget {
+  const { protocol, hostname, port, host } = new URL(origin);
+  return { protocol, hostname: hostname.replace(/^\[|\]$/g, ''), port, host };
+}
 
 export interface ConnectOptions {
   readonly timeoutMs: number;

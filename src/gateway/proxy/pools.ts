@@ -7,7 +7,7 @@ import { TimeoutQueue } from '#base/timeout-queue.ts';
 import type { UpstreamAddress } from '../pipeline/upstream-address.ts';
 import { Admission } from './admission.ts';
 import { createPreread } from './body-preread.ts';
-import { type AlpnMode, createConnector, createGuardedConnector, proxyHeaders } from './connect.ts';
+import { type AlpnMode, createConnector, createGuardedConnector, proxyHeaders, toConnectTarget } from './connect.ts';
 import type { UpstreamConnectionOptions } from './connection-options.ts';
 import { Http1Pool } from './http1/pool.ts';
 import { createHttp1SharedState } from './http1/shared-state.ts';
@@ -117,11 +117,9 @@ function createPoolFactory(options: PoolOptions) {
 
   /** Opens a socket outside the pools, owned by the caller. */
   function openSocket(origin: string, connection: UpstreamConnectionOptions, alpn: AlpnMode): Promise<Socket> {
-    const { protocol, hostname, port, host } = new URL(origin);
     const connect = createConnector(connection, { timeoutMs, alpn, resolve });
-    const bare = hostname.replace(/^\[|\]$/g, '');
     const { promise, resolve: done, reject } = Promise.withResolvers<Socket>();
-    connect({ protocol, hostname: bare, port, host }, (error, socket) => (error ? reject(error) : done(socket!)));
+    connect(toConnectTarget(origin), (error, socket) => (error ? reject(error) : done(socket!)));
     return promise;
   }
 

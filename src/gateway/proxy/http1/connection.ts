@@ -275,7 +275,7 @@ export class UpstreamConnection implements TimeoutEntry {
     }
   }
 
-  /** Closes an idle connection. */
+  /** Closes the connection; a request in progress was released before. */
   close(): void {
     if (this.state === 'closed') return;
     this.state = 'closed';

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { buildConnector } from 'undici';
 import type { TimeoutQueue } from '#base/timeout-queue.ts';
 import type { HeadLimits } from '../../http/http1/head-parser.ts';
+import { type ConnectTarget, toConnectTarget } from '../connect.ts';
 import type { UpstreamDispatcher, UpstreamHandler, UpstreamRequestOptions } from '../upstream-dispatcher.ts';
 import { type ConnectionOwner, type PendingRequest, UpstreamConnection } from './connection.ts';
 import { createUpstreamError } from './errors.ts';
@@ -142,17 +143,10 @@ export class Http1Pool implements ConnectionOwner, UpstreamDispatcher {
   }
 }
 
-type ConnectTarget = ReturnType<typeof toConnectTarget>;
-
 const createDestroyedError = () => createUpstreamError('destroyed', 'the connection pool is closed');
 
 function failLater({ handler }: PendingRequest, error: Error): void {
   queueMicrotask(() => handler.onError(error));
-}
-
-function toConnectTarget(origin: string) {
-  const { protocol, hostname, port, host } = new URL(origin);
-  return { protocol, hostname: hostname.replace(/^\[|\]$/g, ''), port, host };
 }
 
 /** Validates and formats a request. Throws for what cannot be sent. */

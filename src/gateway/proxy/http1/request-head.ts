@@ -1,3 +1,4 @@
+import { parseLength } from '../../http/http1/field-block.ts';
 import { targetBytes } from '../../http/http1/syntax.ts';
 import { formatFieldLine, isToken } from '../../http/http1/write-message.ts';
 import type { UpstreamRequestOptions } from '../upstream-dispatcher.ts';
@@ -45,9 +46,8 @@ export function readBodyLength(headers: readonly string[]): RequestBodyLength {
   for (let i = 0; i < headers.length; i += 2) {
     if (headers[i]!.length !== 14 || headers[i]!.toLowerCase() !== 'content-length') continue;
     const value = headers[i + 1]!;
-    if (length !== undefined || !/^\d{1,15}$/.test(value))
-      throw createUpstreamError('requestInvalid', 'a Content-Length that is not one number');
-    length = Number(value);
+    if (length !== undefined) throw createUpstreamError('requestInvalid', 'more than one Content-Length');
+    length = parseLength(value);
   }
   return length;
 }

@@ -79,7 +79,7 @@ export class RequestSender {
   #write(chunk: Uint8Array): boolean {
     const length = this.#length;
     this.#sentBytes += chunk.byteLength;
-    if (length !== undefined && this.#sentBytes > length) throw lengthMismatch();
+    if (length !== undefined && this.#sentBytes > length) throw createLengthError();
     const socket = this.#socket;
     socket.cork();
     const start = this.#takeHead(length) + (length === undefined ? formatChunkSize(chunk.byteLength) : '');
@@ -92,7 +92,7 @@ export class RequestSender {
 
   #finish(): void {
     const length = this.#length;
-    if (length !== undefined && this.#sentBytes !== length) throw lengthMismatch();
+    if (length !== undefined && this.#sentBytes !== length) throw createLengthError();
     this.#isDone = true;
     // A stream without bytes is no content, chunked or not.
     if (this.#sentBytes === 0) this.#socket.write(this.#takeHead(0), 'latin1');
@@ -114,4 +114,5 @@ export class RequestSender {
   }
 }
 
-const lengthMismatch = () => createUpstreamError('lengthMismatch', 'the request body has not the length it declared');
+const createLengthError = () =>
+  createUpstreamError('lengthMismatch', 'the request body has not the length it declared');
