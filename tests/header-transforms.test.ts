@@ -269,7 +269,7 @@ describe('Header transforms', () => {
       [{ name: 'nobody_knows_me', options: { a: 1 } }, 'the response processor .*nobody_knows_me.* is unknown'],
       [{ name: 'goplugin_res_hook' }, 'the gateway does not offer plugins'],
       [{ name: 'header_injector', options: { add_headers: ['x'] } }, 'the options of the response processor'],
-      [{ name: 'header_transform', options: { rev_proxy_header_cleanup: { headers: ['Location'] } } }, 'no address'],
+      [{ name: 'header_transform', options: { rev_proxy_header_cleanup: { headers: ['Location'] } } }, 'is not a URL'],
     ] as const) {
       assert.match(await findUnavailableReason(app, await publish(app, processors([processor]))), new RegExp(reason));
     }

@@ -40,7 +40,7 @@ test('an unknown command, flag or setting is refused with a one-line error and a
     await runRefused('start', '--rotate'),
     'rotate (flag --rotate): no such setting (gw config lists them all)',
   );
-  const known = 'it knows --rotate, --rotate-master, --config and every setting (gw config lists them all)';
+  const known = 'it has --rotate, --rotate-master, --config and every setting (gw config lists them all)';
   assert.equal(await runRefused('credentials', '--show'), `gw credentials has no option --show: ${known}`);
   assert.equal(
     await runRefused('credentials', '--rotat'),

@@ -157,7 +157,7 @@ async function fetchText(outbound: OutboundClient, url: string): Promise<string>
     timeoutMs: fetchTimeoutMs,
     maxBytes: maxSetBytes,
   });
-  if (status !== 200) throw new Error(`${url} answers ${status}`);
+  if (status !== 200) throw new Error(`${url} responded with status ${status}`);
   return body.toString();
 }
 
@@ -166,8 +166,8 @@ const toDiscoveryUrl = (issuer: string) => `${trimTrailingSlashes(issuer)}/.well
 
 /** OpenID Connect Discovery 1.0, section 4.3: the issuer must match, else one provider could speak for another. */
 function parseDiscovery(issuer: string, text: string): string {
-  const { issuer: said, jwks_uri: url } = JSON.parse(text) as { issuer?: unknown; jwks_uri?: unknown };
-  if (said !== issuer) throw new Error(`the discovery document of ${issuer} has another issuer`);
+  const { issuer: announcedIssuer, jwks_uri: url } = JSON.parse(text) as { issuer?: unknown; jwks_uri?: unknown };
+  if (announcedIssuer !== issuer) throw new Error(`the discovery document of ${issuer} has another issuer`);
   if (typeof url !== 'string') throw new Error(`the discovery document of ${issuer} has no jwks_uri`);
   return url;
 }

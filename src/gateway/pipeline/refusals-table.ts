@@ -542,7 +542,8 @@ export const refusalsTable = {
   cache_entry_missing: {
     status: 504,
     message: 'No cached response',
-    about: 'The caller wants a kept answer only, and none is kept. See `cache.honour_request_cache_control`.',
+    about:
+      'The request has `Cache-Control: only-if-cached`, and no response is cached. See `cache.honour_request_cache_control`.',
   },
   loop_unknown: {
     status: 500,

@@ -1,4 +1,4 @@
-import { createRedisConnection, type RedisConnectionOptions } from './redis-connection.ts';
+import { createRedisConnection, type RedisConnection, type RedisConnectionOptions } from './redis-connection.ts';
 import type { Blobs } from './shared.ts';
 
 export interface RedisBlobsOptions extends Pick<RedisConnectionOptions, 'url' | 'commandTimeoutMs' | 'onState'> {
@@ -16,8 +16,8 @@ const removalsPerCommand = 1000;
  * rejects blobs still counts.
  */
 export function createRedisBlobs({ prefix, ...rest }: RedisBlobsOptions) {
-  const pendingRemovals = new Set<string>();
-  const connection = createRedisConnection({ ...rest, replay: removePending });
+  const removals = createRemovals(() => connection);
+  const connection: RedisConnection = createRedisConnection({ ...rest, replay: removals.flush });
   const toKey = (name: string) => `${prefix}b:${name}`;
   let inFlightBytes = 0;
 
@@ -28,21 +28,6 @@ export function createRedisBlobs({ prefix, ...rest }: RedisBlobsOptions) {
       return await connection.sendBinaryCommand(args);
     } catch {
       return undefined;
-    }
-  }
-
-  function remove(name: string): void {
-    pendingRemovals.add(toKey(name));
-    if (pendingRemovals.size > maxPendingRemovals) pendingRemovals.delete(pendingRemovals.values().next().value!);
-    // A failure trips the breaker, and the replay that closes it removes what is still pending.
-    if (connection.isReady()) removePending().catch(() => undefined);
-  }
-
-  async function removePending(): Promise<void> {
-    while (pendingRemovals.size > 0) {
-      const keys = [...pendingRemovals.values().take(removalsPerCommand)];
-      await connection.sendCommand(['UNLINK', ...keys]);
-      for (const key of keys) pendingRemovals.delete(key);
     }
   }
 
@@ -59,10 +44,52 @@ export function createRedisBlobs({ prefix, ...rest }: RedisBlobsOptions) {
         inFlightBytes -= bytes.length;
       });
     },
-    remove,
+    remove: name => removals.add(toKey(name)),
     async writePermanently(name, bytes) {
       await connection.sendBinaryCommand(['SET', toKey(name), bytes]);
     },
   };
   return { blobs, waitUntilReady: connection.waitUntilReady, close: connection.close };
+}
+
+/** Removals of keys, one command at a time; those that fail, or wait for Redis, are flushed before the circuit closes. */
+function createRemovals(connection: () => RedisConnection) {
+  const pending = new Set<string>();
+  let isFlushing = false;
+
+  async function flush(): Promise<void> {
+    while (pending.size > 0) {
+      const keys = [...pending.values().take(removalsPerCommand)];
+      for (const key of keys) pending.delete(key);
+      try {
+        await connection().sendCommand(['UNLINK', ...keys]);
+      } catch (error) {
+        for (const key of keys) pending.add(key);
+        throw error;
+      }
+    }
+  }
+
+  function startFlush(): void {
+    isFlushing = true;
+    flush().then(
+      () => {
+        isFlushing = false;
+        if (pending.size > 0) startFlush();
+      },
+      // The failure tripped the breaker, which reports it.
+      () => {
+        isFlushing = false;
+      },
+    );
+  }
+
+  return {
+    flush,
+    add(key: string): void {
+      pending.add(key);
+      if (pending.size > maxPendingRemovals) pending.delete(pending.values().next().value!);
+      if (connection().isReady() && !isFlushing) startFlush();
+    },
+  };
 }
