@@ -26,13 +26,13 @@ export function splitVersions(classic: ClassicDefinition, createId: () => string
   const versions = keys
     .filter(key => key !== lead)
     .map(key => ({
-      name: nameOf(classic, key),
+      name: readVersionName(classic, key),
       document: toInternal(convertVersionOf(classic, key).document, createId()),
     }));
   const versioning = {
     ...objectOrEmpty(getAt(base, [extensionName, 'info', 'versioning'])),
     enabled: true,
-    name: nameOf(classic, lead ?? ''),
+    name: readVersionName(classic, lead ?? ''),
     default: classic.version_data?.default_version ? 'self' : '',
     versions: versions.map(({ name, document }) => ({ name, id: document[extensionName].info.id })),
   };
@@ -43,7 +43,7 @@ export function splitVersions(classic: ClassicDefinition, createId: () => string
 const readVersions = ({ version_data }: ClassicDefinition): JsonObject => objectOrEmpty(version_data?.versions);
 const listVersionKeys = (classic: ClassicDefinition) =>
   Object.entries(readVersions(classic)).flatMap(([key, version]) => (isObject(version) ? [key] : []));
-const nameOf = (classic: ClassicDefinition, key: string) =>
+const readVersionName = (classic: ClassicDefinition, key: string) =>
   String(objectOrEmpty(readVersions(classic)[key]).name || key);
 
 function convertVersionOf(classic: ClassicDefinition, key: string | undefined) {
@@ -70,7 +70,13 @@ function dropVersionData(root: JsonObject): string[] {
   const { version_data: _versions, ...rest } = objectOrEmpty(extension[carryOverKey.classic]);
   if (isZeroValue(rest)) delete extension[carryOverKey.classic];
   else extension[carryOverKey.classic] = rest;
-  return Object.keys(rest).filter(name => !isZeroValue(rest[name]));
+  return listUnconverted(root);
+}
+
+/** Members of a converted document that have no place in the OpenAPI format: kept in `x-gw-classic`, without effect. */
+export function listUnconverted(document: object): string[] {
+  const carriedOver = objectOrEmpty(getAt(document as JsonObject, [extensionName, carryOverKey.classic]));
+  return Object.keys(carriedOver).filter(name => !isZeroValue(carriedOver[name]));
 }
 
 function toInternal(document: OasDefinition, id: string): OasDefinition {

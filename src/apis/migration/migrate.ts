@@ -1,6 +1,6 @@
 import { createPublicId } from '#base/ids.ts';
 import { parseCategories } from '#definition/categories.ts';
-import { splitVersions } from '#definition/split-versions.ts';
+import { listUnconverted, splitVersions } from '#definition/split-versions.ts';
 import type { OasDefinition } from '#definition/wire-types.ts';
 import type { Actor } from '#operations/actor.ts';
 import {
@@ -48,7 +48,7 @@ export interface MigrationOptions {
 
 const graphTypes: readonly string[] = ['graphql', 'udg', 'subgraph', 'supergraph'];
 
-/** Reason for which an API has no OpenAPI form, or needs none. */
+/** Reason for which an API cannot be converted to the OpenAPI format, or is in it already. */
 function findSkipReason(api: StoredApi): SkipReason | undefined {
   if (api.kind === 'streams') return 'is_streams';
   if (api.kind === 'oas') return 'already_migrated';
@@ -91,17 +91,17 @@ async function convert(services: ApiServices, api: ClassicApi, options: Migratio
   }
   const staged = await findStaged(services.apis, api);
   if (staged && !overrideStaged) return { state: 'skipped', reason: 'already_staged' };
-  if (staged) await removeStaged(services, staged);
+  if (staged) await removeStaged(services, actor, staged);
   const more = { ...api.wrapper.more, classic_api_id: api.api_id };
   const wrapper = { ...api.wrapper, categories, more };
   const copy = await addDocument(services, actor, toStagedDocument(base), wrapper);
   for (const document of documents.versions)
-    await addDocument(services, actor, toStagedDocument(document), { ...emptyOwned(api.wrapper), more });
+    await addDocument(services, actor, toStagedDocument(document), { ...createVersionWrapper(api.wrapper), more });
   return { ...converted, stagedId: copy.api_id };
 }
 
-/** Versions that become APIs of their own have the owners of the API they come from. */
-const emptyOwned = ({ user_owners, user_group_owners }: Wrapper): Wrapper => ({
+/** Wrapper of a version that becomes an API of its own: with the owners of the API it comes from. */
+const createVersionWrapper = ({ user_owners, user_group_owners }: Wrapper): Wrapper => ({
   ...emptyWrapper,
   user_owners,
   user_group_owners,
@@ -117,21 +117,31 @@ const findStagedVersions = async (apis: ApiStore, { org_id, summary }: StoredApi
     api.kind === 'oas' && api.api_id.startsWith(stagingIdPrefix) ? [api] : [],
   );
 
-async function removeStaged(services: ApiServices, staged: StoredApi): Promise<void> {
-  const versions = await findStagedVersions(services.apis, staged);
-  for (const { org_id, api_id } of [staged, ...versions]) await removeApi(services, org_id, api_id);
+/** Deletes a staged copy and its versions; refused where the actor does not own one of them. */
+async function removeStaged(services: ApiServices, actor: Actor, staged: StoredApi): Promise<void> {
+  const copies = [staged, ...(await findStagedVersions(services.apis, staged))];
+  await services.ownership.rejectHidden(
+    actor,
+    copies.map(({ id }) => id),
+  );
+  for (const { org_id, api_id } of copies) await removeApi(services, org_id, api_id);
 }
 
-/** Replaces the classic API by its staged copy, with the changes that were made to the copy. */
+/**
+ * Replaces the classic API by its staged copy, with the changes that were made to the copy. The owners are those of the
+ * classic API: they may have changed since it was staged.
+ */
 async function promote(services: ApiServices, actor: Actor, api: ClassicApi): Promise<Migrated> {
   const staged = await findStaged(services.apis, api);
   if (!staged) return { state: 'skipped', reason: 'not_staged' };
   const versions = (await findStagedVersions(services.apis, staged)).map(it => fromStagedDocument(it.definition));
   const base = fromStagedDocument(staged.definition);
-  await removeStaged(services, staged);
+  await removeStaged(services, actor, staged);
   const { classic_api_id: _link, ...more } = staged.wrapper.more;
-  await replaceWith(services, actor, api, { base, versions, wrapper: { ...staged.wrapper, more } });
-  return { state: 'converted', base, versions, unconverted: [] };
+  const { user_owners, user_group_owners } = api.wrapper;
+  const wrapper = { ...staged.wrapper, user_owners, user_group_owners, more };
+  await replaceWith(services, actor, api, { base, versions, wrapper });
+  return { state: 'converted', base, versions, unconverted: listUnconverted(base) };
 }
 
 interface Replacement {
@@ -144,7 +154,7 @@ async function replaceWith(services: ApiServices, actor: Actor, api: ClassicApi,
   const written: CheckedDefinition = checkDefinition('oas', next.base, services);
   const change = { actor, orgId: api.org_id, ref: api.api_id };
   await changeApi(services, change, () => ({ ...written, wrapper: next.wrapper }));
-  for (const document of next.versions) await addDocument(services, actor, document, emptyOwned(api.wrapper));
+  for (const document of next.versions) await addDocument(services, actor, document, createVersionWrapper(api.wrapper));
 }
 
 const addDocument = (services: ApiServices, actor: Actor, document: OasDefinition, wrapper: Wrapper) =>

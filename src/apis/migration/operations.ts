@@ -12,7 +12,6 @@ import {
   migrationModes,
   type SkipReason,
 } from './migrate.ts';
-import { stagingIdPrefix } from './staging.ts';
 
 /** APIs that one request migrates: they are converted one after the other, and a dry run returns them all. */
 const maxMigratedApis = 1000;
@@ -100,7 +99,7 @@ async function listClassicApis({ apis, ownership }: ApiServices, actor: Migratio
   const page = { page: 1, size: maxMigratedApis };
   const { items, total } = await apis.page(actor.orgId, { kind: 'classic', hidden }, 'created_at', page);
   if (total > maxMigratedApis) throw problem.too_many_to_migrate({ detail: { most: maxMigratedApis } });
-  return items.map(({ api_id }) => api_id).filter(id => !id.startsWith(stagingIdPrefix));
+  return items.map(({ api_id }) => api_id);
 }
 
 type Tally = ReturnType<typeof createTally>;
