@@ -47,7 +47,7 @@ export const problem = problems('apis', {
   is_streams: { status: 400, message: 'This is a streams API: send its document to /api/apis/streams/{id}' },
   too_many_to_migrate: { status: 400, message: 'all: there are more than {most} classic APIs: name some in apiIDs' },
   document_missing: { status: 400, message: 'oas: is required, unless gw_oas is sent' },
-  document_unavailable: { status: 400, message: 'url: it was answered with status {status}, not with a document' },
+  document_unavailable: { status: 400, message: 'url: responded with status {status}, not 200' },
   version_exists: { status: 409, message: 'new_version_name: the API already has a version {name}' },
 });
 

@@ -388,7 +388,7 @@ export const settingsTable = {
   'apis.allow_duplicate_paths': flag(false, 'Accepts two APIs with the same domain and listen path.'),
   'apis.examples_index': text(
     '',
-    'Address of an index of example APIs, which `GET /api/examples` lists. Empty: requests name one themselves.',
+    'Address of an index of example APIs, which `GET /api/examples` lists. Empty: none, unless a request of a user with `apis:write` names a public one.',
   ),
   'apis.allow_classic_update_of_oas': flag(false, 'Lets the classic update replace an OpenAPI-based definition.'),
 

@@ -3,17 +3,19 @@ import type { OutboundClient } from '#base/http-client/client.ts';
 import { outboundProblem } from '#base/http-client/problems.ts';
 import { isObject } from '#base/json-tree.ts';
 import { readBody } from '#operations/body.ts';
+import { type FileRequest, fetchFile } from '../fetch-file.ts';
 import { problem } from './problems.ts';
 
 export interface ExampleServices {
   outbound: OutboundClient;
 }
 
+/** Address of an index or folder: the operator's setting, or named by a request (`visitor`) and not trusted. */
+export type Source = Pick<FileRequest, 'url' | 'orgId' | 'audience'>;
+
 const maxIndexBytes = 1024 * 1024;
 const maxFileBytes = 5 * 1024 * 1024;
 const maxExamples = 1000;
-const fetchTimeoutMs = 15_000;
-const maxFetchRedirects = 3;
 
 /** Relative path of an example below the folder of the index. */
 const location = z
@@ -42,8 +44,8 @@ export interface ExampleEntry {
 }
 
 /** Reads an index: a list of examples, or an object with the list as `examples`, in JSON or YAML. */
-export async function readIndex(services: ExampleServices, orgId: string, url: string): Promise<ExampleEntry[]> {
-  const { bytes, contentType } = await fetchFile(services, orgId, url, maxIndexBytes);
+export async function readIndex(services: ExampleServices, source: Source): Promise<ExampleEntry[]> {
+  const { bytes, contentType } = await fetchSource(services, source, maxIndexBytes);
   const index = await readBody('document', bytes, { contentType, maxBytes: maxIndexBytes });
   const parsed = entries.safeParse(isObject(index) ? index.examples : index);
   if (!parsed.success) {
@@ -61,37 +63,34 @@ export async function readIndex(services: ExampleServices, orgId: string, url: s
   }));
 }
 
-export async function fetchReadme(services: ExampleServices, orgId: string, folder: string, location: string) {
-  const { bytes } = await fetchFile(services, orgId, fileUrl(folder, location, 'README.md'), maxFileBytes);
+export async function fetchReadme(services: ExampleServices, folder: Source, location: string) {
+  const { bytes } = await fetchSource(services, buildFileSource(folder, location, 'README.md'), maxFileBytes);
   return bytes.toString('utf8');
 }
 
 /** Definition of an example, by its format. */
-export async function fetchDefinition(services: ExampleServices, orgId: string, folder: string, location: string) {
-  const file = fileUrl(folder, location, 'apidef.json');
-  const { bytes, contentType } = await fetchFile(services, orgId, file, maxFileBytes);
+export async function fetchDefinition(services: ExampleServices, folder: Source, location: string) {
+  const source = buildFileSource(folder, location, 'apidef.json');
+  const { bytes, contentType } = await fetchSource(services, source, maxFileBytes);
   const definition = await readBody('document', bytes, { contentType, maxBytes: maxFileBytes });
   if (!isObject(definition)) throw problem.index_invalid({ detail: { reason: 'apidef.json is not an object' } });
   return 'openapi' in definition ? { oas: definition } : { api_definition: definition };
 }
 
-function fileUrl(folder: string, location: string, name: string): string {
+const buildFileSource = (folder: Source, location: string, name: string): Source => ({
+  ...folder,
+  url: buildFileUrl(folder.url, location, name),
+});
+
+function buildFileUrl(folder: string, location: string, name: string): string {
   const base = URL.parse(folder.endsWith('/') ? folder : `${folder}/`);
   if (!base) throw outboundProblem.bad_url({ detail: { url: folder.slice(0, 200) } });
   return new URL(`${location}/${name}`, base).href;
 }
 
-async function fetchFile({ outbound }: ExampleServices, orgId: string, url: string, maxBytes: number) {
-  const { status, headers, body } = await outbound.fetch({
-    url,
-    orgId,
-    audience: 'operator',
-    timeoutMs: fetchTimeoutMs,
-    maxRedirects: maxFetchRedirects,
-    maxBytes,
-  });
+function fetchSource({ outbound }: ExampleServices, { url, ...source }: Source, maxBytes: number) {
   const file = URL.parse(url)?.pathname.split('/').at(-1) ?? '';
-  if (status !== 200) throw problem.file_unavailable({ detail: { file, status } });
-  const contentType = headers['content-type'];
-  return { bytes: body, contentType: typeof contentType === 'string' ? contentType : undefined };
+  return fetchFile(outbound, { ...source, url, maxBytes }, status =>
+    problem.file_unavailable({ detail: { file, status } }),
+  );
 }

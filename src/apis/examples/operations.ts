@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { addressProblems } from '#base/http-client/problems.ts';
 import type { Settings } from '#base/settings.ts';
+import { type Actor, hasPermission } from '#operations/actor.ts';
 import { operation } from '#operations/operation.ts';
-import { addressProblems } from '../oas/plain-document.ts';
-import { type ExampleServices, fetchDefinition, fetchReadme, readIndex } from './index-file.ts';
+import { type ExampleServices, fetchDefinition, fetchReadme, readIndex, type Source } from './index-file.ts';
 import { problem } from './problems.ts';
 
 interface Services extends ExampleServices {
@@ -11,9 +12,33 @@ interface Services extends ExampleServices {
 
 const indexHeader = 'x-gw-examples-index';
 const repoHeader = 'x-gw-repo-url';
-const indexAbout = 'Address of the index of examples, instead of apis.examples_index';
+const indexAbout = 'Public address of the index of examples, instead of apis.examples_index; needs apis:write';
 const declared = { surface: 'dashboard', noun: 'examples', method: 'GET', permission: 'apis:read' } as const;
-const indexProblems = [problem.index_invalid, problem.file_unavailable, ...addressProblems];
+const indexProblems = [
+  problem.index_invalid,
+  problem.file_unavailable,
+  problem.address_not_permitted,
+  ...addressProblems,
+];
+
+type Call = { readonly actor: Actor; requestHeader(name: string): string | undefined };
+
+/**
+ * SSRF protection: an address in a header needs permission to write APIs, and is fetched as one that is not trusted.
+ * Undefined where the request has no such header.
+ */
+function readNamedSource({ actor, requestHeader }: Call, header: string): Source | undefined {
+  const url = requestHeader(header);
+  if (!url) return undefined;
+  if (!hasPermission(actor, 'apis:write')) throw problem.address_not_permitted({ detail: { header } });
+  return { url, orgId: actor.orgId, audience: 'visitor' };
+}
+
+function findIndexSource(call: Call, settings: Settings): Source | undefined {
+  const url = settings['apis.examples_index'];
+  const configured: Source | undefined = url ? { url, orgId: call.actor.orgId, audience: 'operator' } : undefined;
+  return readNamedSource(call, indexHeader) ?? configured;
+}
 
 export const listExamples = operation({
   ...declared,
@@ -23,10 +48,10 @@ export const listExamples = operation({
   headers: { [indexHeader]: indexAbout },
   returns: z.array(z.object({ location: z.string(), name: z.string(), shortDescription: z.string() })),
   problems: indexProblems,
-  async handle({ actor, requestHeader }, services: Services) {
-    const url = requestHeader(indexHeader) || services.settings['apis.examples_index'];
-    if (!url) return [];
-    const entries = await readIndex(services, actor.orgId, url);
+  async handle(call, services: Services) {
+    const index = findIndexSource(call, services.settings);
+    if (!index) return [];
+    const entries = await readIndex(services, index);
     return entries.map(({ location, name, shortDescription }) => ({ location, name, shortDescription }));
   },
 });
@@ -49,7 +74,10 @@ export const getExample = operation({
       'Also returns its apidef.json: as oas where it is an OpenAPI document, else as api_definition',
     ),
   }),
-  headers: { [indexHeader]: indexAbout, [repoHeader]: 'Folder of the examples; that of the index unless given' },
+  headers: {
+    [indexHeader]: indexAbout,
+    [repoHeader]: 'Public address of the folder of the examples, instead of that of the index; needs apis:write',
+  },
   returns: z.object({
     location: z.string(),
     name: z.string(),
@@ -61,17 +89,20 @@ export const getExample = operation({
     oas: z.looseObject({}).optional(),
   }),
   problems: [problem.example_not_found, ...indexProblems],
-  async handle({ actor, params: { location }, query, requestHeader }, services: Services) {
-    const url = requestHeader(indexHeader) || services.settings['apis.examples_index'];
-    if (!url) throw problem.example_not_found();
-    const entry = (await readIndex(services, actor.orgId, url)).find(it => it.location === location);
+  async handle(call, services: Services) {
+    const { location } = call.params;
+    const { query } = call;
+    const repository = readNamedSource(call, repoHeader);
+    const index = findIndexSource(call, services.settings);
+    if (!index) throw problem.example_not_found();
+    const entry = (await readIndex(services, index)).find(it => it.location === location);
     if (!entry) throw problem.example_not_found();
-    const folder = requestHeader(repoHeader) || new URL('.', url).href;
+    const folder = repository ?? { ...index, url: new URL('.', index.url).href };
     const { shortDescription: _short, ...example } = entry;
     return {
       ...example,
-      ...(query.readme && { readme: await fetchReadme(services, actor.orgId, folder, location) }),
-      ...(query.apiDef && (await fetchDefinition(services, actor.orgId, folder, location))),
+      ...(query.readme && { readme: await fetchReadme(services, folder, location) }),
+      ...(query.apiDef && (await fetchDefinition(services, folder, location))),
     };
   },
 });

@@ -321,7 +321,7 @@ onEveryEngine('dashboard API: import of OpenAPI documents', app => {
       [plain(), `listenPath=/${id}`, 409, /Another API already has/],
       [{ swagger: '2.0' }, '', 400, /Swagger 2\.0/],
       [{ openapi: '3.0.3' }, 'listenPath=/q', 400, /info/],
-      [{ url: `${origin}/absent` }, '', 400, /answered with status 404/],
+      [{ url: `${origin}/absent` }, '', 400, /url: responded with status 404, not 200/],
       [{ url: `${origin}/huge` }, '', 502, /larger than/],
       [{ url: `${origin}/text` }, '', 400, /malformed/],
       [{ url: 'nowhere' }, '', 400, /not an absolute URL/],

@@ -1,8 +1,9 @@
 import type { OutboundClient } from '#base/http-client/client.ts';
-import { outboundProblem } from '#base/http-client/problems.ts';
+import { addressProblems } from '#base/http-client/problems.ts';
 import { isObject } from '#base/json-tree.ts';
 import type { Settings } from '#base/settings.ts';
 import { readBody } from '#operations/body.ts';
+import { fetchFile } from '../fetch-file.ts';
 import { rejectSwagger } from '../gw/documents.ts';
 import { problem } from '../problems.ts';
 
@@ -11,18 +12,6 @@ export interface PlainDocumentServices {
   settings: Settings;
 }
 
-const fetchTimeoutMs = 15_000;
-const maxFetchRedirects = 3;
-
-/** Problems of a file that is named by its address. */
-export const addressProblems = [
-  outboundProblem.bad_url,
-  outboundProblem.bad_scheme,
-  outboundProblem.credentials_in_url,
-  outboundProblem.refused_address,
-  outboundProblem.unreachable,
-  outboundProblem.too_large,
-];
 export const fetchProblems = [problem.document_unavailable, ...addressProblems];
 
 /** The plain OpenAPI document of a request body: the body itself, or what the address in `{"url": …}` serves. */
@@ -41,19 +30,11 @@ const isAddressOnly = (body: unknown): body is { url: string } =>
 
 async function fetchDocument(url: string, orgId: string, { outbound, settings }: PlainDocumentServices) {
   const maxBytes = settings['management.max_body_bytes'];
-  const { status, headers, body } = await outbound.fetch({
-    url,
-    orgId,
-    audience: 'operator',
-    headers: { accept: 'application/json, application/yaml;q=0.9, */*;q=0.1' },
-    timeoutMs: fetchTimeoutMs,
-    maxRedirects: maxFetchRedirects,
-    maxBytes,
-  });
-  if (status !== 200) throw problem.document_unavailable({ detail: { status } });
-  const contentType = headers['content-type'];
-  return readBody('document', body, {
-    contentType: typeof contentType === 'string' ? contentType : undefined,
-    maxBytes,
-  });
+  const accept = 'application/json, application/yaml;q=0.9, */*;q=0.1';
+  const { bytes, contentType } = await fetchFile(
+    outbound,
+    { url, orgId, audience: 'operator', maxBytes, accept },
+    status => problem.document_unavailable({ detail: { status } }),
+  );
+  return readBody('document', bytes, { contentType, maxBytes });
 }

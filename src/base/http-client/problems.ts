@@ -21,3 +21,22 @@ export const outboundProblem = problems('outbound', {
   too_busy: { status: 503, message: 'Too many outbound requests at the moment' },
   closed: { status: 503, message: 'No outbound requests: the server is shutting down' },
 });
+
+/** Problems of a GET request to an address that a request names: all that `fetch` throws for it. */
+export const addressProblems = [
+  outboundProblem.bad_url,
+  outboundProblem.bad_scheme,
+  outboundProblem.credentials_in_url,
+  outboundProblem.bad_request,
+  outboundProblem.refused,
+  outboundProblem.refused_address,
+  outboundProblem.unknown_host,
+  outboundProblem.unreachable,
+  outboundProblem.too_large,
+  outboundProblem.undecodable,
+  outboundProblem.too_many_redirects,
+  outboundProblem.refused_redirect,
+  outboundProblem.timed_out,
+  outboundProblem.too_busy,
+  outboundProblem.closed,
+];
