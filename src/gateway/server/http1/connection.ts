@@ -11,7 +11,7 @@ import { Exchange, type Peer } from '../../pipeline/exchange.ts';
 import { createBadRequestResponse, createExchange, type RawRequest } from '../create-exchange.ts';
 import type { ConnectionContext, ManagedConnection, ServerConnectionState } from './connection-context.ts';
 import { ConnectionTimeout } from './connection-timeout.ts';
-import { formatStatusLine, NativeWriter, type ResponseConnection } from './native-writer.ts';
+import { closeLines, formatStatusLine, NativeWriter, type ResponseConnection } from './native-writer.ts';
 import { maxReadAheadBytes, ReadAhead } from './read-ahead.ts';
 import { type BodySource, RequestBody } from './request-body.ts';
 import { SocketOutput } from './socket-output.ts';
@@ -85,6 +85,9 @@ export class ServerConnection implements ManagedConnection, RawRequest, BodySour
         return this.#readAhead(bytes);
       case 'lingering':
         return this.#discard(bytes);
+      case 'closing':
+        // Reads would restart the write timeout.
+        return this.#pause();
     }
   };
 
@@ -300,9 +303,10 @@ export class ServerConnection implements ManagedConnection, RawRequest, BodySour
     else this.#linger();
   }
 
-  /** Closes when all is written. */
+  /** Closes when all is written, or when the client reads nothing for the write timeout. */
   #close(): void {
     this.#state = 'closing';
+    this.#output.watch();
     this.#socket.destroySoon();
   }
 
@@ -314,7 +318,8 @@ export class ServerConnection implements ManagedConnection, RawRequest, BodySour
     this.#state = 'lingering';
     this.#requestTimeout.clear();
     void this.#bodyStream?.return();
-    this.#socket.end(() => this.#timeout.start(this.#context.timeouts.linger));
+    this.#timeout.start(this.#context.timeouts.linger);
+    this.#socket.end();
     this.#resume();
   }
 
@@ -393,5 +398,3 @@ export class ServerConnection implements ManagedConnection, RawRequest, BodySour
 }
 
 const lateRequest: InvalidRequest = { status: 408, fault: 'the call did not arrive in time' };
-
-const closeLines = 'Connection: close\r\n\r\n';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { systemClock } from '#base/clock.ts';
 import { createClientClaims } from '../../http/client-claims.ts';
@@ -29,8 +29,8 @@ describe('HTTP/1.1 engine, server side', () => {
   const writeErrors: Error[] = [];
   const sockets: Socket[] = [];
 
-  before(async () => {
-    transport = createNativeTransport({
+  const createTransport = (writeTimeoutMs: number) =>
+    createNativeTransport({
       handler: { handle: (call, writer) => void handler(call, writer) },
       clock: systemClock,
       paths: { keepEncodedSlashes: false, keepDoubleEncoding: false },
@@ -43,11 +43,14 @@ describe('HTTP/1.1 engine, server side', () => {
         requestTimeoutMs: 1500,
         bodyRate: { minBytesPerSecond: 0, windowMs: 1000 },
         keepAliveTimeoutMs: 100,
-        writeTimeoutMs: 20_000,
+        writeTimeoutMs,
       },
       webSockets: true,
       onWriteError: error => void writeErrors.push(error),
     });
+
+  before(async () => {
+    transport = createTransport(20_000);
     listener = createListener({ http1: transport, apiPort: 0, firstByteTimeoutMs: 5000, maxConnections: 100 });
     port = await listener.listen({ host: '127.0.0.1', port: 0, reusePort: false });
   });
@@ -176,4 +179,35 @@ describe('HTTP/1.1 engine, server side', () => {
     const received = await exchange(request + request);
     assert.equal(received.split('Connection: keep-alive').length, 3);
   });
+
+  for (const [name, request] of [
+    ['after the last response', 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'],
+    ['after a response before the request body', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nhalf'],
+  ] as const)
+    test(`a client that stops reading ${name} is disconnected`, { timeout: 10_000 }, async t => {
+      const blocking = createTransport(200);
+      const accepted = Promise.withResolvers<Socket>();
+      const server = createServer(socket => {
+        blocking.accept(socket, 0);
+        t.after(() => socket.destroy());
+        accepted.resolve(socket);
+      }).listen(0, '127.0.0.1');
+      t.after(() => server.close());
+      await once(server, 'listening');
+      handler = async (_call, writer) => {
+        const socket = await accepted.promise;
+        writer.writeHead(200, []);
+        // Less than the high-water mark is left unsent: the writer need not wait.
+        while (socket.writableLength === 0) {
+          assert.equal(writer.write(Buffer.alloc(16_384)), true);
+          await new Promise(setImmediate);
+        }
+        writer.end();
+      };
+      const client = connect({ port: (server.address() as AddressInfo).port, host: '127.0.0.1' });
+      sockets.push(client);
+      client.on('error', () => undefined).pause();
+      client.write(request);
+      await once(await accepted.promise, 'close');
+    });
 });

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { parseLength } from '../../http/http1/field-block.ts';
+import type { BodyFraming } from '../../http/http1/framing.ts';
 import { formatChunkSize, formatFieldLine, formatFieldLines, formatLastChunk } from '../../http/http1/write-message.ts';
 import { assertFinalStatus, type ResponseWriter } from '../../pipeline/response-writer.ts';
 import type { ConnectionContext } from './connection-context.ts';
@@ -20,7 +21,8 @@ export interface ResponseConnection {
   switchProtocol(head: string, goAway: (() => void) | undefined): Duplex;
 }
 
-type Framing = 'none' | 'length' | 'chunked' | 'close';
+/** Header line of a connection that closes, and the empty line. */
+export const closeLines = 'Connection: close\r\n\r\n';
 
 /** Response writer over HTTP/1.1. */
 export class NativeWriter implements ResponseWriter {
@@ -31,7 +33,7 @@ export class NativeWriter implements ResponseWriter {
   readonly #acceptsTrailers: boolean;
   #state: 'new' | 'head-pending' | 'body' | 'done' = 'new';
   #head = '';
-  #framing: Framing = 'none';
+  #framing: BodyFraming = 'none';
   /** Bytes left of a body with a Content-Length. */
   #remainingBytes = 0;
   onDrain: (() => void) | undefined = undefined;
@@ -101,7 +103,7 @@ export class NativeWriter implements ResponseWriter {
     this.#setFraming(status, contentLength);
     if (!hasDate) text += this.#context.dateLine();
     if (this.#framing === 'chunked') text += 'Transfer-Encoding: chunked\r\n';
-    return text + (connection.isClosing ? 'Connection: close\r\n\r\n' : this.#context.keepAliveLines);
+    return text + (connection.isClosing ? closeLines : this.#context.keepAliveLines);
   }
 
   /** Framing of the body (RFC 9112, 6.3); HTTP/1.0 knows no chunks. */

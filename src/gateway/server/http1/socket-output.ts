@@ -28,12 +28,12 @@ export class SocketOutput {
     const socket = this.#socket;
     if (socket.destroyed || socket.writableEnded) return true;
     if (writeJoined(socket, before, chunk, after)) return true;
-    this.#watch();
+    this.watch();
     return false;
   }
 
   /** Write timeout: a client that reads nothing for so long counts as disconnected. Node restarts it with progress. */
-  #watch(): void {
+  watch(): void {
     const socket = this.#socket;
     socket.setTimeout(this.#writeTimeoutMs);
     if (this.#isWatching) return;
