@@ -169,7 +169,7 @@ export class ServerConnection implements ManagedConnection, RawRequest, BodySour
     parser.reset();
     this.#expectsContinue = minorVersion === 1 && expect !== '';
     if (this.#expectsContinue && expect.toLowerCase() !== '100-continue')
-      return this.#refuse({ status: 417, fault: 'the expectation is not one that can be met' });
+      return this.#refuse({ status: 417, fault: 'the Expect header is not supported' });
     const { options } = this.#context;
     const call = createExchange(this, options);
     if (!(call instanceof Exchange)) return this.#refuse(call);
@@ -256,7 +256,7 @@ export class ServerConnection implements ManagedConnection, RawRequest, BodySour
     this.#socket.resume();
   }
 
-  /** A response before the request body has arrived or was looked at is the last one. */
+  /** Request smuggling: behind a body that arrived late or was refused unread, no request is read. The last response. */
   onResponseHead(): void {
     if (this.#state === 'body' || (this.#isHandling && !this.#requestBody.isEmpty)) this.isClosing = true;
   }
@@ -383,7 +383,7 @@ export class ServerConnection implements ManagedConnection, RawRequest, BodySour
   readonly #onEnd = (): void => {
     if (this.#state === 'body' || this.#state === 'response') this.destroy();
     else {
-      if (this.#state === 'head') this.#refuse({ status: 400, fault: 'not HTTP as it should be' });
+      if (this.#state === 'head') this.#refuse({ status: 400, fault: 'malformed HTTP request' });
       this.#close();
     }
   };
@@ -397,4 +397,4 @@ export class ServerConnection implements ManagedConnection, RawRequest, BodySour
   }
 }
 
-const lateRequest: InvalidRequest = { status: 408, fault: 'the call did not arrive in time' };
+const lateRequest: InvalidRequest = { status: 408, fault: 'the request did not arrive in time' };
