@@ -55,7 +55,7 @@ withSettings('Default settings', {}, (app, upstream) => {
 });
 
 for (const [engine, expected] of [
-  ['native', /^HTTP\/1\.1 400 Bad Request\r\n[\s\S]*the request target is not one$/],
+  ['native', /^HTTP\/1\.1 400 Bad Request\r\n[\s\S]*the request target is invalid$/],
   ['node', /^HTTP\/1\.1 200 OK\r\n/],
 ] as const)
   withSettings(`HTTP/1.1 engine ${engine}`, { 'gateway.http1_engine': engine }, (app, upstream) => {

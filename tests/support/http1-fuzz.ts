@@ -30,7 +30,7 @@ export const stricterRefusals: ReadonlyMap<string, string> = new Map([
   ['the request line does not end in a version', 'Node skips spaces before the version, and reads RTSP and ICE'],
   ['the method is not a token', 'Node skips bare line ends before a request, and reads methods of RTSP'],
   [
-    'the request target is not one',
+    'the request target is invalid',
     'Node skips spaces before a target, and accepts user names, and text behind an asterisk',
   ],
   ['more than one host', 'two readers could each take another one (RFC 9112, 3.2)'],

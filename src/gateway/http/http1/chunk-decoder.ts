@@ -173,5 +173,5 @@ const backslash = 92;
 const createExtensionError = () => new Http1ParseError('a chunk extension that is not one');
 
 function expect(byte: number, expected: number): void {
-  if (byte !== expected) throw new Http1ParseError('a chunk that does not end where its size says');
+  if (byte !== expected) throw new Http1ParseError('a chunk does not match its size');
 }

@@ -59,13 +59,14 @@ export class FieldBlock {
       while (i < length && tokenBytes[text.charCodeAt(i)] === 1) i++;
       if (i === length) return -1;
       if (i === at) return scanEmptyLine(text, at);
-      if (text.charCodeAt(i) !== colon) throw new Http1ParseError('a header name that is not one');
+      if (text.charCodeAt(i) !== colon) throw new Http1ParseError('a header name is invalid');
       const nameEnd = i++;
       while (i < length && (text.charCodeAt(i) === space || text.charCodeAt(i) === tab)) i++;
       const valueStart = i;
       while (i < length && fieldBytes[text.charCodeAt(i)] === 1) i++;
       if (i === length) return -1;
-      if (text.charCodeAt(i) !== carriageReturn) throw new Http1ParseError('a header value with a control character');
+      if (text.charCodeAt(i) !== carriageReturn)
+        throw new Http1ParseError('a header value contains a control character');
       if (i + 1 === length) return -1;
       if (text.charCodeAt(i + 1) !== lineFeed) throw new Http1ParseError('a carriage return without a line feed');
       let valueEnd = i;

@@ -47,9 +47,9 @@ export function scanRequestLine(text: string, at: number, line: RequestLine): nu
   if (i === length) return -1;
   const target = text.slice(targetStart, i);
   if (!(method === 'CONNECT' ? isAuthorityForm(target) : isTarget(target)))
-    throw new Http1ParseError('the request target is not one');
+    throw new Http1ParseError('the request target is invalid');
   if (text.charCodeAt(i) === carriageReturn) throw createVersionError();
-  if (text.charCodeAt(i) !== space) throw new Http1ParseError('the request target is not one');
+  if (text.charCodeAt(i) !== space) throw new Http1ParseError('the request target is invalid');
   const end = scanVersion(text, i + 1, line);
   line.method = method;
   line.target = target;

@@ -14,7 +14,7 @@ export function formatFieldLines(flat: readonly string[]): string {
 
 /** Field line with its CRLF. Throws InvalidHeaderError for what is not a header. */
 export function formatFieldLine(name: string, value: string): string {
-  if (!isToken(name) || !isFieldValue(value)) throw new InvalidHeaderError(`${name} is not a valid response header`);
+  if (!isToken(name) || !isFieldValue(value)) throw new InvalidHeaderError(`${name} is not a valid header`);
   return `${name}: ${value}\r\n`;
 }
 
