@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
-import { onEveryEngine } from '../../../tests/support/app.ts';
+import { onEveryEngine, operatorActor } from '../../../tests/support/app.ts';
 import { makeCertificate } from '../../../tests/support/certificates.ts';
+import { removeDependencies } from './dependencies.ts';
 
 onEveryEngine(
   'certificate dependencies',
@@ -151,6 +152,53 @@ onEveryEngine(
       assert.deepEqual(await read(document), before);
       assert.ok((await read(version)).openapi);
       assert.equal((await ask('GET', `/api/certs/${certId}/apis`, undefined, credential)).body.apis.length, 2);
+    });
+
+    test('a key that is bound just before the transaction begins is removed too', async () => {
+      const certId = await upload();
+      const { classic } = await using(certId);
+      const { services } = app().application.installation;
+      const access_rights = { [classic]: { api_id: classic } };
+      const binding = { access_rights, mtls_static_certificate_bindings: [certId] };
+      let late: string | undefined;
+      const records = Object.create(services.records, {
+        write: {
+          async value(work: () => Promise<unknown>) {
+            if (late === undefined) late = (await ask('POST', '/api/keys', binding)).body.key_hash ?? '';
+            return services.records.write(work);
+          },
+        },
+      }) as typeof services.records;
+      const actor = { ...operatorActor, orgId: app().credentials.organisation_id };
+      await removeDependencies({ ...services, records }, actor, certId);
+      assert.ok(late);
+      assert.equal((await ask('GET', `/api/certs/dependencies/${certId}`)).body.key_cert, '');
+    });
+
+    test('a certificate with more keys than one request removes: the first is named, the removal refused', async () => {
+      const certId = await upload();
+      const { bound } = await using(certId);
+      const { db } = app().application.installation.services.records;
+      const row = await db
+        .selectFrom('keys')
+        .selectAll()
+        .where('key_hash', '=', bound.key_hash)
+        .executeTakeFirstOrThrow();
+      const copies = Array.from({ length: 10_000 }, (_, i) => {
+        const text = `${row.id}-${i}`;
+        return { ...row, id: text, digest: text, key_hash: text };
+      });
+      for (let at = 0; at < copies.length; at += 1000)
+        await db
+          .insertInto('keys')
+          .values(copies.slice(at, at + 1000))
+          .execute();
+      const found = await ask('GET', `/api/certs/dependencies/${certId}`);
+      assert.deepEqual([found.status, found.body.key_cert], [200, bound.key_hash], found.text);
+      const refused = await ask('DELETE', `/api/certs/dependencies/${certId}`);
+      assert.equal(refused.status, 409, refused.text);
+      assert.equal(refused.body.Message, 'More than 10000 keys mention the certificate: delete keys first');
+      assert.equal((await ask('GET', `/api/certs/${certId}/apis`)).body.apis.length, 2);
     });
   },
   { settings: { 'apis.owners_only': 'true' } },

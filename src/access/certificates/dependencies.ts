@@ -34,9 +34,10 @@ export type DependencyServices = ApiServices & Omit<KeyServices, 'settings'>;
 export async function removeDependencies(services: DependencyServices, actor: Actor, certificateId: string) {
   const { records, apis, keys } = services;
   const { orgId } = actor;
-  const bound = await keys.findBoundTo(orgId, certificateId);
-  for (const { key } of bound) await refuseHiddenGrants(services, actor, key);
   await records.write(async () => {
+    await apis.lockForWrite();
+    const bound = await keys.findBoundTo(orgId, certificateId);
+    for (const { key } of bound) await refuseHiddenGrants(services, actor, key);
     for (const { api } of await findApisWithCertificate(apis, orgId, certificateId))
       await changeApi(services, { actor, orgId, ref: api.api_id }, before => withoutCertificate(before, certificateId));
     for (const stored of bound) await removeKey(services, stored);

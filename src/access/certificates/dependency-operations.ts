@@ -5,6 +5,7 @@ import { problem as apisProblem } from '#apis/problems.ts';
 import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
 import { pageQuery, statusResponse, toStatus } from '#operations/shapes.ts';
+import { problem as keysProblem } from '../keys/problems.ts';
 import type { KeyStore } from '../keys/store.ts';
 import { type DependencyServices, findApisWithCertificate, removeDependencies } from './dependencies.ts';
 import { problem } from './problems.ts';
@@ -103,7 +104,7 @@ export const getCertificateDependencies = operation({
       const using = found.filter(({ roles }) => roles.includes(role)).map(({ api }) => api);
       return { ids: using.map(({ api_id }) => api_id), names: using.map(({ summary }) => summary.name) };
     });
-    const [key] = await keys.findBoundTo(actor.orgId, certId);
+    const key = await keys.findFirstBoundTo(actor.orgId, certId);
     return {
       certID: certId,
       client_cert_apis: client!.ids,
@@ -126,7 +127,7 @@ export const deleteCertificateDependencies = operation({
   permission: 'certs:write',
   params,
   returns: statusResponse,
-  problems: [problem.not_found, apisProblem.api_not_owned],
+  problems: [problem.not_found, apisProblem.api_not_owned, keysProblem.too_many_bound],
   async handle(
     { actor, params: { certId }, audit },
     services: DependencyServices & { certificates: CertificateStore },

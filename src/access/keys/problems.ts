@@ -11,7 +11,7 @@ export const problem = problems('keys', {
   unknown_to_change: { status: 404, message: 'Key is not found' },
   unknown_to_remove: { status: 404, message: 'There is no such key found' },
   organisation_key_unknown: { status: 404, message: 'Org not found' },
-  too_many_bound: { status: 409, message: 'More than {most} keys are bound to the certificate: remove keys first' },
+  too_many_bound: { status: 409, message: 'More than {maxKeys} keys mention the certificate: delete keys first' },
   no_rights: {
     status: 400,
     message: 'Failed to create key, keys must have at least one Access Rights record set.',

@@ -58,6 +58,7 @@ const maxRowsPerInsert = 1000;
 
 /** Keys of one certificate that one request reads or removes. */
 const maxBoundKeys = 10_000;
+const mentioningBatchSize = 100;
 
 /** The id of an unreadable row is sealed; its hash is not. */
 const describeRow = ({ key_hash }: Pick<KeyRow, 'key_hash'>) => `key ${key_hash}`;
@@ -121,6 +122,17 @@ async function findFirst(
   return row && toStoredKey(row, byDigest.get(row.digest));
 }
 
+/** Rows that hold the id of a certificate anywhere: `isBoundTo` decides. */
+const selectMentioning = (records: Records, orgId: string, certificateId: string) =>
+  selectKeyRows(records)
+    .where('org_id', '=', orgId)
+    .where('kind', '!=', 'organisation')
+    .where(columnContains('body', JSON.stringify(certificateId)))
+    .orderBy('id');
+
+const isBoundTo = ({ certificate, mtls_static_certificate_bindings: bindings }: Key, certificateId: string) =>
+  certificate === certificateId || Boolean(bindings?.includes(certificateId));
+
 /** Finds one key. */
 function createKeyLookups(records: Records, codec: KeyCodec) {
   const { toStoredKey } = codec;
@@ -153,17 +165,24 @@ function createKeyLookups(records: Records, codec: KeyCodec) {
 
     /** Keys that are bound to a certificate, oldest first. */
     async findBoundTo(orgId: string, certificateId: string): Promise<StoredKey[]> {
-      const rows = await selectKeyRows(records)
-        .where('org_id', '=', orgId)
-        .where('kind', '!=', 'organisation')
-        .where(columnContains('body', JSON.stringify(certificateId)))
-        .orderBy('id')
+      const rows = await selectMentioning(records, orgId, certificateId)
         .limit(maxBoundKeys + 1)
         .execute();
-      if (rows.length > maxBoundKeys) throw problem.too_many_bound({ detail: { most: maxBoundKeys } });
-      const isBound = ({ certificate, mtls_static_certificate_bindings: bindings }: Key) =>
-        certificate === certificateId || Boolean(bindings?.includes(certificateId));
-      return rows.map(row => toStoredKey(row)).filter(({ key }) => isBound(key));
+      if (rows.length > maxBoundKeys) throw problem.too_many_bound({ detail: { maxKeys: maxBoundKeys } });
+      return rows.map(row => toStoredKey(row)).filter(({ key }) => isBoundTo(key, certificateId));
+    },
+
+    /** The oldest key that is bound to a certificate. */
+    async findFirstBoundTo(orgId: string, certificateId: string): Promise<StoredKey | undefined> {
+      for (let last = ''; ; ) {
+        const rows = await selectMentioning(records, orgId, certificateId)
+          .where('id', '>', last)
+          .limit(mentioningBatchSize)
+          .execute();
+        const found = rows.map(row => toStoredKey(row)).find(({ key }) => isBoundTo(key, certificateId));
+        if (found || rows.length < mentioningBatchSize) return found;
+        last = rows.at(-1)!.id;
+      }
     },
 
     /** True when the key may call the API, directly or through a policy. */
