@@ -74,6 +74,7 @@ export function createKeyStore(
     hashOf: codec.hashOf,
     count: (orgId: string) => countKeys(records, orgId),
     ...createKeyLookups(records, codec),
+    ...createBoundKeyLookups(records, codec),
     ...createKeyWrites(records, codec, checkObjectLimit),
     ...createKeyLists(records, codec),
   };
@@ -133,6 +134,31 @@ const selectMentioning = (records: Records, orgId: string, certificateId: string
 const isBoundTo = ({ certificate, mtls_static_certificate_bindings: bindings }: Key, certificateId: string) =>
   certificate === certificateId || Boolean(bindings?.includes(certificateId));
 
+/** Finds keys by the certificate they are bound to. */
+const createBoundKeyLookups = (records: Records, { toStoredKey }: KeyCodec) => ({
+  /** Keys that are bound to a certificate, oldest first. */
+  async findBoundTo(orgId: string, certificateId: string): Promise<StoredKey[]> {
+    const rows = await selectMentioning(records, orgId, certificateId)
+      .limit(maxBoundKeys + 1)
+      .execute();
+    if (rows.length > maxBoundKeys) throw problem.too_many_bound({ detail: { maxKeys: maxBoundKeys } });
+    return rows.map(row => toStoredKey(row)).filter(({ key }) => isBoundTo(key, certificateId));
+  },
+
+  /** The oldest key that is bound to a certificate. */
+  async findFirstBoundTo(orgId: string, certificateId: string): Promise<StoredKey | undefined> {
+    for (let last = ''; ; ) {
+      const rows = await selectMentioning(records, orgId, certificateId)
+        .where('id', '>', last)
+        .limit(mentioningBatchSize)
+        .execute();
+      const found = rows.map(row => toStoredKey(row)).find(({ key }) => isBoundTo(key, certificateId));
+      if (found || rows.length < mentioningBatchSize) return found;
+      last = rows.at(-1)!.id;
+    }
+  },
+});
+
 /** Finds one key. */
 function createKeyLookups(records: Records, codec: KeyCodec) {
   const { toStoredKey } = codec;
@@ -161,28 +187,6 @@ function createKeyLookups(records: Records, codec: KeyCodec) {
       const [row, another] = await (orgId === undefined ? anywhere : anywhere.where('org_id', '=', orgId)).execute();
       if (another) throw problem.hash_ambiguous();
       return row && toStoredKey(row);
-    },
-
-    /** Keys that are bound to a certificate, oldest first. */
-    async findBoundTo(orgId: string, certificateId: string): Promise<StoredKey[]> {
-      const rows = await selectMentioning(records, orgId, certificateId)
-        .limit(maxBoundKeys + 1)
-        .execute();
-      if (rows.length > maxBoundKeys) throw problem.too_many_bound({ detail: { maxKeys: maxBoundKeys } });
-      return rows.map(row => toStoredKey(row)).filter(({ key }) => isBoundTo(key, certificateId));
-    },
-
-    /** The oldest key that is bound to a certificate. */
-    async findFirstBoundTo(orgId: string, certificateId: string): Promise<StoredKey | undefined> {
-      for (let last = ''; ; ) {
-        const rows = await selectMentioning(records, orgId, certificateId)
-          .where('id', '>', last)
-          .limit(mentioningBatchSize)
-          .execute();
-        const found = rows.map(row => toStoredKey(row)).find(({ key }) => isBoundTo(key, certificateId));
-        if (found || rows.length < mentioningBatchSize) return found;
-        last = rows.at(-1)!.id;
-      }
     },
 
     /** True when the key may call the API, directly or through a policy. */
