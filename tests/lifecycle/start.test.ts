@@ -66,10 +66,11 @@ test('credentials are printed once, on a terminal, by the first start that liste
   const directory = fresh();
   const taken = createServer();
   await new Promise<void>(resolve => taken.listen(0, '127.0.0.1', resolve));
+  taken.unref();
   const port = String((taken.address() as AddressInfo).port);
   const failed = onTerminal(directory, { ...anyPorts, GW_DASHBOARD_PORT: port });
   assert.equal(await failed.ended, 1);
-  assert.match(failed.output(), /^Port \d+ on 127\.0\.0\.1 is taken/);
+  assert.match(failed.output(), /^Port \d+ on 127\.0\.0\.1 is in use/);
   assert.doesNotMatch(failed.output(), /First start/);
   await new Promise(resolve => taken.close(resolve));
 
