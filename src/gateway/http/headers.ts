@@ -118,8 +118,10 @@ const connectionTokens: ReadonlySet<string> = new Set(['keep-alive', 'close', 'u
 export function removeConnectionHeaders(headers: HeaderList, connection: string): void {
   const text = connection.toLowerCase();
   if (connectionTokens.has(text)) return;
+  const names = new Set<string>();
   for (const part of text.split(',')) {
     const name = part.trim();
-    if (name !== '' && !connectionTokens.has(name) && !protectedHeaders.test(name)) headers.remove(name);
+    if (name !== '' && !connectionTokens.has(name) && !protectedHeaders.test(name)) names.add(name);
   }
+  if (names.size > 0) headers.removeAll(names);
 }

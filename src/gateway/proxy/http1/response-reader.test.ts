@@ -57,10 +57,28 @@ const complete: readonly ResponseCase[] = [
     isReused: true,
   },
   {
-    title: 'a 304 response with a length',
+    title: 'a 204 response with the length 0',
+    bytes: 'HTTP/1.1 204 No Content\r\nContent-Length: 0\r\n\r\n',
+    expect: { status: 204, body: '' },
+    isReused: true,
+  },
+  {
+    title: 'a 304 response that announces bytes, which the next request must not get',
     bytes: 'HTTP/1.1 304 Not Modified\r\nContent-Length: 3\r\n\r\n',
     expect: { status: 304, body: '' },
-    isReused: true,
+    isReused: false,
+  },
+  {
+    title: 'a 204 response that announces bytes, which the next request must not get',
+    bytes: 'HTTP/1.1 204 No Content\r\nContent-Length: 3\r\n\r\n',
+    expect: { status: 204, body: '' },
+    isReused: false,
+  },
+  {
+    title: 'a 204 response that announces chunks, which the next request must not get',
+    bytes: 'HTTP/1.1 204 No Content\r\nTransfer-Encoding: chunked\r\n\r\n',
+    expect: { status: 204, body: '' },
+    isReused: false,
   },
   {
     title: 'interim responses before the final one',

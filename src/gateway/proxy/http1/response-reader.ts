@@ -109,7 +109,9 @@ export class ResponseReader {
       this.#onInterim();
       return next;
     }
-    this.isPersistent = framing !== 'close' && isPersistent(head);
+    // Announced bytes of a response without a body (204, 304) may still come: the next request would get them.
+    const mayContinue = framing === 'none' && (head.fields.isChunked || head.fields.contentLength > 0);
+    this.isPersistent = framing !== 'close' && !mayContinue && isPersistent(head);
     this.#remainingBytes = head.fields.contentLength;
     if (framing === 'chunked') this.#chunks = new ChunkDecoder(this.#limits);
     this.state = framing === 'none' ? 'complete' : framing;

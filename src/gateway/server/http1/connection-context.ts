@@ -1,7 +1,19 @@
+import { type Body, noBody } from '../../http/body.ts';
+import { HeaderList } from '../../http/headers.ts';
 import type { Peer } from '../../pipeline/exchange.ts';
 import type { BodyRate } from '../body-rate.ts';
 import type { TransportOptions } from '../transport.ts';
 import type { ConnectionTimeouts } from './connection-timeout.ts';
+
+/** Lingering close: bytes that are discarded after the response, so that it arrives. */
+export const maxLingerBytes = 1_048_576;
+
+/** Bytes of a request body that wait for its reader. */
+export const maxBufferedBodyBytes = 65_536;
+
+/** Placeholders between requests; never changed. */
+export const noHeaders = new HeaderList();
+export const emptyBody: Body = noBody();
 
 /** State shared by the connections of a transport. */
 export interface ConnectionContext {

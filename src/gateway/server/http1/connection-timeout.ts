@@ -33,4 +33,6 @@ export interface ConnectionTimeouts {
   readonly request: TimeoutQueue | undefined;
   readonly keepAlive: TimeoutQueue;
   readonly linger: TimeoutQueue;
+  /** Of a client that reads nothing. */
+  readonly write: TimeoutQueue;
 }

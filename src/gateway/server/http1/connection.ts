@@ -9,23 +9,21 @@ import { formatFieldLines } from '../../http/http1/write-message.ts';
 import type { InvalidRequest } from '../../http/request-head.ts';
 import { Exchange, type Peer } from '../../pipeline/exchange.ts';
 import { createBadRequestResponse, createExchange, type RawRequest } from '../create-exchange.ts';
-import type { ConnectionContext, ManagedConnection, ServerConnectionState } from './connection-context.ts';
+import {
+  type ConnectionContext,
+  emptyBody,
+  type ManagedConnection,
+  maxBufferedBodyBytes,
+  maxLingerBytes,
+  noHeaders,
+  type ServerConnectionState,
+} from './connection-context.ts';
 import { ConnectionTimeout } from './connection-timeout.ts';
 import { closeLines, formatStatusLine, NativeWriter, type ResponseConnection } from './native-writer.ts';
 import { maxReadAheadBytes, ReadAhead } from './read-ahead.ts';
 import { type BodySource, RequestBody } from './request-body.ts';
 import { SocketOutput } from './socket-output.ts';
 import { isWebSocketUpgrade } from './websocket-upgrade.ts';
-
-/** Lingering close: bytes that are discarded after the response, so that it arrives. */
-const maxLingerBytes = 1_048_576;
-
-/** Bytes of a request body that wait for its reader. */
-const maxBufferedBodyBytes = 65_536;
-
-/** Placeholders between requests; never changed. */
-const noHeaders = new HeaderList();
-const emptyBody: Body = noBody();
 
 /** HTTP/1.1 client connection: reads one request at a time, and writes its response. */
 export class ServerConnection implements ManagedConnection, RawRequest, BodySource, ResponseConnection {
@@ -69,7 +67,7 @@ export class ServerConnection implements ManagedConnection, RawRequest, BodySour
     socket.on('data', this.#onData);
     socket.on('end', this.#onEnd);
     socket.once('close', () => this.#onClose());
-    this.#output = new SocketOutput(socket, limits.writeTimeoutMs, () => this.#onDrain());
+    this.#output = new SocketOutput(socket, context.timeouts.write, () => this.#onDrain());
     this.#timeout.start(context.timeouts.head);
   }
 
@@ -86,7 +84,6 @@ export class ServerConnection implements ManagedConnection, RawRequest, BodySour
       case 'lingering':
         return this.#discard(bytes);
       case 'closing':
-        // Reads would restart the write timeout.
         return this.#pause();
     }
   };
@@ -326,13 +323,7 @@ export class ServerConnection implements ManagedConnection, RawRequest, BodySour
   #discard(bytes: Buffer): void {
     this.#lingerBytes += bytes.length;
     if (this.#lingerBytes > maxLingerBytes) return this.destroy();
-    try {
-      this.#bodyStream?.receive(bytes, 0);
-    } catch {
-      // Where the body ends is unknown: the bounds end the connection.
-      this.#bodyStream = undefined;
-    }
-    if (this.#bodyStream?.isComplete) this.#close();
+    if (this.#bodyStream?.discard(bytes)) this.#close();
   }
 
   /** Upgraded: `goAway` closes in the new protocol on shutdown; without it the connection is destroyed. */

@@ -210,4 +210,30 @@ describe('HTTP/1.1 engine, server side', () => {
       client.write(request);
       await once(await accepted.promise, 'close');
     });
+
+  test('bytes of a client that reads nothing do not restart the write timeout', { timeout: 10_000 }, async t => {
+    const blocking = createTransport(300);
+    const server = createServer(socket => {
+      blocking.accept(socket, 0);
+      t.after(() => socket.destroy());
+    }).listen(0, '127.0.0.1');
+    t.after(() => server.close());
+    await once(server, 'listening');
+    const disconnected = Promise.withResolvers<void>();
+    handler = (call, writer) => {
+      call.onDisconnect = () => disconnected.resolve();
+      writer.writeHead(200, []);
+      writer.onDrain = () => {
+        while (!call.isClientDisconnected && writer.write(Buffer.alloc(65_536)));
+      };
+      writer.onDrain();
+    };
+    const client = connect({ port: (server.address() as AddressInfo).port, host: '127.0.0.1' });
+    sockets.push(client);
+    client.on('error', () => undefined).pause();
+    client.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    const trickle = setInterval(() => client.write('G'), 50);
+    t.after(() => clearInterval(trickle));
+    await disconnected.promise;
+  });
 });

@@ -9,6 +9,9 @@ export interface BodySource {
   onBodyDrain(): void;
 }
 
+/** Memory of a buffered chunk beyond its bytes: one-byte reads would multiply the memory of a body. */
+const chunkOverheadBytes = 256;
+
 type Part = IteratorResult<Uint8Array, undefined>;
 
 /** Request body: decodes what arrives and buffers it until it is read. One reader, one read at a time. */
@@ -18,12 +21,14 @@ export class RequestBody implements AsyncIterableIterator<Uint8Array, undefined>
   #remainingBytes: number;
   readonly #decoder: ChunkDecoder | undefined;
   #chunks: Buffer[] = [];
+  /** Memory of the buffered chunks. */
   bufferedBytes = 0;
   /** All of it has arrived. */
   isComplete = false;
   /** The reader has returned: what arrives is discarded. */
   isAbandoned = false;
   #hasReader = false;
+  #isInvalid = false;
   #error: Error | undefined;
   #waiting: { resolve(part: Part): void; reject(error: Error): void } | undefined;
 
@@ -41,6 +46,16 @@ export class RequestBody implements AsyncIterableIterator<Uint8Array, undefined>
     return end;
   }
 
+  /** Discards bytes after the response; true at the end of the body. Where an invalid one ends is unknown. */
+  discard(bytes: Buffer): boolean {
+    try {
+      if (!this.#isInvalid) this.receive(bytes, 0);
+    } catch {
+      this.#isInvalid = true;
+    }
+    return this.isComplete;
+  }
+
   #receiveLength(bytes: Buffer, at: number): number {
     const end = Math.min(bytes.length, at + this.#remainingBytes);
     this.#remainingBytes -= end - at;
@@ -52,23 +67,32 @@ export class RequestBody implements AsyncIterableIterator<Uint8Array, undefined>
   #receiveChunks(bytes: Buffer, at: number): number {
     const decoder = this.#decoder!;
     let end = at;
+    let dataStart = at;
+    let dataEnd = at;
     while (end < bytes.length && !decoder.isDone) {
       end = decoder.read(bytes, end);
-      this.#push(bytes, decoder.dataStart, decoder.dataEnd);
+      if (decoder.dataEnd === decoder.dataStart) continue;
+      // The chunks of one read become one, in place: tiny ones would multiply the memory of a body.
+      if (dataEnd === dataStart) dataStart = dataEnd = decoder.dataStart;
+      else bytes.copyWithin(dataEnd, decoder.dataStart, decoder.dataEnd);
+      dataEnd += decoder.dataEnd - decoder.dataStart;
     }
     this.isComplete = decoder.isDone;
+    this.#push(bytes, dataStart, dataEnd);
     return end;
   }
 
   #push(bytes: Buffer, start: number, end: number): void {
     if (end === start || this.isAbandoned) return;
-    const chunk = start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end);
+    const part = start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end);
+    // A small part does not hold the memory of a large read.
+    const chunk = part.length * 2 < bytes.length ? Buffer.from(part) : part;
     const waiting = this.#waiting;
     this.#waiting = undefined;
     if (waiting) waiting.resolve({ done: false, value: chunk });
     else {
       this.#chunks.push(chunk);
-      this.bufferedBytes += chunk.length;
+      this.bufferedBytes += chunk.length + chunkOverheadBytes;
     }
   }
 
@@ -90,7 +114,7 @@ export class RequestBody implements AsyncIterableIterator<Uint8Array, undefined>
     }
     const value = this.#chunks.shift();
     if (value !== undefined) {
-      this.bufferedBytes -= value.length;
+      this.bufferedBytes -= value.length + chunkOverheadBytes;
       if (this.#chunks.length === 0) this.#source.onBodyDrain();
       return Promise.resolve({ done: false, value });
     }

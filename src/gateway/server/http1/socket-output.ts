@@ -1,5 +1,7 @@
 import type { Socket } from 'node:net';
+import type { TimeoutQueue } from '#base/timeout-queue.ts';
 import { sliceLatin1 } from '../../http/http1/syntax.ts';
+import { ConnectionTimeout } from './connection-timeout.ts';
 
 /** Text and bytes up to this size are written as one string: one copy and one system call, without a buffer. */
 const maxJoinedBytes = 16_384;
@@ -7,15 +9,19 @@ const maxJoinedBytes = 16_384;
 /** Writing side of a client connection: joins small writes, and ends a connection whose client reads nothing. */
 export class SocketOutput {
   readonly #socket: Socket;
-  readonly #writeTimeoutMs: number;
+  readonly #timeouts: TimeoutQueue;
+  readonly #timeout = new ConnectionTimeout(() => this.#onTimeout());
   readonly #onDrain: () => void;
+  /** Bytes that wait for the client, at the last check. */
+  #waitingBytes = 0;
   #isWatching = false;
   #isReleased = false;
 
-  constructor(socket: Socket, writeTimeoutMs: number, onDrain: () => void) {
+  constructor(socket: Socket, timeouts: TimeoutQueue, onDrain: () => void) {
     this.#socket = socket;
-    this.#writeTimeoutMs = writeTimeoutMs;
+    this.#timeouts = timeouts;
     this.#onDrain = onDrain;
+    socket.once('close', () => this.#timeout.clear());
   }
 
   /** Written bytes wait for the client; `onDrain` follows. */
@@ -32,25 +38,39 @@ export class SocketOutput {
     return false;
   }
 
-  /** Write timeout: a client that reads nothing for so long counts as disconnected. Node restarts it with progress. */
+  /** Write timeout: a client that reads nothing for so long counts as disconnected, whatever it sends meanwhile. */
   watch(): void {
-    const socket = this.#socket;
-    socket.setTimeout(this.#writeTimeoutMs);
+    this.#startTimeout();
     if (this.#isWatching) return;
     this.#isWatching = true;
-    socket.on('timeout', () => this.#isReleased || socket.destroy());
-    socket.on('drain', () => {
+    this.#socket.on('drain', () => {
       if (this.#isReleased) return;
-      socket.setTimeout(0);
+      this.#timeout.clear();
       this.#onDrain();
     });
+  }
+
+  #startTimeout(): void {
+    this.#waitingBytes = countWaitingBytes(this.#socket);
+    this.#timeout.start(this.#timeouts);
+  }
+
+  #onTimeout(): void {
+    if (countWaitingBytes(this.#socket) === this.#waitingBytes) this.#socket.destroy();
+    else this.#startTimeout();
   }
 
   /** Another protocol writes from here on. */
   release(): void {
     this.#isReleased = true;
-    this.#socket.setTimeout(0);
+    this.#timeout.clear();
   }
+}
+
+/** Bytes in the stream, and in the write queue of its handle: a large write shows its progress only there. */
+function countWaitingBytes(socket: Socket): number {
+  const { _handle: handle } = socket as { _handle?: { readonly writeQueueSize: number } | null };
+  return socket.writableLength + (handle?.writeQueueSize ?? 0);
 }
 
 function writeJoined(socket: Socket, before: string, chunk: Uint8Array | undefined, after: string): boolean {
