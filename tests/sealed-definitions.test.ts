@@ -124,6 +124,8 @@ for (const engine of engines)
         await update(JSON.stringify({ ...api, older: `${older} `.repeat(500) }));
         await update(JSON.stringify(api));
       }
+      // Tables of later migrations.
+      await records.db.schema.dropTable('assets').execute();
       await services.meta.set('schema_version', String(migrations.findIndex(it => it.name === 'sealed-definitions')));
     }
 

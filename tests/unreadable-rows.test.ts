@@ -136,7 +136,7 @@ onEveryEngine(
         assert.equal(status, 200, text);
         assert.ok(text.includes(good), text);
         const warned = (Array.isArray(body) ? headers.get('x-gw-warnings') : body.warnings?.join('\n')) ?? '';
-        assert.match(warned, new RegExp(`${unreadable.id} is left out: A stored secret \\(.*\\) cannot be opened`));
+        assert.match(warned, new RegExp(`${unreadable.id} is left out: A stored secret \\(.*\\) cannot be decrypted`));
         assert.ok(!text.replace(warned, '').includes(bad) || name === 'OAuth clients', 'the rest is not shown');
         const logged = lines.find(line => line.includes('stored rows unreadable, left out of a list'));
         assert.ok(logged?.includes(unreadable.id), logged ?? 'no such line');

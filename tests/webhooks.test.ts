@@ -383,7 +383,9 @@ onEveryEngine(
         api_id: apiId,
         served: true,
         reason: '',
-        warnings: ['the event handler onFailure of AuthFailure does not run: handlers of type custom cannot yet'],
+        warnings: [
+          'the event handler onFailure of AuthFailure does not run: handlers of type custom are not supported',
+        ],
       });
       assert.equal((await deliveriesOf(app, `api_id=${apiId}`)).length, 0);
     });
