@@ -78,7 +78,7 @@ async function runTests(env: Record<string, string>): Promise<number> {
       `--test-reporter=${join(root, 'tools/slowest-files.ts')}`,
       '--test-reporter-destination=stdout',
       '--test-timeout=120000',
-      `--test-concurrency=${concurrency}`,
+      `--test-concurrency=${isUnitRun ? 2 * concurrency : concurrency}`,
       ...forNode,
       ...files,
     ],

@@ -5,6 +5,9 @@ import { dirname, join, relative, resolve } from 'node:path';
 const starters = /^tests\/support\/(?:app|gw-process|installation|program-copy|services\/\w+)\.ts$/;
 const importPattern = /(?:import|export)\b[^'"`;]*?from\s*'(\.[^']+)'|import\('(\.[^']+)'\)/g;
 
+/** Fuzzing and property tests are long by design: `npm test` runs them. */
+const longTests = /(?:fuzz|properties)\.test\.ts$/;
+
 /** A unit test starts no product and no service: neither it nor what it imports of `tests/` reaches a starter. */
 export function createUnitTestCheck(root: string): (file: string) => boolean {
   const results = new Map<string, boolean>();
@@ -21,5 +24,5 @@ export function createUnitTestCheck(root: string): (file: string) => boolean {
     results.set(file, result);
     return result;
   };
-  return isUnit;
+  return file => !longTests.test(file) && isUnit(file);
 }
