@@ -10,7 +10,7 @@ import type { AnyOperation } from '#operations/operation.ts';
 import { type SurfaceName, surfaces } from '#operations/surfaces.ts';
 import { catalogue } from '../src/catalogue.ts';
 
-/** The reference pages, made from what is declared. `npm run docs` writes them; a test holds them fresh. */
+/** Generates the reference pages from the declarations. `npm run docs` writes them; a test compares them. */
 export function generateDocs(): Record<string, string> {
   return {
     'docs/reference/settings.md': settingsPage(),
@@ -54,14 +54,14 @@ function refusalsPage(): string {
   );
   return `# Refusals
 
-Every way the gateway says no to a caller. The code stands in analytics records and in what \`POST /gw/debug\` tells; the words
-are what the caller reads. This page is generated.
+Error responses of the gateway itself on the traffic path. Analytics records and the output of \`POST /gw/debug\` contain the
+code; the client receives status and message. This page is generated.
 
 ${table(['Code', 'Status', 'Message', 'Event', 'Meaning'], lines)}
 `;
 }
 
-/** Silence needs no words; what has parts is written as JSON. */
+/** Formats a default: nothing for an absent one, JSON for objects and lists. */
 const formatDefault = (value: unknown): string | number | boolean =>
   typeof value === 'object' && value !== null ? `\`${JSON.stringify(value)}\`` : ((value ?? '') as string);
 
@@ -77,11 +77,11 @@ function definitionPage(): string {
         it.about,
       ),
     );
-    return `## ${facet}\n\n${fields[0]!.facetAbout}\n\n${table(['Field', 'Classic', 'OpenAPI form', 'Value', 'Default', 'Meaning'], lines)}\n`;
+    return `## ${facet}\n\n${fields[0]!.facetAbout}\n\n${table(['Field', 'Classic', 'OpenAPI format', 'Value', 'Default', 'Meaning'], lines)}\n`;
   });
   return `# API definitions
 
-Every field of both forms: where it stands in a classic definition and in the \`x-gw-api-gateway\` extension of an OpenAPI document.
+Every field of both formats: its location in a classic definition and in the \`x-gw-api-gateway\` extension of an OpenAPI document.
 This page is generated.
 
 ${parts.join('\n')}`;
@@ -93,8 +93,8 @@ function notEnforcedPage(): string {
   );
   return `# Not enforced
 
-Fields of a definition that are kept and given back, and that the gateway does not act on. Every other field of
-[the reference](definition.md) has a test that shows what it does. This page is generated.
+Fields of a definition that are stored and returned without an effect in the gateway. Every other field of
+[the reference](definition.md) has a test of its effect. This page is generated.
 
 ${table(['Facet', 'Fields', 'Why'], lines)}
 `;
@@ -107,7 +107,7 @@ function operationsPage(operations: readonly AnyOperation[]): string {
     const intro = `${about} Credential in the header \`${credentialHeader}\`; machine-readable at \`${prefix}/openapi.json\`.`;
     return `## ${title}\n\n${intro}\n\n${own.map(operationPart).join('\n')}`;
   });
-  return `# Operations\n\nEvery management operation, made from its declaration. This page is generated.\n\n${parts.join('\n')}`;
+  return `# Operations\n\nEvery management operation. This page is generated.\n\n${parts.join('\n')}`;
 }
 
 function operationPart(it: AnyOperation): string {
@@ -116,7 +116,7 @@ function operationPart(it: AnyOperation): string {
   const lines = [
     `### ${it.method} ${it.path}`,
     '',
-    `${it.about} Needs: ${it.permission}.`,
+    `${it.about} Permission: ${it.permission}.`,
     ...(query.length > 0 ? ['', `Query: ${query.map(name => `\`${name}\``).join(', ')}.`] : []),
     ...(failures.length > 0 ? ['', `Can fail with ${failures.join(', ')}.`] : []),
   ];

@@ -4,12 +4,16 @@ import * as transforms from './endpoints/transforms.ts';
 import * as authentication from './facets/authentication.ts';
 import { graphql } from './facets/graphql.ts';
 import * as identity from './facets/identity.ts';
+import { jwt } from './facets/jwt.ts';
 import * as middleware from './facets/middleware.ts';
+import * as oauth from './facets/oauth.ts';
 import * as oauth2 from './facets/oauth2.ts';
 import * as providers from './facets/providers.ts';
 import * as schemes from './facets/schemes.ts';
 import * as server from './facets/server.ts';
 import * as upstream from './facets/upstream.ts';
+import * as upstreamAuth from './facets/upstream-auth.ts';
+import * as uptime from './facets/uptime.ts';
 import * as version from './facets/version.ts';
 
 /** Facets of the API as a whole. */
@@ -27,10 +31,10 @@ export const facets = {
   events: server.events,
   authentication: authentication.authentication,
   token: schemes.token,
-  jwt: schemes.jwt,
+  jwt,
   basic: schemes.basic,
-  oauth: schemes.oauth,
-  externalOAuth: schemes.externalOAuth,
+  oauth: oauth.oauth,
+  externalOAuth: oauth.externalOAuth,
   oauth2: oauth2.oauth2,
   hmac: authentication.hmac,
   oidc: authentication.oidc,
@@ -43,15 +47,15 @@ export const facets = {
   upstream: upstream.upstream,
   loadBalancing: upstream.loadBalancing,
   serviceDiscovery: upstream.serviceDiscovery,
-  uptimeTests: upstream.uptimeTests,
-  uptimeDiscovery: upstream.uptimeDiscovery,
+  uptimeTests: uptime.uptimeTests,
+  uptimeDiscovery: uptime.uptimeDiscovery,
   mutualTls: upstream.mutualTls,
   certificatePinning: upstream.certificatePinning,
   rateLimit: upstream.rateLimit,
   transport: upstream.transport,
-  upstreamAuth: upstream.upstreamAuth,
-  upstreamClientCredentials: upstream.upstreamClientCredentials,
-  upstreamPassword: upstream.upstreamPassword,
+  upstreamAuth: upstreamAuth.upstreamAuth,
+  upstreamClientCredentials: upstreamAuth.upstreamClientCredentials,
+  upstreamPassword: upstreamAuth.upstreamPassword,
   requestSigning: upstream.requestSigning,
   cors: middleware.cors,
   cache: middleware.cache,

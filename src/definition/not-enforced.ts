@@ -10,11 +10,9 @@ export interface NotEnforced {
   readonly why: string;
 }
 
-const describeUnsupported = (what: string) =>
-  `The gateway offers no ${what}: calls to an API that asks for it get 503.`;
-const namesMethod =
-  'Names an auth method where the definition is in the OpenAPI format, and has no effect in the gateway.';
-const informs = 'Says something about the API and asks nothing of the gateway.';
+const describeUnsupported = (what: string) => `Not supported: ${what}. Requests to an API that enables it get 503.`;
+const namesMethod = 'Names an auth method in the OpenAPI format; has no effect in the gateway.';
+const informs = 'Describes the API; has no effect in the gateway.';
 
 export const notEnforced: readonly NotEnforced[] = [
   { facet: 'identity', fields: ['isOas'], why: informs },
@@ -35,21 +33,25 @@ export const notEnforced: readonly NotEnforced[] = [
   })),
   { facet: 'olderAuth', fields: ['name'], why: namesMethod },
   { facet: 'custom', why: describeUnsupported('authentication by plugin') },
-  { facet: 'idExtractor', why: 'Configures how plugins identify a caller; there are no plugins.' },
+  { facet: 'idExtractor', why: 'Configures how plugins identify a client; there are no plugins.' },
   { facet: 'authProvider', why: describeUnsupported('keys in other stores') },
   { facet: 'sessionProvider', why: describeUnsupported('sessions in other stores') },
   {
     facet: 'uptimeDiscovery',
     fields: ['portDataPath', 'targetPath'],
-    why: 'Lists of tests name whole addresses; nothing is put behind them.',
+    why: 'Lists of tests contain complete URLs; nothing is appended to them.',
   },
   {
     facet: 'upstreamClientCredentials',
     fields: ['username', 'password'],
-    why: 'Client credentials are those of a client; only the password grant has a user.',
+    why: 'The client credentials grant has no user; only the password grant has one.',
   },
   { facet: 'pluginConfig', fields: ['bundleEnabled', 'bundlePath'], why: describeUnsupported('bundles of plugins') },
-  { facet: 'pluginConfig', fields: ['driver', 'dataEnabled', 'data'], why: 'Only plugins would read it.' },
+  {
+    facet: 'pluginConfig',
+    fields: ['driver', 'dataEnabled', 'data'],
+    why: 'Applies to plugins only; there are no plugins.',
+  },
   { facet: 'plugins', why: describeUnsupported('plugins') },
   {
     facet: 'trafficLogs',
@@ -71,7 +73,7 @@ export const notEnforced: readonly NotEnforced[] = [
     fields: ['actOn'],
     why: 'Stored for older tools; has no effect.',
   })),
-  { facet: 'endpoints.virtualEndpoint', why: describeUnsupported('scripts that answer') },
+  { facet: 'endpoints.virtualEndpoint', why: describeUnsupported('scripts that generate responses') },
   { facet: 'endpoints.endpointPlugin', why: describeUnsupported('plugins') },
 ];
 

@@ -38,7 +38,7 @@ describe('HTML reference', () => {
       '<span class="method">GET</span>',
       '<code>/api/things/{thingId}</code>',
       'Lists things &amp; more.',
-      'Needs: things:read',
+      'Permission: things:read',
       '415: Content-Type must be {accepted}',
       '404: There is no operation {method} {path}',
     ])

@@ -41,5 +41,5 @@ function renderOperation(it: AnyOperation): string {
     ({ status, message }) => `<p class="small">${status}: ${escapeMarkup(message)}</p>`,
   );
   return `<article id="${escapeMarkup(it.name)}"><span class="method">${it.method}</span><code>${escapeMarkup(it.path)}</code>
-<p>${escapeMarkup(it.about)}</p><p class="small">Needs: ${escapeMarkup(it.permission)}</p>${failures.join('')}</article>`;
+<p>${escapeMarkup(it.about)}</p><p class="small">Permission: ${escapeMarkup(it.permission)}</p>${failures.join('')}</article>`;
 }

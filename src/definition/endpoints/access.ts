@@ -20,13 +20,13 @@ const methodActions = {
   interpolation: 'nothing' as const,
   classic: 'method_actions',
   oas: null,
-  about: 'An older way to name methods: each with no_action, or with a reply of its own.',
+  about: 'Older notation of the methods: each with `no_action`, or with a mock response.',
 };
-const ignoreCase = { rule: flagRule, classic: 'ignore_case', about: 'The path matches in any case.' };
+const ignoreCase = { rule: flagRule, classic: 'ignore_case', about: 'Matches the path case-insensitively.' };
 
 export const allow = feature({
   name: 'allow',
-  about: 'Endpoints that may be called. One entry makes every other endpoint forbidden.',
+  about: 'Allow list of endpoints. With one entry, every other endpoint is forbidden.',
   classic: 'white_list',
   oas: 'allow',
   fields: { ignoreCase, methodActions: methodActions },
@@ -34,7 +34,7 @@ export const allow = feature({
 
 export const block = feature({
   name: 'block',
-  about: 'Endpoints that may not be called.',
+  about: 'Block list of endpoints.',
   classic: 'black_list',
   oas: 'block',
   fields: { ignoreCase, methodActions: methodActions },
@@ -50,7 +50,7 @@ export const ignoreAuthentication = feature({
 
 export const internalEndpoint = feature({
   name: 'internal',
-  about: 'Endpoints reached only from inside, by looping.',
+  about: 'Endpoints that only loops of other APIs can reach.',
   classic: 'internal',
   oas: 'internal',
   fields: {},
@@ -58,39 +58,44 @@ export const internalEndpoint = feature({
 
 export const mockResponse = feature({
   name: 'mockResponse',
-  about: 'Endpoints the gateway answers itself.',
+  about: 'Mock responses: endpoints that the gateway answers without the upstream.',
   classic: 'mock_response',
   oas: 'mockResponse',
   fields: {
     ignoreCase: { ...ignoreCase, oas: null },
-    code: { rule: optionalStatusRule, about: 'The status; 0 for 200.' },
-    body: { rule: textRule, interpolation: 'nothing', about: 'The body.' },
-    headers: { rule: textMapRule, interpolation: 'nothing', oas: headerPairs('headers'), about: 'The headers.' },
+    code: { rule: optionalStatusRule, about: 'Status of the response; 0 for 200.' },
+    body: { rule: textRule, interpolation: 'nothing', about: 'Body of the response.' },
+    headers: {
+      rule: textMapRule,
+      interpolation: 'nothing',
+      oas: headerPairs('headers'),
+      about: 'Headers of the response.',
+    },
     fromExamples: {
       rule: flagRule,
       classic: null,
       oas: 'fromOASExamples.enabled',
-      about: 'Takes the answer from the examples and schemas of the document.',
+      about: 'Takes the response from the examples and schemas of the OpenAPI document.',
     },
     exampleCode: {
       rule: optionalStatusRule,
       classic: null,
       oas: 'fromOASExamples.code',
-      about: 'The status whose example is used.',
+      about: 'Status of the example.',
     },
     exampleContentType: {
       rule: textRule,
       classic: null,
       oas: 'fromOASExamples.contentType',
-      about: 'The content type whose example is used.',
+      about: 'Content type of the example.',
     },
-    exampleName: { rule: textRule, classic: null, oas: 'fromOASExamples.exampleName', about: 'The example used.' },
+    exampleName: { rule: textRule, classic: null, oas: 'fromOASExamples.exampleName', about: 'Name of the example.' },
   },
 });
 
 export const scopeCheck = feature({
   name: 'scopeCheck',
-  about: 'Whether the scopes of the operation are asked for.',
+  about: 'Enables or disables the scope check of the operation.',
   classic: null,
   oas: 'scopeCheck',
   fields: {},
@@ -98,11 +103,11 @@ export const scopeCheck = feature({
 
 export const exchange = feature({
   name: 'exchange',
-  about: 'What the token of the caller is exchanged for at this endpoint.',
+  about: 'Target of the token exchange at this endpoint.',
   classic: null,
   oas: 'exchange',
   fields: {
-    audience: { rule: textRule, about: 'Whom the new token is for.' },
-    scopes: { rule: z.array(z.string()).default([]), about: 'What it may be used for.' },
+    audience: { rule: textRule, about: 'Audience of the new token.' },
+    scopes: { rule: z.array(z.string()).default([]), about: 'Scopes of the new token.' },
   },
 });

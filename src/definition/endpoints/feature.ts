@@ -21,11 +21,11 @@ export interface FeatureOptions<T extends Fields> {
 }
 
 const locationFields = {
-  path: { rule: textRule, oas: null, about: 'The path, below the listen path; may hold {name} or a pattern.' },
-  method: { rule: textRule, oas: null, about: 'The method; empty for any where the list allows that.' },
+  path: { rule: textRule, oas: null, about: 'Path below the listen path; may contain `{name}` or a pattern.' },
+  method: { rule: textRule, oas: null, about: 'HTTP method; empty for any where the list allows that.' },
 };
 const enabledField = {
-  enabled: { rule: flagRule, classic: negation('disabled'), about: 'Lets the entry count.' },
+  enabled: { rule: flagRule, classic: negation('disabled'), about: 'Enables the entry.' },
 };
 
 type EndpointFields = typeof locationFields & typeof enabledField;

@@ -18,79 +18,83 @@ import { toClassicSource, toOasSource } from './transforms.ts';
 
 export const cacheEndpoint = feature({
   name: 'cache',
-  about: 'Caches the responses of this endpoint.',
+  about: 'Response caching of the endpoint.',
   classic: 'advance_cache_config',
   oas: 'cache',
   fields: {
-    timeout: { rule: secondsRule, about: 'Seconds a response is cached; 0 for the time of the API.' },
+    timeout: {
+      rule: secondsRule,
+      about: 'Time in seconds for which a response is cached; 0 for the value of the API.',
+    },
     cacheByRegex: {
       rule: regexRule,
       classic: 'cache_key_regex',
-      about: 'The part of the body that makes calls different; empty for all of it.',
+      about:
+        'Regular expression of the part of the request body that goes into the cache key; empty for the whole body.',
     },
     cacheResponseCodes: {
       rule: statusCodesRule,
       classic: 'cache_response_codes',
-      about: 'Statuses cached; empty for those of the API.',
+      about: 'Status codes that are cached; empty for those of the API.',
     },
   },
 });
 
 export const enforceTimeout = feature({
   name: 'enforceTimeout',
-  about: 'How long the upstream may take here.',
+  about: 'Upstream timeout of the endpoint.',
   classic: 'hard_timeouts',
   oas: 'enforceTimeout',
   fields: {
-    seconds: { rule: secondsRule, classic: 'timeout', oas: 'value', about: 'The time in whole seconds.' },
+    seconds: { rule: secondsRule, classic: 'timeout', oas: 'value', about: 'Timeout in whole seconds.' },
     ms: {
       rule: z.number().min(0).default(0),
       classic: millisecondsText('duration'),
       oas: millisecondsText('duration'),
-      about: 'The time; it wins over the whole seconds.',
+      about: 'Timeout as a duration such as 1m30s; takes precedence over whole seconds.',
     },
   },
 });
 
 export const validateRequest = feature({
   name: 'validateRequest',
-  about: 'Checks calls against the OpenAPI document.',
+  about: 'Validates requests against the OpenAPI document.',
   classic: 'validate_request',
   oas: 'validateRequest',
   fields: {
-    enabled: { rule: flagRule, about: 'Lets the entry count.' },
+    enabled: { rule: flagRule, about: 'Enables the entry.' },
     errorResponseCode: {
       rule: optionalStatusRule,
       classic: 'error_response_code',
-      about: 'Status of a refusal; 0 for 422.',
+      about: 'Status of the error response; 0 for 422.',
     },
   },
 });
 
 export const validateJson = feature({
   name: 'validateJson',
-  about: 'Checks bodies against a JSON Schema.',
+  about: 'Validates request bodies against a JSON Schema.',
   classic: 'validate_json',
   oas: null,
   fields: {
-    schema: { rule: objectRule, interpolation: 'nothing', about: 'The schema.' },
+    schema: { rule: objectRule, interpolation: 'nothing', about: 'JSON Schema.' },
     schemaBase64: {
       rule: textRule,
       interpolation: 'nothing',
       classic: 'schema_b64',
-      about: 'The schema as text in base64.',
+      about: 'JSON Schema as text in base64.',
     },
     errorResponseCode: {
       rule: optionalStatusRule,
       classic: 'error_response_code',
-      about: 'Status of a refusal; 0 for 422.',
+      about: 'Status of the error response; 0 for 422.',
     },
   },
 });
 
 export const virtualEndpoint = feature({
   name: 'virtualEndpoint',
-  about: 'A script answers the call.',
+  about: 'Script that generates the response.',
   classic: 'virtual',
   oas: 'virtualEndpoint',
   fields: {
@@ -98,30 +102,34 @@ export const virtualEndpoint = feature({
       rule: textRule,
       classic: 'response_function_name',
       oas: ['functionName', 'name'],
-      about: 'The function called.',
+      about: 'Name of the function.',
     },
     mode: {
       rule: choiceRule('blob', 'file'),
       classic: 'function_source_type',
       oas: null,
-      about: 'Whether the source is the script itself, in base64, or a file.',
+      about: 'Kind of source: the script in base64, or a file.',
     },
     source: {
       rule: textRule,
       interpolation: 'nothing',
       classic: 'function_source_uri',
       oas: null,
-      about: 'The script.',
+      about: 'Script in base64, or path of its file.',
     },
     body: {
       rule: textRule,
       interpolation: 'nothing',
       classic: null,
-      about: 'The script itself in base64; it wins over the file.',
+      about: 'Script in base64; takes precedence over the file.',
     },
-    file: { rule: textRule, interpolation: 'nothing', classic: null, oas: 'path', about: 'The file the script is in.' },
-    requireSession: { rule: flagRule, classic: 'use_session', about: 'Hands over the session of the caller.' },
-    proxyOnError: { rule: flagRule, classic: 'proxy_on_error', about: 'A failing script lets the call go upstream.' },
+    file: { rule: textRule, interpolation: 'nothing', classic: null, oas: 'path', about: 'Path of the script file.' },
+    requireSession: { rule: flagRule, classic: 'use_session', about: 'Passes the session to the script.' },
+    proxyOnError: {
+      rule: flagRule,
+      classic: 'proxy_on_error',
+      about: 'Forwards the request to the upstream if the script fails.',
+    },
   },
   lens: {
     fields: ['mode', 'source', 'body', 'file'],
@@ -134,7 +142,7 @@ export const virtualEndpoint = feature({
 
 export const goPlugin = feature({
   name: 'endpointPlugin',
-  about: 'A plugin for this endpoint.',
+  about: 'Plugin of the endpoint.',
   classic: 'go_plugin',
   oas: 'postPlugins',
   oasList: true,
@@ -143,42 +151,46 @@ export const goPlugin = feature({
       rule: textRule,
       classic: 'func_name',
       oas: ['functionName', 'name'],
-      about: 'The function called.',
+      about: 'Name of the function.',
     },
     file: {
       rule: textRule,
       interpolation: 'nothing',
       classic: 'plugin_path',
       oas: 'path',
-      about: 'The file it is in.',
+      about: 'Path of the plugin file.',
     },
   },
 });
 
 export const circuitBreaker = feature({
   name: 'circuitBreaker',
-  about: 'Stops calling an upstream that keeps failing.',
+  about: 'Circuit breaker of the endpoint: stops sending requests to a failing upstream.',
   classic: 'circuit_breakers',
   oas: 'circuitBreaker',
   fields: {
     threshold: {
       rule: z.number().min(0).max(1).default(0),
       classic: 'threshold_percent',
-      about: 'The share of failures, from 0 to 1, that opens it.',
+      about: 'Ratio of failures, from 0 to 1, at which the breaker opens.',
     },
-    sampleSize: { rule: countRule, classic: 'samples', about: 'Calls looked at.' },
-    coolDownPeriod: { rule: secondsRule, classic: 'return_to_service_after', about: 'Seconds it stays open.' },
+    sampleSize: { rule: countRule, classic: 'samples', about: 'Number of requests in the sample.' },
+    coolDownPeriod: {
+      rule: secondsRule,
+      classic: 'return_to_service_after',
+      about: 'Time in seconds for which the breaker stays open.',
+    },
     halfOpenStateEnabled: {
       rule: flagRule,
       classic: negation('disable_half_open_state'),
-      about: 'Lets single calls through to see whether the upstream is back.',
+      about: 'Enables the half-open state: single requests probe the upstream.',
     },
   },
 });
 
 export const trackEndpoint = feature({
   name: 'trackEndpoint',
-  about: 'Counted by itself in analytics.',
+  about: 'Counts the endpoint separately in analytics.',
   classic: 'track_endpoints',
   oas: 'trackEndpoint',
   fields: {},
@@ -186,7 +198,7 @@ export const trackEndpoint = feature({
 
 export const doNotTrackEndpoint = feature({
   name: 'doNotTrackEndpoint',
-  about: 'Left out of analytics.',
+  about: 'Excludes the endpoint from analytics.',
   classic: 'do_not_track_endpoints',
   oas: 'doNotTrackEndpoint',
   fields: {},
@@ -194,19 +206,26 @@ export const doNotTrackEndpoint = feature({
 
 export const endpointSizeLimit = feature({
   name: 'requestSizeLimit',
-  about: 'How large a request body may be here.',
+  about: 'Size limit of request bodies of the endpoint.',
   classic: 'size_limits',
   oas: 'requestSizeLimit',
-  fields: { bytes: { rule: countRule, classic: 'size_limit', oas: 'value', about: 'The most bytes.' } },
+  fields: {
+    bytes: { rule: countRule, classic: 'size_limit', oas: 'value', about: 'Maximum size of a request body in bytes.' },
+  },
 });
 
 export const endpointRateLimit = feature({
   name: 'rateLimit',
-  about: 'How many calls this endpoint takes in a period, in place of the limit of the API.',
+  about: 'Rate limit of the endpoint, in place of the limit of the API.',
   classic: 'rate_limit',
   oas: 'rateLimit',
   fields: {
-    rate: { rule: amountRule, about: 'Calls allowed in one period.' },
-    perSeconds: { rule: amountRule, classic: 'per', oas: secondsText('per'), about: 'Length of the period.' },
+    rate: { rule: amountRule, about: 'Maximum number of requests per period.' },
+    perSeconds: {
+      rule: amountRule,
+      classic: 'per',
+      oas: secondsText('per'),
+      about: 'Period: seconds in the classic format, a duration such as 1m30s in the OpenAPI format.',
+    },
   },
 });

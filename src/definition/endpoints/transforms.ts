@@ -7,27 +7,27 @@ import { triggers } from './triggers.ts';
 
 export const transformRequestMethod = feature({
   name: 'transformRequestMethod',
-  about: 'Another method for the upstream.',
+  about: 'Replaces the HTTP method of the upstream request.',
   classic: 'method_transforms',
   oas: 'transformRequestMethod',
-  fields: { toMethod: { rule: textRule, classic: 'to_method', about: 'That method.' } },
+  fields: { toMethod: { rule: textRule, classic: 'to_method', about: 'New HTTP method.' } },
 });
 
 const headerFields = {
-  remove: { rule: textListRule, classic: 'delete_headers', about: 'Headers removed first.' },
+  remove: { rule: textListRule, classic: 'delete_headers', about: 'Names of headers to remove, before any are set.' },
   add: {
     rule: textMapRule,
     interpolation: 'variables',
     classic: 'add_headers',
     oas: headerPairs('add'),
-    about: 'Headers set, in place of others.',
+    about: 'Headers to set; they replace headers of the same name.',
   },
   actOn: { rule: flagRule, classic: 'act_on', oas: null, about: 'Stored for older tools; has no effect.' },
 } as const;
 
 export const transformRequestHeaders = feature({
   name: 'transformRequestHeaders',
-  about: 'Headers changed on the way to the upstream.',
+  about: 'Changes headers of the upstream request.',
   classic: 'transform_headers',
   oas: 'transformRequestHeaders',
   fields: { ...headerFields, add: { ...headerFields.add, secret: 'all' } },
@@ -35,7 +35,7 @@ export const transformRequestHeaders = feature({
 
 export const transformResponseHeaders = feature({
   name: 'transformResponseHeaders',
-  about: 'Headers changed on the way back.',
+  about: 'Changes headers of the response.',
   classic: 'transform_response_headers',
   oas: 'transformResponseHeaders',
   fields: headerFields,
@@ -45,34 +45,34 @@ const templateFields = {
   format: {
     rule: choiceRule('json', 'xml'),
     classic: 'template_data.input_type',
-    about: 'What the body is read as.',
+    about: 'Format in which the body is parsed.',
   },
   mode: {
     rule: choiceRule('blob', 'file'),
     classic: 'template_data.template_mode',
     oas: null,
-    about: 'Whether the source is the template itself, in base64, or a file.',
+    about: 'Kind of source: the template in base64, or a file.',
   },
   source: {
     rule: textRule,
     interpolation: 'variables',
     classic: 'template_data.template_source',
     oas: null,
-    about: 'The template.',
+    about: 'Template in base64, or path of its file.',
   },
   enableSession: {
     rule: flagRule,
     classic: 'template_data.enable_session',
     oas: null,
-    about: 'Lets the template see the metadata of the session; always so in the OpenAPI form.',
+    about: 'Gives the template access to the metadata of the session; always on in the OpenAPI format.',
   },
   body: {
     rule: textRule,
     interpolation: 'variables',
     classic: null,
-    about: 'The template itself in base64; it wins over the file.',
+    about: 'Template in base64; takes precedence over the file.',
   },
-  file: { rule: textRule, interpolation: 'nothing', classic: null, oas: 'path', about: 'The file the template is in.' },
+  file: { rule: textRule, interpolation: 'nothing', classic: null, oas: 'path', about: 'Path of the template file.' },
 } as const;
 
 /** The OpenAPI format has a member per kind of source, the classic format one source and its kind. */
@@ -90,7 +90,7 @@ const templateLens = { fields: ['mode', 'source', 'enableSession', 'body', 'file
 
 export const transformRequestBody = feature({
   name: 'transformRequestBody',
-  about: 'A template that replaces the request body.',
+  about: 'Replaces the request body with the output of a template.',
   classic: 'transform',
   oas: 'transformRequestBody',
   fields: templateFields,
@@ -99,18 +99,18 @@ export const transformRequestBody = feature({
 
 export const transformResponseBody = feature({
   name: 'transformResponseBody',
-  about: 'A template that replaces the response body.',
+  about: 'Replaces the response body with the output of a template.',
   classic: 'transform_response',
   oas: 'transformResponseBody',
   fields: templateFields,
   lens: templateLens,
 });
 
-const jqFields = { filter: { rule: textRule, interpolation: 'nothing', about: 'The jq program.' } } as const;
+const jqFields = { filter: { rule: textRule, interpolation: 'nothing', about: 'jq program.' } } as const;
 
 export const transformJq = feature({
   name: 'transformJq',
-  about: 'A jq program that replaces the request body.',
+  about: 'Replaces the request body with the output of a jq program.',
   classic: 'transform_jq',
   oas: null,
   fields: jqFields,
@@ -118,7 +118,7 @@ export const transformJq = feature({
 
 export const transformJqResponse = feature({
   name: 'transformJqResponse',
-  about: 'A jq program that replaces the response body.',
+  about: 'Replaces the response body with the output of a jq program.',
   classic: 'transform_jq_response',
   oas: null,
   fields: jqFields,
@@ -126,16 +126,16 @@ export const transformJqResponse = feature({
 
 export const urlRewrite = feature({
   name: 'urlRewrite',
-  about: 'Another path, or another target, for the call.',
+  about: 'URL rewrite: another path or another target for the request.',
   classic: 'url_rewrites',
   oas: 'urlRewrite',
   fields: {
-    pattern: { rule: regexRule, classic: 'match_pattern', about: 'What the path and query must match.' },
+    pattern: { rule: regexRule, classic: 'match_pattern', about: 'Regular expression that path and query must match.' },
     rewriteTo: {
       rule: textRule,
       interpolation: 'variables',
       classic: 'rewrite_to',
-      about: 'The new path or address; $1 is the first group.',
+      about: 'New path or URL; `$1` is the first group.',
     },
     triggers,
   },
@@ -143,15 +143,15 @@ export const urlRewrite = feature({
 
 export const persistGraphql = feature({
   name: 'persistGraphql',
-  about: 'A GraphQL operation behind a plain path.',
+  about: 'Maps the endpoint to a GraphQL operation.',
   classic: 'persist_graphql',
   oas: null,
   fields: {
-    operation: { rule: textRule, interpolation: 'nothing', about: 'The operation sent.' },
+    operation: { rule: textRule, interpolation: 'nothing', about: 'GraphQL operation sent to the upstream.' },
     variables: {
       rule: z.record(z.string(), z.unknown()).default({}),
       interpolation: 'nothing',
-      about: 'Its variables; $path.NAME is a segment.',
+      about: 'Variables of the operation; `$path.NAME` is a path segment.',
     },
   },
 });

@@ -145,5 +145,5 @@ export const triggers = {
   interpolation: 'variables' as const,
   classic: { path: 'triggers', schema: classicSchema, decode: readClassic, encode: writeClassic },
   oas: { path: 'triggers', schema: oasSchema, decode: readOas, encode: writeOas },
-  about: 'Conditions tried in order; the first that holds gives the target.',
+  about: 'Conditions in order of precedence; the first that holds determines the target.',
 };

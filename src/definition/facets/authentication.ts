@@ -7,15 +7,19 @@ import { pluginFields } from './plugins.ts';
 
 export const authentication = facet({
   name: 'authentication',
-  about: 'Authentication of callers, and which of several auth methods gives the session.',
+  about: 'Authentication of clients, and the choice of the session among several auth methods.',
   classic: '',
   oas: 'server.authentication',
   fields: {
-    enabled: { rule: flagRule, classic: negation('use_keyless'), about: 'Off: anyone may call.' },
+    enabled: {
+      rule: flagRule,
+      classic: negation('use_keyless'),
+      about: 'Enables authentication; without it the API is open to every client.',
+    },
     stripAuthorizationData: {
       rule: flagRule,
       classic: 'strip_auth_data',
-      about: 'Keeps credentials from the upstream.',
+      about: 'Removes credentials from the upstream request.',
     },
     baseIdentityProvider: {
       rule: choiceRule(
@@ -28,7 +32,7 @@ export const authentication = facet({
         'custom_auth',
       ),
       classic: 'base_identity_provided_by',
-      about: 'With several auth methods: the one that gives the session; empty for the last.',
+      about: 'With several auth methods: the one that determines the session; empty for the last.',
     },
     processingMode: {
       rule: choiceRule('legacy', 'compliant'),
@@ -46,19 +50,19 @@ export const authentication = facet({
       rule: flagRule,
       classic: null,
       oas: 'customKeyLifetime.enabled',
-      about: 'Lets the lifetime below count.',
+      about: 'Enables the session lifetime.',
     },
     sessionLifetimeSeconds: {
       rule: secondsRule,
       classic: secondsNumber('session_lifetime'),
       oas: wholeSecondsText('customKeyLifetime.value'),
-      about: 'How long keys are remembered; 0 for the default.',
+      about: 'Time in seconds for which keys are stored; 0 for the default.',
     },
     sessionLifetimeRespectsExpiry: {
       rule: flagRule,
       classic: 'session_lifetime_respects_key_expiration',
       oas: 'customKeyLifetime.respectValidity',
-      about: 'A key is remembered at least until it expires.',
+      about: 'Stores a key at least until it expires.',
     },
   },
   lens: { fields: ['sessionLifetimeEnabled'], derive: deriveLifetime },
@@ -74,22 +78,22 @@ function deriveLifetime(values: Values, from: DefinitionFormat): Values {
 export const hmac = facet({
   name: 'hmac',
   convertsOnlyWhenEnabled: true,
-  about: 'Callers sign their calls with a shared secret.',
+  about: 'HMAC signatures of requests with a shared secret.',
   classic: '',
   oas: 'server.authentication.hmac',
   fields: {
-    enabled: { rule: flagRule, classic: 'enable_signature_checking', about: 'Checks signatures.' },
+    enabled: { rule: flagRule, classic: 'enable_signature_checking', about: 'Enables HMAC signatures.' },
     ...authSourceFields('/auth_configs.hmac'),
     allowedAlgorithms: {
       rule: textListRule,
       classic: 'hmac_allowed_algorithms',
-      about: 'hmac-sha1 to hmac-sha512; empty for all.',
+      about: 'Allowed algorithms, hmac-sha1 to hmac-sha512; empty for all.',
     },
     allowedClockSkewMs: {
       rule: z.number().min(-1).default(0),
       classic: 'hmac_allowed_clock_skew',
       oas: 'allowedClockSkew',
-      about: 'How far the Date of a call may be off; 0 for no check.',
+      about: 'Maximum clock skew of the Date header in milliseconds; 0 for no check.',
     },
   },
 });
@@ -97,20 +101,24 @@ export const hmac = facet({
 export const oidc = facet({
   name: 'oidc',
   convertsOnlyWhenEnabled: true,
-  about: 'Callers show an ID token of an OpenID provider.',
+  about: 'ID tokens of an OpenID provider.',
   classic: '',
   oas: 'server.authentication.oidc',
   fields: {
-    enabled: { rule: flagRule, classic: 'use_openid', about: 'Checks ID tokens.' },
+    enabled: { rule: flagRule, classic: 'use_openid', about: 'Enables OpenID Connect.' },
     ...authSourceFields('/auth_configs.oidc'),
     segregateByClientId: {
       rule: flagRule,
       classic: 'openid_options.segregate_by_client',
-      about: 'One user through two clients has two sessions.',
+      about: 'Creates separate sessions for one user with several clients.',
     },
     providers: {
       list: {
-        issuer: { rule: textRule, interpolation: 'secret', about: 'The issuer, whose discovery document is read.' },
+        issuer: {
+          rule: textRule,
+          interpolation: 'secret',
+          about: 'Issuer of the tokens; its discovery document is fetched.',
+        },
         clientToPolicy: {
           rule: textMapRule,
           classic: {
@@ -119,11 +127,11 @@ export const oidc = facet({
             encode: value => mapKeys(value, key => Buffer.from(key).toString('base64')),
           },
           oas: pairList('clientToPolicyMapping', 'clientId', 'policyId'),
-          about: 'Client id to the policy its callers get.',
+          about: 'Map from client id to policy id.',
         },
       },
       classic: 'openid_options.providers',
-      about: 'The providers trusted.',
+      about: 'Trusted OpenID providers.',
     },
     ...scopeFields('scopes.oidc'),
   },
@@ -132,14 +140,14 @@ export const oidc = facet({
 export const custom = facet({
   name: 'custom',
   convertsOnlyWhenEnabled: true,
-  about: 'A plugin decides who the caller is.',
+  about: 'Authentication by a plugin.',
   classic: '',
   oas: 'server.authentication.custom',
   fields: {
     enabled: {
       rule: flagRule,
       classic: ['custom_plugin_auth_enabled', 'use_go_plugin_auth', 'enable_coprocess_auth'],
-      about: 'Asks the plugin.',
+      about: 'Enables authentication by a plugin.',
     },
     ...authSourceFields('/auth_configs.coprocess'),
     pluginEnabled: {
@@ -186,42 +194,51 @@ export const custom = facet({
 
 export const idExtractor = facet({
   name: 'idExtractor',
-  about: 'Finds the caller’s id in the call, so that a plugin need not be asked each time.',
+  about: 'Extracts the client’s id from the request, to cache the result of the plugin.',
   classic: 'custom_middleware.id_extractor',
   oas: 'server.authentication.custom.config.idExtractor',
   fields: {
-    enabled: { rule: flagRule, classic: negation('disabled'), requiresAnyOf: ['source'], about: 'Looks for it.' },
-    source: { rule: textRule, classic: 'extract_from', about: 'header, form, body or querystring.' },
-    with: { rule: textRule, classic: 'extract_with', about: 'value, regex or xpath.' },
+    enabled: {
+      rule: flagRule,
+      classic: negation('disabled'),
+      requiresAnyOf: ['source'],
+      about: 'Enables the extraction.',
+    },
+    source: {
+      rule: textRule,
+      classic: 'extract_from',
+      about: 'Part of the request: header, form, body or querystring.',
+    },
+    with: { rule: textRule, classic: 'extract_with', about: 'Method of extraction: value, regex or xpath.' },
     headerName: {
       rule: textRule,
       classic: 'extractor_config.header_name',
       oas: 'config.headerName',
-      about: 'The header.',
+      about: 'Name of the header.',
     },
     formParamName: {
       rule: textRule,
       classic: ['extractor_config.param_name', 'extractor_config.form_param_name'],
       oas: 'config.formParamName',
-      about: 'The form field.',
+      about: 'Name of the form field.',
     },
     regexp: {
       rule: textRule,
       classic: 'extractor_config.regex_expression',
       oas: 'config.regexp',
-      about: 'The expression.',
+      about: 'Regular expression.',
     },
     regexpMatchIndex: {
       rule: z.int().min(0).default(0),
       classic: 'extractor_config.regex_match_index',
       oas: 'config.regexpMatchIndex',
-      about: 'Which of its matches.',
+      about: 'Index of the match.',
     },
     xPathExp: {
       rule: textRule,
       classic: 'extractor_config.xpath_expression',
       oas: 'config.xPathExp',
-      about: 'The path.',
+      about: 'XPath expression.',
     },
   },
 });
@@ -229,42 +246,42 @@ export const idExtractor = facet({
 /** Credential sources. The OpenAPI format has them inline, or under `AuthSources`. */
 export function authSourceFields(classic: string) {
   return {
-    label: { rule: textRule, classic: `${classic}.name`, oas: null, about: 'The name of the scheme.' },
+    label: { rule: textRule, classic: `${classic}.name`, oas: null, about: 'Name of the security scheme.' },
     headerEnabled: {
       rule: flagRule,
       classic: negation(`${classic}.disable_header`),
       oas: ['header.enabled', 'AuthSources.header.enabled'],
-      about: 'Looks in a header.',
+      about: 'Reads the credential from a header.',
     },
     headerName: {
       rule: textRule,
       classic: `${classic}.auth_header_name`,
       oas: ['header.name', 'AuthSources.header.name'],
-      about: 'That header; Authorization when empty.',
+      about: 'Name of the header; Authorization if empty.',
     },
     queryEnabled: {
       rule: flagRule,
       classic: `${classic}.use_param`,
       oas: ['query.enabled', 'AuthSources.query.enabled'],
-      about: 'Looks in a query parameter, which wins over the header.',
+      about: 'Reads the credential from a query parameter; takes precedence over the header.',
     },
     queryName: {
       rule: textRule,
       classic: `${classic}.param_name`,
       oas: ['query.name', 'AuthSources.query.name'],
-      about: 'That parameter; the header name when empty.',
+      about: 'Name of the query parameter; the header name if empty.',
     },
     cookieEnabled: {
       rule: flagRule,
       classic: `${classic}.use_cookie`,
       oas: ['cookie.enabled', 'AuthSources.cookie.enabled'],
-      about: 'Looks in a cookie, which wins over both.',
+      about: 'Reads the credential from a cookie; takes precedence over header and query parameter.',
     },
     cookieName: {
       rule: textRule,
       classic: `${classic}.cookie_name`,
       oas: ['cookie.name', 'AuthSources.cookie.name'],
-      about: 'That cookie; the header name when empty.',
+      about: 'Name of the cookie; the header name if empty.',
     },
   } as const;
 }
@@ -276,19 +293,19 @@ export function scopeFields(classic: string, older: { claim?: string; map?: stri
       rule: textRule,
       classic: [`${classic}.scope_claim_name`, ...(older.claim ? [older.claim] : [])],
       oas: ['scopes.claimName'],
-      about: 'The claim that lists scopes; scope when empty.',
+      about: 'Name of the scope claim; scope if empty.',
     },
     scopeToPolicy: {
       rule: textMapRule,
       classic: [`${classic}.scope_to_policy`, ...(older.map ? [older.map] : [])],
       oas: pairList('scopes.scopeToPolicyMapping', 'scope', 'policyId'),
-      about: 'Scope to the policy it gives.',
+      about: 'Map from scope to policy id.',
     },
     scopeClaims: {
       rule: textListRule,
       classic: null,
       oas: 'scopes.claims',
-      about: 'Several claims that may list scopes.',
+      about: 'Names of several scope claims.',
     },
   } as const;
 }

@@ -228,5 +228,5 @@ export const eventHandlerList = {
   secret: 'named' as const,
   classic: { path: 'events', schema: classicSchema, decode: readClassic, encode: writeClassic },
   oas: { path: 'eventHandlers', schema: oasSchema, decode: readOas, encode: writeOas },
-  about: 'One entry for each event and what it sets off: a webhook, a script or a log line.',
+  about: 'Event handlers: for each event a webhook, a script or a log line.',
 };

@@ -4,7 +4,7 @@ import { choiceRule, flagRule, identifierRule, regexRule, textMapRule, textRule 
 
 export const identity = facet({
   name: 'identity',
-  about: 'Which API this is, whose it is, and whether it is in service.',
+  about: 'Ids, name, organisation and state of the API.',
   classic: '',
   oas: 'info',
   interpolation: 'nothing',
@@ -12,83 +12,83 @@ export const identity = facet({
     id: {
       rule: identifierRule,
       classic: 'api_id',
-      about: 'The public id, unique in the installation; made when empty.',
+      about: 'Public id, unique in the installation; generated if empty.',
     },
-    databaseId: { rule: textRule, classic: 'id', oas: 'dbId', about: 'The id of the stored record.' },
+    databaseId: { rule: textRule, classic: 'id', oas: 'dbId', about: 'Id of the stored record.' },
     orgId: {
       rule: textRule,
       classic: 'org_id',
-      about: 'The organisation that owns the API, its keys and its policies.',
+      about: 'Id of the organisation that owns the API, its keys and its policies.',
     },
-    name: { rule: textRule, about: 'What people call the API; words with a leading # are its categories.' },
-    slug: { rule: textRule, oas: null, about: 'A path segment skipped before a version in the URL is looked for.' },
+    name: { rule: textRule, about: 'Name of the API; words with a leading # are its categories.' },
+    slug: { rule: textRule, oas: null, about: 'Path segment that is skipped before the version segment of the URL.' },
     active: {
       rule: flagRule,
       classic: { path: 'active', valueWhenAbsent: true },
       oas: 'state.active',
-      about:
-        'Whether the API takes calls; an inactive one has no route. A classic definition that does not say so is active.',
+      about: 'Serves requests; an inactive API has no route. Defaults to true in a classic definition.',
     },
     internal: {
       rule: flagRule,
       oas: 'state.internal',
-      about: 'No route of its own: reached only from other APIs, by looping or as one of their versions.',
+      about:
+        'Removes the route of the API: only loops of other APIs reach it, or requests for it as one of their versions.',
     },
     expiration: {
       rule: textRule,
-      about: 'YYYY-MM-DD HH:MM in UTC after which calls are refused; empty or -1 for never.',
+      about: 'Time YYYY-MM-DD HH:MM in UTC after which requests are refused; empty or -1 for never.',
     },
     isOas: {
       rule: flagRule,
       classic: 'is_oas',
       oas: null,
-      about: 'Whether the definition was written in the OpenAPI form.',
+      about: 'Marks a definition that was written in the OpenAPI format.',
     },
     applicationProtocol: {
       rule: textRule,
       classic: 'application_protocol',
       oas: null,
-      about: 'What is spoken inside HTTP where that matters, such as mcp.',
+      about: 'Protocol inside HTTP, such as mcp.',
     },
     jsonRpcVersion: {
       rule: textRule,
       classic: 'json_rpc_version',
       oas: null,
-      about: 'The JSON-RPC version of such an API.',
+      about: 'JSON-RPC version of that protocol.',
     },
   },
 });
 
 export const versioning = facet({
   name: 'versioning',
-  about: 'How a call says which version it wants, where every version is an API of its own.',
+  about: 'Versioning of requests, where every version is an API of its own.',
   classic: 'definition',
   oas: 'info.versioning',
   fields: {
-    enabled: { rule: flagRule, about: 'Turns versions that are APIs of their own on.' },
-    name: { rule: textRule, about: 'The version name of this API, the base.' },
-    default: { rule: textRule, about: 'The version of a call that names none; self is the base.' },
-    location: { rule: choiceRule('header', 'url-param', 'url'), about: 'Where a call names its version.' },
-    key: { rule: textRule, about: 'The header or query parameter that names the version.' },
+    enabled: { rule: flagRule, about: 'Enables versions that are APIs of their own.' },
+    name: { rule: textRule, about: 'Version name of this API, the base API.' },
+    default: { rule: textRule, about: 'Version of requests without a version; self for the base API.' },
+    location: { rule: choiceRule('header', 'url-param', 'url'), about: 'Location of the version in the request.' },
+    key: { rule: textRule, about: 'Name of the header or query parameter.' },
     versions: {
       rule: textMapRule,
       oas: pairList('versions', 'name', 'id'),
-      about: 'Version name to the id of the API that serves it.',
+      about: 'Map from version name to API id.',
     },
     stripVersioningData: {
       rule: flagRule,
       classic: ['strip_versioning_data', 'strip_path'],
-      about: 'Removes the header, parameter or path segment before the call goes on.',
+      about: 'Removes the header, parameter or path segment from the upstream request.',
     },
     urlVersioningPattern: {
       rule: regexRule,
       classic: 'url_versioning_pattern',
-      about: 'A path segment is taken for a version only where it matches this.',
+      about: 'Regular expression that a path segment must match to be read as a version.',
     },
     fallbackToDefault: {
       rule: flagRule,
       classic: 'fallback_to_default',
-      about: 'Serves an unknown version with the default one.',
+      about: 'Serves unknown versions with the default one.',
     },
   },
 });
@@ -102,8 +102,8 @@ export const versionData = facet({
     notVersioned: {
       rule: flagRule,
       classic: 'not_versioned',
-      about: 'There is one version and calls need not name it.',
+      about: 'Serves the one version to requests without a version.',
     },
-    defaultVersion: { rule: textRule, classic: 'default_version', about: 'The version of a call that names none.' },
+    defaultVersion: { rule: textRule, classic: 'default_version', about: 'Version of requests without a version.' },
   },
 });

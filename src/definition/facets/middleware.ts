@@ -7,29 +7,33 @@ import { pluginFields } from './plugins.ts';
 
 export const cors = facet({
   name: 'cors',
-  about: 'Answers browsers that ask whether a page of another origin may call this API.',
+  about: 'Cross-origin resource sharing: preflight responses and CORS headers.',
   classic: 'CORS',
   oas: 'middleware.global.cors',
   fields: {
-    enabled: { rule: flagRule, classic: 'enable', about: 'Turns the block on.' },
-    allowedOrigins: { rule: textListRule, classic: 'allowed_origins', about: 'Origins let in; empty for all.' },
+    enabled: { rule: flagRule, classic: 'enable', about: 'Enables CORS.' },
+    allowedOrigins: { rule: textListRule, classic: 'allowed_origins', about: 'Allowed origins; empty for all.' },
     allowedMethods: {
       rule: textListRule,
       classic: 'allowed_methods',
-      about: 'Methods let in; empty for GET, POST and HEAD.',
+      about: 'Allowed methods; empty for GET, POST and HEAD.',
     },
-    allowedHeaders: { rule: textListRule, classic: 'allowed_headers', about: 'Request headers let in; * for any.' },
-    exposedHeaders: { rule: textListRule, classic: 'exposed_headers', about: 'Response headers a page may read.' },
+    allowedHeaders: { rule: textListRule, classic: 'allowed_headers', about: 'Allowed request headers; * for any.' },
+    exposedHeaders: { rule: textListRule, classic: 'exposed_headers', about: 'Response headers exposed to pages.' },
     allowCredentials: {
       rule: flagRule,
       classic: 'allow_credentials',
-      about: 'Lets a page send cookies and credentials.',
+      about: 'Allows cookies and credentials.',
     },
-    maxAge: { rule: secondsRule, classic: 'max_age', about: 'Seconds a preflight may be remembered.' },
+    maxAge: {
+      rule: secondsRule,
+      classic: 'max_age',
+      about: 'Time in seconds for which browsers may cache a preflight response.',
+    },
     optionsPassthrough: {
       rule: flagRule,
       classic: 'options_passthrough',
-      about: 'Lets the upstream answer preflights itself.',
+      about: 'Forwards preflight requests to the upstream.',
     },
     debug: { rule: flagRule, about: 'Logs every decision.' },
   },
@@ -37,75 +41,79 @@ export const cors = facet({
 
 export const cache = facet({
   name: 'cache',
-  about: 'Answers repeated calls from memory.',
+  about: 'Response caching.',
   classic: 'cache_options',
   oas: 'middleware.global.cache',
   fields: {
-    enabled: { rule: flagRule, classic: 'enable_cache', about: 'Turns all caching of the API on.' },
-    timeout: { rule: secondsRule, classic: 'cache_timeout', about: 'Seconds a response is cached.' },
+    enabled: { rule: flagRule, classic: 'enable_cache', about: 'Enables response caching of the API.' },
+    timeout: { rule: secondsRule, classic: 'cache_timeout', about: 'Time in seconds for which a response is cached.' },
     cacheAllSafeRequests: {
       rule: flagRule,
       classic: 'cache_all_safe_requests',
-      about: 'Caches every GET, HEAD and OPTIONS, not only the endpoints that ask for it.',
+      about: 'Caches every GET, HEAD and OPTIONS request, not only those of endpoints with caching.',
     },
     cacheResponseCodes: {
       rule: statusCodesRule,
       classic: 'cache_response_codes',
-      about: 'Statuses cached; empty for all.',
+      about: 'Status codes that are cached; empty for all.',
     },
-    cacheByHeaders: { rule: textListRule, classic: 'cache_by_headers', about: 'Headers that make calls different.' },
+    cacheByHeaders: {
+      rule: textListRule,
+      classic: 'cache_by_headers',
+      about: 'Request headers that go into the cache key.',
+    },
     enableUpstreamCacheControl: {
       rule: flagRule,
       classic: 'enable_upstream_cache_control',
-      about: 'Lets the upstream control caching and its time by response headers.',
+      about: 'Gives the upstream control of caching and its time by response headers.',
     },
     controlTTLHeaderName: {
       rule: textRule,
       classic: 'cache_control_ttl_header',
-      about: 'The header in which the upstream says how long.',
+      about: 'Name of the response header with the caching time in seconds.',
     },
   },
 });
 
 export const contextVariables = facet({
   name: 'contextVariables',
-  about: 'Facts about the call that templates and headers may name.',
+  about: 'Context variables of the request for templates and headers.',
   classic: '',
   oas: 'middleware.global.contextVariables',
-  fields: { enabled: { rule: flagRule, classic: 'enable_context_vars', about: 'Collects them.' } },
+  fields: { enabled: { rule: flagRule, classic: 'enable_context_vars', about: 'Enables context variables.' } },
 });
 
 export const pluginConfig = facet({
   name: 'pluginConfig',
-  about: 'What the plugins of the API share.',
+  about: 'Configuration of all plugins of the API.',
   classic: '',
   oas: 'middleware.global.pluginConfig',
   fields: {
     driver: {
       rule: choiceRule('otto', 'javascript', 'python', 'lua', 'grpc', 'goplugin'),
       classic: 'custom_middleware.driver',
-      about: 'What runs the plugins.',
+      about: 'Runtime of the plugins.',
     },
     bundleEnabled: {
       rule: flagRule,
       classic: negation('custom_middleware_bundle_disabled'),
       oas: 'bundle.enabled',
       requiresAnyOf: ['bundlePath'],
-      about: 'Takes the plugins from a bundle.',
+      about: 'Loads the plugins from a bundle.',
     },
     bundlePath: {
       rule: textRule,
       interpolation: 'nothing',
       classic: 'custom_middleware_bundle',
       oas: 'bundle.path',
-      about: 'The bundle, or several with commas.',
+      about: 'Bundle, or several with commas.',
     },
     dataEnabled: {
       rule: flagRule,
       classic: negation('config_data_disabled'),
       oas: 'data.enabled',
       requiresAnyOf: ['data'],
-      about: 'Hands the data below to plugins.',
+      about: 'Passes the data to plugins.',
     },
     data: {
       rule: objectRule,
@@ -113,81 +121,86 @@ export const pluginConfig = facet({
       secret: 'named',
       classic: 'config_data',
       oas: 'data.value',
-      about: 'Anything the plugins need to know.',
+      about: 'Data for the plugins.',
     },
   },
 });
 
 export const plugins = facet({
   name: 'plugins',
-  about: 'The code of others that runs around every call.',
+  about: 'Plugins that run for every request.',
   classic: 'custom_middleware',
   oas: 'middleware.global',
   fields: {
     pre: {
       list: pluginFields,
       oas: ['prePlugins', 'prePlugin.plugins'],
-      about: 'Before anything is known about the caller.',
+      about: 'Plugins before authentication.',
     },
     postAuth: {
       list: pluginFields,
       classic: 'post_key_auth',
       oas: ['postAuthenticationPlugins', 'postAuthenticationPlugin.plugins'],
-      about: 'Once the caller is known.',
+      about: 'Plugins after authentication.',
     },
     post: {
       list: pluginFields,
       oas: ['postPlugins', 'postPlugin.plugins'],
-      about: 'Last before the call goes upstream.',
+      about: 'Plugins before the upstream request.',
     },
     response: {
       list: pluginFields,
       oas: ['responsePlugins', 'responsePlugin.plugins'],
-      about: 'On the way back.',
+      about: 'Plugins of the response.',
     },
   },
 });
 
 export const trafficLogs = facet({
   name: 'trafficLogs',
-  about: 'One analytics record for each call.',
+  about: 'Analytics records of requests.',
   classic: '',
   oas: 'middleware.global.trafficLogs',
   fields: {
-    enabled: { rule: flagRule, classic: negation('do_not_track'), about: 'Writes them.' },
+    enabled: { rule: flagRule, classic: negation('do_not_track'), about: 'Enables analytics records.' },
     tagHeaders: {
       rule: textListRule,
       classic: 'tag_headers',
-      about: 'Headers whose values become tags of the record.',
+      about: 'Names of headers whose values become tags of the record.',
     },
     retentionSeconds: {
       rule: secondsRule,
       classic: secondsNumber('expire_analytics_after'),
       oas: wholeSecondsText('customRetentionPeriod'),
-      about: 'How long records are stored; 0 for ever.',
+      about: 'Time in seconds for which records are stored; 0 for ever.',
     },
     plugins: {
       list: {
-        enabled: { rule: flagRule, about: 'Runs it.' },
-        functionName: { rule: textRule, about: 'The function.' },
-        path: { rule: textRule, interpolation: 'nothing', about: 'The file.' },
+        enabled: { rule: flagRule, about: 'Enables the plugin.' },
+        functionName: { rule: textRule, about: 'Name of the function.' },
+        path: { rule: textRule, interpolation: 'nothing', about: 'Path of the file.' },
       },
       classic: null,
-      about: 'Code that may change a record before it is written; the first one counts.',
+      about: 'Plugins that change analytics records; only the first is used.',
     },
     pluginEnabled: {
       rule: flagRule,
       classic: '/analytics_plugin.enable',
       oas: null,
-      about: 'Runs code that may change a record before it is written.',
+      about: 'Enables the plugin that changes analytics records.',
     },
-    pluginFunction: { rule: textRule, classic: '/analytics_plugin.func_name', oas: null, about: 'The function.' },
+    pluginFunction: {
+      rule: textRule,
+      classic: '/analytics_plugin.func_name',
+      oas: null,
+      about: 'Name of the function.',
+    },
     pluginPath: {
       rule: textRule,
       interpolation: 'nothing',
       classic: '/analytics_plugin.plugin_path',
       oas: null,
-      about: 'The file.',
+      about: 'Path of the file.',
     },
   },
   lens: { fields: ['plugins', 'pluginEnabled', 'pluginFunction', 'pluginPath'], derive: derivePlugin },
@@ -206,24 +219,29 @@ function derivePlugin(values: Values, from: DefinitionFormat): Values {
 
 export const skips = facet({
   name: 'skips',
-  about: 'Limits of keys that this API does not count.',
+  about: 'Limits of keys that do not apply to this API.',
   classic: '',
   oas: 'middleware.global',
   fields: {
-    rateLimit: { rule: flagRule, classic: 'disable_rate_limit', oas: 'skipRateLimit', about: 'Counts no rate.' },
-    quota: { rule: flagRule, classic: 'disable_quota', oas: 'skipQuota', about: 'Counts no quota.' },
+    rateLimit: {
+      rule: flagRule,
+      classic: 'disable_rate_limit',
+      oas: 'skipRateLimit',
+      about: 'Disables the rate limit of keys.',
+    },
+    quota: { rule: flagRule, classic: 'disable_quota', oas: 'skipQuota', about: 'Disables the quota of keys.' },
     quotaReset: {
       rule: flagRule,
       classic: 'dont_set_quota_on_create',
       oas: 'skipQuotaReset',
-      about: 'Leaves the quota of a key alone when the key is created or updated.',
+      about: 'Preserves the quota of a key when the key is created or updated.',
     },
   },
 });
 
 export const errorOverrides = facet({
   name: 'errorOverrides',
-  about: 'Other answers in place of errors of the gateway or the upstream.',
+  about: 'Overrides of error responses of the gateway or the upstream.',
   classic: '',
   oas: 'errorOverrides',
   fields: {
@@ -231,14 +249,14 @@ export const errorOverrides = facet({
       rule: flagRule,
       classic: negation('error_overrides_disabled'),
       requiresAnyOf: ['rules'],
-      about: 'Applies them.',
+      about: 'Enables the overrides.',
     },
     rules: {
       rule: objectRule,
       interpolation: 'nothing',
       classic: snakeCaseOverrides('error_overrides'),
       oas: 'value',
-      about: 'Status, or class of statuses such as 4xx, to the list of rules tried in order.',
+      about: 'Map from status, or class such as 4xx, to a list of rules; the first that matches applies.',
     },
   },
 });

@@ -5,74 +5,78 @@ import { choiceRule, flagRule, textListRule, textMapRule, textRule } from '../ru
 import { authSourceFields } from './authentication.ts';
 
 const exchangeProvider = {
-  name: { rule: textRule, about: 'What it is called.' },
-  grantType: { rule: choiceRule('token-exchange', 'jwt-bearer'), about: 'How it is asked; token-exchange when empty.' },
+  name: { rule: textRule, about: 'Name of the provider.' },
+  grantType: { rule: choiceRule('token-exchange', 'jwt-bearer'), about: 'Grant type; token-exchange if empty.' },
   issuers: {
     rule: textListRule,
-    about:
-      'Issuers whose tokens it accepts: an issuer, or `regex:` and a pattern; empty for those no other provider accepts.',
+    about: 'Accepted issuers: an issuer, or `regex:` and a pattern; empty for issuers that no other provider accepts.',
   },
   tokenEndpoint: {
     rule: textRule,
     interpolation: 'secret or variables',
-    about: 'Its address; may name context variables.',
+    about: 'URL of the token endpoint; may contain context variables.',
   },
   clientMethod: {
     rule: choiceRule('client_secret_basic', 'client_secret_post', 'private_key_jwt'),
     oas: 'clientAuth.method',
-    about: 'How the gateway signs in there; client_secret_basic when empty.',
+    about: 'Client authentication of the gateway at the provider; client_secret_basic if empty.',
   },
-  clientId: { rule: textRule, interpolation: 'secret', oas: 'clientAuth.clientId', about: 'Client id there.' },
+  clientId: {
+    rule: textRule,
+    interpolation: 'secret',
+    oas: 'clientAuth.clientId',
+    about: 'Client id of the gateway at the provider.',
+  },
   clientSecret: {
     rule: textRule,
     interpolation: 'secret',
     secret: 'all',
     oas: 'clientAuth.clientSecret',
-    about: 'Client secret there.',
+    about: 'Client secret of the gateway at the provider.',
   },
   certificateId: {
     rule: textRule,
     oas: 'clientAuth.certId',
-    about: 'The certificate whose key signs for private_key_jwt.',
+    about: 'Id of the certificate whose key signs for private_key_jwt.',
   },
   audience: {
     rule: textRule,
     interpolation: 'secret',
     oas: 'defaultTarget.audience',
-    about: 'Whom new tokens are for.',
+    about: 'Audience of the new tokens.',
   },
-  scopes: { rule: textListRule, oas: 'defaultTarget.scopes', about: 'What they may be used for.' },
+  scopes: { rule: textListRule, oas: 'defaultTarget.scopes', about: 'Scopes of the new tokens.' },
   timeoutMs: {
     rule: z.number().min(0).default(15_000),
     oas: millisecondsText('timeout'),
-    about: 'How long it may take to answer.',
+    about: 'Timeout of requests to the provider, as a duration such as 1m30s.',
   },
   customParams: {
     rule: textMapRule,
     interpolation: 'variables',
     secret: 'all',
-    about: 'Further parameters of the request; may name context variables.',
+    about: 'Additional parameters of the request; may contain context variables.',
   },
-  cacheEnabled: { rule: flagRule, oas: 'cache.enabled', about: 'Keeps new tokens for the same caller’s token.' },
+  cacheEnabled: { rule: flagRule, oas: 'cache.enabled', about: 'Caches new tokens per client token.' },
   cacheMode: {
     rule: choiceRule('derived', 'static'),
     oas: 'cache.mode',
-    about: 'derived: as long as the new token lasts. static: for a fixed time, but no longer than it lasts.',
+    about: 'derived: for the lifetime of the new token. static: for a fixed time, at most that lifetime.',
   },
   cacheMostMs: {
     rule: z.number().min(0).default(0),
     oas: millisecondsText('cache.maxTimeout'),
-    about: 'The longest a derived time may be; 0 for any.',
+    about: 'Maximum derived caching time, as a duration such as 1m30s; 0 for no maximum.',
   },
   cacheMs: {
     rule: z.number().min(0).default(0),
     oas: millisecondsText('cache.timeout'),
-    about: 'The fixed time.',
+    about: 'Fixed caching time, as a duration such as 1m30s.',
   },
   safetyMarginMs: {
     rule: z.number().min(0).default(30_000),
     oas: millisecondsText('cache.safetyMargin'),
-    about: 'How long before its expiry a cached token is discarded.',
+    about: 'Duration such as 1m30s before its expiry at which a cached token is discarded.',
   },
 } as const;
 
@@ -82,55 +86,59 @@ export const oauth2 = facet({
   classic: null,
   oas: '@oauth2',
   fields: {
-    enabled: { rule: flagRule, about: 'Turns the scheme on.' },
+    enabled: { rule: flagRule, about: 'Enables the scheme.' },
     ...oasOnly(authSourceFields('')),
     scopeCheckEnabled: {
       rule: flagRule,
       oas: 'scopeCheck.enabled',
-      about: 'Asks for the scopes that the document lists for the scheme.',
+      about: 'Enables the check of the scopes that the document requires for the scheme.',
     },
     scopeClaims: {
       rule: textListRule,
       oas: 'scopeCheck.claimNames',
-      about: 'Claims that hold scopes, taken together; scope and scp when empty.',
+      about: 'Names of the scope claims, whose values are combined; scope and scp if empty.',
     },
     scopeSeparator: {
       rule: textRule,
       oas: 'scopeCheck.separator',
-      about: 'What stands between scopes in one text; a space when empty.',
+      about: 'Separator of scopes in one text; a space if empty.',
     },
     scopeSource: {
       rule: choiceRule('union', 'operation', 'global'),
       oas: 'scopeCheck.scopeSource',
-      about: 'Which lists count: those of the operation, those of the whole document, or both.',
+      about: 'Source of the required scopes: the operation, the whole document, or both.',
     },
     metadataEnabled: {
       rule: flagRule,
       oas: 'protectedResourceMetadata.enabled',
-      about: 'Serves the metadata document (RFC 9728) that names the authorization servers.',
+      about: 'Serves the metadata document of RFC 9728 with the authorization servers.',
     },
     wellKnownPath: {
       rule: textRule,
       oas: 'protectedResourceMetadata.wellKnownPath',
-      about: 'Where, below the listen path; .well-known/oauth-protected-resource when empty.',
+      about: 'Path of the document below the listen path; .well-known/oauth-protected-resource if empty.',
     },
-    resource: { rule: textRule, oas: 'protectedResourceMetadata.resource', about: 'The resource it is about.' },
+    resource: {
+      rule: textRule,
+      oas: 'protectedResourceMetadata.resource',
+      about: 'Identifier of the protected resource.',
+    },
     authorizationServers: {
       rule: textListRule,
       oas: 'protectedResourceMetadata.authorizationServers',
-      about: 'Where to get a token.',
+      about: 'Authorization servers of the resource.',
     },
     autoDeriveScopes: {
       rule: z.boolean().default(true),
       oas: 'protectedResourceMetadata.autoDeriveScopes',
-      about: 'Lists the scopes that the OpenAPI document knows.',
+      about: 'Lists the scopes of the OpenAPI document.',
     },
     exchangeEnabled: {
       rule: flagRule,
       oas: 'tokenExchange.enabled',
-      about: 'Swaps the token of the caller for one for the upstream.',
+      about: 'Exchanges the token of the client for one for the upstream.',
     },
-    providers: { list: exchangeProvider, oas: 'tokenExchange.providers', about: 'Who swaps them.' },
+    providers: { list: exchangeProvider, oas: 'tokenExchange.providers', about: 'Providers of the token exchange.' },
   },
 });
 
@@ -143,17 +151,17 @@ function oasOnly<T extends Record<string, object>>({ label: _, ...fields }: T & 
 
 export const metadataDocument = facet({
   name: 'metadataDocument',
-  about: 'The protected-resource metadata of the API as a whole; the scheme’s own is preferred.',
+  about: 'Protected-resource metadata of the whole API; that of a scheme takes precedence.',
   classic: null,
   oas: 'server.authentication.protectedResourceMetadata',
   fields: {
-    enabled: { rule: flagRule, about: 'Serves the document.' },
+    enabled: { rule: flagRule, about: 'Serves the metadata document.' },
     wellKnownPath: {
       rule: textRule,
-      about: 'Where, below the listen path; .well-known/oauth-protected-resource when empty.',
+      about: 'Path of the document below the listen path; .well-known/oauth-protected-resource if empty.',
     },
-    resource: { rule: textRule, about: 'The resource it is about.' },
-    authorizationServers: { rule: textListRule, about: 'Where to get a token.' },
-    scopesSupported: { rule: textListRule, about: 'Scopes that make a difference.' },
+    resource: { rule: textRule, about: 'Identifier of the protected resource.' },
+    authorizationServers: { rule: textListRule, about: 'Authorization servers of the resource.' },
+    scopesSupported: { rule: textListRule, about: 'Supported scopes.' },
   },
 });

@@ -2,18 +2,18 @@ import { facet } from '../facet.ts';
 import { anythingRule, objectRule, textRule } from '../rules.ts';
 
 const providerFields = {
-  name: { rule: textRule, about: 'Its name.' },
+  name: { rule: textRule, about: 'Name of the provider.' },
   storageEngine: {
     rule: textRule,
     classic: 'storage_engine',
-    about: 'Where it looks; empty for the gateway’s own store.',
+    about: 'Storage engine; empty for the gateway’s own store.',
   },
-  meta: { rule: objectRule, interpolation: 'nothing', secret: 'named', about: 'Settings of that store.' },
+  meta: { rule: objectRule, interpolation: 'nothing', secret: 'named', about: 'Settings of the storage engine.' },
 } as const;
 
 export const authProvider = facet({
   name: 'authProvider',
-  about: 'Where keys are looked up.',
+  about: 'Store of keys.',
   classic: 'auth_provider',
   oas: null,
   fields: providerFields,
@@ -21,7 +21,7 @@ export const authProvider = facet({
 
 export const sessionProvider = facet({
   name: 'sessionProvider',
-  about: 'Where sessions are looked up.',
+  about: 'Store of sessions.',
   classic: 'session_provider',
   oas: null,
   fields: providerFields,
@@ -29,17 +29,25 @@ export const sessionProvider = facet({
 
 export const responseProcessors = facet({
   name: 'responseProcessors',
-  about: 'Built-in changes of answers, in order.',
+  about: 'Built-in response processors, in order.',
   classic: '',
   oas: null,
   fields: {
     list: {
       list: {
-        name: { rule: textRule, about: 'header_injector, response_body_transform or another built-in.' },
-        options: { rule: anythingRule, interpolation: 'variables', secret: 'named', about: 'Its settings.' },
+        name: {
+          rule: textRule,
+          about: 'Name of the processor: header_injector, response_body_transform or another built-in.',
+        },
+        options: {
+          rule: anythingRule,
+          interpolation: 'variables',
+          secret: 'named',
+          about: 'Settings of the processor.',
+        },
       },
       classic: 'response_processors',
-      about: 'The processors.',
+      about: 'Response processors.',
     },
   },
 });

@@ -6,7 +6,7 @@ import { eventHandlerList } from './event-handlers.ts';
 
 export const listen = facet({
   name: 'listen',
-  about: 'Where the gateway takes calls for the API.',
+  about: 'Listener of the API.',
   classic: '',
   oas: 'server',
   fields: {
@@ -14,19 +14,19 @@ export const listen = facet({
       rule: textRule,
       classic: 'proxy.listen_path',
       oas: 'listenPath.value',
-      about: 'The path the API answers under; may hold {name} or {name:pattern}.',
+      about: 'Listen path; may contain {name} or {name:pattern}.',
     },
     strip: {
       rule: flagRule,
       classic: 'proxy.strip_listen_path',
       oas: 'listenPath.strip',
-      about: 'Removes the listen path before the call goes upstream.',
+      about: 'Removes the listen path from the upstream path.',
     },
     protocol: {
       rule: choiceRule('http', 'https', 'h2c', 'http2', 'tcp', 'tls', 'ws', 'wss'),
-      about: 'What the listener speaks; empty for the protocol of the gateway port.',
+      about: 'Protocol of the listener; empty for the protocol of the gateway port.',
     },
-    port: { rule: portRule, classic: 'listen_port', about: 'A port of its own; 0 for the gateway port.' },
+    port: { rule: portRule, classic: 'listen_port', about: 'Dedicated port; 0 for the gateway port.' },
     proxyProtocol: {
       rule: flagRule,
       classic: 'enable_proxy_protocol',
@@ -38,7 +38,7 @@ export const listen = facet({
 
 export const customDomain = facet({
   name: 'customDomain',
-  about: 'A host name of its own for the API.',
+  about: 'Custom domain of the API.',
   classic: '',
   oas: 'server.customDomain',
   fields: {
@@ -46,16 +46,16 @@ export const customDomain = facet({
       rule: flagRule,
       classic: negation('domain_disabled'),
       requiresAnyOf: ['name'],
-      about: 'Answers under that host only.',
+      about: 'Serves the API under the custom domain only.',
     },
-    name: { rule: textRule, classic: 'domain', about: 'The host name; may hold {name} or {name:pattern}.' },
-    certificates: { rule: textListRule, about: 'Ids of the certificates served for the host name.' },
+    name: { rule: textRule, classic: 'domain', about: 'Host name; may contain {name} or {name:pattern}.' },
+    certificates: { rule: textListRule, about: 'Ids of the certificates of the host name.' },
   },
 });
 
 export const gatewayTags = facet({
   name: 'gatewayTags',
-  about: 'Which gateways load the API, where gateways are set to load by tag.',
+  about: 'Tags of the gateways that load the API, where gateways have segments.',
   classic: '',
   oas: 'server.gatewayTags',
   fields: {
@@ -63,49 +63,49 @@ export const gatewayTags = facet({
       rule: flagRule,
       classic: negation('tags_disabled'),
       requiresAnyOf: ['tags'],
-      about: 'Lets the tags count.',
+      about: 'Enables the tags.',
     },
-    tags: { rule: textListRule, about: 'A gateway with one of these loads the API.' },
+    tags: { rule: textListRule, about: 'Tags; a gateway with one of them loads the API.' },
   },
 });
 
 export const clientCertificates = facet({
   name: 'clientCertificates',
-  about: 'Callers must show one of these certificates, or one signed by them.',
+  about: 'Client certificates (mutual TLS): one of these, or one signed by them.',
   classic: '',
   oas: 'server.clientCertificates',
   fields: {
-    enabled: { rule: flagRule, classic: 'use_mutual_tls_auth', about: 'Asks callers for a certificate.' },
-    allowlist: { rule: textListRule, classic: 'client_certificates', about: 'Ids of the certificates let in.' },
+    enabled: { rule: flagRule, classic: 'use_mutual_tls_auth', about: 'Requires a client certificate.' },
+    allowlist: { rule: textListRule, classic: 'client_certificates', about: 'Ids of the accepted certificates.' },
   },
 });
 
 export const ipAccess = facet({
   name: 'ipAccess',
-  about: 'Which addresses may call. A blocked address stays blocked even when it is also allowed.',
+  about: 'Access control by client address. The block list takes precedence over the allow list.',
   classic: '',
   oas: 'server.ipAccessControl',
   fields: {
-    enabled: { rule: flagRule, classic: null, about: 'Lets the lists count.' },
-    allow: { rule: textListRule, classic: 'allowed_ips', about: 'Addresses or CIDR ranges let in; empty lets all in.' },
-    block: { rule: textListRule, classic: 'blacklisted_ips', about: 'Addresses or CIDR ranges rejected.' },
+    enabled: { rule: flagRule, classic: null, about: 'Enables both lists.' },
+    allow: { rule: textListRule, classic: 'allowed_ips', about: 'Allowed addresses or CIDR ranges; empty for all.' },
+    block: { rule: textListRule, classic: 'blacklisted_ips', about: 'Blocked addresses or CIDR ranges.' },
     controlDisabled: {
       rule: flagRule,
       classic: 'ip_access_control_disabled',
       oas: null,
-      about: 'Switches both classic lists off.',
+      about: 'Disables both classic lists.',
     },
     allowEnabled: {
       rule: flagRule,
       classic: 'enable_ip_whitelisting',
       oas: null,
-      about: 'Switches the allow list on.',
+      about: 'Enables the allow list.',
     },
     blockEnabled: {
       rule: flagRule,
       classic: 'enable_ip_blacklisting',
       oas: null,
-      about: 'Switches the block list on.',
+      about: 'Enables the block list.',
     },
   },
   lens: { fields: ['enabled', 'controlDisabled', 'allowEnabled', 'blockEnabled'], derive: deriveIpAccess },
@@ -129,17 +129,17 @@ function deriveIpAccess(values: Values, from: DefinitionFormat): Values {
 
 export const batch = facet({
   name: 'batch',
-  about: 'Several calls in one request.',
+  about: 'Batch requests: several requests in one.',
   classic: '',
   oas: 'server.batchProcessing',
   fields: {
-    enabled: { rule: flagRule, classic: 'enable_batch_request_support', about: 'Takes lists of calls at gw/batch/.' },
+    enabled: { rule: flagRule, classic: 'enable_batch_request_support', about: 'Enables batch requests at gw/batch/.' },
   },
 });
 
 export const detail = facet({
   name: 'detail',
-  about: 'How much of each call is written down.',
+  about: 'Detail of recording and tracing.',
   classic: '',
   oas: 'server',
   fields: {
@@ -147,7 +147,7 @@ export const detail = facet({
       rule: flagRule,
       classic: 'enable_detailed_recording',
       oas: 'detailedActivityLogs.enabled',
-      about: 'Keeps request and response text with the analytics record.',
+      about: 'Stores request and response text with the analytics record.',
     },
     tracing: {
       rule: flagRule,
@@ -160,7 +160,7 @@ export const detail = facet({
 
 export const events = facet({
   name: 'events',
-  about: 'What happens when something noteworthy happens to the API.',
+  about: 'Handlers of events of the API.',
   classic: 'event_handlers',
   oas: 'server',
   fields: {

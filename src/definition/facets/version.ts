@@ -13,24 +13,27 @@ export const versionSettings = facet({
   classic: '@version',
   oas: null,
   fields: {
-    name: { rule: textRule, about: 'The name calls use.' },
-    expires: { rule: textRule, about: 'YYYY-MM-DD HH:MM in UTC after which the version is refused.' },
+    name: { rule: textRule, about: 'Name of the version.' },
+    expires: {
+      rule: textRule,
+      about: 'Time YYYY-MM-DD HH:MM in UTC after which requests for the version are refused.',
+    },
     overrideTarget: {
       rule: textRule,
       interpolation: 'secret',
       classic: 'override_target',
-      about: 'An upstream of its own.',
+      about: 'Upstream URL of the version.',
     },
     useExtendedPaths: {
       rule: flagRule,
       classic: 'use_extended_paths',
-      about: 'Endpoint lists are read from extended_paths instead of paths.',
+      about: 'Reads endpoint lists from extended_paths instead of paths.',
     },
     ignoreCase: {
       rule: flagRule,
       classic: 'ignore_endpoint_case',
       oas: '/middleware.global.ignoreCase.enabled',
-      about: 'Paths of endpoint lists match in any case.',
+      about: 'Matches paths of endpoint lists case-insensitively.',
     },
     pathsIgnored: {
       rule: textListRule,
@@ -42,19 +45,19 @@ export const versionSettings = facet({
     responseHeadersKept: {
       rule: flagRule,
       classic: 'global_response_headers_disabled',
-      about: 'Leaves out every header change that holds for all answers, those of processors too.',
+      about: 'Disables header changes of all responses, those of processors included.',
     },
     cachedPaths: {
       rule: textListRule,
       classic: 'extended_paths.cache',
-      about: 'Paths whose GET, HEAD and OPTIONS answers are cached.',
+      about: 'Paths whose GET, HEAD and OPTIONS responses are cached.',
     },
   },
 });
 
 export const requestHeaders = facet({
   name: 'requestHeaders',
-  about: 'Headers changed on every call that goes upstream.',
+  about: 'Header changes of every upstream request.',
   classic: '@version',
   oas: 'middleware.global.transformRequestHeaders',
   fields: {
@@ -62,23 +65,27 @@ export const requestHeaders = facet({
       rule: flagRule,
       classic: negation('global_headers_disabled'),
       requiresAnyOf: ['add', 'remove'],
-      about: 'Changes them.',
+      about: 'Enables the header changes.',
     },
-    remove: { rule: textListRule, classic: 'global_headers_remove', about: 'Headers removed first.' },
+    remove: {
+      rule: textListRule,
+      classic: 'global_headers_remove',
+      about: 'Names of headers to remove, before any are set.',
+    },
     add: {
       rule: textMapRule,
       interpolation: 'variables',
       secret: 'all',
       classic: 'global_headers',
       oas: headerPairs('add'),
-      about: 'Headers set, in place of others.',
+      about: 'Headers to set; they replace headers of the same name.',
     },
   },
 });
 
 export const responseHeaders = facet({
   name: 'responseHeaders',
-  about: 'Headers changed on every answer.',
+  about: 'Header changes of every response.',
   classic: '@version',
   oas: 'middleware.global.transformResponseHeaders',
   fields: {
@@ -86,22 +93,26 @@ export const responseHeaders = facet({
       rule: flagRule,
       classic: negation('global_response_headers_disabled'),
       requiresAnyOf: ['add', 'remove'],
-      about: 'Changes them.',
+      about: 'Enables the header changes.',
     },
-    remove: { rule: textListRule, classic: 'global_response_headers_remove', about: 'Headers removed first.' },
+    remove: {
+      rule: textListRule,
+      classic: 'global_response_headers_remove',
+      about: 'Names of headers to remove, before any are set.',
+    },
     add: {
       rule: textMapRule,
       interpolation: 'variables',
       classic: 'global_response_headers',
       oas: headerPairs('add'),
-      about: 'Headers set, in place of others.',
+      about: 'Headers to set; they replace headers of the same name.',
     },
   },
 });
 
 export const requestSizeLimit = facet({
   name: 'requestSizeLimit',
-  about: 'How large a request body may be.',
+  about: 'Size limit of request bodies.',
   classic: '@version',
   oas: 'middleware.global.requestSizeLimit',
   fields: {
@@ -109,15 +120,20 @@ export const requestSizeLimit = facet({
       rule: flagRule,
       classic: negation('global_size_limit_disabled'),
       requiresAnyOf: ['bytes'],
-      about: 'Refuses larger ones.',
+      about: 'Enables the size limit.',
     },
-    bytes: { rule: countRule, classic: 'global_size_limit', oas: 'value', about: 'The most bytes.' },
+    bytes: {
+      rule: countRule,
+      classic: 'global_size_limit',
+      oas: 'value',
+      about: 'Maximum size of a request body in bytes.',
+    },
   },
 });
 
 export const timeout = facet({
   name: 'timeout',
-  about: 'How long the upstream may take, for every endpoint that says nothing else.',
+  about: 'Upstream timeout of endpoints without their own.',
   classic: '@version',
   oas: 'upstream.enforceTimeout',
   fields: {
@@ -125,13 +141,13 @@ export const timeout = facet({
       rule: flagRule,
       classic: negation('global_enforce_timeout_disabled'),
       requiresAnyOf: ['ms'],
-      about: 'Gives up after it.',
+      about: 'Enables the timeout.',
     },
     ms: {
       rule: z.number().min(0).default(0),
       classic: millisecondsText('global_enforce_timeout'),
       oas: millisecondsText('duration'),
-      about: 'The time allowed.',
+      about: 'Timeout as a duration such as 1m30s.',
     },
   },
 });
