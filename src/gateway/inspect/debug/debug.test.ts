@@ -111,7 +111,7 @@ onEveryEngine('testing a definition', app => {
     const line = lineOf(response, { mw: 'token', code: 401 });
     assert.equal(line.refusal, 'auth_field_missing');
     assert.equal(line.msg, 'refused with 401: Authorization field missing');
-    assert.equal(line.about, 'No key was sent.');
+    assert.equal(line.about, 'The request has no key.');
     assert.equal(typeof line.took_ms, 'number');
     assert.equal(lineOf(response, { msg: 'the client gets status 401' }).refusal, 'auth_field_missing');
     assert.ok(!linesOf(response).some(each => each.mw === 'upstream'));
