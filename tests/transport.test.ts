@@ -515,6 +515,32 @@ function transportSuite(name: string, factory: TransportFactory): void {
       assert.ok((await ended.promise) instanceof Error);
     });
 
+    const refusals: readonly [head: string, response: string][] = [
+      ['BREW / HTTP/1.1\r\nHost: x\r\n\r\n', 'Bad Request: the method is not supported'],
+      [
+        'GET / HTTP/3.0\r\nHost: x\r\n\r\n',
+        'HTTP Version Not Supported: only HTTP/1.0, HTTP/1.1 and HTTP/2 are supported',
+      ],
+      [
+        'POST / HTTP/1.0\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+        'Bad Request: HTTP/1.0 has no Transfer-Encoding',
+      ],
+      [
+        `GET / HTTP/1.1\r\nHost: x\r\nA: ${'a'.repeat(9000)}\r\n\r\n`,
+        'Request Header Fields Too Large: the request head is too large',
+      ],
+      ['GET / HTTP/1.1\r\nHost: x\r\nExpect: coffee\r\n\r\n', 'Expectation Failed: the Expect header is not supported'],
+      ['GET / HTTP/1.1\r\nHost:', 'Request Timeout: the request did not arrive in time'],
+    ];
+    for (const [head, response] of refusals) {
+      test(`${JSON.stringify(head.slice(0, 40))} gets "${response}"`, async () => {
+        const one = await caller();
+        one.send(head);
+        await one.closed;
+        assert.ok(one.received().endsWith(`\r\n\r\n${response}`), one.received());
+      });
+    }
+
     test('a request head that exceeds its timeout gets 408', async () => {
       const one = await caller();
       one.send('GET / HTTP/1.1\r\nHost: x\r\nX-Slow:');

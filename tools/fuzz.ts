@@ -1,13 +1,26 @@
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { fuzzRequests } from '../tests/support/http1-fuzz.ts';
+import { fuzzResponses } from '../tests/support/http1-response-fuzz.ts';
 
-/** Differential fuzzing of the HTTP/1.1 parser: `npm run fuzz -- --count 5000000 --seed 1`. */
-const { values } = parseArgs({ options: { count: { type: 'string' }, seed: { type: 'string' } } });
+/** Differential fuzzing of the HTTP/1.1 parser: `npm run fuzz -- --kind responses --count 5000000 --seed 1`. */
+const kinds: ReadonlyMap<string, typeof fuzzRequests> = new Map([
+  ['requests', fuzzRequests],
+  ['responses', fuzzResponses],
+]);
+const { values } = parseArgs({
+  options: { kind: { type: 'string' }, count: { type: 'string' }, seed: { type: 'string' } },
+});
+const kind = values.kind ?? 'requests';
+const fuzz = kinds.get(kind);
+if (fuzz === undefined) {
+  console.error(`--kind is one of ${[...kinds.keys()].join(', ')}`);
+  process.exit(2);
+}
 const count = readNumber('count', values.count ?? '1000000');
 const seed = readNumber('seed', values.seed ?? String(randomInt(2 ** 31)));
-console.log(`${count} mutated requests, seed ${seed}`);
-const { cases, accepted, refused, stricter, disagreements } = fuzzRequests(count, seed);
+console.log(`${count} mutated ${kind}, seed ${seed}`);
+const { cases, accepted, refused, stricter, disagreements } = fuzz(count, seed);
 console.log(`${cases} cases: ${accepted} accepted, ${refused} refused, ${disagreements.length} disagreements`);
 console.log('refused, and accepted by Node:');
 for (const [fault, times] of stricter) console.log(`${String(times).padStart(10)}  ${fault}`);

@@ -166,7 +166,7 @@ function insertBeforeLineEnd(text: string, fragment: string, below: (bound: numb
 }
 
 /** Mulberry32: a small generator whose sequence the seed repeats. */
-function createRandom(seed: number): () => number {
+export function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

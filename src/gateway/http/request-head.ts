@@ -95,16 +95,19 @@ export function validateHead(
     length += 2;
   }
   flat.length = length;
-  if ((seen & bothFramingBits) === bothFramingBits) return invalid('both Content-Length and Transfer-Encoding');
+  if ((seen & bothFramingBits) === bothFramingBits)
+    return invalid('the head has both Content-Length and Transfer-Encoding');
   // Before a step adds a header of that name, which must be forwarded.
   if (connectionValue !== '') removeConnectionHeaders(headers, connectionValue);
   return undefined;
 }
 
 function validateSingleton(name: string, value: string, isSecond: boolean): InvalidRequest | undefined {
-  if (isSecond) return invalid(`more than one ${name}`);
-  if (name === 'content-length' && !/^\d{1,15}$/.test(value)) return invalid('a Content-Length that is not a number');
+  if (isSecond) return invalid(`the ${toTitleCase(name)} header is repeated`);
+  if (name === 'content-length' && !/^\d{1,15}$/.test(value)) return invalid('the Content-Length is not a number');
   if (name === 'transfer-encoding' && value.toLowerCase() !== 'chunked')
-    return invalid('a Transfer-Encoding other than chunked', 501);
+    return invalid('the Transfer-Encoding is not chunked', 501);
   return undefined;
 }
+
+const toTitleCase = (name: string) => name.replace(/(?:^|-)[a-z]/g, letter => letter.toUpperCase());

@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { requestFaults } from '../http/http1/request-faults.ts';
+import type { InvalidRequest } from '../http/request-head.ts';
 import type { Exchange, Peer } from '../pipeline/exchange.ts';
 import { createBadRequestResponse } from './create-exchange.ts';
 
@@ -106,8 +108,9 @@ export class Http1Connection {
     }
     this.#hasParseError = true;
     if (isInBody && this.#last!.call) notifyDisconnect(this.#last!.call);
-    const [status, fault] = parseErrorResponses[error.code ?? ''] ?? [400, 'malformed HTTP request'];
-    const { headers, body } = createBadRequestResponse({ status, fault });
+    const refusal = parseErrorResponses[error.code ?? ''] ?? requestFaults.malformed;
+    const { status } = refusal;
+    const { headers, body } = createBadRequestResponse(refusal);
     socket.end(
       `HTTP/1.1 ${status} ${parseErrorReasons[status]}\r\n${formatHeaderLines(headers)}Connection: close\r\n\r\n${body}`,
     );
@@ -122,11 +125,12 @@ function notifyDisconnect(call: Exchange): void {
   call.onDisconnect?.();
 }
 
-const parseErrorResponses: Readonly<Record<string, readonly [status: number, fault: string]>> = {
-  HPE_HEADER_OVERFLOW: [431, 'the request head is too large'],
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, 'the chunk extensions are too large'],
-  HPE_INVALID_VERSION: [505, 'only HTTP/1.0, HTTP/1.1 and HTTP/2 are supported'],
-  ERR_HTTP_REQUEST_TIMEOUT: [408, 'the request did not arrive in time'],
+const parseErrorResponses: Readonly<Record<string, InvalidRequest>> = {
+  HPE_HEADER_OVERFLOW: requestFaults.headTooLarge,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: requestFaults.extensionsTooLarge,
+  HPE_INVALID_METHOD: requestFaults.method,
+  HPE_INVALID_VERSION: requestFaults.version,
+  ERR_HTTP_REQUEST_TIMEOUT: requestFaults.late,
 };
 
 const parseErrorReasons: Readonly<Record<number, string>> = {

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type Body, noBody } from '../http/body.ts';
 import { HeaderList } from '../http/headers.ts';
+import { requestFaults } from '../http/http1/request-faults.ts';
 import type { InvalidRequest } from '../http/request-head.ts';
 import { Exchange } from '../pipeline/exchange.ts';
 import { writeUnroutedResponse } from '../pipeline/respond.ts';
@@ -58,11 +59,10 @@ export function createHttp1Transport(options: TransportOptions): Transport {
     intent: RequestIntent | undefined,
     response: ServerResponse,
   ) {
-    if (intent?.expectation) return { status: 417, fault: 'the Expect header is not supported' };
-    if (request.httpVersionMajor !== 1)
-      return { status: 505, fault: 'only HTTP/1.0, HTTP/1.1 and HTTP/2 are supported' };
+    if (intent?.expectation) return requestFaults.expectation;
+    if (request.httpVersionMajor !== 1) return requestFaults.version;
     if (request.httpVersion === '1.0' && request.headers['transfer-encoding'] !== undefined)
-      return { status: 400, fault: 'a Transfer-Encoding in HTTP/1.0' };
+      return requestFaults.codingInHttp10;
     return createExchange(
       {
         method: request.method!,

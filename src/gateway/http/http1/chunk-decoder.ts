@@ -1,7 +1,8 @@
 import { FieldBlock } from './field-block.ts';
 import type { HeadLimits } from './head-parser.ts';
-import { Http1ParseError } from './parse-error.ts';
+import { Http1ParseError, toParseError } from './parse-error.ts';
 import { PendingBytes } from './pending-bytes.ts';
+import { requestFaults } from './request-faults.ts';
 import { carriageReturn, fieldBytes, hexDigits, lineFeed, tokenBytes } from './syntax.ts';
 
 /** Digits of a chunk size: its value stays a safe integer. */
@@ -48,11 +49,6 @@ export class ChunkDecoder {
   /** The last chunk and the trailer section were read. */
   get isDone(): boolean {
     return this.#state === 'done';
-  }
-
-  /** The trailer section is being read, line by line. */
-  get isInTrailers(): boolean {
-    return this.#state === 'trailers';
   }
 
   /** Trailers as a flat list, once done. */
@@ -110,14 +106,14 @@ export class ChunkDecoder {
   #readSize(byte: number): void {
     const digit = hexDigits[byte]!;
     if (digit < 16) {
-      if (++this.#digits > maxSizeDigits) throw new Http1ParseError('a chunk size that is too large');
+      if (++this.#digits > maxSizeDigits) throw new Http1ParseError('a chunk size is too large');
       this.#size = this.#size * 16 + digit;
       return;
     }
-    if (this.#digits === 0) throw new Http1ParseError('a chunk size that is not a number');
+    if (this.#digits === 0) throw new Http1ParseError('a chunk size is not a number');
     if (byte === carriageReturn) this.#state = 'size-end';
     else if (byte === semicolon) this.#startPart('extension-name');
-    else throw new Http1ParseError('a chunk size that is not a number');
+    else throw new Http1ParseError('a chunk size is not a number');
   }
 
   #startPart(state: State): void {
@@ -127,8 +123,7 @@ export class ChunkDecoder {
 
   /** Chunk extensions (RFC 9112, 7.1.1): checked by their grammar, bounded, dropped. */
   #readExtension(byte: number): void {
-    if (++this.#extensionBytes > maxExtensionBytes)
-      throw new Http1ParseError('the chunk extensions are too large', 413);
+    if (++this.#extensionBytes > maxExtensionBytes) throw toParseError(requestFaults.extensionsTooLarge);
     if (this.#state === 'extension-quoted') {
       if (byte === backslash) this.#state = 'extension-escape';
       else if (byte === quote) this.#state = 'extension-end';
@@ -170,7 +165,7 @@ const equals = 61;
 const quote = 34;
 const backslash = 92;
 
-const createExtensionError = () => new Http1ParseError('a chunk extension that is not one');
+const createExtensionError = () => new Http1ParseError('a chunk extension is invalid');
 
 function expect(byte: number, expected: number): void {
   if (byte !== expected) throw new Http1ParseError('a chunk does not match its size');

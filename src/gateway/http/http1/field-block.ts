@@ -68,7 +68,8 @@ export class FieldBlock {
       if (text.charCodeAt(i) !== carriageReturn)
         throw new Http1ParseError('a header value contains a control character');
       if (i + 1 === length) return -1;
-      if (text.charCodeAt(i + 1) !== lineFeed) throw new Http1ParseError('a carriage return without a line feed');
+      if (text.charCodeAt(i + 1) !== lineFeed)
+        throw new Http1ParseError('a carriage return is not followed by a line feed');
       let valueEnd = i;
       while (valueEnd > valueStart && isWhitespace(text.charCodeAt(valueEnd - 1))) valueEnd--;
       const name = text.slice(at, nameEnd);
@@ -97,7 +98,7 @@ export class FieldBlock {
 
   #setFraming(name: string, value: string, isPadded: boolean): void {
     if (name === 'host' && this.#kind === 'request') {
-      if (this.#hasHost) throw new Http1ParseError('more than one host');
+      if (this.#hasHost) throw new Http1ParseError('the Host header is repeated');
       this.#hasHost = true;
     } else if (name === 'connection') this.connection |= readConnection(value);
     else if (name === 'content-length') this.#setContentLength(value);
@@ -109,15 +110,15 @@ export class FieldBlock {
   }
 
   #setContentLength(value: string): void {
-    if (this.contentLength >= 0) throw new Http1ParseError('more than one content-length');
+    if (this.contentLength >= 0) throw new Http1ParseError('the Content-Length header is repeated');
     this.contentLength = parseLength(value);
   }
 
   /** Only `chunked`, once, with no whitespace behind it: readers disagree about all else (RFC 9112, 6.1). */
   #setTransferEncoding(value: string, isPadded: boolean): void {
-    if (this.isChunked) throw new Http1ParseError('more than one transfer-encoding');
+    if (this.isChunked) throw new Http1ParseError('the Transfer-Encoding header is repeated');
     if (isPadded || value.toLowerCase() !== 'chunked')
-      throw new Http1ParseError('a Transfer-Encoding other than chunked', 501);
+      throw new Http1ParseError('the Transfer-Encoding is not chunked', 501);
     this.isChunked = true;
   }
 }
@@ -130,9 +131,10 @@ const joinValues = (before: string, value: string) => (before === '' ? value : `
 
 /** End of a block: CRLF, and neither a folded line (RFC 9112, 5.2) nor a line without a name. */
 function scanEmptyLine(text: string, at: number): number {
-  if (text.charCodeAt(at) !== carriageReturn) throw new Http1ParseError('a header line without a name');
+  if (text.charCodeAt(at) !== carriageReturn) throw new Http1ParseError('a header line has no name');
   if (at + 1 === text.length) return -1;
-  if (text.charCodeAt(at + 1) !== lineFeed) throw new Http1ParseError('a carriage return without a line feed');
+  if (text.charCodeAt(at + 1) !== lineFeed)
+    throw new Http1ParseError('a carriage return is not followed by a line feed');
   return at + 2;
 }
 
@@ -146,14 +148,14 @@ export function parseLength(value: string): number {
     isNumber = digit >= 0 && digit <= 9;
     number = number * 10 + digit;
   }
-  if (!isNumber) throw new Http1ParseError('a Content-Length that is not a number');
+  if (!isNumber) throw new Http1ParseError('the Content-Length is not a number');
   return number;
 }
 
 /** Trailers that would change where a message ends or goes to, after that was decided (RFC 9110, 6.5.1). */
 function refuseFramingTrailer(name: string): void {
   if (name === 'content-length' || name === 'transfer-encoding' || name === 'host')
-    throw new Http1ParseError(`${name} as a trailer`);
+    throw new Http1ParseError(`${name} is not allowed as a trailer`);
 }
 
 function readConnection(value: string): number {

@@ -1,6 +1,7 @@
 import { connectionClose, connectionKeepAlive } from './field-block.ts';
 import type { HeadParser } from './head-parser.ts';
-import { Http1ParseError } from './parse-error.ts';
+import { Http1ParseError, toParseError } from './parse-error.ts';
+import { requestFaults } from './request-faults.ts';
 
 /** How the end of a body is found (RFC 9112, 6.3). */
 export type BodyFraming = 'none' | 'length' | 'chunked' | 'close';
@@ -32,6 +33,6 @@ export function isPersistent({ minorVersion, fields: { connection } }: HeadParse
 
 function checkFraming({ minorVersion, fields: { isChunked, contentLength } }: HeadParser): void {
   if (!isChunked) return;
-  if (contentLength >= 0) throw new Http1ParseError('both Content-Length and Transfer-Encoding');
-  if (minorVersion === 0) throw new Http1ParseError('a Transfer-Encoding in HTTP/1.0');
+  if (contentLength >= 0) throw new Http1ParseError('the head has both Content-Length and Transfer-Encoding');
+  if (minorVersion === 0) throw toParseError(requestFaults.codingInHttp10);
 }

@@ -181,6 +181,30 @@ describe('HTTP/1.1 request head', () => {
   }
 });
 
+describe('texts of refused HTTP/1.1 requests', () => {
+  const texts: readonly [lines: string, text: string][] = [
+    ['BREW / HTTP/1.1', 'the method is not supported'],
+    ['LONG-METHOD-NAME / HTTP/1.1', 'the method is not supported'],
+    ['G(T / HTTP/1.1', 'the method is not a token'],
+    ['GET x HTTP/1.1', 'the request target is invalid'],
+    ['GET / HTTP/1.1\r\nA B: 1', 'a header name is invalid'],
+    ['GET / HTTP/1.1\r\nA: \x01', 'a header value contains a control character'],
+    ['GET / HTTP/1.1\r\nHost: x\r\nHost: x', 'the Host header is repeated'],
+    ['GET / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 1', 'the Content-Length header is repeated'],
+    ['GET / HTTP/1.1\r\nContent-Length: +1', 'the Content-Length is not a number'],
+    [
+      'GET / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked',
+      'the head has both Content-Length and Transfer-Encoding',
+    ],
+    [`GET / HTTP/1.1\r\nA: ${'a'.repeat(20_000)}`, 'the request head is too large'],
+  ];
+  for (const [lines, text] of texts) {
+    test(`${JSON.stringify(lines.slice(0, 60))} gets "${text}"`, () => {
+      assert.equal(refusal('request', `${lines}\r\n\r\n`).fault, text);
+    });
+  }
+});
+
 describe('HTTP/1.1 response head', () => {
   test('a head in segments is one head', () => {
     const text = 'HTTP/1.1 404 Not \xe9\r\nContent-Length: 0\r\nHost: a\r\nHost: b\r\n\r\nHTTP';

@@ -1,6 +1,7 @@
 import { FieldBlock } from './field-block.ts';
-import { Http1ParseError } from './parse-error.ts';
+import { Http1ParseError, toParseError } from './parse-error.ts';
 import { PendingBytes } from './pending-bytes.ts';
+import { requestFaults } from './request-faults.ts';
 import { scanRequestLine, scanStatusLine } from './start-line.ts';
 import { carriageReturn, lineFeed, sliceLatin1 } from './syntax.ts';
 
@@ -90,7 +91,7 @@ export class HeadParser {
   }
 
   #keep(bytes: Buffer, start: number, end: number): void {
-    if (this.#scannedBytes + this.#pending.length + end - start > this.#maxHeaderBytes) throw createSizeError();
+    if (this.#scannedBytes + this.#pending.length + end - start > this.#maxHeaderBytes) throw this.#createSizeError();
     if (end > start) this.#pending.append(bytes, start, end);
   }
 
@@ -105,7 +106,7 @@ export class HeadParser {
     const scanned = end < 0 ? this.fields.resumeAt : end;
     this.#resumeAt = scanned;
     this.#scannedBytes += scanned;
-    if (this.#scannedBytes > this.#maxHeaderBytes) throw createSizeError();
+    if (this.#scannedBytes > this.#maxHeaderBytes) throw this.#createSizeError();
     return end;
   }
 
@@ -118,9 +119,13 @@ export class HeadParser {
     } else this.#hasStartLine = true;
     return end;
   }
-}
 
-const createSizeError = () => new Http1ParseError('the head is too large', 431);
+  #createSizeError(): Http1ParseError {
+    return this.#isRequest
+      ? toParseError(requestFaults.headTooLarge)
+      : new Http1ParseError('the response head is too large');
+  }
+}
 
 /** Empty lines before a request are ignored (RFC 9112, 2.2). */
 function skipEmptyLines(text: string): number {

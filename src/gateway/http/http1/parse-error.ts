@@ -1,3 +1,5 @@
+import type { InvalidRequest } from '../request-head.ts';
+
 /** Invalid HTTP/1.1 message. The connection has no further use: where the next message begins is unknown. */
 export class Http1ParseError extends Error {
   readonly code = 'GW_HTTP1_INVALID';
@@ -9,3 +11,5 @@ export class Http1ParseError extends Error {
     this.status = status;
   }
 }
+
+export const toParseError = ({ fault, status }: InvalidRequest): Http1ParseError => new Http1ParseError(fault, status);

@@ -1,5 +1,6 @@
-import { Http1ParseError } from './parse-error.ts';
-import { carriageReturn, space, targetBytes } from './syntax.ts';
+import { Http1ParseError, toParseError } from './parse-error.ts';
+import { requestFaults } from './request-faults.ts';
+import { carriageReturn, space, targetBytes, tokenBytes } from './syntax.ts';
 
 /**
  * Registered methods, as Node's parser knows them. A request line that begins with another word is more likely another
@@ -35,13 +36,13 @@ export function scanRequestLine(text: string, at: number, line: RequestLine): nu
   let i = at;
   while (i < length && isMethodCode(text.charCodeAt(i))) i++;
   if (i === length) {
-    if (i - at > maxMethodLength) throw new Http1ParseError('the method is not a token');
+    if (i - at > maxMethodLength) throw createMethodError(text, at);
     return -1;
   }
   // An empty line whose end has not arrived.
   if (i === at && i + 1 === length && text.charCodeAt(i) === carriageReturn) return -1;
   const method = text.slice(at, i);
-  if (text.charCodeAt(i) !== space || !methods.has(method)) throw new Http1ParseError('the method is not a token');
+  if (text.charCodeAt(i) !== space || !methods.has(method)) throw createMethodError(text, at);
   const targetStart = ++i;
   while (i < length && targetBytes[text.charCodeAt(i)] === 1) i++;
   if (i === length) return -1;
@@ -85,7 +86,7 @@ export function scanStatusLine(text: string, line: StatusLine): number {
     return -1;
   }
   const found = statusLinePattern.exec(text.slice(0, end));
-  if (!found) throw new Http1ParseError('the status line is not one');
+  if (!found) throw new Http1ParseError('the status line is invalid');
   line.minorVersion = found[1] === '1' ? 1 : 0;
   line.status = Number(found[2]);
   return end;
@@ -93,7 +94,15 @@ export function scanStatusLine(text: string, line: StatusLine): number {
 
 const statusLinePattern = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?\r\n$/;
 
-const createVersionError = () => new Http1ParseError('only HTTP/1.0, HTTP/1.1 and HTTP/2 are supported', 505);
+/** A word that may be a method elsewhere, or bytes that are none. */
+function createMethodError(text: string, at: number): Http1ParseError {
+  let i = at;
+  while (i < text.length && tokenBytes[text.charCodeAt(i)] === 1) i++;
+  const isMethod = i > at && (i === text.length || text.charCodeAt(i) === space);
+  return isMethod ? toParseError(requestFaults.method) : new Http1ParseError('the method is not a token');
+}
+
+const createVersionError = () => toParseError(requestFaults.version);
 
 /** Capital letters, and the hyphen of `M-SEARCH`. */
 const isMethodCode = (code: number) => (code >= 65 && code <= 90) || code === 45;

@@ -24,11 +24,11 @@ export function formatRequestHead({ method, path, headers: flat }: UpstreamReque
     const name = flat[i]!;
     if (isConnectionField(name)) {
       if (name.length === 14) continue;
-      if (host !== '') throw createUpstreamError('requestInvalid', 'more than one Host header');
+      if (host !== '') throw createUpstreamError('requestInvalid', 'the Host header is repeated');
       host = formatFieldLine('host', flat[i + 1]!);
     } else lines += formatFieldLine(name, flat[i + 1]!);
   }
-  if (host === '') throw createUpstreamError('requestInvalid', 'no Host header');
+  if (host === '') throw createUpstreamError('requestInvalid', 'the Host header is missing');
   // After a HEAD the connection is closed: an upstream that sends a body anyway would answer the next request with it.
   const connection = method === 'HEAD' ? 'close' : 'keep-alive';
   return `${method} ${path} HTTP/1.1\r\n${host}connection: ${connection}\r\n${lines}`;
@@ -46,7 +46,7 @@ export function readBodyLength(headers: readonly string[]): RequestBodyLength {
   for (let i = 0; i < headers.length; i += 2) {
     if (headers[i]!.length !== 14 || headers[i]!.toLowerCase() !== 'content-length') continue;
     const value = headers[i + 1]!;
-    if (length !== undefined) throw createUpstreamError('requestInvalid', 'more than one Content-Length');
+    if (length !== undefined) throw createUpstreamError('requestInvalid', 'the Content-Length header is repeated');
     length = parseLength(value);
   }
   return length;
@@ -56,7 +56,7 @@ function checkTarget(method: string, path: string): void {
   if (!isToken(method)) throw createUpstreamError('requestInvalid', 'the method is not a token');
   let isValid = path.charCodeAt(0) === 47 || path.startsWith('http://') || path.startsWith('https://');
   for (let i = 0; isValid && i < path.length; i++) isValid = targetBytes[path.charCodeAt(i)] === 1;
-  if (!isValid) throw createUpstreamError('requestInvalid', 'the request target is not one');
+  if (!isValid) throw createUpstreamError('requestInvalid', 'the request target is invalid');
 }
 
 /** True for Host and Content-Length; throws for other fields of the connection, which only the engine writes. */

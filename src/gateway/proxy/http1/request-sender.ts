@@ -115,4 +115,4 @@ export class RequestSender {
 }
 
 const createLengthError = () =>
-  createUpstreamError('lengthMismatch', 'the request body has not the length it declared');
+  createUpstreamError('lengthMismatch', 'the request body does not match its Content-Length');

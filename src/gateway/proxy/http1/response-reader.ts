@@ -103,7 +103,7 @@ export class ResponseReader {
     const framing = readResponseFraming(head, this.#method);
     const { flat } = head.fields;
     if (status < 200) {
-      if (!isPersistent(head)) throw new Http1ParseError('an interim response that closes the connection');
+      if (!isPersistent(head)) throw new Http1ParseError('an interim response closes the connection');
       head.reset();
       handler.onHead(status, flat, this.#resume);
       this.#onInterim();

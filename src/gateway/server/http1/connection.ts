@@ -4,7 +4,8 @@ import { type Body, bodyFromReceived, problem as bodyProblem, noBody } from '../
 import { HeaderList } from '../../http/headers.ts';
 import { isPersistent, readRequestFraming } from '../../http/http1/framing.ts';
 import { HeadParser } from '../../http/http1/head-parser.ts';
-import { Http1ParseError } from '../../http/http1/parse-error.ts';
+import { Http1ParseError, toParseError } from '../../http/http1/parse-error.ts';
+import { requestFaults } from '../../http/http1/request-faults.ts';
 import { formatFieldLines } from '../../http/http1/write-message.ts';
 import type { InvalidRequest } from '../../http/request-head.ts';
 import { Exchange, type Peer } from '../../pipeline/exchange.ts';
@@ -49,7 +50,7 @@ export class ServerConnection implements ManagedConnection, RawRequest, BodySour
   /** Invalid body that arrived with its head. */
   #bodyError: Http1ParseError | undefined;
   #expectsContinue = false;
-  #call: Exchange | undefined;
+  #exchange: Exchange | undefined;
   #writer: NativeWriter | undefined;
   #isHandling = false;
   #isPaused = false;
@@ -166,16 +167,16 @@ export class ServerConnection implements ManagedConnection, RawRequest, BodySour
     parser.reset();
     this.#expectsContinue = minorVersion === 1 && expect !== '';
     if (this.#expectsContinue && expect.toLowerCase() !== '100-continue')
-      return this.#refuse({ status: 417, fault: 'the Expect header is not supported' });
+      return this.#refuse(requestFaults.expectation);
     const { options } = this.#context;
-    const call = createExchange(this, options);
-    if (!(call instanceof Exchange)) return this.#refuse(call);
+    const exchange = createExchange(this, options);
+    if (!(exchange instanceof Exchange)) return this.#refuse(exchange);
     const acceptsTrailers = te !== '' && /\btrailers\b/i.test(te);
     const writer = new NativeWriter(this, this.#context, this.method === 'HEAD', minorVersion, acceptsTrailers);
-    this.#call = call;
+    this.#exchange = exchange;
     this.#writer = writer;
     this.#isHandling = true;
-    options.handler.handle(call, writer);
+    options.handler.handle(exchange, writer);
     this.#isHandling = false;
     const bodyError = this.#bodyError;
     this.#bodyError = undefined;
@@ -220,20 +221,20 @@ export class ServerConnection implements ManagedConnection, RawRequest, BodySour
   #failBody({ status, message }: Http1ParseError): void {
     const writer = this.#writer;
     if (writer === undefined || writer.hasHead) return this.destroy();
-    this.#abandonCall();
+    this.#abandonExchange();
     this.#refuse({ status, fault: message });
   }
 
   /** Tells the gateway that the client has no use for a response. */
-  #abandonCall(): void {
-    const call = this.#call;
+  #abandonExchange(): void {
+    const exchange = this.#exchange;
     this.#writer?.detach();
     this.#writer = undefined;
-    this.#call = undefined;
+    this.#exchange = undefined;
     this.#bodyStream?.fail(bodyProblem.client_disconnected());
-    if (!call || call.isClientDisconnected) return;
-    call.isClientDisconnected = true;
-    call.onDisconnect?.();
+    if (!exchange || exchange.isClientDisconnected) return;
+    exchange.isClientDisconnected = true;
+    exchange.onDisconnect?.();
   }
 
   #readAhead(bytes: Buffer): void {
@@ -268,7 +269,7 @@ export class ServerConnection implements ManagedConnection, RawRequest, BodySour
   }
 
   onResponseEnd(): void {
-    this.#call = undefined;
+    this.#exchange = undefined;
     this.#writer = undefined;
     // An idle connection holds no text of its last request.
     this.headers = noHeaders;
@@ -331,7 +332,7 @@ export class ServerConnection implements ManagedConnection, RawRequest, BodySour
     const socket = this.#socket;
     this.#state = 'switched';
     this.#goAway = goAway;
-    this.#call = undefined;
+    this.#exchange = undefined;
     this.#writer = undefined;
     this.#timeout.clear();
     this.#output.release();
@@ -356,7 +357,7 @@ export class ServerConnection implements ManagedConnection, RawRequest, BodySour
 
   #onTimeout(): void {
     if (this.#state === 'idle') this.#close();
-    else if (this.#state === 'head') this.#refuse(lateRequest);
+    else if (this.#state === 'head') this.#refuse(requestFaults.late);
     else if (this.#state === 'lingering') this.destroy();
   }
 
@@ -366,15 +367,15 @@ export class ServerConnection implements ManagedConnection, RawRequest, BodySour
   }
 
   #onRequestTimeout(): void {
-    if (this.#state === 'head') this.#refuse(lateRequest);
-    else if (this.#state === 'body') this.#failBody(new Http1ParseError(lateRequest.fault, lateRequest.status));
+    if (this.#state === 'head') this.#refuse(requestFaults.late);
+    else if (this.#state === 'body') this.#failBody(toParseError(requestFaults.late));
   }
 
   /** The client has shut down its writing side: it counts as disconnected. */
   readonly #onEnd = (): void => {
     if (this.#state === 'body' || this.#state === 'response') this.destroy();
     else {
-      if (this.#state === 'head') this.#refuse({ status: 400, fault: 'malformed HTTP request' });
+      if (this.#state === 'head') this.#refuse(requestFaults.malformed);
       this.#close();
     }
   };
@@ -383,9 +384,7 @@ export class ServerConnection implements ManagedConnection, RawRequest, BodySour
     this.#state = 'closing';
     this.#timeout.clear();
     this.#requestTimeout.clear();
-    this.#abandonCall();
+    this.#abandonExchange();
     this.#context.onClose(this);
   }
 }
-
-const lateRequest: InvalidRequest = { status: 408, fault: 'the request did not arrive in time' };

@@ -201,7 +201,7 @@ const connectionFields: ReadonlySet<string> = new Set([
 ]);
 
 function readContentLength(before: number, value: string): number {
-  if (before >= 0) throw new Error('a response has one Content-Length');
+  if (before >= 0) throw new Error('the Content-Length header is repeated');
   return parseLength(value);
 }
 
