@@ -33,12 +33,12 @@ const order = z
   .pipe(z.enum(usageOrders));
 
 const usageQueryMembers = {
-  by: order.default('hits').describe('What to sort by: Hits, Success, Error, Last_hit, Request_time, Latency'),
-  sort: z.enum(['1', '-1']).default('-1').describe('1 sorts upwards, -1 downwards'),
-  api_version: z.string().max(1000).optional().describe('Calls of this version alone'),
-  res: z.enum(['day', 'hour']).optional().describe('Tells days or hours apart'),
-  group_by: groupWords.optional().describe('What else to tell apart, with commas'),
-  tags: z.string().max(0, 'usage is not kept by tag').optional().describe('Not offered'),
+  by: order.default('hits').describe('Member to sort by: Hits, Success, Error, Last_hit, Request_time, Latency'),
+  sort: z.enum(['1', '-1']).default('-1').describe('1 for ascending, -1 for descending'),
+  api_version: z.string().max(1000).optional().describe('Restricts the counts to one version'),
+  res: z.enum(['day', 'hour']).optional().describe('Time resolution of the counts'),
+  group_by: groupWords.optional().describe('Further dimensions to group by, comma-separated'),
+  tags: z.string().max(0, 'usage is not kept by tag').optional().describe('Not supported'),
 };
 const pagedQuery = z.object({ ...usageQueryMembers, p: pageNumber });
 /** Lists without pages by default. */
@@ -80,7 +80,7 @@ export const usageOfApis = operation({
   ...declared,
   name: 'usageOfApis',
   path: `/api/usage/apis/${rangePath}`,
-  about: 'Counts the calls of every API of the caller’s organisation, the most used first.',
+  about: 'Counts the requests of every API of the caller’s organisation, the most used first.',
   params: rangeParams,
   query: pagedQuery,
   returns: usagePage,
@@ -93,7 +93,7 @@ export const usageOfApi = operation({
   ...declared,
   name: 'usageOfApi',
   path: `/api/usage/apis/{apiId}/${rangePath}`,
-  about: 'Counts the calls of one API, also of one that has been deleted since.',
+  about: 'Counts the requests of one API, also of a deleted one.',
   params: rangeParams.extend({ apiId: z.string() }),
   query: pagedQuery,
   returns: usagePage,
@@ -111,7 +111,8 @@ export const activityOfKey = operation({
   ...declared,
   name: 'activityOfKey',
   path: `/api/activity/keys/{keyHash}/${rangePath}`,
-  about: 'Counts the calls of one key, by API and path. The key is named by its hash, 00000000 is a call without one.',
+  about:
+    'Counts the requests of one key, found by its hash, by API and path; 00000000 stands for requests without a key.',
   params: rangeParams.extend({
     keyHash: z.string().regex(/^[0-9a-fA-F]{8,64}$/, 'must be the hash of a key'),
   }),
@@ -127,7 +128,7 @@ export const activityOfOAuthClient = operation({
   ...declared,
   name: 'activityOfOAuthClient',
   path: `/api/activity/oauthid/{OAuthClientID}/${rangePath}`,
-  about: 'Counts the calls made with tokens of one OAuth client, by API and path.',
+  about: 'Counts the requests with tokens of one OAuth client, by API and path.',
   params: rangeParams.extend({ OAuthClientID: z.string() }),
   query: wholeQuery,
   returns: usagePage,

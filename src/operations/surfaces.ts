@@ -24,7 +24,7 @@ const toErrorStatus = (message: string) => ({ Status: 'Error', Message: message,
 export const surfaces: Readonly<Record<SurfaceName, Surface>> = {
   gateway: {
     title: 'Gateway control API',
-    about: 'What a script does to a gateway.',
+    about: 'Operations of scripts on a gateway.',
     prefix: '/gw',
     credentialHeader: 'x-gw-authorization',
     extractCredential: takeWhole,
@@ -36,7 +36,7 @@ export const surfaces: Readonly<Record<SurfaceName, Surface>> = {
   },
   dashboard: {
     title: 'Dashboard API',
-    about: 'What a person of one organisation does.',
+    about: 'Operations of users of one organisation.',
     prefix: '/api',
     credentialHeader: 'authorization',
     extractCredential: stripBearer,
@@ -47,7 +47,7 @@ export const surfaces: Readonly<Record<SurfaceName, Surface>> = {
   },
   admin: {
     title: 'Admin API',
-    about: 'What the operator of the installation does.',
+    about: 'Operations of the operator of the installation.',
     prefix: '/admin',
     credentialHeader: 'admin-auth',
     extractCredential: takeWhole,
@@ -58,7 +58,7 @@ export const surfaces: Readonly<Record<SurfaceName, Surface>> = {
   },
   portal: {
     title: 'Developer portal API',
-    about: 'What an administrator of the developer portal does.',
+    about: 'Operations of administrators of the developer portal.',
     prefix: '/portal-api',
     credentialHeader: 'authorization',
     extractCredential: stripBearer,

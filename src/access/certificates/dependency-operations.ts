@@ -46,7 +46,7 @@ export const listCertificateApis = operation({
   method: 'GET',
   path: '/api/certs/{certId}/apis',
   about:
-    'Lists the APIs that use a certificate, for clients, upstreams or their own domain. It names APIs of other owners too, so that a certificate in use is seen before it is removed.',
+    'Lists the APIs that use a certificate for clients, upstreams or their own domain. The list includes APIs of other owners, to show whether the certificate is in use.',
   permission: 'certs:read',
   params,
   query: pageQuery,
@@ -83,7 +83,7 @@ export const getCertificateDependencies = operation({
   name: 'getCertificateDependencies',
   method: 'GET',
   path: '/api/certs/dependencies/{certId}',
-  about: 'Lists what depends on a certificate: APIs by role, and a key that is bound to it.',
+  about: 'Lists the dependents of a certificate: APIs by role, and a key that is bound to it.',
   permission: 'certs:read',
   params,
   returns: z.object({
@@ -123,7 +123,8 @@ export const deleteCertificateDependencies = operation({
   name: 'deleteCertificateDependencies',
   method: 'DELETE',
   path: '/api/certs/dependencies/{certId}',
-  about: 'Removes a certificate from the APIs that use it, and the keys that are bound to it. The certificate stays.',
+  about:
+    'Removes a certificate from the APIs that use it, and deletes the keys that are bound to it. The certificate itself is not deleted.',
   permission: 'certs:write',
   params,
   returns: statusResponse,

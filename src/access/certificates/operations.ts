@@ -31,11 +31,11 @@ export const listCertificates = operation({
   permission: 'certs:read',
   query: z.object({
     p: pageNumber,
-    mode: z.enum(['detailed']).optional().describe('Leaves out the plain list of ids, and lets `filter` work'),
+    mode: z.enum(['detailed']).optional().describe('`detailed` omits the plain list of ids and enables `filter`'),
     filter: z
       .enum(['omit', 'with_pk', 'without_pk'])
       .default('omit')
-      .describe('All certificates, or those with or without a private key; works only with mode=detailed'),
+      .describe('All certificates, or those with or without a private key; requires mode=detailed'),
   }),
   returns: z.object({
     cert_basics: z.array(CertificateSummary).nullable(),
@@ -58,7 +58,7 @@ export const listCertificateDetails = operation({
   name: 'listCertificateDetails',
   method: 'GET',
   path: '/api/certs/details',
-  about: 'Lists the certificates with everything they say, newest first.',
+  about: 'Lists the certificates with all their metadata, newest first.',
   permission: 'certs:read',
   query: pageQuery,
   returns: z.object({ certificates: z.array(FullCertificate), pages: z.int() }),
@@ -78,7 +78,7 @@ export const createCertificate = operation({
   name: 'createCertificate',
   method: 'POST',
   path: '/api/certs',
-  about: 'Adds a certificate, with or without its chain and private key, or a bare public key. All are PEM.',
+  about: 'Creates a certificate, with or without its chain and private key, or a bare public key. All are PEM.',
   permission: 'certs:write',
   accepts: 'upload',
   body: file,
@@ -98,7 +98,7 @@ export const getCertificate = operation({
   name: 'getCertificate',
   method: 'GET',
   path: '/api/certs/{certId}',
-  about: 'Reads what a certificate says. A private key is never returned.',
+  about: 'Returns the metadata of a certificate. A private key is never returned.',
   permission: 'certs:read',
   params,
   returns: FullCertificate,
@@ -115,7 +115,8 @@ export const deleteCertificate = operation({
   name: 'deleteCertificate',
   method: 'DELETE',
   path: '/api/certs/{certId}',
-  about: 'Removes a certificate and its private key. APIs that need it answer 503 until they have another.',
+  about:
+    'Deletes a certificate and its private key. Requests to APIs that depend on it get 503 until they have another.',
   permission: 'certs:write',
   params,
   returns: z.object({ status: z.literal('OK'), message: z.string() }),

@@ -16,7 +16,7 @@ export interface OrganisationKeyServices extends KeyServices {
   defaultOrgId: () => Promise<string>;
 }
 
-const params = z.object({ keyId: z.string().describe('The id of the organisation, or the id a key without one got') });
+const params = z.object({ keyId: z.string().describe('Id of the organisation, or generated id of a key without one') });
 const declared = { surface: 'admin', noun: 'keys', permission: 'secret' } as const;
 
 async function requireOrganisationKey(keys: KeyStore, keyId: string) {
@@ -44,7 +44,8 @@ export const createOrganisationKey = operation({
   name: 'createOrganisationKey',
   method: 'POST',
   path: '/admin/org/keys',
-  about: 'Sets the limits of the organisation in org_id, replacing earlier ones; without org_id the key gets an id.',
+  about:
+    'Sets the limits of the organisation in org_id, replacing earlier ones; without org_id an id is generated for the key.',
   ...keyBody,
   returns: KeyEnvelope,
   problems: [accessProblem.organisation_unknown],
@@ -62,7 +63,7 @@ export const getOrganisationKey = operation({
   name: 'getOrganisationKey',
   method: 'GET',
   path: '/admin/org/keys/{keyId}',
-  about: 'Reads the key of an organisation.',
+  about: 'Returns the key of an organisation.',
   params,
   returns: KeyEnvelope,
   problems: [problem.not_found],
@@ -76,7 +77,7 @@ export const updateOrganisationKey = operation({
   name: 'updateOrganisationKey',
   method: 'PUT',
   path: '/admin/org/keys/{keyId}',
-  about: 'Replaces what the key of an organisation says; the organisation itself stays.',
+  about: 'Replaces the key of an organisation; its organisation does not change.',
   params,
   ...keyBody,
   returns: statusResponse,
@@ -97,7 +98,7 @@ export const deleteOrganisationKey = operation({
   name: 'deleteOrganisationKey',
   method: 'DELETE',
   path: '/admin/org/keys/{keyId}',
-  about: 'Removes the limits of an organisation.',
+  about: 'Deletes the limits of an organisation.',
   params,
   returns: statusResponse,
   problems: [problem.not_found],

@@ -20,8 +20,8 @@ import { KeyEnvelope, keyBody } from './schema.ts';
 
 /** Keys by the API they may call. */
 const declared = { surface: 'dashboard', noun: 'keys' } as const;
-const apiParams = z.object({ apiId: z.string().describe('Public or database id of the API; - means any') });
-const params = apiParams.extend({ keyId: z.string().describe('The id of the key, or its name') });
+const apiParams = z.object({ apiId: z.string().describe('Public or database id of the API; - for any') });
+const params = apiParams.extend({ keyId: z.string().describe('Id or name of the key') });
 export const keyIds = z.object({ data: z.object({ keys: z.array(z.string()) }), pages: z.int() });
 
 interface KeyListQuery {
@@ -57,7 +57,7 @@ export const listKeysOfApi = operation({
   name: 'listKeysOfApi',
   method: 'GET',
   path: '/api/apis/{apiId}/keys',
-  about: 'Lists the ids of the keys that may call an API, by their own rights or through a policy.',
+  about: 'Lists the ids of the keys with access to an API, by their own rights or through a policy.',
   permission: 'keys:read',
   params: apiParams,
   query: pageQuery,
@@ -72,10 +72,10 @@ export const searchKeysOfApi = operation({
   name: 'searchKeysOfApi',
   method: 'GET',
   path: '/api/apis/{apiId}/keys/search',
-  about: 'Finds keys that may call an API by a part of their id.',
+  about: 'Finds keys with access to an API by a part of their id.',
   permission: 'keys:read',
   params: apiParams,
-  query: z.object({ q: z.string().max(1024).optional().describe('Part of the key’s id'), p: pageNumber }),
+  query: z.object({ q: z.string().max(1024).optional().describe('Part of the key id'), p: pageNumber }),
   returns: keyIds,
   problems: [accessProblem.api_not_found],
   handle: ({ actor, params: { apiId }, query: { p, q } }, services: KeyOperationServices) =>
@@ -87,7 +87,7 @@ export const getKeyOfApi = operation({
   name: 'getKeyOfApi',
   method: 'GET',
   path: '/api/apis/{apiId}/keys/{keyId}',
-  about: 'Reads one key that may call an API.',
+  about: 'Returns a key with access to an API.',
   permission: 'keys:read',
   params,
   query: lookupQuery,
@@ -105,7 +105,7 @@ export const updateKeyOfApi = operation({
   name: 'updateKeyOfApi',
   method: 'PUT',
   path: '/api/apis/{apiId}/keys/{keyId}',
-  about: 'Replaces what a key that may call an API says.',
+  about: 'Replaces a key with access to an API.',
   permission: 'keys:write',
   params,
   query: changeQuery,
@@ -126,7 +126,7 @@ export const deleteKeyOfApi = operation({
   name: 'deleteKeyOfApi',
   method: 'DELETE',
   path: '/api/apis/{apiId}/keys/{keyId}',
-  about: 'Removes a key that may call an API; it stops working at once, for every API.',
+  about: 'Deletes a key with access to an API; it is refused at once, by every API.',
   permission: 'keys:write',
   params,
   query: lookupQuery,

@@ -26,14 +26,14 @@ import type { KeyKind, StoredKey } from './store.ts';
 export interface GatewayKeyServices extends KeyOperationServices, OwnerServices {}
 
 const declared = { surface: 'gateway', noun: 'keys', permission: 'secret' } as const;
-const params = z.object({ keyID: z.string().describe('The id of the key, or its name') });
+const params = z.object({ keyID: z.string().describe('Id or name of the key') });
 const lookup = z.object({
-  hashed: booleanQuery.describe('The path holds the hash of the key'),
-  username: booleanQuery.describe('The path holds the name of a basic-auth user'),
-  org_id: z.string().optional().describe('The organisation a name belongs to; the first one unless said'),
-  api_id: z.string().optional().describe('An API of that organisation, instead of its id'),
+  hashed: booleanQuery.describe('Interprets the path parameter as the hash of the key'),
+  username: booleanQuery.describe('Interprets the path parameter as the name of a basic-auth user'),
+  org_id: z.string().optional().describe('Organisation of a key name; defaults to the first one'),
+  api_id: z.string().optional().describe('Id of an API of that organisation, in place of the organisation id'),
 });
-const writeQuery = z.object({ suppress_reset: booleanQuery.describe('1 leaves the running quota period as it is') });
+const writeQuery = z.object({ suppress_reset: booleanQuery.describe('1 preserves the current quota period') });
 
 /** A key with a password is a basic-auth user. */
 const kindOf = ({ basic_auth_data }: Key): KeyKind => (basic_auth_data?.password ? 'basic' : 'token');
@@ -75,10 +75,13 @@ export const listGatewayKeys = operation({
   name: 'listGatewayKeys',
   method: 'GET',
   path: '/gw/keys',
-  about: 'Lists the ids of all keys, newest first; their hashes where only those are kept.',
+  about: 'Lists the ids of all keys, newest first; their hashes where only those are stored.',
   query: z.object({
-    filter: z.string().max(1024).default('').describe('An organisation, or what the ids begin with'),
-    api_id: z.string().optional().describe('Keys that may call this API, by themselves or through a policy'),
+    filter: z.string().max(1024).default('').describe('Id of an organisation, or prefix of the ids'),
+    api_id: z
+      .string()
+      .optional()
+      .describe('Restricts the list to keys with access to this API, by their own rights or through a policy'),
   }),
   returns: z.object({ keys: z.array(z.string()) }),
   async handle({ query: { filter, api_id: requestedApiId } }, { keys, organisations, findApi }: GatewayKeyServices) {
@@ -96,7 +99,7 @@ export const addGatewayKey = operation({
   name: 'addGatewayKey',
   method: 'POST',
   path: '/gw/keys',
-  about: 'Makes a key with a random id in the organisation of org_id, or in the first one.',
+  about: 'Creates a key with a random id in the organisation of org_id, or in the first one.',
   query: writeQuery,
   body: Key,
   returns: modifiedResponse,
@@ -115,7 +118,7 @@ export const putGatewayKey = operation({
   name: 'putGatewayKey',
   method: 'POST',
   path: '/gw/keys/{keyID}',
-  about: 'Makes a key with a name of one’s choice, or the user of that name where a password is sent; replaces it.',
+  about: 'Creates or replaces a key with a custom name, or the basic-auth user of that name if a password is sent.',
   params,
   query: writeQuery,
   body: Key,
@@ -142,7 +145,7 @@ export const createGatewayKey = operation({
   name: 'createGatewayKey',
   method: 'POST',
   path: '/gw/keys/create',
-  about: 'Makes a key; one that may sign gets a new secret for it, one bound to a certificate is named after it.',
+  about: 'Creates a key; one with HMAC signatures gets a new secret, one bound to a certificate gets its id from it.',
   body: Key,
   returns: modifiedResponse,
   problems: [problem.no_rights, problem.certificate_taken, problem.certificate_unknown],
@@ -173,7 +176,7 @@ export const previewGatewayKey = operation({
   name: 'previewGatewayKey',
   method: 'POST',
   path: '/gw/keys/preview',
-  about: 'Shows what a key would be with its policies applied; nothing is made.',
+  about: 'Previews a key with its policies applied; nothing is stored.',
   body: Key,
   returns: Key,
   async handle({ body }, services: GatewayKeyServices) {
@@ -186,7 +189,7 @@ export const getGatewayKey = operation({
   name: 'getGatewayKey',
   method: 'GET',
   path: '/gw/keys/{keyID}',
-  about: 'Reads one key as its author wrote it, with what is left of its quotas now.',
+  about: 'Returns a key as written, with the current rest of its quotas.',
   params,
   query: lookup,
   returns: Key,
@@ -201,7 +204,7 @@ export const updateGatewayKey = operation({
   name: 'updateGatewayKey',
   method: 'PUT',
   path: '/gw/keys/{keyID}',
-  about: 'Replaces what a key says. Its quota starts anew unless suppress_reset is 1; a password not sent stays.',
+  about: 'Replaces a key. Its quota is reset unless suppress_reset is 1; an omitted password does not change.',
   params,
   query: lookup.extend(writeQuery.shape),
   body: Key,
@@ -220,7 +223,7 @@ export const deleteGatewayKey = operation({
   name: 'deleteGatewayKey',
   method: 'DELETE',
   path: '/gw/keys/{keyID}',
-  about: 'Removes a key; it stops working at once.',
+  about: 'Deletes a key; it is refused at once.',
   params,
   query: lookup,
   returns: modifiedResponse,
@@ -234,8 +237,11 @@ export const deleteGatewayKey = operation({
 });
 
 const PolicyAssignment = z.object({
-  policy: z.string().optional().describe('One policy'),
-  apply_policies: z.array(z.string()).nullish().describe('Policies, in order; they count before `policy`'),
+  policy: z.string().optional().describe('Id of a single policy'),
+  apply_policies: z
+    .array(z.string())
+    .nullish()
+    .describe('Ids of policies in order; they take precedence over `policy`'),
 });
 
 export const setGatewayKeyPolicies = operation({
@@ -243,8 +249,8 @@ export const setGatewayKeyPolicies = operation({
   name: 'setGatewayKeyPolicies',
   method: 'POST',
   path: '/gw/keys/policy/{hash}',
-  about: 'Puts a key, named by its hash, under other policies; all else it says stays, its quota goes on.',
-  params: z.object({ hash: z.string().describe('The hash of the key') }),
+  about: 'Replaces the policies of a key, found by its hash; its other members and its quota do not change.',
+  params: z.object({ hash: z.string().describe('Hash of the key') }),
   body: PolicyAssignment,
   returns: modifiedResponse,
   problems: [problem.unknown, problem.no_instruction, problem.hash_ambiguous],

@@ -12,7 +12,7 @@ import type { KeyStore } from './store.ts';
 export interface GatewayOrganisationKeyServices extends KeyServices, OwnerServices {}
 
 const declared = { surface: 'gateway', noun: 'keys', permission: 'secret' } as const;
-const params = z.object({ orgID: z.string().describe('The id of the organisation') });
+const params = z.object({ orgID: z.string().describe('Id of the organisation') });
 
 async function requireOrganisationKey(keys: KeyStore, orgId: string) {
   const stored = await keys.getAnywhere(orgId);
@@ -23,7 +23,7 @@ async function requireOrganisationKey(keys: KeyStore, orgId: string) {
 const write = {
   path: '/gw/org/keys/{orgID}',
   params,
-  query: z.object({ reset_quota: booleanQuery.describe('1 begins a new quota period') }),
+  query: z.object({ reset_quota: booleanQuery.describe('1 starts a new quota period') }),
   body: Key,
   returns: modifiedResponse,
   problems: [problem.organisation_key_unknown, problem.organisation_changed],
@@ -49,8 +49,8 @@ export const listGatewayOrganisationKeys = operation({
   name: 'listGatewayOrganisationKeys',
   method: 'GET',
   path: '/gw/org/keys',
-  about: 'Lists the organisations that have limits, newest first.',
-  query: z.object({ filter: z.string().max(1024).default('').describe('What the ids begin with') }),
+  about: 'Lists the organisations with limits, newest first.',
+  query: z.object({ filter: z.string().max(1024).default('').describe('Prefix of the ids') }),
   returns: z.object({ keys: z.array(z.string()) }),
   async handle({ query: { filter } }, { keys }: GatewayOrganisationKeyServices) {
     const { items } = await keys.organisationPage({ page: -1, size: 0 });
@@ -63,7 +63,7 @@ export const getGatewayOrganisationKey = operation({
   name: 'getGatewayOrganisationKey',
   method: 'GET',
   path: '/gw/org/keys/{orgID}',
-  about: 'Reads the limits of an organisation, with what is left of its quota now.',
+  about: 'Returns the limits of an organisation, with the current rest of its quota.',
   params,
   returns: Key,
   problems: [problem.organisation_key_unknown],
@@ -87,7 +87,7 @@ export const updateGatewayOrganisationKey = operation({
   ...write,
   name: 'updateGatewayOrganisationKey',
   method: 'PUT',
-  about: 'Replaces the limits of an organisation, or sets its first ones.',
+  about: 'Replaces the limits of an organisation, or creates them.',
   async handle(call, services: GatewayOrganisationKeyServices) {
     await putLimits(call, services);
     return toModified(call.params.orgID, 'modified');
@@ -99,7 +99,7 @@ export const deleteGatewayOrganisationKey = operation({
   name: 'deleteGatewayOrganisationKey',
   method: 'DELETE',
   path: '/gw/org/keys/{orgID}',
-  about: 'Removes the limits of an organisation.',
+  about: 'Deletes the limits of an organisation.',
   params,
   returns: modifiedResponse,
   problems: [problem.organisation_key_unknown],

@@ -11,7 +11,7 @@ export const purgeOauthTokens = operation({
   name: 'purgeOauthTokens',
   method: 'DELETE',
   path: '/admin/oauth/tokens',
-  about: 'Removes the tokens and codes of all organisations that have expired. They are refused already.',
+  about: 'Deletes the expired tokens and codes of all organisations. They are refused already.',
   permission: 'secret',
   query: z.object({ scope: z.string().max(100).default('').describe('lapsed') }),
   returns: statusResponse,

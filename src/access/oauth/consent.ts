@@ -39,24 +39,24 @@ const maxParameterLength = 8000;
 const parameter = z.string().max(maxParameterLength);
 
 const Consent = z.strictObject({
-  response_type: parameter.describe('code or token, as the API allows'),
+  response_type: parameter.describe('`code` or `token`, as the API allows'),
   client_id: parameter,
-  redirect_uri: parameter.optional().describe('One of the client’s; may be left out where it has one'),
-  state: parameter.optional().describe('Returned as it came'),
+  redirect_uri: parameter.optional().describe('Registered redirect URI of the client; optional if it has only one'),
+  state: parameter.optional().describe('Opaque value, returned unchanged'),
   scope: parameter.optional(),
   code_challenge: parameter.optional().describe('PKCE: SHA-256 of the verifier, base64url'),
   code_challenge_method: parameter.optional().describe('S256'),
   key_rules: z
     .union([z.string(), z.record(z.string(), z.unknown())])
     .optional()
-    .describe('The key that the token stands for, as an object or as JSON text; else the policy of the client says it'),
+    .describe('Key of the token, as an object or as JSON text; defaults to the policy of the client'),
 });
 
 const Granted = z.object({
-  redirect_to: z.string().describe('Where the person’s browser goes next'),
+  redirect_to: z.string().describe('Redirect target of the browser'),
   state: z.string().optional(),
-  code: z.string().optional().describe('For response_type code'),
-  access_token: z.string().optional().describe('For response_type token'),
+  code: z.string().optional().describe('Authorization code, for response_type code'),
+  access_token: z.string().optional().describe('Access token, for response_type token'),
   token_type: z.string().optional(),
   expires_in: z.int().optional().describe('Seconds'),
   scope: z.string().optional(),
@@ -78,8 +78,8 @@ export const authorizeOauthClient = operation({
   method: 'POST',
   path: '/api/apis/oauth/{apiId}/authorize-client',
   about:
-    'For login pages: issues an authorization code, or an implicit token, to a client that a person has agreed to. ' +
-    'key_rules need keys:write too.',
+    'For login pages: issues an authorization code, or an implicit token, to a client after the consent of the user. ' +
+    'key_rules require keys:write too.',
   permission: 'oauth:write',
   params: z.object({ apiId: z.string().describe('Public or database id of the API') }),
   body: Consent,

@@ -32,7 +32,7 @@ export interface GatewayOauthServices extends OauthServices {
 
 const declared = { surface: 'gateway', noun: 'oauth', permission: 'secret' } as const;
 const apiParams = z.object({ apiID: z.string().describe('Public or database id of the API') });
-const params = apiParams.extend({ clientID: z.string().describe('The client_id') });
+const params = apiParams.extend({ clientID: z.string().describe('client_id of the OAuth client') });
 
 /** Auth methods that accept tokens of OAuth clients. */
 const acceptsTokens = ({ authTypes }: ApiSummary) => authTypes.includes('oauth') || authTypes.includes('jwt');
@@ -63,7 +63,7 @@ export const createGatewayOauthClient = operation({
   name: 'createGatewayOauthClient',
   method: 'POST',
   path: '/gw/oauth/clients/create',
-  about: 'Makes an OAuth client of the API in api_id, or of every OAuth2 and JWT API that policy_id grants.',
+  about: 'Creates an OAuth client of the API in api_id, or of every OAuth2 and JWT API that policy_id grants.',
   body: OauthClientOfApi,
   returns: OauthClient,
   problems: [
@@ -120,7 +120,7 @@ export const getGatewayOauthClient = operation({
   name: 'getGatewayOauthClient',
   method: 'GET',
   path: '/gw/oauth/clients/{apiID}/{clientID}',
-  about: 'Reads an OAuth client with its secret.',
+  about: 'Returns an OAuth client with its secret.',
   params,
   returns: OauthClient,
   problems: [problem.client_not_found],
@@ -139,7 +139,8 @@ export const updateGatewayOauthClient = operation({
   name: 'updateGatewayOauthClient',
   method: 'PUT',
   path: '/gw/oauth/clients/{apiID}/{clientID}',
-  about: 'Changes what is sent of an OAuth client; its id and secret stay. Another policy ends the tokens it obtained.',
+  about:
+    'Updates an OAuth client; omitted members, its id and its secret do not change. Another policy revokes its tokens.',
   params,
   body: OauthClientWrite,
   returns: OauthClient,
@@ -186,7 +187,7 @@ export const deleteGatewayOauthClient = operation({
   name: 'deleteGatewayOauthClient',
   method: 'DELETE',
   path: '/gw/oauth/clients/{apiID}/{clientID}',
-  about: 'Removes an OAuth client and the tokens it obtained.',
+  about: 'Deletes an OAuth client and its tokens.',
   params,
   returns: modifiedResponse,
   problems: [problem.client_not_found],
@@ -208,9 +209,9 @@ export const listGatewayOauthClientApis = operation({
   name: 'listGatewayOauthClientApis',
   method: 'GET',
   path: '/gw/oauth/clients/apis/{clientID}',
-  about: 'Lists the ids of the APIs an OAuth client is known to.',
+  about: 'Lists the ids of the APIs of an OAuth client.',
   params: z.object({ clientID: params.shape.clientID }),
-  query: z.object({ orgID: z.string().min(1, 'is required').describe('The organisation of the client') }),
+  query: z.object({ orgID: z.string().min(1, 'is required').describe('Organisation of the client') }),
   returns: z.array(z.string()),
   async handle({ params: { clientID }, query: { orgID } }, { oauthClients }: GatewayOauthServices) {
     return (await oauthClients.findByClientId(clientID, orgID)).map(client => client.api_id);

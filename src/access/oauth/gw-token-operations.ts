@@ -25,9 +25,9 @@ export const listGatewayOauthTokens = operation({
   name: 'listGatewayOauthTokens',
   method: 'GET',
   path: '/gw/oauth/clients/{apiID}/{clientID}/tokens',
-  about: 'Lists the access tokens of a client that are in force, newest first; their hashes where only those are kept.',
+  about: 'Lists the valid access tokens of a client, newest first; their hashes where only those are stored.',
   params: z.object({ apiID: z.string().describe('Public or database id of the API'), clientID: z.string() }),
-  query: z.object({ page: z.string().optional().describe('From 1; a list without pages when left out') }),
+  query: z.object({ page: z.string().optional().describe('Page number from 1; without it the list has no pages') }),
   returns: z.union([z.array(Token), TokenPage]),
   problems: [problem.client_not_found],
   async handle({ params, query: { page } }, services: GatewayOauthServices) {
@@ -48,9 +48,9 @@ export const deleteGatewayRefreshToken = operation({
   name: 'deleteGatewayRefreshToken',
   method: 'DELETE',
   path: '/gw/oauth/refresh/{token}',
-  about: 'Ends a refresh token; access tokens obtained with it live until they expire.',
+  about: 'Revokes a refresh token; access tokens obtained with it are valid until they expire.',
   params: z.object({ token: z.string() }),
-  query: z.object({ api_id: z.string().default('').describe('The API the token was obtained for') }),
+  query: z.object({ api_id: z.string().default('').describe('Id of the API of the token') }),
   returns: modifiedResponse,
   problems: [
     problem.refresh_api_missing,
@@ -71,20 +71,20 @@ export const deleteGatewayRefreshToken = operation({
 });
 
 const formText = z.string().default('');
-const owner = formText.describe('The organisation of the client, where several have one with this id');
+const owner = formText.describe('Organisation of the client, if several have one with this id');
 
 export const revokeGatewayToken = operation({
   ...declared,
   name: 'revokeGatewayToken',
   method: 'POST',
   path: '/gw/oauth/revoke',
-  about: 'Ends one token of a client.',
+  about: 'Revokes one token of a client.',
   accepts: 'form',
   body: z.object({
     token: formText,
     client_id: formText,
     org_id: owner,
-    token_type_hint: formText.describe('access_token or refresh_token; both are tried unless said'),
+    token_type_hint: formText.describe('access_token or refresh_token; defaults to both'),
   }),
   returns: messageResponse,
   problems: [problem.token_missing, problem.client_id_missing, problem.client_unknown],
@@ -108,7 +108,7 @@ export const revokeGatewayTokens = operation({
   name: 'revokeGatewayTokens',
   method: 'POST',
   path: '/gw/oauth/revoke_all',
-  about: 'Ends all tokens of a client that shows its secret.',
+  about: 'Revokes all tokens of a client, authenticated by its secret.',
   accepts: 'form',
   body: z.object({ client_id: formText, client_secret: formText, org_id: owner }),
   returns: messageResponse,
@@ -148,7 +148,7 @@ export const purgeGatewayTokens = operation({
   name: 'purgeGatewayTokens',
   method: 'DELETE',
   path: '/gw/oauth/tokens',
-  about: 'Forgets the tokens and codes that have expired. They are refused already; this gives their room back.',
+  about: 'Deletes expired tokens and codes. They are refused already.',
   query: z.object({ scope: z.string().default('').describe('lapsed') }),
   returns: messageResponse,
   problems: [problem.scope_missing, problem.scope_unknown],

@@ -24,7 +24,7 @@ export const importPolicies = operation({
   name: 'importPolicies',
   method: 'POST',
   path: '/admin/policies/import',
-  about: 'Makes policies with the ids they had elsewhere. Meta says of each id whether it was made.',
+  about: 'Imports policies with their ids. Meta contains the result of each id.',
   body: readOnlyMembers(z.object({ Data: z.array(identified).max(maxImportedPolicies) }), ['Pages']),
   returns: z.object({ Status: z.string(), Message: z.string(), Meta: z.record(z.string(), z.boolean()) }),
   problems: [accessProblem.organisation_unknown],

@@ -17,7 +17,7 @@ type PolicyBody = z.output<typeof PolicyOfAnyId>;
 const declared = { surface: 'gateway', noun: 'policies', permission: 'secret' } as const;
 const params = z.object({ policyID: z.string().describe('Public or database id') });
 const query = z.object({
-  org_id: z.string().optional().describe('The organisation, where several have a policy with this id'),
+  org_id: z.string().optional().describe('Organisation of the policy, if several have one with this id'),
 });
 
 async function requirePolicy(
@@ -55,7 +55,7 @@ export const getGatewayPolicy = operation({
   name: 'getGatewayPolicy',
   method: 'GET',
   path: '/gw/policies/{policyID}',
-  about: 'Reads one policy.',
+  about: 'Returns a policy.',
   params,
   query,
   returns: PolicyOfAnyId,
@@ -69,7 +69,7 @@ export const createGatewayPolicy = operation({
   name: 'createGatewayPolicy',
   method: 'POST',
   path: '/gw/policies',
-  about: 'Makes a policy with the id it brings, in the organisation of org_id or in the first one.',
+  about: 'Creates a policy with the id in the body, in the organisation of org_id or in the first one.',
   body: PolicyOfAnyId,
   returns: modifiedResponse,
   problems: [problem.id_missing, problem.id_unusable, problem.id_exists, problem.name_exists],
@@ -90,7 +90,7 @@ export const updateGatewayPolicy = operation({
   name: 'updateGatewayPolicy',
   method: 'PUT',
   path: '/gw/policies/{policyID}',
-  about: 'Replaces a policy. Its ids and its organisation stay.',
+  about: 'Replaces a policy. Its ids and its organisation do not change.',
   params,
   query,
   body: PolicyOfAnyId,
@@ -126,7 +126,7 @@ export const deleteGatewayPolicy = operation({
   name: 'deleteGatewayPolicy',
   method: 'DELETE',
   path: '/gw/policies/{policyID}',
-  about: 'Removes a policy. A key it alone governed is refused from then on.',
+  about: 'Deletes a policy. A key without another policy is refused from then on.',
   params,
   query,
   returns: modifiedResponse,

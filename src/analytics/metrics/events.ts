@@ -14,17 +14,17 @@ export interface EventCounts {
 }
 
 export const eventFamilies = (counts: EventCounts): MetricFamily[] => [
-  counter('gw_events_total', 'Events that were looked at.', [{ value: counts.events }]),
-  counter('gw_events_dropped_total', 'Events that handlers were not told, by where there was no room.', [
+  counter('gw_events_total', 'Events emitted.', [{ value: counts.events }]),
+  counter('gw_events_dropped_total', 'Events dropped before handlers received them, by full queue.', [
     { labels: { where: 'memory' }, value: counts.droppedInMemory },
     { labels: { where: 'queue' }, value: counts.droppedInQueue },
   ]),
-  counter('gw_events_suppressed_total', 'Webhook calls not made because the same was told just before.', [
+  counter('gw_events_suppressed_total', 'Webhook deliveries suppressed by the cooldown of a handler.', [
     { value: counts.cooledDown },
   ]),
-  gauge('gw_events_queued', 'Events that wait to be written down.', [{ value: counts.held }]),
-  counter('gw_deliveries_total', 'Webhook calls that were written down to be made.', [{ value: counts.deliveries }]),
-  counter('gw_delivery_attempts_total', 'Attempts to make webhook calls, by what became of the call.', [
+  gauge('gw_events_queued', 'Events in the queue to be stored.', [{ value: counts.held }]),
+  counter('gw_deliveries_total', 'Webhook deliveries stored for sending.', [{ value: counts.deliveries }]),
+  counter('gw_delivery_attempts_total', 'Attempts of webhook deliveries, by result.', [
     { labels: { outcome: 'delivered' }, value: counts.delivered },
     { labels: { outcome: 'retried' }, value: counts.failed },
     { labels: { outcome: 'dead' }, value: counts.dead },

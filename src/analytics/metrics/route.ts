@@ -57,7 +57,7 @@ export function addMetricsRoute(app: FastifyInstance, options: MetricsOptions): 
 const partFamilies = (parts: Readonly<Record<string, string>>): MetricFamily[] => [
   gauge(
     'gw_component_up',
-    'Whether a part the process depends on works.',
+    'Health of a dependency of the process: 1 if it works, 0 if not.',
     Object.entries(parts).map(([part, fault]) => ({ labels: { part }, value: fault === '' ? 1 : 0 })),
   ),
 ];
@@ -65,12 +65,12 @@ const partFamilies = (parts: Readonly<Record<string, string>>): MetricFamily[] =
 function processFamilies(version: string): MetricFamily[] {
   const { user, system } = process.cpuUsage();
   return [
-    gauge('gw_build_info', 'The release that runs.', [{ labels: { version }, value: 1 }]),
-    gauge('process_resident_memory_bytes', 'Memory of the whole process.', [{ value: process.memoryUsage.rss() }]),
-    gauge('process_start_time_seconds', 'When the process began.', [{ value: performance.timeOrigin / 1000 }]),
+    gauge('gw_build_info', 'Release of the process.', [{ labels: { version }, value: 1 }]),
+    gauge('process_resident_memory_bytes', 'Resident memory of the process.', [{ value: process.memoryUsage.rss() }]),
+    gauge('process_start_time_seconds', 'Start time of the process.', [{ value: performance.timeOrigin / 1000 }]),
     {
       name: 'process_cpu_seconds_total',
-      about: 'Time the process used on processors.',
+      about: 'CPU time of the process.',
       type: 'counter',
       samples: [{ value: (user + system) / 1_000_000 }],
     },

@@ -70,29 +70,33 @@ interface Traffic {
 }
 
 const trafficFamilies = ({ calls, total, upstream, refusals }: Traffic): MetricFamily[] => [
-  counter('gw_requests_total', 'Calls by API and class of status. An empty API is no API at all.', callSamples(calls)),
+  counter(
+    'gw_requests_total',
+    'Requests by API and status class. An empty API stands for requests without a route.',
+    callSamples(calls),
+  ),
   histogram(
     'gw_request_duration_seconds',
-    'From the head of a call to the end of its answer.',
+    'Duration from the head of a request to the end of its response.',
     durationBounds,
     total.buckets,
     total.sum,
   ),
   histogram(
     'gw_upstream_duration_seconds',
-    'From sending a call on to the head of the answer.',
+    'Duration from sending a request to the upstream to the head of its response.',
     durationBounds,
     upstream.buckets,
     upstream.sum,
   ),
   counter(
     'gw_refusals_total',
-    'Calls the gateway did not pass on, or got no answer to, by reason.',
+    'Requests refused by the gateway or failed at the upstream, by reason.',
     codeSamples(refusals),
   ),
   counter(
     'gw_upstream_failures_total',
-    'Calls that got no whole answer from the upstream, by reason.',
+    'Requests without a complete upstream response, by reason.',
     failureSamples(refusals),
   ),
 ];
@@ -119,17 +123,17 @@ function stateFamilies(states: ReadonlyMap<string, ThreadState>): MetricFamily[]
   return [
     gauge(
       'gw_thread_event_loop_lag_seconds',
-      'The longest a thread was held up in the last second.',
+      'Maximum event loop delay of a thread in the last second.',
       samples(it => it.lagSeconds),
     ),
     gauge(
       'gw_thread_heap_bytes',
-      'Memory of a thread’s objects.',
+      'Heap memory of a thread.',
       samples(it => it.heapBytes),
     ),
     gauge(
       'gw_thread_utilization',
-      'The part of the time a thread was busy.',
+      'Event loop utilization of a thread.',
       samples(it => it.utilization),
     ),
   ];

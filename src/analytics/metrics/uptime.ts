@@ -8,11 +8,15 @@ export const uptimeFamilies = (
 ): MetricFamily[] => [
   gauge(
     'gw_upstream_up',
-    'Whether an upstream host that is tested is up.',
+    'State of a tested upstream host: 1 if it is up, 0 if it is down.',
     states.map(({ apiId, host, up }) => ({ labels: { api: apiId, host }, value: Number(up) })),
   ),
-  counter('gw_uptime_results_dropped_total', 'Results of tests that were not kept, by where there was no room.', [
-    { labels: { where: 'thread' }, value: dropped },
-    { labels: { where: 'main' }, value: lost },
-  ]),
+  counter(
+    'gw_uptime_results_dropped_total',
+    'Results of uptime tests dropped before they were stored, by full queue.',
+    [
+      { labels: { where: 'thread' }, value: dropped },
+      { labels: { where: 'main' }, value: lost },
+    ],
+  ),
 ];

@@ -15,7 +15,7 @@ interface AssetServices {
 }
 
 const declared = { surface: 'dashboard', noun: 'assets' } as const;
-const params = z.object({ assetId: z.string().describe('The chosen id or the database id') });
+const params = z.object({ assetId: z.string().describe('Custom id or database id of the asset') });
 const toResult = (message: string, { _id, id }: Asset) => ({ Status: 'success', Message: message, Meta: _id, ID: id });
 
 /** Secret masking: without permission to write templates, a reader sees a mask in place of each secret. */
@@ -49,7 +49,7 @@ export const createAsset = operation({
   name: 'createAsset',
   method: 'POST',
   path: '/api/assets',
-  about: 'Creates a template: part of an OpenAPI document that new APIs start from. It need not be a valid document.',
+  about: 'Creates a template: part of an OpenAPI document as the base of new APIs. It need not be a valid document.',
   permission: 'api_assets:write',
   status: 201,
   body: AssetWrite,
@@ -72,7 +72,7 @@ export const getAsset = operation({
   name: 'getAsset',
   method: 'GET',
   path: '/api/assets/{assetId}',
-  about: 'Reads a template.',
+  about: 'Returns a template.',
   permission: 'api_assets:read',
   params,
   returns: AssetView,
@@ -89,7 +89,7 @@ export const updateAsset = operation({
   name: 'updateAsset',
   method: 'PUT',
   path: '/api/assets/{assetId}',
-  about: 'Replaces a template. APIs that were created from it stay as they are.',
+  about: 'Replaces a template. APIs created from it do not change.',
   permission: 'api_assets:write',
   params,
   body: AssetWrite,
@@ -115,7 +115,7 @@ export const deleteAsset = operation({
   name: 'deleteAsset',
   method: 'DELETE',
   path: '/api/assets/{assetId}',
-  about: 'Removes a template. APIs that were created from it stay as they are.',
+  about: 'Deletes a template. APIs created from it do not change.',
   permission: 'api_assets:write',
   params,
   returns: assetCreated,

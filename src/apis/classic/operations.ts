@@ -11,7 +11,7 @@ import type { ApiStore } from '../api/store.ts';
 import { versionQuery } from '../api/versions.ts';
 import { ownershipProblems, problem, routeProblems, versionProblems } from '../problems.ts';
 
-const params = z.object({ apiId: z.string().describe('The public id or the database id') });
+const params = z.object({ apiId: z.string().describe('Public or database id of the API') });
 const declared = { surface: 'dashboard', noun: 'apis' } as const;
 const place = 'api_definition';
 
@@ -20,7 +20,7 @@ export const createApi = operation({
   name: 'createApi',
   method: 'POST',
   path: '/api/apis',
-  about: 'Makes a classic API, by itself or as a version of another one. Its public id may be chosen.',
+  about: 'Creates a classic API, by itself or as a version of another one. The public id may be set.',
   permission: 'apis:write',
   query: versionQuery,
   body: ClassicWrite,
@@ -45,7 +45,7 @@ export const getApi = operation({
   name: 'getApi',
   method: 'GET',
   path: '/api/apis/{apiId}',
-  about: 'Reads an API and what stands around its definition, in whatever form it was written.',
+  about: 'Returns an API with its settings outside the definition, in the format it was written in.',
   permission: 'apis:read',
   params,
   returns: ApiView,
@@ -62,7 +62,7 @@ export const updateApi = operation({
   name: 'updateApi',
   method: 'PUT',
   path: '/api/apis/{apiId}',
-  about: 'Replaces a classic definition whole. Members around it that are not sent stay as they were.',
+  about: 'Replaces a classic definition. Omitted members outside the definition do not change.',
   permission: 'apis:write',
   params,
   body: ClassicWrite,
@@ -100,8 +100,7 @@ export const deleteApi = operation({
   name: 'deleteApi',
   method: 'DELETE',
   path: '/api/apis/{apiId}',
-  about:
-    'Removes an API, and takes it out of the policies that grant it. Its own versions stay, as APIs by themselves.',
+  about: 'Deletes an API and removes it from policies. Its versions remain as APIs of their own.',
   permission: 'apis:write',
   params,
   returns: statusResponse,
@@ -119,7 +118,7 @@ export const getApiUrl = operation({
   name: 'getApiUrl',
   method: 'GET',
   path: '/api/apis/{apiId}/url',
-  about: 'Says where the gateway answers for an API.',
+  about: 'Returns the URL of an API on the gateway.',
   permission: 'apis:read',
   params,
   returns: z.object({ ApiURL: z.string(), BasePath: z.string(), Host: z.string() }),

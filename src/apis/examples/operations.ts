@@ -12,7 +12,7 @@ interface Services extends ExampleServices {
 
 const indexHeader = 'x-gw-examples-index';
 const repoHeader = 'x-gw-repo-url';
-const indexAbout = 'Public address of the index of examples, instead of apis.examples_index; needs apis:write';
+const indexAbout = 'Public URL of an index of examples, in place of apis.examples_index; requires apis:write';
 const declared = { surface: 'dashboard', noun: 'examples', method: 'GET', permission: 'apis:read' } as const;
 const indexProblems = [
   problem.index_invalid,
@@ -66,17 +66,15 @@ export const getExample = operation({
   name: 'getExample',
   path: '/api/examples/{location}',
   matchesRest: true,
-  about: 'Reads an example API of an index, with its description and its definition where they are asked for.',
-  params: z.object({ location: z.string().describe('As in the list; it may hold slashes') }),
+  about: 'Returns an example API of an index, optionally with its description and its definition.',
+  params: z.object({ location: z.string().describe('Location as in the list; may contain slashes') }),
   query: z.object({
-    readme: flag.describe('Also returns its README.md'),
-    apiDef: flag.describe(
-      'Also returns its apidef.json: as oas where it is an OpenAPI document, else as api_definition',
-    ),
+    readme: flag.describe('Returns README.md too'),
+    apiDef: flag.describe('Returns apidef.json too: as oas if it is an OpenAPI document, else as api_definition'),
   }),
   headers: {
     [indexHeader]: indexAbout,
-    [repoHeader]: 'Public address of the folder of the examples, instead of that of the index; needs apis:write',
+    [repoHeader]: 'Public URL of the folder of the examples, in place of that of the index; requires apis:write',
   },
   returns: z.object({
     location: z.string(),

@@ -33,7 +33,7 @@ export const listGatewayApis = operation({
   name: 'listGatewayApis',
   method: 'GET',
   path: '/gw/apis',
-  about: 'Lists the APIs of all organisations in the classic form, oldest first.',
+  about: 'Lists the APIs of all organisations in the classic format, oldest first.',
   returns: z.array(classicView),
   async handle(_call, { apis }: Pick<ReadServices, 'apis'>) {
     return (await apis.all()).map(toClassicView);
@@ -46,7 +46,7 @@ export const createGatewayApi = operation({
   method: 'POST',
   path: '/gw/apis',
   about:
-    'Makes a classic API, by itself or as a version of another one. One that has the same id is replaced, within its organisation, and the answer says modified.',
+    'Creates a classic API, by itself or as a version of another one. Replaces an API with the same id in the same organisation; the action of the response is then modified.',
   query: versionQuery,
   body: classicDefinition,
   returns: modifiedResponse,
@@ -65,7 +65,8 @@ export const getGatewayApi = operation({
   name: 'getGatewayApi',
   method: 'GET',
   path: '/gw/apis/{apiId}',
-  about: 'Reads an API in the classic form. The header x-gw-base-api-id names the API it is a version of.',
+  about:
+    'Returns an API in the classic format. The response header x-gw-base-api-id contains the id of the base API of a version.',
   params,
   returns: classicView,
   problems: [apisProblem.api_not_found],
@@ -81,7 +82,7 @@ export const updateGatewayApi = operation({
   name: 'updateGatewayApi',
   method: 'PUT',
   path: '/gw/apis/{apiId}',
-  about: 'Replaces a classic definition whole.',
+  about: 'Replaces a classic definition.',
   params,
   body: classicDefinition,
   returns: modifiedResponse,
@@ -101,7 +102,7 @@ export const updateGatewayApi = operation({
 export const deleteGatewayApi = defineDelete({
   name: 'deleteGatewayApi',
   path: '/gw/apis/{apiId}',
-  about: 'Removes an API in either form, also from the versions of its base and from the policies that grant it.',
+  about: 'Deletes an API of either format, and removes it from the versions of its base API and from policies.',
 });
 
 export const listGatewayApiVersions = defineListVersions({

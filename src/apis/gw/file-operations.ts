@@ -36,11 +36,11 @@ export const importGatewayDocument = operation({
   method: 'POST',
   path: '/gw/apis/oas/import',
   about:
-    'Makes an API from a plain OpenAPI document, set up as the parameters ask. One that has the same id is replaced, within its organisation, and the answer says modified.',
+    'Creates an API from a plain OpenAPI document, configured by the parameters. Replaces an API with the same id in the same organisation; the action of the response is then modified.',
   query: z.object({
     ...configurationQuery.shape,
-    apiID: z.string().max(64).optional().describe('The public id of the new API; made when empty'),
-    org_id: z.string().max(64).optional().describe('Whose it is; the organisation made first unless given'),
+    apiID: z.string().max(64).optional().describe('Public id of the new API; generated if empty'),
+    org_id: z.string().max(64).optional().describe('Id of the organisation; defaults to the first one'),
     ...versionQuery.shape,
   }),
   body: freeForm(z.looseObject({})),
@@ -67,7 +67,7 @@ export const exportGatewayDocuments = operation({
   name: 'exportGatewayDocuments',
   method: 'GET',
   path: '/gw/apis/oas/export',
-  about: 'Sends the documents of all APIs written in the OpenAPI form as one file.',
+  about: 'Returns the documents of all APIs in the OpenAPI format as one file.',
   async handle({ query, header }, { apis, settings }: ReadServices) {
     const asPublic = isPublic(query);
     const found = (await apis.all()).filter(isDocumentApi);
@@ -82,7 +82,7 @@ export const exportGatewayDocument = operation({
   name: 'exportGatewayDocument',
   method: 'GET',
   path: '/gw/apis/oas/{apiId}/export',
-  about: 'Sends the document of an API as a file.',
+  about: 'Returns the document of an API as a file.',
   params,
   problems: [apisProblem.api_not_found, problem.is_classic],
   async handle({ params: { apiId }, query, header }, { apis, settings }: ReadServices) {
@@ -99,8 +99,8 @@ export const getDocumentSchema = operation({
   name: 'getDocumentSchema',
   method: 'GET',
   path: '/gw/schema',
-  about: 'The JSON Schema of an OpenAPI document with x-gw-api-gateway in it.',
-  query: z.object({ oasVersion: z.string().max(100).optional().describe('The OpenAPI version; any unless given') }),
+  about: 'Returns the JSON Schema of an OpenAPI document with x-gw-api-gateway.',
+  query: z.object({ oasVersion: z.string().max(100).optional().describe('OpenAPI version; defaults to any') }),
   returns: z.object({ status: z.string(), message: z.string(), schema: z.looseObject({}) }),
   problems: [problem.no_schema],
   async handle({ query: { oasVersion: version } }) {

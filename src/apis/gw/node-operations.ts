@@ -21,8 +21,8 @@ export const reloadGateway = operation({
   method: 'GET',
   path: '/gw/reload',
   about:
-    'Has traffic look for changes. Every change is live within a second by itself; block=true answers when all traffic threads of this process have it.',
-  query: z.object({ block: z.string().max(100).optional().describe('true waits until it is done') }),
+    'Reloads changes. Every change is live within a second without it; with block=true the response waits until all traffic threads of this process have loaded it.',
+  query: z.object({ block: z.string().max(100).optional().describe('true waits for the end of the reload') }),
   returns: messageResponse,
   async handle({ query: { block } }, { traffic }: Pick<NodeServices, 'traffic'>) {
     const reloaded = traffic.reload();
@@ -39,7 +39,7 @@ export const reloadGatewayGroup = operation({
   name: 'reloadGatewayGroup',
   method: 'GET',
   path: '/gw/reload/group',
-  about: 'Has traffic look for changes. Every gateway on the same database does so within a second by itself.',
+  about: 'Reloads changes. Every gateway on the same database loads changes within a second without it.',
   returns: messageResponse,
   async handle(_call, { traffic }: Pick<NodeServices, 'traffic'>) {
     traffic.reload().catch(() => undefined);
@@ -62,8 +62,9 @@ export const getApiHealth = operation({
   name: 'getApiHealth',
   method: 'GET',
   path: '/gw/health',
-  about: 'How the calls of an API went in the last minute, on this process: per second, and milliseconds upstream.',
-  query: z.object({ api_id: z.string().max(64).optional().describe('The public id or the database id') }),
+  about:
+    'Returns statistics of the requests of an API in the last minute on this process: requests per second, and upstream latency in milliseconds.',
+  query: z.object({ api_id: z.string().max(64).optional().describe('Public or database id of the API') }),
   returns: Health,
   problems: [problem.api_id_missing, problem.api_id_unknown],
   async handle({ query: { api_id: apiId } }, { apis, traffic }: NodeServices) {

@@ -41,7 +41,7 @@ export const listGatewayDocuments = operation({
   name: 'listGatewayDocuments',
   method: 'GET',
   path: '/gw/apis/oas',
-  about: 'Lists the documents of all APIs written in the OpenAPI form, of every organisation, oldest first.',
+  about: 'Lists the documents of all APIs in the OpenAPI format, of every organisation, oldest first.',
   query: modeQuery,
   returns: z.array(documentView),
   async handle({ query }, { apis, settings }: ReadServices) {
@@ -56,7 +56,7 @@ export const createGatewayDocument = operation({
   method: 'POST',
   path: '/gw/apis/oas',
   about:
-    'Makes an API from an OpenAPI document that holds x-gw-api-gateway. One that has the same id is replaced, within its organisation, and the answer says modified.',
+    'Creates an API from an OpenAPI document with x-gw-api-gateway. Replaces an API with the same id in the same organisation; the action of the response is then modified.',
   query: versionQuery,
   body,
   accepts: 'document',
@@ -76,7 +76,8 @@ export const getGatewayDocument = operation({
   name: 'getGatewayDocument',
   method: 'GET',
   path: '/gw/apis/oas/{apiId}',
-  about: 'Reads the document of an API. The header x-gw-base-api-id names the API it is a version of.',
+  about:
+    'Returns the document of an API. The response header x-gw-base-api-id contains the id of the base API of a version.',
   params,
   query: modeQuery,
   returns: documentView,
@@ -93,7 +94,7 @@ export const updateGatewayDocument = operation({
   name: 'updateGatewayDocument',
   method: 'PUT',
   path: '/gw/apis/oas/{apiId}',
-  about: 'Replaces the document of an API whole.',
+  about: 'Replaces the document of an API.',
   params,
   body,
   accepts: 'document',
@@ -117,7 +118,7 @@ export const patchGatewayDocument = operation({
   method: 'PATCH',
   path: '/gw/apis/oas/{apiId}',
   about:
-    'Replaces the OpenAPI part of a document and keeps what the gateway knows of the API, changed as the parameters ask. A document that holds x-gw-api-gateway replaces that too.',
+    'Replaces the OpenAPI part of a document and preserves x-gw-api-gateway, changed by the parameters. A document with x-gw-api-gateway replaces both.',
   params,
   query: configurationQuery,
   body: freeForm(z.looseObject({})),
@@ -143,7 +144,7 @@ export const patchGatewayDocument = operation({
 export const deleteGatewayDocument = defineDelete({
   name: 'deleteGatewayDocument',
   path: '/gw/apis/oas/{apiId}',
-  about: 'Removes an API written in the OpenAPI form, also from the versions of its base and from policies.',
+  about: 'Deletes an API in the OpenAPI format, and removes it from the versions of its base API and from policies.',
   kinds: ['oas', 'streams'],
 });
 

@@ -12,7 +12,7 @@ import { problem } from './problems.ts';
 
 /** Declarations and operations that the classic and the OpenAPI endpoints of the gateway share. */
 export const declared = { surface: 'gateway', noun: 'apis', permission: 'secret' } as const;
-export const params = z.object({ apiId: z.string().describe('The public id or the database id') });
+export const params = z.object({ apiId: z.string().describe('Public or database id of the API') });
 
 /** Problems of creating an API, in either format. */
 export const createProblems = [
@@ -70,7 +70,7 @@ export const defineListVersions = <const Path extends string>(endpoint: Endpoint
     ...declared,
     ...endpoint,
     method: 'GET',
-    about: 'Lists the versions of an API, or those it is one of: the base first, then by name.',
+    about: 'Lists the versions of an API, or of its base API: the base first, then by name.',
     params,
     query: versionListQuery,
     returns: versionListResponse,

@@ -22,7 +22,7 @@ export const importApis = operation({
   method: 'POST',
   path: '/admin/apis/import',
   about:
-    'Stores APIs as lists show them, with the ids they had elsewhere. Meta says of each whether it was stored, Errors why not.',
+    'Imports APIs, in the format of API lists, with their ids. Meta contains the result of each, Errors the reasons of failures.',
   permission: 'secret',
   body: readOnlyMembers(z.object({ apis: z.array(ImportedApi).min(1).max(10_000) }), ['pages']),
   returns: statusResponse.extend({ Errors: z.record(z.string(), z.string()) }),

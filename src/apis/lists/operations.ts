@@ -16,7 +16,7 @@ interface ListServices {
 
 const declared = { surface: 'dashboard', noun: 'apis', permission: 'apis:read' } as const;
 const newest: ApiOrder = '-created_at';
-const namePart = z.string().max(500).optional().describe('Part of the name, in any case');
+const namePart = z.string().max(500).optional().describe('Part of the name, case-insensitive');
 
 const words = z
   .string()
@@ -31,12 +31,14 @@ const listQuery = z.object({
   sort: z
     .enum(Object.keys(apiOrders) as [ApiOrder, ...ApiOrder[]])
     .default(newest)
-    .describe('A member, with - before it for descending'),
-  category: words.optional().describe('In any of these categories, with commas'),
-  auth_type: words.optional().describe('With any of these auth types, such as keyless,authToken,jwt,oauth,ba,other'),
-  api_type: typeWords.optional().describe('Of any of these kinds'),
-  base_apis: z.string().optional().describe('Any value leaves out APIs that are versions of others'),
-  compressed: z.string().optional().describe('1 shows less of each API'),
+    .describe('Member to sort by, with a leading - for descending'),
+  category: words.optional().describe('Restricts the list to any of these categories, comma-separated'),
+  auth_type: words
+    .optional()
+    .describe('Restricts the list to any of these auth types, such as keyless,authToken,jwt,oauth,ba,other'),
+  api_type: typeWords.optional().describe('Restricts the list to any of these API types'),
+  base_apis: z.string().optional().describe('Any value omits APIs that are versions of others'),
+  compressed: z.string().optional().describe('1 returns fewer members of each API'),
 });
 type ListQuery = z.output<typeof listQuery>;
 
@@ -45,7 +47,7 @@ export const listApis = operation({
   name: 'listApis',
   method: 'GET',
   path: '/api/apis',
-  about: 'Lists the APIs of the caller’s organisation, in whatever form they were written, newest first.',
+  about: 'Lists the APIs of the caller’s organisation in either format, newest first.',
   query: listQuery,
   returns: apiPage,
   async handle({ actor, query }, { apis, settings, ownership }: ListServices) {
@@ -98,7 +100,7 @@ export const listCategories = operation({
   name: 'listCategories',
   method: 'GET',
   path: '/api/apis/categories',
-  about: 'Lists the categories in use, each with how many APIs are in it.',
+  about: 'Lists the categories in use, each with its number of APIs.',
   returns: z.object({ categories: z.array(z.object({ name: z.string(), count: z.int() })) }),
   async handle({ actor }, { apis, ownership }: Pick<ListServices, 'apis' | 'ownership'>) {
     const { apiIds } = await ownership.findHidden(actor);

@@ -19,12 +19,12 @@ const maxIdLength = 64;
 const maxAuditCharacters = 1000;
 
 const skipMessages: Readonly<Record<SkipReason, string>> = {
-  already_migrated: 'The API is written in the OpenAPI form already',
+  already_migrated: 'The API is in the OpenAPI format already',
   already_staged: 'The API has a staged copy already: overrideStaged replaces it',
-  is_tcp: 'TCP and TLS services have no OpenAPI form',
-  is_streams: 'Streams APIs are written in the OpenAPI form already',
-  is_graphql: 'GraphQL APIs have no OpenAPI form',
-  is_websocket: 'APIs with a WebSocket upstream have no OpenAPI form',
+  is_tcp: 'TCP and TLS services have no OpenAPI format',
+  is_streams: 'Streams APIs are in the OpenAPI format already',
+  is_graphql: 'GraphQL APIs have no OpenAPI format',
+  is_websocket: 'APIs with a WebSocket upstream have no OpenAPI format',
   not_staged: 'The API has no staged copy: stage it first',
 };
 
@@ -38,7 +38,7 @@ const migrationResult = z.object({
     unconverted: z
       .array(z.object({ apiID: z.string(), members: z.array(z.string()) }))
       .optional()
-      .describe('Members that have no OpenAPI form: kept in x-gw-classic, without effect'),
+      .describe('Members without an equivalent in the OpenAPI format: stored in x-gw-classic, without effect'),
   }),
   failure: z.object({
     count: z.int(),
@@ -54,9 +54,9 @@ const migrationResult = z.object({
 const body = z.object({
   mode: z
     .enum(migrationModes)
-    .describe('dryRun stores nothing; stage stores a copy; promote makes it the API; direct does both'),
+    .describe('dryRun stores nothing; stage stores a copy; promote replaces the API with it; direct does both'),
   apiIDs: z.array(z.string().min(1).max(maxIdLength)).min(1).max(maxMigratedApis).optional(),
-  all: z.boolean().optional().describe('All classic APIs of the organisation, instead of apiIDs'),
+  all: z.boolean().optional().describe('Migrates all classic APIs of the organisation, in place of apiIDs'),
   abortOnFailure: z.boolean().default(false),
   overrideStaged: z.boolean().optional().describe('Replaces staged copies; with mode stage only'),
 });
@@ -68,7 +68,7 @@ export const migrateApis = operation({
   method: 'POST',
   path: '/api/apis/migrate',
   about:
-    'Migrates classic APIs to the OpenAPI form; the versions inside a definition become APIs of their own. Each API is migrated completely or not at all.',
+    'Migrates classic APIs to the OpenAPI format; the versions inside a definition become APIs of their own. Each API is migrated completely or not at all.',
   permission: 'apis:write',
   body,
   returns: migrationResult,

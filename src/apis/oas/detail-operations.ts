@@ -12,7 +12,7 @@ import { problem } from '../problems.ts';
 import { ApiUrl, buildApiUrls } from './api-urls.ts';
 import { requireOwnDocument } from './documents.ts';
 
-const params = z.object({ apiId: z.string().describe('The public id or the database id') });
+const params = z.object({ apiId: z.string().describe('Public or database id of the API') });
 const declared = { surface: 'dashboard', noun: 'oas', params } as const;
 const categoriesBody = z.object({ categories: categoryList });
 const findProblems = [problem.detail_not_found, gwProblem.is_classic];
@@ -22,7 +22,7 @@ export const listDocumentUrls = operation({
   name: 'listDocumentUrls',
   method: 'GET',
   path: '/api/apis/oas/{apiId}/urls',
-  about: 'Lists the addresses at which the gateway serves an API, and how a request names its version there.',
+  about: 'Lists the URLs at which the gateway serves an API, and the location of the version in a request.',
   permission: 'apis:read',
   returns: z.object({ api_id: z.string(), urls: z.array(ApiUrl) }),
   problems: findProblems,
@@ -37,7 +37,7 @@ export const getDocumentCategories = operation({
   name: 'getDocumentCategories',
   method: 'GET',
   path: '/api/apis/oas/{apiId}/categories',
-  about: 'Reads the categories of an API. They are stored beside its document.',
+  about: 'Returns the categories of an API. They are stored beside its document.',
   permission: 'apis:read',
   returns: categoriesBody,
   problems: findProblems,
@@ -51,7 +51,7 @@ export const updateDocumentCategories = operation({
   name: 'updateDocumentCategories',
   method: 'PUT',
   path: '/api/apis/oas/{apiId}/categories',
-  about: 'Replaces the categories of an API; blank and repeated ones are dropped. Its document stays as it is.',
+  about: 'Replaces the categories of an API; blank and repeated ones are dropped. Its document does not change.',
   permission: 'apis:write',
   body: categoriesBody,
   returns: statusResponse,
@@ -74,7 +74,7 @@ export const listDocumentVersions = operation({
   name: 'listDocumentVersions',
   method: 'GET',
   path: '/api/apis/oas/{apiId}/versions',
-  about: 'Lists a base and its versions: the base first, then by name.',
+  about: 'Lists a base API and its versions: the base first, then by name.',
   permission: 'apis:read',
   query: versionListQuery,
   returns: versionListResponse.omit({ status: true }).extend({ pages: z.int() }),

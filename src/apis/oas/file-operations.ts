@@ -29,7 +29,7 @@ import type { PlainImportServices } from './operations.ts';
 import { fetchProblems, readPlainDocument } from './plain-document.ts';
 import { checkVersionOptions, previewDocument } from './preview.ts';
 
-const params = z.object({ apiId: z.string().describe('The public id or the database id') });
+const params = z.object({ apiId: z.string().describe('Public or database id of the API') });
 const declared = { surface: 'dashboard', noun: 'oas' } as const;
 
 export const importDocument = operation({
@@ -38,11 +38,11 @@ export const importDocument = operation({
   method: 'POST',
   path: '/api/apis/oas/import',
   about:
-    'Creates an API from a plain OpenAPI document, given as JSON, YAML, a file or {"url": …}, configured as the parameters ask.',
+    'Creates an API from a plain OpenAPI document, sent as JSON, YAML, a file or {"url": …}, configured by the parameters.',
   permission: 'apis:write',
   query: z.object({
     ...configurationQuery.shape,
-    apiID: z.string().max(64).optional().describe('The public id of the new API; generated when empty'),
+    apiID: z.string().max(64).optional().describe('Public id of the new API; generated if empty'),
     ...versionQuery.shape,
     ...templateQuery.shape,
   }),
@@ -110,7 +110,7 @@ const file = {
   permission: 'apis:read',
   produces: 'application/octet-stream',
   query: modeQuery,
-  headers: { 'content-type': 'application/x-yaml asks for YAML instead of JSON' },
+  headers: { 'content-type': 'application/x-yaml selects YAML instead of JSON' },
   returns: z.string(),
 } as const;
 
@@ -147,8 +147,7 @@ export const exportDocuments = operation({
   ...file,
   name: 'exportDocuments',
   path: '/api/apis/oas/export',
-  about:
-    'Returns the documents of all APIs of the caller’s organisation that are written in the OpenAPI form as one file.',
+  about: 'Returns the documents of all APIs of the caller’s organisation in the OpenAPI format as one file.',
   async handle(call, { apis, settings, ownership }: ExportServices) {
     const { actor, query } = call;
     const { apiIds: hidden } = await ownership.findHidden(actor);

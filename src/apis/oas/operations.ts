@@ -39,7 +39,7 @@ import {
 import { fetchProblems, readPlainDocument } from './plain-document.ts';
 import { removeWithVersions } from './purge.ts';
 
-const params = z.object({ apiId: z.string().describe('The public id or the database id') });
+const params = z.object({ apiId: z.string().describe('Public or database id of the API') });
 const declared = { surface: 'dashboard', noun: 'oas' } as const;
 const body = toDocumentedSchema(oasSchema);
 const idPath = 'x-gw-api-gateway.info.id';
@@ -59,10 +59,9 @@ export const listDocuments = operation({
   name: 'listDocuments',
   method: 'GET',
   path: '/api/apis/oas',
-  about:
-    'Lists the documents of the APIs of the caller’s organisation that are written in the OpenAPI form, newest first.',
+  about: 'Lists the documents of the APIs of the caller’s organisation in the OpenAPI format, newest first.',
   permission: 'apis:read',
-  query: z.object({ p: pageNumber, q: z.string().max(500).optional().describe('Part of the name, in any case') }),
+  query: z.object({ p: pageNumber, q: z.string().max(500).optional().describe('Part of the name, case-insensitive') }),
   returns: z.object({ apis: z.array(z.looseObject({})), pages: z.int() }),
   async handle({ actor, query: { p, q } }, { apis, settings, ownership }: ListServices) {
     const { apiIds: hidden } = await ownership.findHidden(actor);
@@ -108,7 +107,7 @@ export const getDocument = operation({
   method: 'GET',
   path: '/api/apis/oas/{apiId}',
   about:
-    'Reads the document of an API, as YAML where Accept asks for it. The header x-gw-base-api-id names the API it is a version of.',
+    'Returns the document of an API, as YAML if Accept prefers it. The response header x-gw-base-api-id contains the id of the base API of a version.',
   permission: 'apis:read',
   params,
   offersYaml: true,
@@ -140,7 +139,7 @@ export const updateDocument = operation({
   name: 'updateDocument',
   method: 'PUT',
   path: '/api/apis/oas/{apiId}',
-  about: 'Replaces the document of an API completely; its owners and categories stay.',
+  about: 'Replaces the document of an API; its owners and categories do not change.',
   permission: 'apis:write',
   params,
   body,
@@ -170,7 +169,7 @@ export const patchDocument = operation({
   method: 'PATCH',
   path: '/api/apis/oas/{apiId}',
   about:
-    'Replaces the OpenAPI part of a document, given as JSON, YAML, a file or {"url": …}, and keeps what the gateway knows of the API, changed as the parameters ask.',
+    'Replaces the OpenAPI part of a document, sent as JSON, YAML, a file or {"url": …}, and preserves x-gw-api-gateway, changed by the parameters.',
   permission: 'apis:write',
   params,
   query: configurationQuery,
@@ -201,11 +200,11 @@ export const deleteDocument = operation({
   method: 'DELETE',
   path: '/api/apis/oas/{apiId}',
   about:
-    'Removes an API written in the OpenAPI form, also from policies. Its versions stay as APIs of their own; purge=true removes them too.',
+    'Deletes an API in the OpenAPI format and removes it from policies. Its versions remain as APIs of their own; purge=true deletes them too.',
   permission: 'apis:write',
   params,
   query: z.object({
-    purge: z.enum(['true', 'false', '']).default('false').describe('true also removes the versions of a base'),
+    purge: z.enum(['true', 'false', '']).default('false').describe('true deletes the versions of a base API too'),
   }),
   returns: statusResponse,
   problems: [problem.api_not_found, problem.api_not_owned],

@@ -6,7 +6,7 @@ import type { StoredApi } from '../api/schema.ts';
 import type { ApiStore } from '../api/store.ts';
 import { problem } from '../problems.ts';
 
-const params = z.object({ apiId: z.string().describe('The public id or the database id') });
+const params = z.object({ apiId: z.string().describe('Public or database id of the API') });
 const declared = { surface: 'dashboard', noun: 'apis' } as const;
 const ids = z.array(z.string().max(64)).max(1000);
 
@@ -15,7 +15,7 @@ export const getApiAccess = operation({
   name: 'getApiAccess',
   method: 'GET',
   path: '/api/apis/{apiId}/access',
-  about: 'Reads which users and user groups own an API.',
+  about: 'Returns the users and user groups that own an API.',
   permission: 'apis:read',
   params,
   returns: z.object({ userIds: z.array(z.string()), userGroupIds: z.array(z.string()) }),
@@ -32,7 +32,7 @@ export const updateApiAccess = operation({
   name: 'updateApiAccess',
   method: 'PUT',
   path: '/api/apis/{apiId}/access',
-  about: 'Replaces both lists of owners; a list that is not sent becomes empty.',
+  about: 'Replaces both lists of owners; an omitted list becomes empty.',
   permission: 'apis:write',
   params,
   body: z.object({ userIds: ids.nullish(), userGroupIds: ids.nullish() }),

@@ -11,11 +11,11 @@ export const rebaseDocument = operation({
   method: 'PATCH',
   path: '/api/apis/oas/{currentBaseApiId}/rebase/{nextBaseApiId}',
   about:
-    'Lets a version of an API lead: it takes over the list of versions, and the former base becomes one of them. Calls that name no version are served as before; each API keeps its address.',
+    'Promotes a version to the base API: it gets the list of versions, and the former base becomes one of them. Requests without a version are served as before; each API keeps its listen path.',
   permission: 'apis:write',
   params: z.object({
-    currentBaseApiId: z.string().describe('The API whose versions they are'),
-    nextBaseApiId: z.string().describe('One of its versions'),
+    currentBaseApiId: z.string().describe('Id of the current base API'),
+    nextBaseApiId: z.string().describe('Id of the version that becomes the base'),
   }),
   returns: statusResponse,
   problems: [problem.api_not_found, problem.no_base, problem.not_its_version],

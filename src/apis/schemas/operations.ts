@@ -12,7 +12,7 @@ const declared = {
   problems: [problem.no_schema],
 } as const;
 
-const oasVersion = z.string().max(100).optional().describe('The OpenAPI version; any unless given');
+const oasVersion = z.string().max(100).optional().describe('OpenAPI version; defaults to any');
 const pretty = z.string().max(10).optional().describe('true indents the response');
 const schemaQuery = z.object({ oasVersion, pretty });
 const schemaResponse = z.object({ status: z.string(), message: z.string(), schema: z.looseObject({}) });
@@ -45,21 +45,21 @@ const defineSchema = <const Path extends string>({
 export const getSchema = defineSchema({
   name: 'getSchema',
   path: '/api/schema',
-  about: 'Reads the JSON Schema of an OpenAPI document with x-gw-api-gateway; the same as /api/schemas/apidefs/oas.',
+  about: 'Returns the JSON Schema of an OpenAPI document with x-gw-api-gateway; the same as /api/schemas/apidefs/oas.',
   schema: 'oas',
 });
 
 export const getOasSchema = defineSchema({
   name: 'getOasSchema',
   path: '/api/schemas/apidefs/oas',
-  about: 'Reads the JSON Schema of an OpenAPI document with x-gw-api-gateway.',
+  about: 'Returns the JSON Schema of an OpenAPI document with x-gw-api-gateway.',
   schema: 'oas',
 });
 
 export const getStreamsSchema = defineSchema({
   name: 'getStreamsSchema',
   path: '/api/schemas/apidefs/streams-oas',
-  about: 'Reads the JSON Schema of the document of a streams API.',
+  about: 'Returns the JSON Schema of the document of a streams API.',
   schema: 'streams',
 });
 
@@ -67,7 +67,7 @@ export const listSchemas = operation({
   ...declared,
   name: 'listSchemas',
   path: '/api/schemas/apidefs',
-  about: 'Reads the JSON Schemas of all documents that describe an API.',
+  about: 'Returns the JSON Schemas of all documents that define an API.',
   query: schemaQuery,
   returns: z.object({
     status: z.string(),

@@ -12,7 +12,7 @@ interface StatusServices {
   traffic: DataPlaneControl;
 }
 
-const params = z.object({ apiId: z.string().describe('The public id or the database id') });
+const params = z.object({ apiId: z.string().describe('Public or database id of the API') });
 const ApiStatusBody = z.object({
   api_id: z.string(),
   served: z.boolean(),
@@ -21,14 +21,14 @@ const ApiStatusBody = z.object({
     .array(z.string())
     .readonly()
     .optional()
-    .describe('What its definition asks for and is not done, and members without effect'),
+    .describe('Unsupported features of the definition, and members without effect'),
 });
 const maxVersionWarnings = 100;
 
 const declared = {
   noun: 'apis',
   method: 'GET',
-  about: 'Says whether calls of an API are answered, and if not, why: what its definition needs may be missing.',
+  about: 'Returns the state of an API: whether it serves requests and, if not, its missing dependencies.',
   params,
   returns: ApiStatusBody,
 } as const;

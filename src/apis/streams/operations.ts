@@ -20,7 +20,7 @@ import type { ApiStore } from '../api/store.ts';
 import { configurationQuery, rejectSwagger, toImportOptions } from '../gw/documents.ts';
 import { ownershipProblems, problem, routeProblems } from '../problems.ts';
 
-const params = z.object({ apiId: z.string().describe('The public id or the database id') });
+const params = z.object({ apiId: z.string().describe('Public or database id of the API') });
 const declared = { surface: 'dashboard', noun: 'streams' } as const;
 const body = toDocumentedSchema(streamsSchema);
 const accepts = { only: ['application/vnd.gw.streams.oas'] };
@@ -49,7 +49,7 @@ export const getStreams = operation({
   name: 'getStreams',
   method: 'GET',
   path: '/api/apis/streams/{apiId}',
-  about: 'Reads the document of a streams API.',
+  about: 'Returns the document of a streams API.',
   permission: 'apis:read',
   params,
   returns: z.looseObject({ 'x-gw-api-gateway': z.looseObject({}), 'x-gw-streaming': z.looseObject({}) }),
@@ -66,7 +66,7 @@ export const updateStreams = operation({
   name: 'updateStreams',
   method: 'PUT',
   path: '/api/apis/streams/{apiId}',
-  about: 'Replaces the document of a streams API; its owners and categories stay.',
+  about: 'Replaces the document of a streams API; its owners and categories do not change.',
   permission: 'apis:write',
   params,
   body,
@@ -92,7 +92,7 @@ export const patchStreams = operation({
   method: 'PATCH',
   path: '/api/apis/streams/{apiId}',
   about:
-    'Replaces the OpenAPI part of the document of a streams API, sent as it is or as the file of a form, and keeps its extensions, changed as the parameters ask. Extensions in the document replace the stored ones.',
+    'Replaces the OpenAPI part of the document of a streams API, sent as it is or as a file of a multipart form, and preserves its extensions, changed by the parameters. Extensions in the document replace the stored ones.',
   permission: 'apis:write',
   params,
   query: configurationQuery.omit({ upstreamURL: true }),
@@ -129,7 +129,7 @@ export const deleteStreams = operation({
   name: 'deleteStreams',
   method: 'DELETE',
   path: '/api/apis/streams/{apiId}',
-  about: 'Removes a streams API, and takes it out of the policies that grant it.',
+  about: 'Deletes a streams API and removes it from policies.',
   permission: 'apis:write',
   params,
   returns: statusResponse,

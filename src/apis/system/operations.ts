@@ -10,9 +10,9 @@ export const clearApiKeySets = operation({
   name: 'clearApiKeySets',
   method: 'DELETE',
   path: '/api/cache/jwks/{apiId}',
-  about: 'Clears the cached JWKS that an API references; the next token is verified with keys fetched again.',
+  about: 'Clears the cached JWKS that an API references; they are fetched again for the next token.',
   permission: 'admin',
-  params: z.object({ apiId: z.string().describe('The public id or the database id') }),
+  params: z.object({ apiId: z.string().describe('Public or database id of the API') }),
   returns: z.object({ status: z.literal('OK'), message: z.string() }),
   problems: [problem.api_not_found],
   async handle({ actor, params: { apiId }, audit }, { apis, traffic }: { apis: ApiStore; traffic: DataPlaneControl }) {

@@ -33,7 +33,7 @@ const filters = {
   p: pageNumber,
 };
 const params = z.object({ deliveryId: z.string() });
-const hookParams = z.object({ hookId: z.string().describe('The id of a webhook, or one that begins with inline-') });
+const hookParams = z.object({ hookId: z.string().describe('Id of a webhook, or one with the prefix inline-') });
 const deliveryPage = z.object({ deliveries: z.array(DeliverySummary), pages: z.int() });
 const declared = { surface: 'dashboard', noun: 'webhooks' } as const;
 
@@ -69,7 +69,7 @@ export const listDeliveries = operation({
   method: 'GET',
   path: '/api/deliveries',
   about:
-    'Lists webhook calls of the caller’s organisation, newest first: those that wait and what became of the others.',
+    'Lists webhook deliveries of the caller’s organisation, newest first: those in the queue, and the results of the others.',
   permission: 'hooks:read',
   query: z.object({ hook_id: word, ...filters }),
   returns: deliveryPage,
@@ -84,7 +84,7 @@ export const listHookDeliveries = operation({
   name: 'listHookDeliveries',
   method: 'GET',
   path: '/api/hooks/{hookId}/deliveries',
-  about: 'Lists the calls of one webhook, newest first.',
+  about: 'Lists the deliveries of one webhook, newest first.',
   permission: 'hooks:read',
   params: hookParams,
   query: z.object(filters),
@@ -102,7 +102,7 @@ export const listDeadLetters = operation({
   name: 'listDeadLetters',
   method: 'GET',
   path: '/api/dead-letters',
-  about: 'Lists the webhook calls that were given up, newest first.',
+  about: 'Lists the dead letters, newest first: webhook deliveries after their last attempt.',
   permission: 'hooks:read',
   query: z.object({ hook_id: word, event: filters.event, api_id: word, p: pageNumber }),
   returns: deliveryPage,
@@ -115,7 +115,7 @@ export const getDelivery = operation({
   name: 'getDelivery',
   method: 'GET',
   path: '/api/deliveries/{deliveryId}',
-  about: 'Reads one webhook call: what is sent, and every attempt with its answer.',
+  about: 'Returns a webhook delivery with its body, and every attempt with its response.',
   permission: 'hooks:read',
   params,
   returns: DeliveryDetail,
@@ -129,7 +129,7 @@ export const retryDelivery = operation({
   name: 'retryDelivery',
   method: 'POST',
   path: '/api/deliveries/{deliveryId}/retry',
-  about: 'Has a webhook call that was given up tried again, before later ones of the same webhook.',
+  about: 'Retries a dead letter, before later deliveries of the same webhook.',
   permission: 'hooks:write',
   params,
   returns: statusResponse,
@@ -145,7 +145,7 @@ export const retryHook = operation({
   name: 'retryHook',
   method: 'POST',
   path: '/api/hooks/{hookId}/retry',
-  about: 'Has every call of a webhook that was given up tried again, in their order; Meta says how many they are.',
+  about: 'Retries all dead letters of a webhook, in order; Meta contains their number.',
   permission: 'hooks:write',
   params: hookParams,
   returns: statusResponse,
@@ -166,7 +166,7 @@ export const listOperatorDeliveries = operation({
   name: 'listOperatorDeliveries',
   method: 'GET',
   path: '/admin/deliveries',
-  about: 'Lists calls of the webhooks that the settings name, newest first.',
+  about: 'Lists deliveries of the webhooks in the settings, newest first.',
   query: z.object(filters),
   returns: deliveryPage,
   handle: ({ query: { api_id: apiId, event, state, p } }, services: DeliveryServices) =>
@@ -178,7 +178,7 @@ export const getOperatorDelivery = operation({
   name: 'getOperatorDelivery',
   method: 'GET',
   path: '/admin/deliveries/{deliveryId}',
-  about: 'Reads one call of a webhook that the settings name.',
+  about: 'Returns a delivery of a webhook in the settings.',
   params,
   returns: DeliveryDetail,
   problems: [problem.not_found],
@@ -191,7 +191,7 @@ export const retryOperatorDelivery = operation({
   name: 'retryOperatorDelivery',
   method: 'POST',
   path: '/admin/deliveries/{deliveryId}/retry',
-  about: 'Has a call of a webhook that the settings name tried again, after it was given up.',
+  about: 'Retries a dead letter of a webhook in the settings.',
   params,
   returns: statusResponse,
   problems: [problem.not_found, problem.not_dead],

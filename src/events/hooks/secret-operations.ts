@@ -12,7 +12,7 @@ export interface HookSecretServices {
 }
 
 const params = z.object({
-  hookId: z.string().describe('The id of a webhook, or inline for handlers that are written into definitions'),
+  hookId: z.string().describe('Id of a webhook, or inline for handlers inside definitions'),
 });
 const secretResponse = z.object({ secret: z.string() });
 const declared = { surface: 'dashboard', noun: 'webhooks', path: '/api/hooks/{hookId}/secret' } as const;
@@ -44,7 +44,7 @@ export const getHookSecret = operation({
   ...declared,
   name: 'getHookSecret',
   method: 'GET',
-  about: 'Reads the secret that the calls of a webhook are signed with.',
+  about: 'Returns the secret that signs deliveries of a webhook.',
   permission: 'hooks:write',
   params,
   returns: secretResponse,
@@ -57,7 +57,7 @@ export const replaceHookSecret = operation({
   ...declared,
   name: 'replaceHookSecret',
   method: 'POST',
-  about: 'Makes a new secret for a webhook. For a day calls are signed with the old one as well.',
+  about: 'Rotates the secret of a webhook. For a day deliveries are signed with the old one as well.',
   permission: 'hooks:write',
   params,
   returns: secretResponse,
@@ -72,7 +72,7 @@ export const getOperatorHookSecret = operation({
   ...operatorSurface,
   name: 'getOperatorHookSecret',
   method: 'GET',
-  about: 'Reads the secret that calls of the webhooks in the settings are signed with.',
+  about: 'Returns the secret that signs deliveries of the webhooks in the settings.',
   returns: secretResponse,
   handle: (_call, services: HookSecretServices) => readSecret(services, '', inlineSecret),
 });
@@ -81,7 +81,8 @@ export const replaceOperatorHookSecret = operation({
   ...operatorSurface,
   name: 'replaceOperatorHookSecret',
   method: 'POST',
-  about: 'Makes a new secret for the webhooks in the settings. For a day calls are signed with the old one as well.',
+  about:
+    'Rotates the secret of the webhooks in the settings. For a day deliveries are signed with the old one as well.',
   returns: secretResponse,
   handle({ audit }, services: HookSecretServices) {
     audit(inlineSecret);

@@ -50,7 +50,7 @@ export const listAuditLogs = operation({
   name: 'listAuditLogs',
   method: 'GET',
   path: '/api/audit-logs',
-  about: 'Lists who changed what in the caller’s organisation, or tried to, newest first.',
+  about: 'Lists audit records of changes, and of attempts, in the caller’s organisation, newest first.',
   query,
   returns: auditPage,
   handle: ({ actor, query: filters }, services: AuditServices) =>
@@ -62,7 +62,7 @@ export const getAuditLog = operation({
   name: 'getAuditLog',
   method: 'GET',
   path: '/api/audit-logs/{auditLogId}',
-  about: 'Reads one audit record of the caller’s organisation.',
+  about: 'Returns an audit record of the caller’s organisation.',
   params,
   returns: AuditLog,
   problems: [problem.audit_log_not_found],
@@ -74,8 +74,14 @@ export const listAllAuditLogs = operation({
   name: 'listAllAuditLogs',
   method: 'GET',
   path: '/admin/audit-logs',
-  about: 'Lists who changed what anywhere: in organisations, on the portal, with the operator’s secrets.',
-  query: query.extend({ org_id: z.string().max(64).optional().describe('Only of this organisation; empty: of none') }),
+  about: 'Lists all audit records: of organisations, of the portal, and of the operator’s secrets.',
+  query: query.extend({
+    org_id: z
+      .string()
+      .max(64)
+      .optional()
+      .describe('Restricts the list to one organisation; empty for records without one'),
+  }),
   returns: auditPage,
   handle: ({ query: { org_id, ...filters } }, services: AuditServices) =>
     listRecords(services, { ...toFilter(filters), orgId: org_id }, filters.p),
@@ -86,7 +92,7 @@ export const getAnyAuditLog = operation({
   name: 'getAnyAuditLog',
   method: 'GET',
   path: '/admin/audit-logs/{auditLogId}',
-  about: 'Reads any audit record.',
+  about: 'Returns any audit record.',
   params,
   returns: AuditLog,
   problems: [problem.audit_log_not_found],

@@ -21,7 +21,7 @@ export const getGrants = operation({
   name: 'getGrants',
   method: 'GET',
   path: '/admin/organisations/{orgId}/grants',
-  about: 'Reads what an organisation may use, with the defaults of tenants for what was not said of it.',
+  about: 'Returns the grants of an organisation, with the defaults of tenants for unset members.',
   returns: Grants,
   problems: [problem.organisation_not_found],
   async handle({ params: { orgId } }, { organisations, grants }: GrantServices) {
@@ -36,7 +36,7 @@ export const updateGrants = operation({
   method: 'PUT',
   path: '/admin/organisations/{orgId}/grants',
   about:
-    'Replaces what an organisation may use; members left out follow the defaults of tenants. APIs that are served already go on; new writes are checked.',
+    'Replaces the grants of an organisation; omitted members get the defaults of tenants. APIs already served do not change; new writes are checked.',
   body: GrantsWrite,
   returns: statusResponse,
   problems: [problem.organisation_not_found, problem.organisation_unrestricted],

@@ -28,7 +28,7 @@ export const adminCreateUser = operation({
   name: 'adminCreateUser',
   method: 'POST',
   path: '/admin/users',
-  about: 'Adds a dashboard user; the message of the answer is the access key. Inactive by default.',
+  about: 'Creates a dashboard user, inactive by default; the message of the response is the access key.',
   body: AdminUserWrite,
   returns: userAnswer,
   problems: [problem.email_exists, problem.organisation_unknown],
@@ -48,7 +48,7 @@ export const adminGetUser = operation({
   name: 'adminGetUser',
   method: 'GET',
   path: '/admin/users/{userId}',
-  about: 'Reads any user.',
+  about: 'Returns any user.',
   params,
   returns: User,
   problems: [problem.user_not_found],
@@ -64,7 +64,7 @@ export const adminUpdateUser = operation({
   name: 'adminUpdateUser',
   method: 'PUT',
   path: '/admin/users/{userId}',
-  about: 'Changes any user, the password too. What is not sent stays as it was.',
+  about: 'Updates any user, including the password. Omitted members do not change.',
   params,
   body: AdminUserChange,
   returns: userAnswer,
@@ -115,13 +115,13 @@ const declareResetPermission = (name: string, action: string, about: string, isA
 export const allowResetPasswords = declareResetPermission(
   'allowResetPasswords',
   'allow_reset_passwords',
-  'Lets a user set the passwords of colleagues.',
+  'Grants a user the permission to set the passwords of other users.',
   true,
 );
 export const disallowResetPasswords = declareResetPermission(
   'disallowResetPasswords',
   'disallow_reset_passwords',
-  'Takes that right away.',
+  'Withdraws that permission.',
   false,
 );
 

@@ -22,8 +22,8 @@ const labelKinds = [
     what: 'Category',
     param: 'category_id',
     list: { name: 'listPostCategories', about: 'Lists the categories of a post.' },
-    attach: { name: 'attachPostCategory', about: 'Puts a post into a category that exists.' },
-    detach: { name: 'detachPostCategory', about: 'Takes a post out of a category; the category stays.' },
+    attach: { name: 'attachPostCategory', about: 'Adds a post to an existing category.' },
+    detach: { name: 'detachPostCategory', about: 'Removes a post from a category; the category is not deleted.' },
   },
   {
     store: 'tags',
@@ -31,8 +31,8 @@ const labelKinds = [
     what: 'Tag',
     param: 'tag_id',
     list: { name: 'listPostTags', about: 'Lists the tags of a post.' },
-    attach: { name: 'attachPostTag', about: 'Puts a tag that exists on a post.' },
-    detach: { name: 'detachPostTag', about: 'Takes a tag off a post; the tag stays.' },
+    attach: { name: 'attachPostTag', about: 'Adds an existing tag to a post.' },
+    detach: { name: 'detachPostTag', about: 'Removes a tag from a post; the tag is not deleted.' },
   },
 ] as const;
 type Kind = (typeof labelKinds)[number];

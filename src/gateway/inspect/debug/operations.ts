@@ -46,7 +46,7 @@ export const debugApi = operation({
   method: 'POST',
   path: '/gw/debug',
   about:
-    'Tests a definition without saving it: runs one call through it and tells what every step decided, what was sent upstream and what came back.',
+    'Tests a definition without storing it: sends one request through it and returns the decision of every step, the upstream request and the response.',
   permission: 'secret',
   body: DebugWrite,
   returns: DebugResult,

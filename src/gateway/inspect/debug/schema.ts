@@ -18,31 +18,31 @@ export const DebugRequest = z.object({
     .transform(method => method.toUpperCase() || 'GET')
     .refine(method => methods.has(method), { error: 'must be a method of HTTP' })
     .nullish()
-    .describe('GET unless said'),
+    .describe('HTTP method; defaults to GET'),
   path: z
     .string()
     .regex(/^\S*$/, { error: 'must hold no space' })
     .nullish()
-    .describe('What follows the listen path of the definition, with the query'),
+    .describe('Path below the listen path of the definition, with the query'),
   headers: z
     .record(z.string().regex(tokenPattern, { error: 'must be the name of a header' }), values)
     .nullish()
-    .describe('Name to values'),
+    .describe('Map from header name to values'),
   body: z.string().nullish(),
 });
 
 export const DebugWrite = z.object({
   oas: toDocumentedSchema(oasSchema)
     .optional()
-    .describe('The definition in the OpenAPI form; it counts where both are sent'),
-  spec: classicDefinition.optional().describe('The definition in the classic form'),
-  request: DebugRequest.nullish().describe('The call it is tested with'),
+    .describe('Definition in the OpenAPI format; takes precedence over spec'),
+  spec: classicDefinition.optional().describe('Definition in the classic format'),
+  request: DebugRequest.nullish().describe('Request to test'),
 });
 
 export const DebugResult = z.object({
-  message: z.string().describe('`ok`, or why the test could not be completed'),
-  response: z.string().describe('The request as it was forwarded, and the answer as the caller would get it'),
-  logs: z.string().describe('One JSON object in each line: every step, what it decided and why'),
+  message: z.string().describe('`ok`, or the reason why the test could not be completed'),
+  response: z.string().describe('Request to the upstream, and response to the client'),
+  logs: z.string().describe('One JSON object per line: every step with its decision and reason'),
   warnings: warningList,
 });
 

@@ -25,12 +25,12 @@ export const getExplanation = operation({
   method: 'GET',
   path: '/gw/explain/{explanationId}',
   about:
-    'Reads what happened to a call that was sent with `X-Gw-Explain`: every step with its settings, what it decided, and how long it took.',
+    'Returns the explanation of a request with `X-Gw-Explain`: every step with its settings, its decision and its duration.',
   permission: 'secret',
-  params: z.object({ explanationId: z.string().describe('The `id` in the header `X-Gw-Explanation` of the answer') }),
+  params: z.object({ explanationId: z.string().describe('`id` in the response header `X-Gw-Explanation`') }),
   returns: z.object({
     id: z.string(),
-    logs: z.string().describe('One JSON object in each line: every step, what it decided and why'),
+    logs: z.string().describe('One JSON object per line: every step with its decision and reason'),
   }),
   problems: [problem.unknown, rpcProblem.no_threads],
   async handle(
