@@ -16,7 +16,7 @@ export const pageNumber = z
       .default(1)
       .transform(page => Math.min(Math.max(page, -1), maxPage)),
   )
-  .describe('Page, from 1; below 0 returns everything');
+  .describe('Page number from 1; a negative one returns all items');
 
 export const pageQuery = z.object({ p: pageNumber });
 
@@ -27,7 +27,7 @@ export const warningList = z
   .array(z.string())
   .readonly()
   .optional()
-  .describe('Members that were accepted and have no effect, each with its path');
+  .describe('Accepted members without effect, each with its path');
 export interface WithWarnings {
   readonly warnings: readonly string[];
 }

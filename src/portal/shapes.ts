@@ -43,9 +43,15 @@ export const pageSizes = { default: 20, max: 1000 };
 
 /** `limit` bounds the rows of a page without changing its offset. */
 export const portalPageQuery = z.object({
-  page: z.coerce.number().int().min(1).max(1_000_000).default(1).describe('Page, from 1'),
-  per_page: z.coerce.number().int().min(1).max(pageSizes.max).default(pageSizes.default).describe('Items on a page'),
-  limit: z.coerce.number().int().min(0).max(pageSizes.max).optional().describe('Most items to return'),
+  page: z.coerce.number().int().min(1).max(1_000_000).default(1).describe('Page number from 1'),
+  per_page: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(pageSizes.max)
+    .default(pageSizes.default)
+    .describe('Number of items per page'),
+  limit: z.coerce.number().int().min(0).max(pageSizes.max).optional().describe('Maximum number of items'),
 });
 export type PortalPageQuery = z.output<typeof portalPageQuery>;
 

@@ -24,17 +24,17 @@ export const booleanQuery = z
   .default(false);
 
 export const lookupQuery = z.object({
-  hashed: z.string().optional().describe('Any value: the path holds the hash of the key'),
-  auto_guess: booleanQuery.describe('Tries the path as an id, then as a hash'),
-  username: booleanQuery.describe('The path holds the name of a basic-auth user'),
+  hashed: z.string().optional().describe('Any value interprets the path parameter as the hash of the key'),
+  auto_guess: booleanQuery.describe('Looks the path parameter up as an id, then as a hash'),
+  username: booleanQuery.describe('Interprets the path parameter as the name of a basic-auth user'),
 });
 export type Lookup = z.output<typeof lookupQuery>;
 
 export const changeQuery = lookupQuery.extend({
-  suppress_reset: booleanQuery.describe('1 leaves the running quota period as it is'),
+  suppress_reset: booleanQuery.describe('1 preserves the current quota period'),
 });
 
-export const keyParams = z.object({ keyId: z.string().describe('The id of the key, or its name') });
+export const keyParams = z.object({ keyId: z.string().describe('Id or name of the key') });
 
 async function lookUpKey(
   { keys, settings }: Pick<KeyServices, 'keys' | 'settings'>,

@@ -8,12 +8,10 @@ const positiveInt = z.int().min(1, 'must be at least 1');
 
 /** Bounds hold for the members sent, also with smoothing disabled. */
 export const Smoothing = z.looseObject({
-  delay: positiveInt.optional().describe('Seconds to hold off between two smoothing events.'),
-  enabled: wireFlag.optional().describe('Turns smoothing on.'),
-  step: positiveInt.optional().describe('How much one smoothing event raises or lowers the allowance.'),
-  threshold: positiveInt
-    .optional()
-    .describe('Rate at which the allowance starts and below which it never falls; should be below the rate.'),
+  delay: positiveInt.optional().describe('Minimum time in seconds between two smoothing events.'),
+  enabled: wireFlag.optional().describe('Enables smoothing.'),
+  step: positiveInt.optional().describe('Amount by which one smoothing event raises or lowers the allowance.'),
+  threshold: positiveInt.optional().describe('Initial and minimum allowance; should be below the rate.'),
   trigger: z
     .number()
     .min(0, 'must be at least 0')

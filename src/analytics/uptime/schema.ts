@@ -3,11 +3,11 @@ import { z } from 'zod';
 /** One result of a test. */
 export const testResult = z.object({
   at: z.string(),
-  up: z.boolean().describe('Whether the host counts as up after it'),
-  url: z.string().describe('What was tested, without its query'),
-  response_code: z.int().describe('0 where no answer came'),
+  up: z.boolean().describe('State of the host after the test'),
+  url: z.string().describe('Tested URL, without its query'),
+  response_code: z.int().describe('Status of the response; 0 without one'),
   latency: z.int().describe('Milliseconds'),
-  error: z.string().describe('Why there was no answer; empty where there was one'),
+  error: z.string().describe('Reason of a missing response; empty if there was one'),
 });
 export type ResultView = z.output<typeof testResult>;
 
@@ -15,15 +15,15 @@ export type ResultView = z.output<typeof testResult>;
 export const hostUptime = z.object({
   api_id: z.string(),
   api_name: z.string(),
-  host: z.string().describe('Name and port'),
-  up: z.boolean().describe('At the end of the time that was asked for'),
-  since: z.string().describe('When that began, as far as it is still known'),
-  uptime: z.number().describe('The part of the time in which it was up, from 0 to 1'),
-  latency: z.number().describe('Milliseconds that tests which passed took on average; 0 where none did'),
+  host: z.string().describe('Host name and port'),
+  up: z.boolean().describe('State at the end of the requested time'),
+  since: z.string().describe('Start of that state, if stored'),
+  uptime: z.number().describe('Fraction of the time for which the host was up, from 0 to 1'),
+  latency: z.number().describe('Average duration of successful tests in milliseconds; 0 without any'),
   tests: z.int(),
   failed: z.int(),
-  last: testResult.describe('The newest result'),
-  results: z.array(testResult).describe('The results with which it went or came back, newest first, ten at the most'),
+  last: testResult.describe('Newest result'),
+  results: z.array(testResult).describe('Results that changed the state, newest first, at most ten'),
 });
 export type HostUptime = z.output<typeof hostUptime>;
 export const uptimePage = z.object({ data: z.array(hostUptime), pages: z.int() });

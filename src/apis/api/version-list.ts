@@ -4,8 +4,8 @@ import type { StoredApi } from './schema.ts';
 import type { ApiStore } from './store.ts';
 
 export const versionListQuery = z.object({
-  searchText: z.string().max(200).optional().describe('Part of the name of the version, in any case'),
-  accessType: z.enum(['internal', 'external', '']).optional().describe('Only versions of this kind'),
+  searchText: z.string().max(200).optional().describe('Part of the version name, case-insensitive'),
+  accessType: z.enum(['internal', 'external', '']).optional().describe('Restricts the list to this API type'),
 });
 
 const ListedVersion = z.object({

@@ -7,10 +7,10 @@ const booleanText = z.enum(['true', 'false', '1', '0', '']).transform(text => te
 const versionName = z.string().max(200).optional();
 
 export const versionQuery = z.object({
-  base_api_id: z.string().max(64).optional().describe('The API this becomes a version of'),
-  base_api_version_name: versionName.describe('What the base is called as a version; needed for its first one'),
-  new_version_name: versionName.describe('What the new version is called; needed with base_api_id'),
-  set_default: booleanText.optional().describe('Serves calls that name no version with the new one'),
+  base_api_id: z.string().max(64).optional().describe('Id of the base API of the new version'),
+  base_api_version_name: versionName.describe('Version name of the base API; required with its first version'),
+  new_version_name: versionName.describe('Name of the new version; required with base_api_id'),
+  set_default: booleanText.optional().describe('Makes the new version the default of requests without a version'),
 });
 export type VersionOptions = z.output<typeof versionQuery>;
 

@@ -5,7 +5,7 @@ import type { AssetStore } from './store.ts';
 
 /** Query parameter of every operation that creates an API from a document. */
 export const templateQuery = z.object({
-  templateID: z.string().max(64).optional().describe('The template that the document is merged over'),
+  templateID: z.string().max(64).optional().describe('Id of the template that the document is merged over'),
 });
 
 export const templateProblems = [problem.template_not_permitted, problem.template_not_found];

@@ -49,7 +49,7 @@ export function checkBuiltDocument(
 }
 
 export const modeQuery = z.object({
-  mode: z.string().max(100).optional().describe('public leaves out what concerns the gateway alone'),
+  mode: z.string().max(100).optional().describe('public omits the extensions of the gateway'),
 });
 export const isPublic = ({ mode }: z.output<typeof modeQuery>): boolean => mode === 'public';
 
@@ -72,17 +72,20 @@ const text = (maxLength: number) => z.string().trim().max(maxLength).optional();
 
 /** Import options in the query, beside a plain document. */
 export const configurationQuery = z.object({
-  upstreamURL: text(2000).describe('The service behind the API; the first server of the document unless given'),
-  listenPath: text(500).describe('Where the gateway answers for it'),
-  customDomain: text(253).describe('The host it has for itself'),
+  upstreamURL: text(2000).describe('Upstream URL; defaults to the first server of the document'),
+  listenPath: text(500).describe('Listen path of the API'),
+  customDomain: text(253).describe('Custom domain of the API'),
   authentication: lowerCaseText
     .pipe(z.enum(['1', 't', 'true', '0', 'f', 'false', 'compliant', '']))
     .optional()
-    .describe('Asks callers for what the document asks for; compliant also knows alternatives'),
-  securityProcessingMode: z.enum(['legacy', 'compliant', '']).optional().describe('Whether alternatives are known'),
-  allowList: optionalBoolean.describe('Allows the operations of the document and nothing else'),
-  validateRequest: optionalBoolean.describe('Checks calls against the document, where it says what they hold'),
-  mockResponse: optionalBoolean.describe('Answers from the examples of the document, where it has some'),
+    .describe('Enables the security schemes of the document; compliant supports alternatives too'),
+  securityProcessingMode: z
+    .enum(['legacy', 'compliant', ''])
+    .optional()
+    .describe('Enables alternative security requirements'),
+  allowList: optionalBoolean.describe('Allows only the operations of the document'),
+  validateRequest: optionalBoolean.describe('Validates requests against the document, where it has schemas'),
+  mockResponse: optionalBoolean.describe('Enables mock responses from the examples of the document, where it has any'),
 });
 type ConfigurationQuery = z.output<typeof configurationQuery>;
 

@@ -10,7 +10,7 @@ const namedValue = z.object({ name: z.string(), value: z.string() });
 export const ApiUrl = z.object({
   protocol: z.string(),
   domain: z.string(),
-  port: z.int().nullable().describe('null for the port of the protocol'),
+  port: z.int().nullable().describe('null for the default port of the protocol'),
   listen_path: z.string(),
   endpoint_path: z.string(),
   query_parameters: z.array(namedValue),

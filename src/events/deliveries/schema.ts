@@ -56,13 +56,13 @@ const attemptDetail = z.object({ at: z.string(), duration_ms: z.int(), status: z
 
 export const DeliverySummary = z.object({
   id: z.string().describe('Sent with every attempt as X-Gw-Delivery'),
-  hook_id: z.string().describe('The id of a stored webhook, or one that begins with inline-'),
+  hook_id: z.string().describe('Id of a stored webhook, or one with the prefix inline-'),
   hook_name: z.string(),
   api_id: z.string(),
   event: z.string(),
   state: z.enum(deliveryStates),
   attempts: z.int(),
-  status: z.int().describe('Of the last answer; 0 where there was none'),
+  status: z.int().describe('Status of the last response; 0 without one'),
   error: z.string(),
   created_at: z.string(),
   updated_at: z.string(),
@@ -70,7 +70,7 @@ export const DeliverySummary = z.object({
 export type DeliverySummary = z.input<typeof DeliverySummary>;
 
 export const DeliveryDetail = DeliverySummary.extend({
-  target: z.string().describe('Method and address, of a handler without a stored webhook'),
+  target: z.string().describe('Method and URL of a handler without a stored webhook'),
   content_type: z.string(),
   body: z.string(),
   log: z.array(attemptDetail),

@@ -19,17 +19,17 @@ export interface AuditRecord {
 
 export const AuditLog = z.object({
   _id: z.string(),
-  req_id: z.string().describe('Names the call'),
-  org_id: z.string().describe('The organisation it was about; empty for the installation itself'),
-  date: z.string().describe('When, for people'),
-  timestamp: z.int().describe('When, in Unix seconds'),
-  ip: z.string().describe('Where the call came from'),
-  user: z.string().describe('E-mail address of the user, or the name of the secret'),
-  action: z.string().describe('The operation'),
+  req_id: z.string().describe('Id of the request'),
+  org_id: z.string().describe('Id of the organisation; empty for the installation itself'),
+  date: z.string().describe('Time in human-readable text'),
+  timestamp: z.int().describe('Time in Unix seconds'),
+  ip: z.string().describe('Client address'),
+  user: z.string().describe('E-mail address of the user, or name of the secret'),
+  action: z.string().describe('Name of the operation'),
   method: z.string(),
-  url: z.string().describe('The path; the id of a key is left out'),
-  status: z.int().describe('How it ended'),
-  object: z.string().describe('What it was done to; a key by its hash'),
+  url: z.string().describe('Path of the request, without key ids'),
+  status: z.int().describe('Status of the response'),
+  object: z.string().describe('Id of the object; the hash of a key'),
   surface: z.string(),
 });
 
@@ -49,10 +49,10 @@ const day = z.iso.date('must be a day like 2026-01-31').optional();
 export const auditFilters = {
   user: word.describe('E-mail address of the user'),
   action: word.describe('Name of the operation'),
-  ip: word.describe('Address the call came from'),
+  ip: word.describe('Client address'),
   method: word.describe('HTTP method'),
-  status: z.coerce.number().int().min(100).max(599).optional().describe('Status of the answer'),
-  url: word.describe('Part of the path, in its case'),
+  status: z.coerce.number().int().min(100).max(599).optional().describe('Status of the response'),
+  url: word.describe('Part of the path, case-sensitive'),
   from_date: day.describe('First day, in UTC'),
   to_date: day.describe('Last day, in UTC'),
 };

@@ -17,7 +17,7 @@ export interface AuditFilter {
   readonly ip?: string | undefined;
   readonly method?: string | undefined;
   readonly status?: number | undefined;
-  /** Part of the path, in its case. */
+  /** Part of the path, case-sensitive. */
   readonly urlPart?: string | undefined;
   readonly fromMs?: number | undefined;
   readonly beforeMs?: number | undefined;

@@ -63,18 +63,20 @@ const maxCount = z.int().min(0).max(maxObjects).nullable();
 
 /** Grants as an operator writes them: omitted members follow the tenant defaults; unknown ones are rejected. */
 export const GrantsWrite = z.strictObject({
-  domains: listOf(hostPattern).optional().describe('Hosts its APIs may have: names, `*.` and a name, or `*`'),
+  domains: listOf(hostPattern).optional().describe('Allowed hosts of its APIs: names, `*.` and a name, or `*`'),
   paths: listOf(pathPrefix)
     .optional()
-    .describe('Prefixes its listen paths must lie in; none: any path that overlaps no other organisation’s'),
-  secrets: listOf(namePattern).optional().describe('Names of secrets its definitions may use; `*` is any characters'),
+    .describe('Prefixes that contain its listen paths; empty for any path that overlaps no other organisation’s'),
+  secrets: listOf(namePattern)
+    .optional()
+    .describe('Names of secrets allowed in its definitions; `*` matches any characters'),
   networks: listOf(network)
     .optional()
-    .describe('Where its upstreams, webhooks and plugins may connect: `public`, `private`, `loopback`, networks'),
-  max_apis: meaningfulNull(maxCount.optional().describe('Most APIs; null is no bound')),
-  max_keys: meaningfulNull(maxCount.optional().describe('Most keys; null is no bound')),
-  max_policies: meaningfulNull(maxCount.optional().describe('Most policies; null is no bound')),
-  max_hooks: meaningfulNull(maxCount.optional().describe('Most webhooks; null is no bound')),
+    .describe('Allowed networks of its upstreams, webhooks and plugins: `public`, `private`, `loopback`, networks'),
+  max_apis: meaningfulNull(maxCount.optional().describe('Maximum number of APIs; null for no maximum')),
+  max_keys: meaningfulNull(maxCount.optional().describe('Maximum number of keys; null for no maximum')),
+  max_policies: meaningfulNull(maxCount.optional().describe('Maximum number of policies; null for no maximum')),
+  max_hooks: meaningfulNull(maxCount.optional().describe('Maximum number of webhooks; null for no maximum')),
   rate: meaningfulNull(
     z
       .number()
@@ -82,9 +84,9 @@ export const GrantsWrite = z.strictObject({
       .max(maxRate)
       .nullable()
       .optional()
-      .describe('Most calls of all its APIs together in `per` seconds; null is no bound'),
+      .describe('Maximum number of requests of all its APIs together in `per` seconds; null for no maximum'),
   ),
-  per: z.int().min(1).max(maxPerSeconds).optional().describe('Seconds in which `rate` calls are allowed'),
+  per: z.int().min(1).max(maxPerSeconds).optional().describe('Period of `rate` in seconds'),
 });
 export type GrantsWrite = z.output<typeof GrantsWrite>;
 
