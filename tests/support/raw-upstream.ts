@@ -106,7 +106,7 @@ export function dispatchRequest(
         return true;
       }
       seen.status = status;
-      seen.headers = headers;
+      seen.headers = [...headers];
       return hooks.onHeaders?.(resume) ?? true;
     },
     onData(chunk: Buffer) {

@@ -1,3 +1,6 @@
+import { toLowerName } from './header-names.ts';
+import type { ParsedFields } from './http1/parsed-fields.ts';
+
 /**
  * Headers as one flat list of names and values, in order and in their original case. Both sides of the gateway use this
  * form, so a request that passes through is not copied into objects.
@@ -7,6 +10,8 @@ export class HeaderList {
   readonly flat: string[];
   /** True when a gateway credential is among them. */
   hasGatewayCredentials = false;
+  /** Field lines of the HTTP/1.1 head they come from: those that are unchanged are forwarded as they stand there. */
+  parsed: ParsedFields | undefined = undefined;
 
   constructor(flat: string[] = []) {
     this.flat = flat;
@@ -73,7 +78,7 @@ export class HeaderList {
     const { flat } = this;
     let length = 0;
     for (let i = 0; i < flat.length; i += 2) {
-      const name = flat[i]!.toLowerCase();
+      const name = toLowerName(flat[i]!);
       if (names.has(name) || (name.includes('_') && names.has(name.replaceAll('_', '-')))) continue;
       flat[length] = flat[i]!;
       flat[length + 1] = flat[i + 1]!;
@@ -90,7 +95,7 @@ export class HeaderList {
 
 /** Case-insensitive comparison; most names have the expected case, or another length. */
 const equalsName = (received: string, name: string): boolean =>
-  received.length === name.length && (received === name || received.toLowerCase() === name);
+  received.length === name.length && (received === name || toLowerName(received) === name);
 
 /** Hop-by-hop headers (RFC 9110, 7.6.1); never forwarded. */
 export const hopByHopHeaders: ReadonlySet<string> = new Set([
@@ -116,6 +121,7 @@ const connectionTokens: ReadonlySet<string> = new Set(['keep-alive', 'close', 'u
 
 /** Removes the headers that `Connection` names (RFC 9110, 7.6.1). */
 export function removeConnectionHeaders(headers: HeaderList, connection: string): void {
+  if (connection === 'keep-alive' || connection === 'close') return;
   const text = connection.toLowerCase();
   if (connectionTokens.has(text)) return;
   const names = new Set<string>();

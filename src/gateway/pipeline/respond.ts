@@ -84,7 +84,7 @@ export function writeStreamHead(
   response: GatewayResponse,
 ): BodyCapture[] | undefined {
   const captures = call.chain && collectBodyCaptures(call.chain, call, response);
-  writer.writeHead(response.status, response.headers.flat);
+  writer.writeHead(response.status, response.headers.flat, response.headers.parsed);
   return captures;
 }
 
@@ -209,7 +209,7 @@ function writeWhole(call: Exchange, writer: ResponseWriter, response: GatewayRes
   const { bytes } = response.body;
   setContentLength(response);
   call.responseBytes = bytes?.length ?? 0;
-  writer.writeHead(response.status, response.headers.flat);
+  writer.writeHead(response.status, response.headers.flat, response.headers.parsed);
   writer.end(call.receivedMethod === 'HEAD' ? undefined : bytes);
 }
 

@@ -1,10 +1,11 @@
 import type { Duplex } from 'node:stream';
+import type { ParsedFields } from '../http/http1/parsed-fields.ts';
 import type { Exchange } from './exchange.ts';
 
 /** Writes one response to the client; one implementation per protocol. */
 export interface ResponseWriter {
-  /** Headers are a flat list. Called once, first. */
-  writeHead(status: number, headers: string[]): void;
+  /** Headers are a flat list; `parsed`: the head they come from, where it is one of HTTP/1.1. Called once, first. */
+  writeHead(status: number, headers: string[], parsed?: ParsedFields): void;
   /** False: wait for `onDrain` before the next write. */
   write(chunk: Uint8Array): boolean;
   /** Ends the response, with a last chunk and trailers (a flat list) if there are any. */

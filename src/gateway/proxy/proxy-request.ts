@@ -1,7 +1,9 @@
 import type { TimeoutEntry, TimeoutQueue } from '#base/timeout-queue.ts';
 import { bodyFromBytes, noBody } from '../http/body.ts';
 import { BodyBuffer } from '../http/body-buffer.ts';
+import { toLowerName } from '../http/header-names.ts';
 import { HeaderList, hopByHopHeaders, removeConnectionHeaders } from '../http/headers.ts';
+import type { ParsedFields } from '../http/http1/parsed-fields.ts';
 import { GatewayResponse } from '../http/response.ts';
 import { buffersResponse } from '../pipeline/chain.ts';
 import type { BodyCapture, Exchange } from '../pipeline/exchange.ts';
@@ -159,9 +161,11 @@ export class ProxyRequest implements UpstreamHandler, TimeoutEntry, Admittable {
     this.#fail(Object.assign(new Error('the upstream timed out'), { code: upstreamTimeoutCode }));
   }
 
-  onHead(status: number, received: readonly string[], resume: () => void): boolean {
+  onHead(status: number, received: readonly string[], resume: () => void, parsed?: ParsedFields): boolean {
     if (status < 200) return this.#countInformational();
-    return this.#receiveHead(status, this.#toHeaders(received), resume);
+    const headers = this.#toHeaders(received);
+    headers.parsed = parsed;
+    return this.#receiveHead(status, headers, resume);
   }
 
   #countInformational(): boolean {
@@ -172,17 +176,18 @@ export class ProxyRequest implements UpstreamHandler, TimeoutEntry, Admittable {
 
   /** Header fields of the client's response, without those of the connection. Notes the Content-Length. */
   #toHeaders(received: readonly string[]): HeaderList {
-    const headers = new HeaderList();
+    const flat: string[] = [];
     let connectionValue = '';
     for (let i = 0; i < received.length; i += 2) {
       const name = received[i]!;
-      const lower = name.toLowerCase();
+      const lower = toLowerName(name);
       const value = received[i + 1]!;
       if (lower === 'connection') connectionValue = connectionValue ? `${connectionValue},${value}` : value;
       if (hopByHopHeaders.has(lower)) continue;
       if (lower === 'content-length') this.#remainingBytes = Number(value);
-      headers.flat.push(name, value);
+      flat.push(name, value);
     }
+    const headers = new HeaderList(flat);
     if (connectionValue !== '') removeConnectionHeaders(headers, connectionValue);
     return headers;
   }

@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import type { ParsedFields } from '../http/http1/parsed-fields.ts';
 
 /** Request to an upstream. */
 export interface UpstreamRequestOptions {
@@ -17,7 +18,7 @@ export interface UpstreamHandler {
   /** Before the request is written; `abort` fails it at any time until its end. */
   onConnect(abort: (error?: Error) => void): void;
   /** Interim responses first, then the final one. False pauses the body until `resume` is called. */
-  onHead(status: number, headers: string[], resume: () => void): boolean;
+  onHead(status: number, headers: readonly string[], resume: () => void, parsed?: ParsedFields): boolean;
   /** The chunk belongs to the handler. False pauses. */
   onData(chunk: Buffer): boolean;
   onComplete(trailers: readonly string[]): void;

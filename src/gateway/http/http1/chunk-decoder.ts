@@ -3,7 +3,7 @@ import type { HeadLimits } from './head-parser.ts';
 import { Http1ParseError, toParseError } from './parse-error.ts';
 import { PendingBytes } from './pending-bytes.ts';
 import { requestFaults } from './request-faults.ts';
-import { carriageReturn, fieldBytes, hexDigits, lineFeed, tokenBytes } from './syntax.ts';
+import { carriageReturn, fieldBytes, hexDigits, lineFeed, sliceLatin1, tokenBytes } from './syntax.ts';
 
 /** Digits of a chunk size: its value stays a safe integer. */
 const maxSizeDigits = 13;
@@ -155,7 +155,8 @@ export class ChunkDecoder {
     if (lineEnd < 0) return end;
     this.#trailers ??= new FieldBlock('trailers', this.#limits.maxHeaders);
     // A line feed ends a line, or it is refused: nothing of the text is left over.
-    if (this.#trailers.scan(this.#pending.take(), 0) >= 0) this.#state = 'done';
+    const line = this.#pending.take();
+    if (this.#trailers.scan(sliceLatin1(line, 0, line.length), line, 0, 0) >= 0) this.#state = 'done';
     return end;
   }
 }

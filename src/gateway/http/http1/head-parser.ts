@@ -63,7 +63,7 @@ export class HeadParser {
   parse(bytes: Buffer, at: number): number {
     if (this.#pending.length > 0) return this.#parsePending(bytes, at);
     const sliceEnd = Math.min(bytes.length, at + firstSliceBytes);
-    const end = this.#scan(sliceLatin1(bytes, at, sliceEnd));
+    const end = this.#scan(bytes, at, sliceEnd);
     if (end >= 0) return at + end;
     const rest = at + this.#resumeAt;
     if (sliceEnd < bytes.length) return this.#parseLong(bytes, rest);
@@ -73,7 +73,7 @@ export class HeadParser {
 
   #parseLong(bytes: Buffer, at: number): number {
     const sliceEnd = Math.min(bytes.length, at + this.#maxHeaderBytes + 1);
-    const end = this.#scan(sliceLatin1(bytes, at, sliceEnd));
+    const end = this.#scan(bytes, at, sliceEnd);
     if (end >= 0) return at + end;
     this.#keep(bytes, at + this.#resumeAt, sliceEnd);
     return -1;
@@ -86,7 +86,8 @@ export class HeadParser {
     this.#keep(bytes, at, sliceEnd);
     if (lineEnd < 0) return -1;
     // A line feed ends a line, or it is refused: nothing of the text is left over.
-    if (this.#scan(this.#pending.take()) >= 0) return sliceEnd;
+    const line = this.#pending.take();
+    if (this.#scan(line, 0, line.length) >= 0) return sliceEnd;
     return sliceEnd < bytes.length ? this.parse(bytes, sliceEnd) : -1;
   }
 
@@ -96,13 +97,14 @@ export class HeadParser {
   }
 
   /** Scans complete lines; on -1 `#resumeAt` is the offset of the first incomplete one. */
-  #scan(text: string): number {
+  #scan(bytes: Buffer, start: number, sliceEnd: number): number {
+    const text = sliceLatin1(bytes, start, sliceEnd);
     let at = 0;
     if (!this.#hasStartLine) {
       at = this.#scanStartLine(text);
       if (at < 0) return -1;
     }
-    const end = this.fields.scan(text, at);
+    const end = this.fields.scan(text, bytes, start, at);
     const scanned = end < 0 ? this.fields.resumeAt : end;
     this.#resumeAt = scanned;
     this.#scannedBytes += scanned;

@@ -1,5 +1,3 @@
-import { sliceLatin1 } from './syntax.ts';
-
 const firstCapacityBytes = 512;
 
 /** Bytes of an incomplete line. Grows by doubling: one-byte reads must not copy all bytes each time. */
@@ -22,11 +20,11 @@ export class PendingBytes {
     this.#buffer = grown;
   }
 
-  /** Takes all bytes as latin-1 text, and releases the memory. There are some. */
-  take(): string {
-    const text = sliceLatin1(this.#buffer!, 0, this.length);
+  /** Takes all bytes, and releases the memory. There are some. */
+  take(): Buffer {
+    const bytes = this.#buffer!.subarray(0, this.length);
     this.clear();
-    return text;
+    return bytes;
   }
 
   clear(): void {

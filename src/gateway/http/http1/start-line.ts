@@ -1,18 +1,28 @@
 import { Http1ParseError, toParseError } from './parse-error.ts';
 import { requestFaults } from './request-faults.ts';
-import { carriageReturn, space, targetBytes, tokenBytes } from './syntax.ts';
+import { carriageReturn, fieldBytes, space, targetBytes, tokenBytes } from './syntax.ts';
 
 /**
  * Registered methods, as Node's parser knows them. A request line that begins with another word is more likely another
  * protocol than a new method.
  */
-const methods: ReadonlySet<string> = new Set([
+const methods: readonly string[] = [
   ...['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'QUERY', 'CONNECT', 'TRACE', 'SOURCE', 'PURGE'],
   ...['COPY', 'LOCK', 'MKCOL', 'MOVE', 'PROPFIND', 'PROPPATCH', 'SEARCH', 'UNLOCK', 'BIND', 'REBIND', 'UNBIND', 'ACL'],
   ...['REPORT', 'MKACTIVITY', 'CHECKOUT', 'MERGE', 'M-SEARCH', 'NOTIFY', 'SUBSCRIBE', 'UNSUBSCRIBE', 'MKCALENDAR'],
   ...['LINK', 'UNLINK'],
-]);
+];
 const maxMethodLength = 11;
+const methodsByLength: readonly (readonly string[])[] = Array.from({ length: maxMethodLength + 1 }, (_none, length) =>
+  methods.filter(method => method.length === length),
+);
+
+/** The known method between two offsets, as the same string object each time. */
+function findMethod(text: string, start: number, end: number): string | undefined {
+  const candidates = methodsByLength[end - start];
+  if (candidates !== undefined) for (const method of candidates) if (text.startsWith(method, start)) return method;
+  return undefined;
+}
 
 /** Fields of a request line. */
 export interface RequestLine {
@@ -41,8 +51,8 @@ export function scanRequestLine(text: string, at: number, line: RequestLine): nu
   }
   // An empty line whose end has not arrived.
   if (i === at && i + 1 === length && text.charCodeAt(i) === carriageReturn) return -1;
-  const method = text.slice(at, i);
-  if (text.charCodeAt(i) !== space || !methods.has(method)) throw createMethodError(text, at);
+  const method = findMethod(text, at, i);
+  if (text.charCodeAt(i) !== space || method === undefined) throw createMethodError(text, at);
   const targetStart = ++i;
   while (i < length && targetBytes[text.charCodeAt(i)] === 1) i++;
   if (i === length) return -1;
@@ -85,14 +95,32 @@ export function scanStatusLine(text: string, line: StatusLine): number {
       throw new Http1ParseError('the response is not HTTP');
     return -1;
   }
-  const found = statusLinePattern.exec(text.slice(0, end));
-  if (!found) throw new Http1ParseError('the status line is invalid');
-  line.minorVersion = found[1] === '1' ? 1 : 0;
-  line.status = Number(found[2]);
+  const minor = text.charCodeAt(7) - zero;
+  const status = readStatus(text);
+  if (!text.startsWith('HTTP/1.') || minor < 0 || minor > 1 || status < 100 || !isReasonPhrase(text, 12, end - 2))
+    throw new Http1ParseError('the status line is invalid');
+  line.minorVersion = minor;
+  line.status = status;
   return end;
 }
 
-const statusLinePattern = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?\r\n$/;
+const zero = 48;
+
+/** Three digits between a space and either a space or CR; 0 for anything else. */
+function readStatus(text: string): number {
+  const hundreds = text.charCodeAt(9) - zero;
+  const tens = text.charCodeAt(10) - zero;
+  const ones = text.charCodeAt(11) - zero;
+  const isNumber = hundreds > 0 && hundreds <= 9 && tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9;
+  return isNumber && text.charCodeAt(8) === space ? hundreds * 100 + tens * 10 + ones : 0;
+}
+
+/** Reason phrase, which may be absent: a space and the bytes of a field value; then CR. */
+function isReasonPhrase(text: string, start: number, end: number): boolean {
+  if (text.charCodeAt(end) !== carriageReturn) return false;
+  for (let i = start; i < end; i++) if (fieldBytes[text.charCodeAt(i)] !== 1) return false;
+  return start === end || (start < end && text.charCodeAt(start) === space);
+}
 
 /** A word that may be a method elsewhere, or bytes that are none. */
 function createMethodError(text: string, at: number): Http1ParseError {

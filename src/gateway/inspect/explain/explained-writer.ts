@@ -1,3 +1,4 @@
+import type { ParsedFields } from '../../http/http1/parsed-fields.ts';
 import type { ResponseWriter } from '../../pipeline/response-writer.ts';
 
 /** Callbacks of a response. */
@@ -30,8 +31,8 @@ export class ExplainedWriter implements ResponseWriter {
     this.#inner.onDrain = drained;
   }
 
-  writeHead(status: number, headers: string[]): void {
-    this.#inner.writeHead(status, [...headers, ...this.#watching.onStart(status)]);
+  writeHead(status: number, headers: string[], parsed?: ParsedFields): void {
+    this.#inner.writeHead(status, [...headers, ...this.#watching.onStart(status)], parsed);
   }
 
   write(chunk: Uint8Array): boolean {

@@ -101,7 +101,7 @@ export class ResponseReader {
     if (status === 101) throw new Http1ParseError('the upstream switches protocols without being asked to');
     const handler = this.#handler!;
     const framing = readResponseFraming(head, this.#method);
-    const { flat } = head.fields;
+    const { flat, parsed } = head.fields;
     if (status < 200) {
       if (!isPersistent(head)) throw new Http1ParseError('an interim response closes the connection');
       head.reset();
@@ -115,7 +115,7 @@ export class ResponseReader {
     this.#remainingBytes = head.fields.contentLength;
     if (framing === 'chunked') this.#chunks = new ChunkDecoder(this.#limits);
     this.state = framing === 'none' ? 'complete' : framing;
-    if (!handler.onHead(status, flat, this.#resume)) this.isPaused = true;
+    if (!handler.onHead(status, flat, this.#resume, parsed)) this.isPaused = true;
     return next;
   }
 

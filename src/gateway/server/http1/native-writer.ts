@@ -1,8 +1,10 @@
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { toLowerName } from '../../http/header-names.ts';
 import { parseLength } from '../../http/http1/field-block.ts';
 import type { BodyFraming } from '../../http/http1/framing.ts';
-import { formatChunkSize, formatFieldLine, formatFieldLines, formatLastChunk } from '../../http/http1/write-message.ts';
+import type { ParsedFields } from '../../http/http1/parsed-fields.ts';
+import { FieldLines, formatChunkSize, formatFieldLines, formatLastChunk } from '../../http/http1/write-message.ts';
 import { assertFinalStatus, type ResponseWriter } from '../../pipeline/response-writer.ts';
 import type { ConnectionContext } from './connection-context.ts';
 
@@ -62,45 +64,46 @@ export class NativeWriter implements ResponseWriter {
     this.#state = 'done';
   }
 
-  writeHead(status: number, headers: string[]): void {
+  writeHead(status: number, headers: string[], parsed?: ParsedFields): void {
     if (this.#state !== 'new') return;
     this.#connection.onResponseHead();
     try {
       assertFinalStatus(status);
-      this.#head = this.#formatHead(status, headers);
+      this.#head = this.#formatHead(status, headers, parsed);
     } catch (error) {
       // An invalid status or header: written as it is, it could split the response.
       this.#context.options.onWriteError(error as Error);
-      this.#head = this.#formatHead(500, ['Content-Length', '0']);
+      this.#head = this.#formatHead(500, ['Content-Length', '0'], undefined);
       this.#framing = 'none';
     }
     this.#state = 'head-pending';
     process.nextTick(flushHead, this);
   }
 
-  #formatHead(status: number, headers: readonly string[]): string {
+  #formatHead(status: number, headers: readonly string[], parsed: ParsedFields | undefined): string {
     const connection = this.#connection;
-    let text = formatStatusLine(status);
     let contentLength = -1;
     let hasDate = false;
+    fieldLines.begin(parsed);
     for (let i = 0; i < headers.length; i += 2) {
       const name = headers[i]!;
       const value = headers[i + 1]!;
       const { length } = name;
       // Message framing and the connection belong to the transport.
       if (length === 4 || length === 10 || length === 14 || length === 17) {
-        const lower = name.toLowerCase();
+        const lower = toLowerName(name);
         if (lower === 'date') hasDate = true;
         else if (lower === 'connection') connection.isClosing ||= /\bclose\b/i.test(value);
         else if (lower === 'content-length' && status !== 204) {
           contentLength = readContentLength(contentLength, value);
-          text += `${name}: ${contentLength}\r\n`;
+          fieldLines.addLength(name, value, contentLength);
         }
         if (connectionFields.has(lower)) continue;
       }
-      text += formatFieldLine(name, value);
+      fieldLines.add(name, value);
     }
     this.#setFraming(status, contentLength);
+    let text = formatStatusLine(status) + fieldLines.end();
     if (!hasDate) text += this.#context.dateLine();
     if (this.#framing === 'chunked') text += 'Transfer-Encoding: chunked\r\n';
     return text + (connection.isClosing ? closeLines : this.#context.keepAliveLines);
@@ -189,6 +192,9 @@ export class NativeWriter implements ResponseWriter {
     return this.#connection.switchProtocol(head, goAway);
   }
 }
+
+/** Heads are formatted one at a time. */
+const fieldLines = new FieldLines();
 
 const flushHead = (writer: NativeWriter) => writer.flush();
 
