@@ -5,6 +5,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { startPostgres } from '../tests/support/services/postgres.ts';
 import { startRedis } from '../tests/support/services/redis.ts';
+import { startSharedProducts } from '../tests/support/services/shared-products.ts';
 import { ensureServices } from './services.ts';
 import { createUnitTestCheck } from './unit-tests.ts';
 
@@ -48,23 +49,40 @@ async function main(): Promise<number> {
     return 1;
   }
   const logs = mkdtempSync(join(tmpdir(), 'gw-test-logs-'));
-  const code = await withServices(env => runTests({ ...env, GW_TEST_LOGS: logs }));
+  const code = await withServices({ GW_TEST_LOGS: logs }, runTests);
   const leaks = scan(logs);
   if (code === 0 && leaks === 0) rmSync(logs, { recursive: true, force: true });
   else console.log(`The logs of this run are in ${logs}.`);
   return code !== 0 ? code : Math.min(leaks, 1);
 }
 
-async function withServices(use: (env: Record<string, string>) => Promise<number>): Promise<number> {
+async function withServices(
+  logs: Record<string, string>,
+  use: (env: Record<string, string>) => Promise<number>,
+): Promise<number> {
   const started = await Promise.allSettled([startPostgres(), startRedis()]);
   try {
     const [postgres, redis] = started;
     if (postgres.status === 'rejected') throw postgres.reason;
     if (redis.status === 'rejected') throw redis.reason;
-    return await use({ GW_TEST_POSTGRES_URL: postgres.value.url, GW_TEST_REDIS_URL: redis.value.url });
+    const env = { ...logs, GW_TEST_POSTGRES_URL: postgres.value.url, GW_TEST_REDIS_URL: redis.value.url };
+    return await withSharedProducts(env, use);
   } finally {
     for (const service of started) if (service.status === 'fulfilled') await service.value.stop();
   }
+}
+
+/** Starts the products that test files share where a chosen file uses them. */
+async function withSharedProducts(
+  env: Record<string, string>,
+  use: (env: Record<string, string>) => Promise<number>,
+): Promise<number> {
+  if (!files.some(file => readFileSync(join(root, file), 'utf8').includes('support/shared-app.ts'))) return use(env);
+  const products = await startSharedProducts(env);
+  const code = await use({ ...env, ...products.env });
+  const complaints = await products.stop();
+  for (const complaint of complaints) console.error(complaint);
+  return code !== 0 ? code : Math.min(complaints.length, 1);
 }
 
 async function runTests(env: Record<string, string>): Promise<number> {

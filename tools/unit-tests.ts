@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 
 /** Files of `tests/support` that start a product, a database or Redis, or need one that runs. */
-const starters = /^tests\/support\/(?:app|gw-process|installation|program-copy|services\/\w+)\.ts$/;
+const starters = /^tests\/support\/(?:app|shared-app|gw-process|installation|program-copy|services\/[\w-]+)\.ts$/;
 const importPattern = /(?:import|export)\b[^'"`;]*?from\s*'(\.[^']+)'|import\('(\.[^']+)'\)/g;
 
 /** Fuzzing and property tests are long by design: `npm test` runs them. */

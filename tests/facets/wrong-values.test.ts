@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { listReferenceRows, type ReferenceRow } from '#definition/reference-rows.ts';
 import { anyName } from '#definition/wire-schema.ts';
-import { startApp, type TestApp } from '../support/app.ts';
+import { useSharedApp } from '../support/shared-app.ts';
 
 /** Every field of both forms, set to what it cannot be: the write is refused, and says where. */
 
@@ -48,14 +48,10 @@ const oas = () => ({
 });
 
 describe('Invalid values are refused when written, with their path', () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp('sqlite');
-  });
-  after(() => app?.close());
+  const app = useSharedApp();
 
   async function checkRefusal(path: string, body: unknown, place: string): Promise<void> {
-    const { status, text } = await app.ask('POST', path, { body });
+    const { status, text } = await app().ask('POST', path, { body });
     assert.equal(status, 400, text);
     assert.ok(text.includes(place), `the refusal does not say ${place}: ${text}`);
   }
@@ -83,6 +79,6 @@ describe('Invalid values are refused when written, with their path', () => {
   }
 
   test('no refused definition was stored', async () => {
-    assert.deepEqual((await app.ask('GET', '/gw/apis')).body, []);
+    assert.deepEqual((await app().ask('GET', '/gw/apis')).body, []);
   });
 });

@@ -11,7 +11,9 @@ import type { SurfaceName } from '#operations/surfaces.ts';
 import { surfaces } from '#operations/surfaces.ts';
 import type { InstallationCredentials } from '#people/installation/bootstrap.ts';
 import { type Application, startApplication } from '../../src/application.ts';
-import { testPostgres } from './services/engines.ts';
+import { type EngineName, engines, testPostgres } from './services/engines.ts';
+
+export { type EngineName, engines };
 
 /** The whole product in this process, on an engine of one's choice, reached through real sockets. */
 export interface TestApp {
@@ -43,9 +45,6 @@ export interface Answer {
 
 /** Who writes where a test calls the product's own functions: the gateway secret, which no owner stops. */
 export const operatorActor: Actor = { surface: 'gateway', id: '', name: 'gateway secret', orgId: '', permissions: {} };
-
-export const engines = ['sqlite', 'postgres'] as const;
-export type EngineName = (typeof engines)[number];
 
 export interface AppOptions {
   settings?: Partial<Record<SettingName, string>>;
@@ -101,7 +100,7 @@ export async function startApp(engine: EngineName, options: AppOptions = {}): Pr
   const credentials = application.credentials!;
   rememberSecrets(credentials);
   const url = application.urls as TestApp['url'];
-  const ask = asker(url, credentials);
+  const ask = createAsk(url, credentials);
   return {
     application,
     credentials,
@@ -147,7 +146,7 @@ const surfaceNames = Object.keys(surfaces) as SurfaceName[];
 export const surfaceOf = (path: string): SurfaceName | undefined =>
   surfaceNames.find(name => path === surfaces[name].prefix || path.startsWith(`${surfaces[name].prefix}/`));
 
-function asker(url: TestApp['url'], credentials: InstallationCredentials): TestApp['ask'] {
+export function createAsk(url: TestApp['url'], credentials: InstallationCredentials): TestApp['ask'] {
   return async (method, path, { body, headers = {}, credential } = {}) => {
     const surface = surfaceOf(path);
     const base = surface === 'portal' ? url.portal : url.dashboard;

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onEveryEngine } from '../../../tests/support/app.ts';
+import { onEverySharedEngine } from '../../../tests/support/shared-app.ts';
 
-onEveryEngine('schemas and reload', app => {
+onEverySharedEngine('schemas', app => {
   const read = (path: string) => app().ask('GET', path);
 
   test('the JSON Schemas of documents are published, indented on request', async () => {
@@ -26,13 +27,15 @@ onEveryEngine('schemas and reload', app => {
       assert.deepEqual([status, body.Message], [404, 'Schema not found for version "2.0"']);
     }
   });
+});
 
+onEveryEngine('reload', app => {
   test('a reload by the operator returns once committed changes are served', async () => {
     const listen_path = '/reloaded/';
     const proxy = { listen_path, target_url: 'http://127.0.0.1:9/' };
     const api_definition = { name: 'reloaded', use_keyless: true, proxy };
     assert.equal((await app().ask('POST', '/api/apis', { body: { api_definition } })).status, 200);
-    assert.deepEqual((await read('/admin/system/reload')).body, { status: 'ok' });
+    assert.deepEqual((await app().ask('GET', '/admin/system/reload')).body, { status: 'ok' });
     assert.notEqual((await fetch(app().url.gateway + listen_path)).status, 404);
   });
 });

@@ -6,6 +6,9 @@ import { freshRedis, startRedis } from './redis.ts';
  * own that end with it.
  */
 
+export const engines = ['sqlite', 'postgres'] as const;
+export type EngineName = (typeof engines)[number];
+
 let postgresUrl: Promise<string> | undefined;
 let redisUrl: Promise<string> | undefined;
 
