@@ -84,16 +84,18 @@ describe('PostgreSQL reader', () => {
     await reader.close();
   });
 
-  test('no more connections are opened than asked for, and the rest wait', async () => {
-    const reader = await openReader({ url: database.url, connections: 2 });
-    await admin.query('select pg_advisory_lock(7)');
-    const waiting = Array.from({ length: 5 }, () => reader.rows('select pg_advisory_xact_lock_shared(7)', []));
-    await eventually(async () => assert.equal((await backends()).length, 2));
-    await admin.query('select pg_advisory_unlock(7)');
-    assert.equal((await Promise.all(waiting)).length, 5);
-    assert.equal((await backends()).length, 2);
-    await reader.close();
-  });
+  for (const connections of [2, undefined])
+    test(`no more than ${connections ?? 'the default number of'} connections are opened, and the rest wait`, async () => {
+      const expected = connections ?? 4;
+      const reader = await openReader({ url: database.url, ...(connections ? { connections } : {}) });
+      await admin.query('select pg_advisory_lock(7)');
+      const waiting = Array.from({ length: 6 }, () => reader.rows('select pg_advisory_xact_lock_shared(7)', []));
+      await eventually(async () => assert.equal((await backends()).length, expected));
+      await admin.query('select pg_advisory_unlock(7)');
+      assert.equal((await Promise.all(waiting)).length, 6);
+      assert.equal((await backends()).length, expected);
+      await reader.close();
+    });
 
   test('queries beyond the queue limit are refused, and those in the queue are answered', async () => {
     const reader = await openReader({ url: database.url, connections: 1 });

@@ -180,6 +180,20 @@ onEveryEngine('Every operation', app => {
     assert.equal((await app().ask('GET', '/admin/organisations/')).status, 200);
   });
 
+  test('a path parameter of 1,024 characters reaches its operation, and a longer one is refused', async () => {
+    const read = async (length: number) => (await app().ask('GET', `/api/keys/${'k'.repeat(length)}`)).status;
+    assert.deepEqual([await read(1024), await read(1025)], [404, 400]);
+  });
+
+  test('the OpenAPI documents declare the response to a missing credential at every operation', async () => {
+    for (const it of catalogue as readonly Each[]) {
+      const { unauthorizedStatus, prefix } = surfaces[it.surface];
+      const { body } = await app().ask('GET', `${prefix}/openapi.json`, { credential: null });
+      const { responses } = body.paths[it.path][it.method.toLowerCase()];
+      assert.match(responses[unauthorizedStatus]?.description ?? '', /^Missing or wrong credential$/, it.name);
+    }
+  });
+
   test('each listener serves /hello, /live, /ready and its documentation as HTML and JSON', async () => {
     for (const [name, url] of Object.entries(app().url)) {
       for (const path of ['/hello', '/live', '/ready']) assert.equal((await fetch(url + path)).status, 200);
