@@ -41,8 +41,18 @@ export function createClientClaims(extra: readonly string[]): IsClientClaim {
   const isPassed = createNameTest(passed);
   const names = new Set([...claimNames, ...added.filter(name => !name.endsWith('*'))].filter(name => !isPassed(name)));
   const prefixes = [...claimPrefixes, ...added.filter(name => name.endsWith('*')).map(name => name.slice(0, -1))];
-  if (passed.length === 0) return name => names.has(name) || startsWithAny(prefixes, name);
-  return name => names.has(name) || (startsWithAny(prefixes, name) && !isPassed(name));
+  const mayBegin = createFirstLetterTest(prefixes);
+  const hasPrefix = (name: string) => mayBegin(name) && startsWithAny(prefixes, name);
+  if (passed.length === 0) return name => names.has(name) || hasPrefix(name);
+  return name => names.has(name) || (hasPrefix(name) && !isPassed(name));
+}
+
+/** Most headers begin with a letter that no prefix begins with. */
+function createFirstLetterTest(prefixes: readonly string[]): (name: string) => boolean {
+  if (prefixes.includes('')) return () => true;
+  const isFirst = new Uint8Array(256);
+  for (const prefix of prefixes) isFirst[prefix.charCodeAt(0)] = 1;
+  return name => isFirst[name.charCodeAt(0)] === 1;
 }
 
 function startsWithAny(prefixes: readonly string[], name: string): boolean {

@@ -93,6 +93,14 @@ export class HeaderList {
   }
 }
 
+/** Headers of a received request. Steps change the list, and the parsed lines stay as they are. */
+export function fromParsedFields(flat: string[], parsed: ParsedFields | undefined): HeaderList {
+  if (parsed === undefined) return new HeaderList(flat);
+  const headers = new HeaderList(flat.slice());
+  headers.parsed = parsed;
+  return headers;
+}
+
 /** Case-insensitive comparison; most names have the expected case, or another length. */
 const equalsName = (received: string, name: string): boolean =>
   received.length === name.length && (received === name || toLowerName(received) === name);

@@ -24,16 +24,39 @@ export interface InvalidPath {
   readonly fault: string;
 }
 
-/** Already canonical: no escapes, no empty or dot segments, only path characters. */
-const canonicalPattern = /^(?:\/(?!\.{0,2}(?:[/;]|$))[A-Za-z0-9\-._~!$&'()*+,;=:@]+)+\/?$|^\/$/;
 const pathCharacter = /^[A-Za-z0-9\-._~!$&'()*+,;=:@/]$/;
 const unreserved = /[A-Za-z0-9\-._~]/;
 
 /** True for characters that a segment holds unescaped (RFC 3986, 3.3). */
 export const isPathCharacter = (character: string): boolean => character !== '/' && pathCharacter.test(character);
 
+/** Path characters but the slash, by code. */
+const segmentCodes = Uint8Array.from({ length: 256 }, (_none, code) =>
+  Number(isPathCharacter(String.fromCharCode(code))),
+);
+const dot = 46;
+const slash = 47;
+const semicolon = 59;
+
+/** Already canonical: no escapes, no empty or dot segments, only path characters. */
+function isCanonical(path: string): boolean {
+  const { length } = path;
+  let i = 0;
+  while (i < length) {
+    if (path.charCodeAt(i++) !== slash) return false;
+    if (i === length) return true;
+    const start = i;
+    while (path.charCodeAt(i) === dot) i++;
+    // Dot segments, also before the parameters of a segment, and empty ones.
+    if (i - start <= 2 && (i === length || path.charCodeAt(i) === slash || path.charCodeAt(i) === semicolon))
+      return false;
+    while (segmentCodes[path.charCodeAt(i)] === 1) i++;
+  }
+  return length > 0;
+}
+
 export function canonicalizePath(path: string, rules: PathRules): string | InvalidPath {
-  if (canonicalPattern.test(path)) return path;
+  if (isCanonical(path)) return path;
   if (!path.startsWith('/')) return { fault: 'the path must begin with a slash' };
   const decoded = decodeUnreserved(path, rules);
   if (typeof decoded !== 'string') return decoded;
@@ -144,7 +167,8 @@ export function splitTarget(target: string): { path: string; query: string; host
   const mark = rest.indexOf('?');
   const path = mark < 0 ? rest : rest.slice(0, mark);
   const query = mark < 0 ? '' : rest.slice(mark + 1);
-  if (invalidQueryCharacters.test(query)) return { fault: 'the query contains a control character or a space' };
+  if (query !== '' && invalidQueryCharacters.test(query))
+    return { fault: 'the query contains a control character or a space' };
   return host === undefined ? { path, query } : { path, query, host };
 }
 

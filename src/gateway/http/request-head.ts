@@ -1,4 +1,5 @@
 import type { IsClientClaim } from './client-claims.ts';
+import { toLowerName } from './header-names.ts';
 import { type HeaderList, hopByHopHeaders, removeConnectionHeaders } from './headers.ts';
 
 /** Reason of the refusal, for the client. */
@@ -20,6 +21,26 @@ const authorityPattern = /^(?:[A-Za-z0-9_~.-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])(?:
 
 /** Host with optional port, restricted to characters every parser reads the same way. */
 export const isAuthority = (text: string): boolean => authorityPattern.test(text);
+
+/** Host headers that were read lately: clients repeat them, and checking one costs more than comparing it. */
+const maxCachedHosts = 64;
+const cachedHosts = Array.from({ length: maxCachedHosts }, () => ({ header: '', host: '' }));
+
+/** Normalized host of a Host header; undefined for an invalid one. */
+export function readHostHeader(header: string): string | undefined {
+  const { length } = header;
+  const hash =
+    length + 3 * header.charCodeAt(0) + 5 * header.charCodeAt(length >> 1) + 7 * header.charCodeAt(length - 1);
+  const cached = cachedHosts[hash % maxCachedHosts];
+  if (cached !== undefined && cached.header === header) return cached.host;
+  if (!isAuthority(header)) return undefined;
+  const host = normalizeHostHeader(header);
+  // Copies: a slice would hold the memory of its whole head.
+  cachedHosts[hash % maxCachedHosts] = { header: copyText(header), host: copyText(host) };
+  return host;
+}
+
+const copyText = (text: string): string => Buffer.from(text, 'latin1').toString('latin1');
 
 /** Credentials of the gateway itself, not forwarded to upstreams when a client sends them by mistake. */
 const gatewayCredentials: ReadonlySet<string> = new Set(['x-gw-authorization', 'admin-auth', 'x-gw-explain']);
@@ -75,7 +96,7 @@ export function validateHead(
   let seen = 0;
   let connectionValue = '';
   for (let i = 0; i < flat.length; i += 2) {
-    const name = flat[i]!.toLowerCase();
+    const name = toLowerName(flat[i]!);
     const value = flat[i + 1]!;
     const isAlias = name.includes('_');
     const kind = kindOf(isAlias ? name.replaceAll('_', '-') : name, isClientClaim);

@@ -125,6 +125,7 @@ function sendRequest(
     path,
     method,
     headers: buildHeaders(request, method, path),
+    parsed: call.headers.parsed,
     body: body.bytes ?? body.stream,
     // An enforced timeout covers the whole request.
     hasCallerTimeout: enforcedTimeout !== undefined,

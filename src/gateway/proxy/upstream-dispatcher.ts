@@ -8,6 +8,8 @@ export interface UpstreamRequestOptions {
   readonly method: string;
   /** Flat list of names and values. */
   readonly headers: readonly string[];
+  /** Field lines of the request they come from, where it is one of HTTP/1.1. */
+  readonly parsed?: ParsedFields | undefined;
   readonly body: Uint8Array | AsyncIterable<Uint8Array> | undefined;
   /** The caller has a timeout of its own for the response head. */
   readonly hasCallerTimeout: boolean;
@@ -37,7 +39,7 @@ export interface UpstreamDispatcher {
 export const createUndiciDispatcher = (
   dispatcher: Pick<Dispatcher, 'dispatch' | 'close' | 'destroy'>,
 ): UpstreamDispatcher => ({
-  dispatch({ method, body, hasCallerTimeout, headers, ...rest }, handler) {
+  dispatch({ method, body, hasCallerTimeout, headers, parsed: _parsed, ...rest }, handler) {
     dispatcher.dispatch(
       {
         ...rest,

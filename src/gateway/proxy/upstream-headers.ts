@@ -1,3 +1,4 @@
+import { toLowerName } from '../http/header-names.ts';
 import { hopByHopHeaders } from '../http/headers.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 
@@ -23,7 +24,7 @@ export function buildUpstreamHeaders(call: Exchange, host: string): string[] {
   let hasForwardedProto = false;
   let forwardedFor = '';
   for (let i = 0; i < flat.length; i += 2) {
-    const name = flat[i]!.toLowerCase();
+    const name = toLowerName(flat[i]!);
     const value = flat[i + 1]!;
     if (hopByHopHeaders.has(name) || (gatewayHeaders.has(name) && !suppressedHeaders?.has(name))) {
       if (name === 'te' && value.toLowerCase() === 'trailers') out.push('te', 'trailers');

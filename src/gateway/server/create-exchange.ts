@@ -2,7 +2,7 @@ import { plainTextHeaders } from '#base/page-guard.ts';
 import type { Body } from '../http/body.ts';
 import type { HeaderList } from '../http/headers.ts';
 import { canonicalizePath, isInvalidPath, maxPathLength, splitTarget } from '../http/path.ts';
-import { type InvalidRequest, isAuthority, normalizeHostHeader, validateHead } from '../http/request-head.ts';
+import { type InvalidRequest, isAuthority, readHostHeader, validateHead } from '../http/request-head.ts';
 import { Exchange, type Peer } from '../pipeline/exchange.ts';
 import type { TransportLimits, TransportOptions } from './transport.ts';
 
@@ -28,19 +28,30 @@ const toInvalidRequest = (fault: string, status = 400): InvalidRequest => ({ sta
 
 /** TRACE-like methods would echo headers the gateway adds; CONNECT would open a tunnel. */
 const refusedMethods: ReadonlySet<string> = new Set(['CONNECT', 'TRACE', 'TRACK', 'SOURCE']);
-const methodPattern = /^[A-Z][A-Z-]{0,30}$/;
+const maxMethodLength = 31;
+
+/** Capital letters, and hyphens between them. */
+function isMethod(method: string): boolean {
+  const { length } = method;
+  for (let i = 0; i < length; i++) {
+    const code = method.charCodeAt(i);
+    if ((code < 65 || code > 90) && (code !== 45 || i === 0)) return false;
+  }
+  return length > 0 && length <= maxMethodLength;
+}
 
 /** Validates a request head and creates its exchange; shared by all protocols. */
 export function createExchange(raw: RawRequest, options: CreateExchangeOptions): Exchange | InvalidRequest {
   const { headers, peer } = raw;
-  if (!methodPattern.test(raw.method)) return toInvalidRequest('the method is not a token', 400);
+  if (!isMethod(raw.method)) return toInvalidRequest('the method is not a token', 400);
   if (refusedMethods.has(raw.method)) return toInvalidRequest('the method is not supported', 405);
   const fault = validateHead(headers, peer.isTrusted === true, options.limits.maxHeaders, options.isClientClaim);
   if (fault) return fault;
   const target = splitTarget(raw.target);
   if (isInvalidPath(target)) return toInvalidRequest(target.fault);
   const hostHeader = headers.get('host');
-  if (hostHeader === undefined ? !raw.mayOmitHost : !isAuthority(hostHeader))
+  const host = hostHeader === undefined ? '' : readHostHeader(hostHeader);
+  if (host === undefined || (hostHeader === undefined && !raw.mayOmitHost))
     return toInvalidRequest('the Host header is missing or invalid');
   if (target.host !== undefined && (!isAuthority(target.host) || !equalsIgnoringCase(target.host, hostHeader)))
     return toInvalidRequest('the Host header differs from the request target');
@@ -53,7 +64,7 @@ export function createExchange(raw: RawRequest, options: CreateExchangeOptions):
     target: raw.target,
     path,
     query: target.query,
-    host: normalizeHostHeader(hostHeader ?? ''),
+    host,
     headers,
     body: raw.body(headers),
     upgrade: raw.upgrade ?? '',

@@ -1,6 +1,7 @@
+import { toLowerName } from '../../http/header-names.ts';
 import { parseLength } from '../../http/http1/field-block.ts';
 import { targetBytes } from '../../http/http1/syntax.ts';
-import { formatFieldLine, isToken } from '../../http/http1/write-message.ts';
+import { FieldLines, formatFieldLine, isToken } from '../../http/http1/write-message.ts';
 import type { UpstreamRequestOptions } from '../upstream-dispatcher.ts';
 import { createUpstreamError } from './errors.ts';
 
@@ -16,23 +17,26 @@ export type RequestBodyLength = number | undefined;
  * Formats a request head up to its framing: `formatFraming` completes it. `Host` comes first; a Content-Length among the
  * headers is left out, because the number is written anew. Throws for what is not a header or target.
  */
-export function formatRequestHead({ method, path, headers: flat }: UpstreamRequestOptions): string {
+export function formatRequestHead({ method, path, headers: flat, parsed }: UpstreamRequestOptions): string {
   checkTarget(method, path);
-  let lines = '';
   let host = '';
+  fieldLines.begin(parsed);
   for (let i = 0; i < flat.length; i += 2) {
     const name = flat[i]!;
     if (isConnectionField(name)) {
       if (name.length === 14) continue;
       if (host !== '') throw createUpstreamError('requestInvalid', 'the Host header is repeated');
       host = formatFieldLine('host', flat[i + 1]!);
-    } else lines += formatFieldLine(name, flat[i + 1]!);
+    } else fieldLines.add(name, flat[i + 1]!);
   }
   if (host === '') throw createUpstreamError('requestInvalid', 'the Host header is missing');
   // After a HEAD the connection is closed: an upstream that sends a body anyway would answer the next request with it.
   const connection = method === 'HEAD' ? 'close' : 'keep-alive';
-  return `${method} ${path} HTTP/1.1\r\n${host}connection: ${connection}\r\n${lines}`;
+  return `${method} ${path} HTTP/1.1\r\n${host}connection: ${connection}\r\n${fieldLines.end()}`;
 }
+
+/** Heads are formatted one at a time. */
+const fieldLines = new FieldLines();
 
 /** Framing field and the end of the head; none for a request without content. */
 export function formatFraming(length: RequestBodyLength, method: string): string {
@@ -63,14 +67,14 @@ function checkTarget(method: string, path: string): void {
 function isConnectionField(name: string): boolean {
   switch (name.length) {
     case 4:
-      return name === 'host' || name.toLowerCase() === 'host';
+      return toLowerName(name) === 'host';
     case 14:
-      return name.toLowerCase() === 'content-length';
+      return toLowerName(name) === 'content-length';
     case 6:
     case 7:
     case 10:
     case 17:
-      if (ownFields.has(name.toLowerCase()))
+      if (ownFields.has(toLowerName(name)))
         throw createUpstreamError('requestInvalid', `${name} is not a header of a request, but of its connection`);
   }
   return false;

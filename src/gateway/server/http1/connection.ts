@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type Body, bodyFromReceived, problem as bodyProblem, noBody } from '../../http/body.ts';
-import { HeaderList } from '../../http/headers.ts';
+import { fromParsedFields } from '../../http/headers.ts';
 import { isPersistent, readRequestFraming } from '../../http/http1/framing.ts';
 import { HeadParser } from '../../http/http1/head-parser.ts';
 import { Http1ParseError, toParseError } from '../../http/http1/parse-error.ts';
@@ -125,7 +125,7 @@ export class ServerConnection implements ManagedConnection, RawRequest, BodySour
     const framing = readRequestFraming(parser);
     this.method = parser.method;
     this.target = parser.target;
-    this.headers = new HeaderList(parser.fields.flat);
+    this.headers = fromParsedFields(parser.fields.flat, parser.fields.parsed);
     this.mayOmitHost = parser.minorVersion === 0;
     this.upgrade = this.#context.options.webSockets && isWebSocketUpgrade(parser) ? 'websocket' : '';
     // An upgrade that is declined ends the connection: the client may have begun with the other protocol.
