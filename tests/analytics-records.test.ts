@@ -44,7 +44,7 @@ describe('Analytics records', () => {
       assert.deepEqual(
         tags.filter(tag => /^x-/i.test(tag)),
         ['x-team-blue'],
-        api.form,
+        api.format,
       );
     }
   });
@@ -78,7 +78,7 @@ describe('Analytics records', () => {
         assert.equal(reply.headers.get('x-upstream'), `Bearer ${canary}`);
         const { raw_request, raw_response } = await waitForLogs(api);
         for (const raw of [raw_request, raw_response]) {
-          assert.match(text(raw), /X-Upstream: \*\*\*\r\nX-Plain: yes/, api.form);
+          assert.match(text(raw), /X-Upstream: \*\*\*\r\nX-Plain: yes/, api.format);
           assert.doesNotMatch(text(raw), /canary/);
         }
       }

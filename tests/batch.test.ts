@@ -88,7 +88,7 @@ describe('Batch requests', () => {
   });
 
   test('each part is answered like a single request, in order', async () => {
-    for (const { url, form } of await batches()) {
+    for (const { url, format } of await batches()) {
       const list = await results(url, [
         { relative_url: 'a?x=1', headers: { 'X-Own': 'one' } },
         { method: 'POST', relative_url: '/b', body: 'sent', headers: { 'Content-Type': 'text/plain' } },
@@ -101,7 +101,7 @@ describe('Batch requests', () => {
           ['/b', 200, 'POST', '/b', 'sent'],
           ['', 200, 'DELETE', '/', ''],
         ],
-        form,
+        format,
       );
       assert.equal(echo(list[0]!).headers['x-own'], 'one');
       assert.equal(echo(list[1]!).headers['x-own'], undefined);
@@ -149,7 +149,7 @@ describe('Batch requests', () => {
         { headers: { authorization: key } },
         { suppress_parallel_execution: true },
       );
-      assert.deepEqual(codes(list), [401, 200, 200, 429], api.form);
+      assert.deepEqual(codes(list), [401, 200, 200, 429], api.format);
       assert.equal(list[0]!.body, '{\n    "error": "Authorization field missing"\n}');
       assert.deepEqual(list[3]!.headers['Retry-After']?.length, 1);
       await eventually(async () => {
@@ -169,13 +169,13 @@ describe('Batch requests', () => {
     'a#b',
   ];
   test('an absolute or invalid URL refuses the whole batch before any part runs', async () => {
-    for (const { url, form } of await batches()) {
+    for (const { url, format } of await batches()) {
       for (const relative_url of outside) {
         upstream.requests.length = 0;
         const reply = await send(url, { requests: [{ relative_url: 'a' }, { relative_url }] });
         assert.equal(reply.status, 400, relative_url);
         assert.deepEqual(await reply.json(), { status: 'error', message: 'Batch request malformed' });
-        assert.equal(upstream.requests.length, 0, `${form} ${relative_url}`);
+        assert.equal(upstream.requests.length, 0, `${format} ${relative_url}`);
       }
     }
   });
@@ -218,10 +218,10 @@ describe('Batch requests', () => {
   test('forwarding headers of a part are removed, and those of a trusted proxy for the batch apply to its parts', async () => {
     const only = { classic: { enable_ip_whitelisting: true, allowed_ips: ['192.0.2.1'] } };
     const lists = { ipAccessControl: { enabled: true, allow: ['192.0.2.1'] } };
-    for (const { url, form } of await batches({ ...only, oas: lists })) {
+    for (const { url, format } of await batches({ ...only, oas: lists })) {
       const parts = claims.map(name => ({ relative_url: 'a', headers: { [name]: '192.0.2.1' } }));
       const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
-      assert.deepEqual(new Set(codes(await results(url, parts, from('203.0.113.9')))), new Set([403]), form);
+      assert.deepEqual(new Set(codes(await results(url, parts, from('203.0.113.9')))), new Set([403]), format);
       const [allowed] = await results(
         url,
         [{ relative_url: 'a', headers: { 'x-real-ip': '203.0.113.9' } }],
@@ -234,16 +234,16 @@ describe('Batch requests', () => {
   });
 
   test('a part cannot be a batch', async () => {
-    for (const { url, form } of await batches()) {
+    for (const { url, format } of await batches()) {
       const nested = JSON.stringify({ requests: [{ relative_url: 'a' }] });
       const [refused] = await results(url, [{ method: 'POST', relative_url: 'gw/batch/', body: nested }]);
       const body = '{\n    "error": "A batch request cannot hold another one"\n}';
-      assert.deepEqual([refused!.code, refused!.body], [400, body], form);
+      assert.deepEqual([refused!.code, refused!.body], [400, body], format);
     }
   });
 
   test('an invalid batch is refused with a specific error, and other methods are not accepted', async () => {
-    for (const { url, form } of await batches()) {
+    for (const { url, format } of await batches()) {
       const wrong: unknown[] = [
         '{',
         '[]',
@@ -257,7 +257,7 @@ describe('Batch requests', () => {
       wrong.push({ requests: [], more: new Array(2000).fill(1) });
       for (const body of wrong) {
         const reply = await send(url, body);
-        assert.equal(reply.status, 400, `${form} ${JSON.stringify(body)}`);
+        assert.equal(reply.status, 400, `${format} ${JSON.stringify(body)}`);
         assert.deepEqual(await reply.json(), { status: 'error', message: 'Batch request malformed' });
       }
       assert.deepEqual(await results(url, []), []);

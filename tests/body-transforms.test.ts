@@ -46,7 +46,7 @@ const oasEntry = ({ template = '', file, format = 'json' }: Wish) => ({
   ...(file ? { path: file } : { body: base64(template) }),
 });
 
-/** One endpoint, `/x`, said in both forms. */
+/** One endpoint, `/x`, said in both formats. */
 function transforming(app: TestApp, upstream: Upstream, shape: Shape): Promise<Published[]> {
   const { request, response, method = 'POST', context = false, guarded = false, session = true } = shape;
   const lists = {
@@ -211,7 +211,7 @@ describe('Body transforms: bodies and limits', () => {
     rmSync(directory, { recursive: true });
   });
 
-  /** What the upstream got, for each form. */
+  /** What the upstream got, for each format. */
   async function forwardBody(
     shape: Shape,
     body?: string | Buffer,

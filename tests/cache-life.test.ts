@@ -138,7 +138,7 @@ inPlace('one thread', {}, place => {
 
   test('request coalescing: of fifty concurrent requests one reaches the upstream and all get its response, in both formats', async () => {
     const { origin } = place();
-    for (const { url, form } of await publishBoth(place().app, place().upstream, toDefinitions(options))) {
+    for (const { url, format } of await publishBoth(place().app, place().upstream, toDefinitions(options))) {
       const id = createPublicId();
       const gate = holdUpstream(place());
       const before = place().upstream.requests.length;
@@ -146,9 +146,9 @@ inPlace('one thread', {}, place => {
       await eventually(() => assert.equal(place().upstream.requests.length, before + 1));
       gate.open();
       const heard = await Promise.all(calls);
-      assert.deepEqual(new Set(heard.map(it => String(it.body))), new Set([`${id} 1`]), form);
-      assert.equal(origin.count(id), 1, form);
-      assert.equal(heard.filter(isKept).length, 49, form);
+      assert.deepEqual(new Set(heard.map(it => String(it.body))), new Set([`${id} 1`]), format);
+      assert.equal(origin.count(id), 1, format);
+      assert.equal(heard.filter(isKept).length, 49, format);
     }
   });
 

@@ -13,7 +13,7 @@ import {
 } from './support/cache-fixtures.ts';
 import { testRedis } from './support/services/engines.ts';
 
-/** HTTP caching through real sockets, in both forms of a definition, in memory and in Redis. */
+/** HTTP caching through real sockets, in both formats of a definition, in memory and in Redis. */
 
 after(() => agent.destroy());
 
@@ -391,8 +391,8 @@ function declare(
     });
     for (const it of cases)
       test(it.title, async () => {
-        for (const { url, form } of await place.publish(it.options))
-          assert.equal(await outcomeOf(url, place.origin, it), it.expected, form);
+        for (const { url, format } of await place.publish(it.options))
+          assert.equal(await outcomeOf(url, place.origin, it), it.expected, format);
       });
   });
 }

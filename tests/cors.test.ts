@@ -104,7 +104,7 @@ describe('CORS', () => {
         await fetchCorsHeaders(api, 'OPTIONS', preflight('https://a.example', 'PATCH', 'x-three')),
         refused,
       );
-      assert.equal(upstream.requests.length, 0, api.form);
+      assert.equal(upstream.requests.length, 0, api.format);
     }
   });
 
@@ -112,7 +112,7 @@ describe('CORS', () => {
     for (const api of await publishCors({ credentials: true, exposed: ['X-Seen', 'X-Too'] })) {
       const { status, cors, vary } = await fetchCorsHeaders(api, 'GET', { origin: 'https://anywhere.example' });
       const expected = { 'allow-origin': '*', 'allow-credentials': 'true', 'expose-headers': 'X-Seen, X-Too' };
-      assert.deepEqual([status, cors, vary], [200, expected, 'Origin'], api.form);
+      assert.deepEqual([status, cors, vary], [200, expected, 'Origin'], api.format);
       const asked = await fetchCorsHeaders(
         api,
         'OPTIONS',
@@ -143,7 +143,7 @@ describe('CORS', () => {
       for (const [origin, isAllowed] of fits) {
         const { status, cors, vary } = await fetchCorsHeaders(api, 'GET', { origin });
         const expected = isAllowed ? { 'allow-origin': origin, 'allow-credentials': 'true' } : {};
-        assert.deepEqual([status, cors, vary], [200, expected, 'Origin'], `${api.form} ${origin}`);
+        assert.deepEqual([status, cors, vary], [200, expected, 'Origin'], `${api.format} ${origin}`);
       }
     }
   });
@@ -152,14 +152,14 @@ describe('CORS', () => {
     for (const api of await publishCors({ headers: ['*'], methods: ['*'], maxAge: -1 })) {
       const { cors } = await fetchCorsHeaders(api, 'OPTIONS', preflight('https://a.example', 'PURGE', 'x-any'));
       const expected = { 'allow-origin': '*', 'allow-methods': 'PURGE', 'allow-headers': 'x-any', 'max-age': '0' };
-      assert.deepEqual(cors, expected, api.form);
+      assert.deepEqual(cors, expected, api.format);
     }
   });
 
   test('an OPTIONS request that is no preflight gets an empty 200', async () => {
     for (const api of await publishCors({}, guarded)) {
       const { status, cors, text } = await fetchCorsHeaders(api, 'OPTIONS', { origin: 'https://a.example' });
-      assert.deepEqual([status, cors, text], [200, { 'allow-origin': '*' }, ''], api.form);
+      assert.deepEqual([status, cors, text], [200, { 'allow-origin': '*' }, ''], api.format);
     }
   });
 
@@ -172,9 +172,9 @@ describe('CORS', () => {
       const reply = await fetch(`${api.url}/x`, { headers: { origin: 'https://a.example' } });
       await reply.text();
       assert.equal(reply.status, 401);
-      assert.equal(reply.headers.get('x-gw-api-expires'), 'Tue, 01 Jan 2999 00:00:00 GMT', api.form);
-      assert.equal(reply.headers.get('access-control-allow-origin'), 'https://a.example', api.form);
-      assert.equal(reply.headers.get('vary'), 'Origin', api.form);
+      assert.equal(reply.headers.get('x-gw-api-expires'), 'Tue, 01 Jan 2999 00:00:00 GMT', api.format);
+      assert.equal(reply.headers.get('access-control-allow-origin'), 'https://a.example', api.format);
+      assert.equal(reply.headers.get('vary'), 'Origin', api.format);
     }
   });
 
@@ -183,12 +183,12 @@ describe('CORS', () => {
     const rules = { origins: ['https://a.example'] };
     for (const api of await publishCors(rules, guarded)) {
       const { status, cors, vary } = await fetchCorsHeaders(api, 'GET', { origin: 'https://a.example' });
-      assert.deepEqual([status, cors, vary], [401, { 'allow-origin': 'https://a.example' }, 'Origin'], api.form);
+      assert.deepEqual([status, cors, vary], [401, { 'allow-origin': 'https://a.example' }, 'Origin'], api.format);
     }
     const dead = { classic: { proxy: { target_url: nowhere.url } }, oas: { upstream: nowhere } };
     for (const api of await publishCors(rules, dead)) {
       const { status, cors } = await fetchCorsHeaders(api, 'GET', { origin: 'https://a.example' });
-      assert.deepEqual([status, cors], [500, { 'allow-origin': 'https://a.example' }], api.form);
+      assert.deepEqual([status, cors], [500, { 'allow-origin': 'https://a.example' }], api.format);
     }
   });
 
@@ -203,7 +203,7 @@ describe('CORS', () => {
       for (const api of await publishCors({ origins: ['https://a.example'] })) {
         const own = await fetchCorsHeaders(api, 'GET', { origin: 'https://a.example' });
         assert.deepEqual([own.cors, own.vary], [{ 'allow-origin': 'https://a.example' }, 'Accept-Encoding, Origin']);
-        assert.deepEqual((await fetchCorsHeaders(api, 'GET', { origin: 'https://evil.example' })).cors, {}, api.form);
+        assert.deepEqual((await fetchCorsHeaders(api, 'GET', { origin: 'https://evil.example' })).cors, {}, api.format);
       }
     } finally {
       upstream.answer = undefined;
@@ -220,7 +220,7 @@ describe('CORS', () => {
         const theirs = { status: 202, cors: { 'allow-origin': 'https://theirs.example' }, vary: null, text: 'theirs' };
         assert.deepEqual(await fetchCorsHeaders(api, 'OPTIONS', preflight('https://a.example', 'GET')), theirs);
         assert.deepEqual(await fetchCorsHeaders(api, 'OPTIONS', {}), theirs);
-        assert.equal((await fetchCorsHeaders(api, 'GET', {})).status, 401, api.form);
+        assert.equal((await fetchCorsHeaders(api, 'GET', {})).status, 401, api.format);
       }
     } finally {
       upstream.answer = undefined;

@@ -80,12 +80,12 @@ describe('Service discovery', () => {
   test('requests follow the hosts of the registry, in turn with load balancing', async () => {
     const [registry, second] = await Promise.all([another(), another()]);
     for (const balanced of [true, false])
-      for (const { url, form } of await publishBoth(app, upstream, createDiscoveredApi(registry, { balanced }))) {
+      for (const { url, format } of await publishBoth(app, upstream, createDiscoveredApi(registry, { balanced }))) {
         answering(registry, items(upstream, second));
         await eventually(async () => {
           upstream.requests.length = 0;
           second.requests.length = 0;
-          for (let at = 0; at < 8; at++) assert.equal((await got(`${url}/a?b=c`)).status, 200, form);
+          for (let at = 0; at < 8; at++) assert.equal((await got(`${url}/a?b=c`)).status, 200, format);
           assert.equal(upstream.requests[0]?.url, '/a?b=c');
           assert.equal(second.requests.length > 0, balanced);
         });

@@ -68,8 +68,8 @@ describe('Error overrides', () => {
     ];
     for (const match of matches) {
       const rule = match ? { match, response } : { response };
-      for (const { url, form } of await publishOverrides({ '401': [rule] }, guarded)) {
-        assert.deepEqual(await fetchError(`${url}/200`), said, `${form} ${JSON.stringify(match)}`);
+      for (const { url, format } of await publishOverrides({ '401': [rule] }, guarded)) {
+        assert.deepEqual(await fetchError(`${url}/200`), said, `${format} ${JSON.stringify(match)}`);
         assert.equal((await fetch(`${url}/200`)).headers.get('x-help'), 'here');
       }
     }
@@ -84,8 +84,8 @@ describe('Error overrides', () => {
       { bodyField: 'error', bodyValue: 'x' },
     ];
     for (const match of others) {
-      for (const { url, form } of await publishOverrides({ '4xx': [{ match, response }] }, guarded))
-        assert.deepEqual(await fetchError(`${url}/200`), plain, `${form} ${JSON.stringify(match)}`);
+      for (const { url, format } of await publishOverrides({ '4xx': [{ match, response }] }, guarded))
+        assert.deepEqual(await fetchError(`${url}/200`), plain, `${format} ${JSON.stringify(match)}`);
     }
     for (const { url } of await publishOverrides({ '403': [{ response }], '5xx': [{ response }] }, guarded))
       assert.deepEqual(await fetchError(`${url}/200`), plain);
@@ -99,11 +99,11 @@ describe('Error overrides', () => {
       '404': [says('never', { messagePattern: 'zzz' }), says('first'), says('second')],
       '418': [says('own pot', { messagePattern: 'own' })],
     };
-    for (const { url, form } of await publishOverrides(rules)) {
-      assert.equal((await fetchError(`${url}/404/x`))[2], 'first', form);
-      assert.equal((await fetchError(`${url}/410/x`))[2], 'class', form);
-      assert.equal((await fetchError(`${url}/418/own`))[2], 'own pot', form);
-      assert.equal((await fetchError(`${url}/418/x`))[2], 'class', form);
+    for (const { url, format } of await publishOverrides(rules)) {
+      assert.equal((await fetchError(`${url}/404/x`))[2], 'first', format);
+      assert.equal((await fetchError(`${url}/410/x`))[2], 'class', format);
+      assert.equal((await fetchError(`${url}/418/own`))[2], 'own pot', format);
+      assert.equal((await fetchError(`${url}/418/x`))[2], 'class', format);
       assert.deepEqual(await fetchError(`${url}/200/x`), [200, 'text/html', 'x']);
     }
     for (const { url } of await publishBoth(app, upstream, { classic: {}, oas: {} }))
@@ -118,23 +118,23 @@ describe('Error overrides', () => {
       ],
       '5xx': [{ match: { flag: 'URS' }, response: { statusCode: 502, message: 'behind us' } }],
     };
-    for (const { url, form } of await publishOverrides(rules)) {
+    for (const { url, format } of await publishOverrides(rules)) {
       const seven = encodeURIComponent('{"error":[{"code":7}]}');
       assert.deepEqual(
         await fetchError(`${url}/404/${seven}`),
         [404, 'application/json', '{\n    "error": "seven"\n}'],
-        form,
+        format,
       );
       assert.deepEqual(
         await fetchError(`${url}/404/a%20seecret`),
         [400, 'application/xml', '<e>Bad Request</e>'],
-        form,
+        format,
       );
-      assert.deepEqual(await fetchError(`${url}/404/fine`), [404, 'text/html', 'fine'], form);
+      assert.deepEqual(await fetchError(`${url}/404/fine`), [404, 'text/html', 'fine'], format);
       assert.deepEqual(
         await fetchError(`${url}/503/x`),
         [502, 'application/json', '{\n    "error": "behind us"\n}'],
-        form,
+        format,
       );
       const { headers } = await fetch(`${url}/503/x`);
       assert.deepEqual([headers.get('etag'), headers.get('content-encoding')], [null, null]);
@@ -142,21 +142,25 @@ describe('Error overrides', () => {
   });
 
   test('status and headers can change while the body streams through', async () => {
-    for (const { url, form } of await publishOverrides({
+    for (const { url, format } of await publishOverrides({
       '500': [{ response: { statusCode: 503, headers: { 'Retry-After': '9' } } }],
     })) {
       const reply = await fetch(`${url}/500/body`);
-      assert.deepEqual([reply.status, reply.headers.get('retry-after'), await reply.text()], [503, '9', 'body'], form);
+      assert.deepEqual(
+        [reply.status, reply.headers.get('retry-after'), await reply.text()],
+        [503, '9', 'body'],
+        format,
+      );
     }
   });
 
   test('a template file is chosen by the client’s format; body takes precedence over it, and it over message', async () => {
     const response = { template: 'sorry', message: 'a "word" <b>' };
-    for (const { url, form } of await publishOverrides({ '401': [{ response }] }, guarded)) {
+    for (const { url, format } of await publishOverrides({ '401': [{ response }] }, guarded)) {
       assert.deepEqual(
         await fetchError(`${url}/x`),
         [401, 'application/json', '{"file": "a \\"word\\" <b>", "code": 401}'],
-        form,
+        format,
       );
       const asXml = await fetchError(`${url}/x`, { 'content-type': 'text/xml' });
       assert.deepEqual(asXml, [401, 'application/xml', '<file code="401">a &#34;word&#34; &lt;b&gt;</file>']);
@@ -171,8 +175,8 @@ describe('Error overrides', () => {
       classic: { proxy: { target_url: nowhere } },
       oas: { upstream: { url: nowhere } },
     });
-    for (const { url, form } of both)
-      assert.deepEqual((await fetchError(`${url}/x`))[2], '{\n    "error": "nobody of that name"\n}', form);
+    for (const { url, format } of both)
+      assert.deepEqual((await fetchError(`${url}/x`))[2], '{\n    "error": "nobody of that name"\n}', format);
   });
 
   test('disabled overrides have no effect', async () => {

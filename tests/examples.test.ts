@@ -6,6 +6,7 @@ import type { JsonObject } from '#base/json-tree.ts';
 import { checkClassic } from '#definition/classic.ts';
 import { convertToClassic, convertToOas } from '#definition/convert.ts';
 import { features } from '#definition/definition.ts';
+import type { DefinitionFormat } from '#definition/facet.ts';
 import { classicToModel, type Model, oasToModel, type VersionModel } from '#definition/model.ts';
 import { checkOas } from '#definition/oas.ts';
 import type { ClassicDefinition, OasDefinition } from '#definition/wire-types.ts';
@@ -14,10 +15,9 @@ import {
   definitionFiles,
   type Example,
   endings,
-  type Form,
   fileOf,
   folder,
-  forms,
+  formats,
   readExample,
   textOf,
 } from './examples/example.ts';
@@ -29,11 +29,11 @@ import type { TestApp } from './support/app.ts';
 import { walkOf } from './support/doc-commands.ts';
 
 test('each format has at least twenty examples, each with a description, and the folder has no other file', () => {
-  for (const form of forms) {
-    const count = definitionFiles.filter(file => file.endsWith(endings[form])).length;
-    assert.ok(count >= 20, `${count} in the form ${form}`);
+  for (const format of formats) {
+    const count = definitionFiles.filter(file => file.endsWith(endings[format])).length;
+    assert.ok(count >= 20, `${count} in the format ${format}`);
   }
-  const expected = [...examples.keys()].flatMap(name => forms.flatMap(form => fileOf(name, form) ?? []));
+  const expected = [...examples.keys()].flatMap(name => formats.flatMap(format => fileOf(name, format) ?? []));
   assert.deepEqual(definitionFiles, expected.sort());
   for (const [name, example] of examples)
     assert.ok(describeExample(name, example), `${name} does not say what it shows`);
@@ -45,7 +45,7 @@ test('the page of examples is up to date', () => {
 
 /** Records the outcome of requests and takes no decision that could be explained. */
 const silentSteps = ['unsupported', 'named-policies', 'discovery'];
-/** Plugins, GraphQL; and checks against a document, of which the classic form has none. */
+/** Plugins, GraphQL; and checks against a document, of which the classic format has none. */
 const otherFeatures = ['classic.validateRequest', 'virtualEndpoint', 'endpointPlugin', 'persistGraphql'];
 
 test('pages name only examples that exist', () => {
@@ -66,9 +66,9 @@ describe('Examples', () => {
     for (const app of apps.values()) await (await app).close();
     await around.close();
   });
-  /** Both forms are the same API with the same keys and policies: each has a gateway of its own. */
-  const appFor = ({ settings = {} }: Example, form: Form) => {
-    const name = JSON.stringify([form, settings]);
+  /** Both formats are the same API with the same keys and policies: each has a gateway of its own. */
+  const appFor = ({ settings = {} }: Example, format: DefinitionFormat) => {
+    const name = JSON.stringify([format, settings]);
     const app = apps.get(name) ?? around.start(settings);
     apps.set(name, app);
     return app;
@@ -79,10 +79,10 @@ describe('Examples', () => {
     await walkOf('examples/README.md').run({ CONTROL: url.dashboard, GATEWAY: url.gateway, DATA: directory });
   });
 
-  for (const form of forms)
-    for (const [name, example] of [...examples].filter(([it]) => fileOf(it, form)))
-      test(`${name} (${form})`, async () => {
-        for (const step of await run(placeOf(around, await appFor(example, form)), name, form, example))
+  for (const format of formats)
+    for (const [name, example] of [...examples].filter(([it]) => fileOf(it, format)))
+      test(`${name} (${format})`, async () => {
+        for (const step of await run(placeOf(around, await appFor(example, format)), name, format, example))
           steps.add(step);
       });
 
@@ -96,29 +96,29 @@ describe('Examples', () => {
 });
 
 test('every endpoint feature has an example in every format that supports it', () => {
-  for (const form of forms) {
+  for (const format of formats) {
     const used = definitionFiles
-      .filter(file => file.endsWith(endings[form]))
-      .flatMap(file => modelOf(readExample(file), form).versions)
+      .filter(file => file.endsWith(endings[format]))
+      .flatMap(file => modelOf(readExample(file), format).versions)
       .flatMap(({ endpoints }) => Object.entries(endpoints))
       .filter(([, entries]) => entries.some(({ enabled }) => enabled))
       .map(([name]) => name);
-    const sayable = Object.entries(features).filter(([, feature]) => feature[form]);
+    const sayable = Object.entries(features).filter(([, feature]) => feature[format]);
     const names = sayable
       .map(([name]) => name)
-      .filter(name => !otherFeatures.includes(name) && !otherFeatures.includes(`${form}.${name}`));
+      .filter(name => !otherFeatures.includes(name) && !otherFeatures.includes(`${format}.${name}`));
     assert.deepEqual(
       names.filter(name => !used.includes(name)),
       [],
-      form,
+      format,
     );
   }
 });
 
-const modelOf = (definition: JsonObject, form: Form): Model =>
-  form === 'classic' ? classicToModel(definition as ClassicDefinition) : oasToModel(definition as OasDefinition);
+const modelOf = (definition: JsonObject, format: DefinitionFormat): Model =>
+  format === 'classic' ? classicToModel(definition as ClassicDefinition) : oasToModel(definition as OasDefinition);
 
-/** What the OpenAPI form says in its own way, or need not say. */
+/** What the OpenAPI format says in its own way, or need not say. */
 const ownWords = new Set(['isOas', 'label', 'useExtendedPaths', 'cachedPaths']);
 
 /** A model without them, and with endpoint lists in one order. */

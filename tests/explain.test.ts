@@ -89,7 +89,7 @@ describe('Request explanation', () => {
       const refused = await fetchExplanation(`${api.url}/x`);
       assert.equal(refused.reply.status, 401);
       const last = refused.told.steps.at(-1)!;
-      assert.deepEqual([last.step, last.code, last.refusal], ['token', 401, 'auth_field_missing'], api.form);
+      assert.deepEqual([last.step, last.code, last.refusal], ['token', 401, 'auth_field_missing'], api.format);
       assert.match(last.said, /^refused with 401: Authorization field missing/);
       assert.ok(refused.told.steps.every(({ ms }) => typeof ms === 'number'));
 
@@ -98,7 +98,7 @@ describe('Request explanation', () => {
       assert.equal(passed.reply.status, 200);
       const names = passed.told.steps.map(({ step }) => step);
       for (const name of ['version', 'ip-access', 'token', 'access-rights', 'key-limits', 'upstream'])
-        assert.ok(names.includes(name), `${api.form} ${name} in ${names}`);
+        assert.ok(names.includes(name), `${api.format} ${name} in ${names}`);
       const lines = await logs(passed.told.id);
       const ip = lines.find(({ mw }) => mw === 'ip-access')!;
       assert.deepEqual(ip.settings?.ipAccess?.block, ['192.0.2.1']);
@@ -168,7 +168,7 @@ describe('Request explanation', () => {
         upstream.requests.length = 0;
         const { reply } = await fetchExplanation(`${api.url}/x`, { authorization, 'X-Gw-Explain': given });
         const isRight = given === secret();
-        assert.equal(reply.headers.has('x-gw-explanation'), isRight, `${api.form} ${isRight}`);
+        assert.equal(reply.headers.has('x-gw-explanation'), isRight, `${api.format} ${isRight}`);
         for (const { rawHeaders } of upstream.requests)
           assert.ok(
             !rawHeaders.some(text => text.toLowerCase() === 'x-gw-explain' || text === given || text === secret()),

@@ -31,13 +31,13 @@ describe('Header transforms', () => {
       endpoints: [{ path: '/a/{id}', request: { add: { 'x-both': 'endpoint', 'X-Again': '1' }, remove: ['X-Set'] } }],
     });
     const headers = { 'x-secret': 'a', x_secret: 'b', 'X-Set': 'caller', 'x-both': 'caller', 'x-gone': 'c' };
-    for (const { form, url } of apis) {
+    for (const { format, url } of apis) {
       const here = await fetchForwarded(upstream, `${url}/a/1`, { headers });
       const { 'x-set': set, 'x-both': both, 'x-again': again, 'x-secret': secret, 'x-gone': gone } = here.headers;
-      assert.deepEqual([set, both, again, secret, gone], [undefined, 'endpoint', '1', undefined, undefined], form);
-      assert.ok(!here.rawHeaders.some(name => /^x_secret$/i.test(name)), form);
+      assert.deepEqual([set, both, again, secret, gone], [undefined, 'endpoint', '1', undefined, undefined], format);
+      assert.ok(!here.rawHeaders.some(name => /^x_secret$/i.test(name)), format);
       const there = await fetchForwarded(upstream, `${url}/b`, { headers });
-      assert.deepEqual([there.headers['x-set'], there.headers['x-both']], ['version', 'version'], form);
+      assert.deepEqual([there.headers['x-set'], there.headers['x-both']], ['version', 'version'], format);
     }
   });
 
@@ -60,11 +60,11 @@ describe('Header transforms', () => {
       response.end('ok');
     };
     try {
-      for (const { form, url } of apis) {
+      for (const { format, url } of apis) {
         const here = await fetch(`${url}/a`);
         const seen = ['x-both', 'x-here', 'x-upstream', 'x-many'].map(name => here.headers.get(name));
-        assert.deepEqual(seen, ['version', '1', null, null], form);
-        assert.equal((await fetch(`${url}/b`)).headers.get('x-here'), 'upstream', form);
+        assert.deepEqual(seen, ['version', '1', null, null], format);
+        assert.equal((await fetch(`${url}/b`)).headers.get('x-here'), 'upstream', format);
       }
     } finally {
       upstream.answer = undefined;
@@ -78,10 +78,10 @@ describe('Header transforms', () => {
       response: off,
       endpoints: [{ path: '/a', request: off, response: off }],
     });
-    for (const { form, url } of apis) {
+    for (const { format, url } of apis) {
       const { headers } = await fetchForwarded(upstream, `${url}/a`, { headers: { 'x-kept': '1' } });
-      assert.deepEqual([headers['x-set'], headers['x-kept']], [undefined, '1'], form);
-      assert.equal((await fetch(`${url}/a`)).headers.get('x-set'), null, form);
+      assert.deepEqual([headers['x-set'], headers['x-kept']], [undefined, '1'], format);
+      assert.equal((await fetch(`${url}/a`)).headers.get('x-set'), null, format);
     }
   });
 
@@ -102,7 +102,7 @@ describe('Header transforms', () => {
     const apis = await shapeApi({ context: true, guarded: true, request: { add }, response: { add } });
     const meta = { plan: 'gold', list: ['a', 'b'], number: 7, object: { a: 1 } };
     const key = await keyFor(app, apis, meta);
-    for (const { form, url } of apis) {
+    for (const { format, url } of apis) {
       const headers = { authorization: key, 'user-agent': 'tester', cookie: 'id=7' };
       const reply = await fetch(`${url}/x/y?a-b=1&a-b=2`, { headers });
       const text = await reply.text();
@@ -122,8 +122,8 @@ describe('Header transforms', () => {
         'x-env': 'canary-from-environment',
       };
       for (const [name, value] of Object.entries(expected)) {
-        assert.equal(received[name], value, `${form} ${name}`);
-        assert.equal(reply.headers.get(name), value, `${form} ${name}`);
+        assert.equal(received[name], value, `${format} ${name}`);
+        assert.equal(reply.headers.get(name), value, `${format} ${name}`);
       }
     }
   });
@@ -139,7 +139,7 @@ describe('Header transforms', () => {
       apis.map(({ apiId }) => [apiId, { api_id: apiId, versions: ['Default', ''] }]),
     );
     const limits = { quota_max: 9, quota_renewal_rate: 3600, rate: 7, per: 3600 };
-    for (const { form, url } of apis) {
+    for (const { format, url } of apis) {
       const { key_id } = (await app.ask('POST', '/api/keys', { body: { ...limits, access_rights } })).body;
       const body = new URLSearchParams({ a: 'from the form', long: 'x'.repeat(100_000) });
       const got = await fetchForwarded(upstream, `${url}/?b=q`, {
@@ -147,9 +147,9 @@ describe('Header transforms', () => {
         headers: { authorization: key_id },
         body,
       });
-      assert.equal(got.body, body.toString(), form);
+      assert.equal(got.body, body.toString(), format);
       const seen = ['x-form', 'x-left', 'x-rate'].map(name => got.headers[name]);
-      assert.deepEqual(seen, ['from the form/q', '8 of 9', '6 of 7'], form);
+      assert.deepEqual(seen, ['from the form/q', '8 of 9', '6 of 7'], format);
     }
   });
 
@@ -164,18 +164,18 @@ describe('Header transforms', () => {
     });
     const key = await keyFor(app, apis, { evil: 'a\r\nX-Admin: 1\r\n\r\nbody\u007f', name: 'Zoë 漢' });
     const evil = encodeURIComponent('b\r\nX-Admin: 2\n\nHTTP/1.1 200 OK\u0000 $gw_meta.name $secret_conf.upstream');
-    for (const { form, url } of apis) {
+    for (const { format, url } of apis) {
       const reply = await fetch(`${url}/?q=${evil}`, { headers: { authorization: key } });
-      assert.equal(reply.status, 200, form);
+      assert.equal(reply.status, 200, format);
       const { headers } = JSON.parse(await reply.text());
-      assert.equal(headers['x-admin'], undefined, form);
-      assert.equal(reply.headers.get('x-admin'), null, form);
-      assert.equal(headers['x-meta'], 'a  X-Admin: 1    body', form);
+      assert.equal(headers['x-admin'], undefined, format);
+      assert.equal(reply.headers.get('x-admin'), null, format);
+      assert.equal(headers['x-meta'], 'a  X-Admin: 1    body', format);
       assert.match(
         headers['x-query'],
         /^b {2}X-Admin: 2 {2}HTTP\/1.1 200 OK {2}\$gw_meta.name \$secret_conf.upstream$/,
       );
-      assert.equal(Buffer.from(headers['x-name'], 'latin1').toString(), 'Zoë 漢', form);
+      assert.equal(Buffer.from(headers['x-name'], 'latin1').toString(), 'Zoë 漢', format);
     }
   });
 
@@ -196,24 +196,24 @@ describe('Header transforms', () => {
         { response: change! },
         { endpoints: [{ path: '/a', request: change! }] },
       ]) {
-        for (const { form, url } of await shapeApi(wish)) {
-          assert.equal(await findUnavailableReason(app, `${url}/a`), reason, form);
+        for (const { format, url } of await shapeApi(wish)) {
+          assert.equal(await findUnavailableReason(app, `${url}/a`), reason, format);
         }
       }
   });
 
   test('forwarding headers can be removed, and the host header can be replaced', async () => {
     const remove = ['X-Forwarded-For', 'x-real-ip', 'X-Forwarded-Host', 'x-forwarded-proto'];
-    for (const { form, url } of await shapeApi({ request: { remove } })) {
+    for (const { format, url } of await shapeApi({ request: { remove } })) {
       const { headers } = await fetchForwarded(upstream, `${url}/`);
-      for (const name of remove) assert.equal(headers[name.toLowerCase()], undefined, `${form} ${name}`);
+      for (const name of remove) assert.equal(headers[name.toLowerCase()], undefined, `${format} ${name}`);
     }
     const add = { Host: 'inside.example:81', 'X-Real-IP': '192.0.2.9', 'X-Forwarded-Host': 'shown.example' };
-    for (const { form, url } of await shapeApi({ request: { add } })) {
+    for (const { format, url } of await shapeApi({ request: { add } })) {
       const { headers } = await fetchForwarded(upstream, `${url}/`);
       const { host, 'x-real-ip': address, 'x-forwarded-host': shown } = headers;
-      assert.deepEqual([host, address, shown], ['inside.example:81', '192.0.2.9', 'shown.example'], form);
-      assert.equal(headers['x-forwarded-for'], '127.0.0.1', form);
+      assert.deepEqual([host, address, shown], ['inside.example:81', '192.0.2.9', 'shown.example'], format);
+      assert.equal(headers['x-forwarded-for'], '127.0.0.1', format);
     }
   });
 
@@ -227,15 +227,15 @@ describe('Header transforms', () => {
         { path: '/e', toMethod: 'HEAD' },
       ],
     });
-    for (const { form, url } of apis) {
-      assert.equal((await fetchForwarded(upstream, `${url}/a`)).method, 'POST', form);
-      assert.equal((await fetchForwarded(upstream, `${url}/b`, { method: 'HEAD' })).method, 'GET', form);
+    for (const { format, url } of apis) {
+      assert.equal((await fetchForwarded(upstream, `${url}/a`)).method, 'POST', format);
+      assert.equal((await fetchForwarded(upstream, `${url}/b`, { method: 'HEAD' })).method, 'GET', format);
       const deleted = await fetchForwarded(upstream, `${url}/c`, { method: 'POST', body: 'x' });
-      assert.deepEqual([deleted.method, deleted.body], ['DELETE', 'x'], form);
-      assert.equal((await fetchForwarded(upstream, `${url}/c`)).method, 'GET', form);
+      assert.deepEqual([deleted.method, deleted.body], ['DELETE', 'x'], format);
+      assert.equal((await fetchForwarded(upstream, `${url}/c`)).method, 'GET', format);
       for (const path of ['/d', '/e']) {
         const reply = await fetch(url + path);
-        assert.deepEqual([reply.status, await reply.text()], [405, errorBody('Method not allowed')], form);
+        assert.deepEqual([reply.status, await reply.text()], [405, errorBody('Method not allowed')], format);
       }
     }
   });

@@ -14,7 +14,7 @@ interface Shape {
   members?: object;
 }
 
-/** One endpoint, `/x`. Only the classic form has filters. */
+/** One endpoint, `/x`. Only the classic format has filters. */
 const filtering = (upstream: Upstream, { request, response, context = false, more = {}, members = {} }: Shape) =>
   openApi(upstream, {
     enable_context_vars: context,

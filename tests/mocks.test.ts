@@ -15,7 +15,7 @@ const classicVersion = (extended_paths: object) => ({
   },
 });
 
-/** A reply that is written in the definition, in both forms. */
+/** A reply that is written in the definition, in both formats. */
 const literal = (
   reply: { code?: number; body?: string; headers?: Record<string, string> },
   more: object = {},
@@ -54,21 +54,21 @@ describe('Mock responses', () => {
       body: 'short and stout',
       headers: { 'X-Pot': 'tea', 'Content-Type': 'text/plain' },
     });
-    for (const { url, form } of await publishBoth(app, upstream, said)) {
+    for (const { url, format } of await publishBoth(app, upstream, said)) {
       const before = upstream.requests.length;
       const reply = await fetch(`${url}/mock`);
-      assert.deepEqual([reply.status, await reply.text()], [418, 'short and stout'], form);
-      assert.deepEqual([reply.headers.get('x-pot'), reply.headers.get('content-type')], ['tea', 'text/plain'], form);
-      assert.equal(reply.headers.get('x-ratelimit-limit'), null, form);
-      assert.equal(upstream.requests.length, before, form);
-      assert.equal((await fetch(`${url}/mock`, { method: 'POST' })).status, 200, form);
-      assert.equal(upstream.requests.length, before + 1, form);
+      assert.deepEqual([reply.status, await reply.text()], [418, 'short and stout'], format);
+      assert.deepEqual([reply.headers.get('x-pot'), reply.headers.get('content-type')], ['tea', 'text/plain'], format);
+      assert.equal(reply.headers.get('x-ratelimit-limit'), null, format);
+      assert.equal(upstream.requests.length, before, format);
+      assert.equal((await fetch(`${url}/mock`, { method: 'POST' })).status, 200, format);
+      assert.equal(upstream.requests.length, before + 1, format);
     }
   });
 
   test('a mock without a status is 200', async () => {
-    for (const { url, form } of await publishBoth(app, upstream, literal({ body: 'x' })))
-      assert.deepEqual([(await fetch(`${url}/mock`)).status], [200], form);
+    for (const { url, format } of await publishBoth(app, upstream, literal({ body: 'x' })))
+      assert.deepEqual([(await fetch(`${url}/mock`)).status], [200], format);
   });
 
   test('an unauthorized request gets no mock', async () => {
@@ -78,14 +78,14 @@ describe('Mock responses', () => {
       classic: { ...said.classic, use_keyless: false },
       oas: { ...said.oas, server: { authentication: { enabled: true } } },
     };
-    for (const { url, form, apiId } of await publishBoth(app, upstream, guarded)) {
-      assert.equal((await fetch(`${url}/mock`)).status, 401, form);
+    for (const { url, format, apiId } of await publishBoth(app, upstream, guarded)) {
+      assert.equal((await fetch(`${url}/mock`)).status, 401, format);
       const body = { access_rights: { [apiId]: {} } };
       const made = await app.ask('POST', `/api/keys/${createPublicId()}`, { body });
       assert.equal(made.status, 200, made.text);
       await waitUntilApplied(app);
       const reply = await fetch(`${url}/mock`, { headers: { authorization: made.body.key_id } });
-      assert.deepEqual([reply.status, await reply.text()], [200, 'secret'], form);
+      assert.deepEqual([reply.status, await reply.text()], [200, 'secret'], format);
     }
   });
 
@@ -106,10 +106,10 @@ describe('Mock responses', () => {
   });
 
   test('an API with an invalid mock header is not served, and its status names the reason', async () => {
-    for (const { url, form } of await publishBoth(app, upstream, literal({ headers: { 'x-a': 'b\r\nx-c: d' } }))) {
+    for (const { url, format } of await publishBoth(app, upstream, literal({ headers: { 'x-a': 'b\r\nx-c: d' } }))) {
       const reply = await fetch(`${url}/mock`);
-      assert.equal(reply.status, 503, form);
-      assert.equal(reply.headers.get('x-c'), null, form);
+      assert.equal(reply.status, 503, format);
+      assert.equal(reply.headers.get('x-c'), null, format);
     }
   });
 
@@ -325,7 +325,7 @@ describe('Mock responses before authentication', () => {
       oas: { middleware: { operations: Object.fromEntries(rows.map(([path]) => [path.slice(1), mocked])) } },
       document: { paths: Object.fromEntries(rows.map(toPathItem)) },
     };
-    const { url } = (await publishBoth(app, upstream, said)).find(({ form }) => form === 'oas')!;
+    const { url } = (await publishBoth(app, upstream, said)).find(({ format }) => format === 'oas')!;
     for (const [path, , status] of rows) assert.equal((await fetch(url + path)).status, status, path);
   });
 });

@@ -40,7 +40,7 @@ describe('Internal loops (gw://)', () => {
       ],
     });
     const headers = { authorization: await keyFor(app, apis) };
-    for (const { form, url } of apis) {
+    for (const { format, url } of apis) {
       const got = async (path: string) => {
         const { url: target, method, headers: its } = await fetchForwarded(upstream, url + path, { headers });
         return [target, method, its['x-inner']];
@@ -49,29 +49,29 @@ describe('Internal loops (gw://)', () => {
         const reply = await fetch(url + path, { headers });
         return [reply.status, await reply.text()];
       };
-      assert.deepEqual(await got('/self/z?q=1'), ['/found/z', 'GET', undefined], form);
-      assert.deepEqual(await fetchRefusal('/hidden'), [403, errorBody('Requested endpoint is forbidden')], form);
-      assert.deepEqual(await got('/id?mine=1'), ['/in/1?a=1', 'POST', '1'], form);
-      assert.deepEqual(await got('/name'), ['/in/1', 'POST', '1'], form);
-      assert.deepEqual(await got('/turned'), ['/in/1', 'POST', '1'], form);
+      assert.deepEqual(await got('/self/z?q=1'), ['/found/z', 'GET', undefined], format);
+      assert.deepEqual(await fetchRefusal('/hidden'), [403, errorBody('Requested endpoint is forbidden')], format);
+      assert.deepEqual(await got('/id?mine=1'), ['/in/1?a=1', 'POST', '1'], format);
+      assert.deepEqual(await got('/name'), ['/in/1', 'POST', '1'], format);
+      assert.deepEqual(await got('/turned'), ['/in/1', 'POST', '1'], format);
       const claims = '/claims?method=DELETE&loop_limit=99&check_limits=true&b=2';
-      assert.deepEqual(await got(claims), ['/in/1?x=1&b=2', 'GET', undefined], form);
-      assert.deepEqual(await got('/verb/put'), ['/in/1', 'PUT', undefined], form);
-      assert.deepEqual(await got('/verb/put&loop_limit=9'), ['/in/1', 'GET', undefined], form);
-      assert.deepEqual(await fetchRefusal('/nowhere'), [500, errorBody("Can't detect loop target")], form);
+      assert.deepEqual(await got(claims), ['/in/1?x=1&b=2', 'GET', undefined], format);
+      assert.deepEqual(await got('/verb/put'), ['/in/1', 'PUT', undefined], format);
+      assert.deepEqual(await got('/verb/put&loop_limit=9'), ['/in/1', 'GET', undefined], format);
+      assert.deepEqual(await fetchRefusal('/nowhere'), [500, errorBody("Can't detect loop target")], format);
       const deep = (limit: number) => `Loop level too deep. Found more than ${limit} loops in single request`;
-      assert.deepEqual(await fetchRefusal('/round'), [500, errorBody(deep(5))], form);
-      assert.deepEqual(await fetchRefusal('/short'), [500, errorBody(deep(2))], form);
+      assert.deepEqual(await fetchRefusal('/round'), [500, errorBody(deep(5))], format);
+      assert.deepEqual(await fetchRefusal('/short'), [500, errorBody(deep(2))], format);
     }
   });
 
   test('the target API of a loop authenticates the request itself', async () => {
     const [guarded] = await shapeApi({ guarded: true });
-    for (const { form, url } of await rewrite('.*', `gw://${guarded!.apiId}/x`)) {
+    for (const { format, url } of await rewrite('.*', `gw://${guarded!.apiId}/x`)) {
       const reply = await fetch(`${url}/a/x`);
-      assert.deepEqual([reply.status, await reply.text()], [401, errorBody('Authorization field missing')], form);
+      assert.deepEqual([reply.status, await reply.text()], [401, errorBody('Authorization field missing')], format);
       const headers = { authorization: await keyFor(app, [guarded!]) };
-      assert.equal((await fetchForwarded(upstream, `${url}/a/x`, { headers })).url, '/x', form);
+      assert.equal((await fetchForwarded(upstream, `${url}/a/x`, { headers })).url, '/x', format);
     }
   });
 
@@ -84,7 +84,7 @@ describe('Internal loops (gw://)', () => {
       ],
     });
     const rights = Object.fromEntries(apis.map(({ apiId }) => [apiId, { api_id: apiId, versions: ['Default', ''] }]));
-    for (const { form, url } of apis)
+    for (const { format, url } of apis)
       for (const [path, expected] of [
         ['/free', [200, 200, 403]],
         ['/counted', [200, 403, 403]],
@@ -94,7 +94,7 @@ describe('Internal loops (gw://)', () => {
         const statuses: number[] = [];
         for (const _ of expected)
           statuses.push((await fetch(url + path, { headers: { authorization: key_id } })).status);
-        assert.deepEqual(statuses, expected, `${form} ${path}`);
+        assert.deepEqual(statuses, expected, `${format} ${path}`);
       }
   });
 });

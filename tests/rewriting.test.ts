@@ -61,9 +61,9 @@ describe('URL rewriting', () => {
       ['.*', '/b c/é', '/a/x', '/b%20c/%C3%A9'],
       ['.*', '/', '/a/x', '/'],
     ] as const)
-      for (const { form, url } of await rewrite(pattern, to)) {
+      for (const { format, url } of await rewrite(pattern, to)) {
         const { url: got } = await fetchForwarded(upstream, url + asked);
-        assert.equal(got, expected, `${form} ${pattern} ${to} ${asked}`);
+        assert.equal(got, expected, `${format} ${pattern} ${to} ${asked}`);
       }
   });
 
@@ -96,12 +96,12 @@ describe('URL rewriting', () => {
   });
 
   test('an absolute target is another upstream, whose host is fixed by the definition', async () => {
-    for (const { form, url } of await rewrite('/a/(.*)', `${other.url}/there/$1`)) {
+    for (const { format, url } of await rewrite('/a/(.*)', `${other.url}/there/$1`)) {
       const { url: got, headers } = await fetchForwarded(other, `${url}/a/x?q=1`);
-      assert.deepEqual([got, headers.host], ['/there/x?q=1', new URL(other.url).host], form);
+      assert.deepEqual([got, headers.host], ['/there/x?q=1', new URL(other.url).host], format);
     }
-    for (const { form, url } of await rewrite('/a/(\\d+)', 'http://127.0.0.1:$1/there')) {
-      assert.equal((await fetchForwarded(other, `${url}/a/${other.port}`)).url, '/there', form);
+    for (const { format, url } of await rewrite('/a/(\\d+)', 'http://127.0.0.1:$1/there')) {
+      assert.equal((await fetchForwarded(other, `${url}/a/${other.port}`)).url, '/there', format);
     }
   });
 
@@ -121,7 +121,7 @@ describe('URL rewriting', () => {
       for (const api of await rewrite('\\?p=(.*)', to))
         for (const bad of climbing) {
           const { status, body } = await raw(api.url, `${pathOf(api)}/a/x?p=${bad}`);
-          assert.equal(status, 400, `${api.form} ${to} ${bad} ${body}`);
+          assert.equal(status, 400, `${api.format} ${to} ${bad} ${body}`);
           assert.match(body, /The address cannot be rewritten: the path /);
         }
     for (const to of ['http://$1.example.invalid/', 'http://user:$1/', 'http://127.0.0.1$1/x', 'gw://$1/x'])
@@ -134,7 +134,7 @@ describe('URL rewriting', () => {
     for (const api of await rewrite('\\?p=(.*)', '$1')) {
       const before = other.requests.length;
       const { body } = await raw(api.url, `${pathOf(api)}/a/x?p=${other.url}/x`);
-      assert.equal(JSON.parse(body).url, `/${other.url.replace('//', '/')}/x`, api.form);
+      assert.equal(JSON.parse(body).url, `/${other.url.replace('//', '/')}/x`, api.format);
       assert.equal(other.requests.length, before);
     }
   });
@@ -152,19 +152,19 @@ describe('URL rewriting', () => {
     });
     const meta = { tenant: 'a/b?c#d', base: `${other.url}/base/?z=2`, bare: `${other.url}` };
     const headers = { authorization: await keyFor(app, apis, meta) };
-    for (const { form, url } of apis) {
+    for (const { format, url } of apis) {
       const q = encodeURIComponent('1&d=2 $gw_meta.tenant ../');
       const escaped = await fetchForwarded(upstream, `${url}/meta?q=${q}`, { headers });
-      assert.equal(escaped.url, '/b/a%2Fb%3Fc%23d?c=1%26d%3D2%20%24gw_meta.tenant%20..%2F', form);
-      assert.equal((await fetchForwarded(other, `${url}/whole`, { headers })).url, '/base/x?z=2&y=1', form);
+      assert.equal(escaped.url, '/b/a%2Fb%3Fc%23d?c=1%26d%3D2%20%24gw_meta.tenant%20..%2F', format);
+      assert.equal((await fetchForwarded(other, `${url}/whole`, { headers })).url, '/base/x?z=2&y=1', format);
       assert.equal(
         (await fetchForwarded(other, `${url}/part?@evil.example/x`, { headers })).url,
         '/@evil.example/x',
-        form,
+        format,
       );
       const kept = await fetchForwarded(upstream, `${url}/not?q=ftp:%2F%2Fevil.example`, { headers });
-      assert.equal(kept.url, '/ftp%3A%2F%2Fevil.example/x', form);
-      assert.equal((await fetch(`${url}/not?q=http:%2F%2Fa@b%2F`, { headers })).status, 400, form);
+      assert.equal(kept.url, '/ftp%3A%2F%2Fevil.example/x', format);
+      assert.equal((await fetch(`${url}/not?q=http:%2F%2Fa@b%2F`, { headers })).status, 400, format);
     }
   });
 
@@ -209,24 +209,24 @@ describe('URL rewriting', () => {
     });
     const key = await keyFor(app, apis, { plan: 'silver' });
     const gold = await keyFor(app, apis, { plan: 'gold' });
-    for (const { form, url } of apis) {
+    for (const { format, url } of apis) {
       const got = async (path: string, headers: Record<string, string> = {}, init: RequestInit = {}) =>
         (await fetchForwarded(upstream, url + path, { ...init, headers: { authorization: key, ...headers } })).url;
-      assert.equal(await got('/a/x'), '/default/x', form);
-      assert.equal(await got('/a/x', { 'x-kind': 'k5' }), '/header/', form);
-      assert.equal(await got('/a/x?kind=orders'), '/query/orders/x', form);
-      assert.equal(await got('/a/magic-lamp'), '/path/magic-lamp', form);
-      assert.equal(await got('/a/x', { authorization: gold }), '/meta/ld', form);
-      assert.equal(await got('/a/x', { 'x-way': 'up' }), '/context/up', form);
-      assert.equal(await got('/a/x?c=3', { 'x-a': '1', 'x-b': '2' }), '/all', form);
-      assert.equal(await got('/a/x?c=3', { 'x-a': '1' }), '/default/x', form);
-      assert.equal(await got('/a/x?v=new', { 'x-v': 'new' }), '/negated', form);
-      assert.equal(await got('/a/x?v=new', { 'x-v': 'old' }), '/default/x', form);
-      assert.equal(await got('/a/x', { 'x-v': 'new' }), '/default/x', form);
+      assert.equal(await got('/a/x'), '/default/x', format);
+      assert.equal(await got('/a/x', { 'x-kind': 'k5' }), '/header/', format);
+      assert.equal(await got('/a/x?kind=orders'), '/query/orders/x', format);
+      assert.equal(await got('/a/magic-lamp'), '/path/magic-lamp', format);
+      assert.equal(await got('/a/x', { authorization: gold }), '/meta/ld', format);
+      assert.equal(await got('/a/x', { 'x-way': 'up' }), '/context/up', format);
+      assert.equal(await got('/a/x?c=3', { 'x-a': '1', 'x-b': '2' }), '/all', format);
+      assert.equal(await got('/a/x?c=3', { 'x-a': '1' }), '/default/x', format);
+      assert.equal(await got('/a/x?v=new', { 'x-v': 'new' }), '/negated', format);
+      assert.equal(await got('/a/x?v=new', { 'x-v': 'old' }), '/default/x', format);
+      assert.equal(await got('/a/x', { 'x-v': 'new' }), '/default/x', format);
       const post = (body: string) => got('/body', {}, { method: 'POST', body });
-      assert.equal(await post('{"kind":"invoice"}'), '/body/invoice', form);
-      assert.equal(await post('keep it'), '/default', form);
-      assert.equal(await post('x'), '/negated', form);
+      assert.equal(await post('{"kind":"invoice"}'), '/body/invoice', format);
+      assert.equal(await post('keep it'), '/default', format);
+      assert.equal(await post('x'), '/negated', format);
     }
   });
 
@@ -237,9 +237,9 @@ describe('URL rewriting', () => {
         { path: '/b', request: { add: { 'X-Of': 'b' } } },
       ],
     });
-    for (const { form, url } of apis) {
+    for (const { format, url } of apis) {
       const got = await fetchForwarded(upstream, `${url}/a`);
-      assert.deepEqual([got.url, got.method, got.headers['x-of']], ['/b', 'POST', 'a'], form);
+      assert.deepEqual([got.url, got.method, got.headers['x-of']], ['/b', 'POST', 'a'], format);
     }
   });
 
@@ -263,9 +263,9 @@ describe('URL rewriting', () => {
         assert.deepEqual(
           [received.url, received.headers['x-set'], headers['x-set']],
           ['/b/y', 'yes', 'back'],
-          api.form,
+          api.format,
         );
-        assert.equal((await over('/a/x?p=../y')).headers[':status'], 400, api.form);
+        assert.equal((await over('/a/x?p=../y')).headers[':status'], 400, api.format);
       } finally {
         session.close();
       }
@@ -273,8 +273,8 @@ describe('URL rewriting', () => {
     const sockets = await startSockets();
     try {
       for (const api of await shape(app, sockets, { endpoints: [endpoint] })) {
-        assert.deepEqual(await upgradeTo(api, '/a/x?p=y'), [101, '/b/y', 'yes'], api.form);
-        assert.deepEqual(await upgradeTo(api, '/a/x?p=../y'), [400], api.form);
+        assert.deepEqual(await upgradeTo(api, '/a/x?p=y'), [101, '/b/y', 'yes'], api.format);
+        assert.deepEqual(await upgradeTo(api, '/a/x?p=../y'), [400], api.format);
       }
     } finally {
       sockets.close();

@@ -66,36 +66,36 @@ for (const mustSay of [true, false]) {
 
     test('the limits of an endpoint and of the API both apply', async () => {
       for (const api of await publishBoth(app, upstream, createSizeLimits(10, 5))) {
-        assert.deepEqual(await send(api, '/small', '12345'), passes, api.form);
-        assert.deepEqual(await send(api, '/small', '123456'), tooLarge, api.form);
-        assert.deepEqual(await send(api, '/other', '1234567890'), passes, api.form);
-        assert.deepEqual(await send(api, '/other', '12345678901', 'PUT'), tooLarge, api.form);
-        assert.deepEqual(await send(api, '/other', '12345678901', 'DELETE'), passes, api.form);
-        assert.deepEqual(await send(api, '/other', undefined, 'GET'), passes, api.form);
+        assert.deepEqual(await send(api, '/small', '12345'), passes, api.format);
+        assert.deepEqual(await send(api, '/small', '123456'), tooLarge, api.format);
+        assert.deepEqual(await send(api, '/other', '1234567890'), passes, api.format);
+        assert.deepEqual(await send(api, '/other', '12345678901', 'PUT'), tooLarge, api.format);
+        assert.deepEqual(await send(api, '/other', '12345678901', 'DELETE'), passes, api.format);
+        assert.deepEqual(await send(api, '/other', undefined, 'GET'), passes, api.format);
       }
     });
 
     test('the limit of the API applies to endpoints with a larger one', async () => {
       for (const api of await publishBoth(app, upstream, createSizeLimits(5, 10)))
-        assert.deepEqual(await send(api, '/small', '123456'), tooLarge, api.form);
+        assert.deepEqual(await send(api, '/small', '123456'), tooLarge, api.format);
     });
 
     test('a limit that is disabled or 0 has no effect', async () => {
       for (const api of await publishBoth(app, upstream, createSizeLimits(5, 0, true)))
-        assert.deepEqual(await send(api, '/small', '123456'), passes, api.form);
+        assert.deepEqual(await send(api, '/small', '123456'), passes, api.format);
     });
 
     if (mustSay) {
       test('a body without content-length gets 411', async () => {
         for (const api of await publishBoth(app, upstream, createSizeLimits(10, 5)))
-          assert.deepEqual(await send(api, '/small', createChunkedBody('1')), unsaid, api.form);
+          assert.deepEqual(await send(api, '/small', createChunkedBody('1')), unsaid, api.format);
       });
     } else {
       test('a body without content-length is checked while it is read', async () => {
         for (const api of await publishBoth(app, upstream, createSizeLimits(10, 5))) {
-          assert.deepEqual(await send(api, '/small', createChunkedBody('123', '45')), passes, api.form);
-          assert.deepEqual(await send(api, '/small', createChunkedBody('123', '456')), tooLarge, api.form);
-          assert.deepEqual(await send(api, '/other', createChunkedBody('12345', '67890')), passes, api.form);
+          assert.deepEqual(await send(api, '/small', createChunkedBody('123', '45')), passes, api.format);
+          assert.deepEqual(await send(api, '/small', createChunkedBody('123', '456')), tooLarge, api.format);
+          assert.deepEqual(await send(api, '/other', createChunkedBody('12345', '67890')), passes, api.format);
         }
       });
 

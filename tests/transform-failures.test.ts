@@ -21,7 +21,7 @@ const createVersionData = (lists: object) => ({
   },
 });
 
-/** A template at `/x`, in both forms. */
+/** A template at `/x`, in both formats. */
 function publishTemplate(app: TestApp, upstream: Upstream, direction: Direction, template: string, format: Format) {
   const template_data = { input_type: format, template_mode: 'blob', template_source: base64(template) };
   const list = direction === 'request' ? 'transform' : 'transform_response';
@@ -33,7 +33,7 @@ function publishTemplate(app: TestApp, upstream: Upstream, direction: Direction,
   });
 }
 
-/** A filter at `/x`, which only the classic form has. */
+/** A filter at `/x`, which only the classic format has. */
 async function publishFilter(app: TestApp, upstream: Upstream, direction: Direction, filter: string) {
   const list = direction === 'request' ? 'transform_jq' : 'transform_jq_response';
   const lists = { [list]: [{ path: '/x', method: 'POST', filter }] };

@@ -365,10 +365,10 @@ describe('Upstream authentication', () => {
           },
         },
       };
-      for (const { url, form } of await publishBoth(app, upstream, both)) {
+      for (const { url, format } of await publishBoth(app, upstream, both)) {
         await got(`${url}/a`);
         const { headers } = upstream.requests.at(-1)!;
-        assert.equal(headers['x-tenant'], 'blue', form);
+        assert.equal(headers['x-tenant'], 'blue', format);
       }
     });
 

@@ -157,7 +157,7 @@ describe('WebSockets', () => {
         security: [{ token: [] }],
       },
     };
-    for (const { form, apiId, url } of await publishBoth(app, { url: `http://127.0.0.1:${echo.port}` }, said)) {
+    for (const { format, apiId, url } of await publishBoth(app, { url: `http://127.0.0.1:${echo.port}` }, said)) {
       const body = { ...quota, access_rights: { [apiId]: { api_id: apiId, versions: ['Default', ''] } } };
       const { key_id } = (await app.ask('POST', '/api/keys', { body })).body;
       await waitUntilApplied(app);
@@ -165,11 +165,11 @@ describe('WebSockets', () => {
       one.send(asking(`${new URL(url).pathname}/`, `Authorization: ${key_id}\r\n`));
       await one.until(/^HTTP\/1\.1 101 [\s\S]*\r\n\r\n$/);
       const head = one.received();
-      assert.match(head, /^X-Ours: 1\r$/m, form);
-      assert.doesNotMatch(head, /x-theirs/i, form);
-      assert.match(head, /^X-RateLimit-Limit: 5\r\nX-RateLimit-Remaining: 4\r\nX-RateLimit-Reset: \d{10}\r$/m, form);
-      if (form === 'classic') assert.match(head, /^x-gw-api-expires: Sun, 01 Jan 2040 00:00:00 GMT\r$/m);
-      assert.doesNotMatch(head, /content-length/i, form);
+      assert.match(head, /^X-Ours: 1\r$/m, format);
+      assert.doesNotMatch(head, /x-theirs/i, format);
+      assert.match(head, /^X-RateLimit-Limit: 5\r\nX-RateLimit-Remaining: 4\r\nX-RateLimit-Reset: \d{10}\r$/m, format);
+      if (format === 'classic') assert.match(head, /^x-gw-api-expires: Sun, 01 Jan 2040 00:00:00 GMT\r$/m);
+      assert.doesNotMatch(head, /content-length/i, format);
       one.send('after it');
       await one.until(/after it$/);
     }
@@ -207,25 +207,25 @@ describe('WebSockets', () => {
     };
     const declining = await startUpstream();
     const apis = await publishBoth(app, declining, said);
-    for (const { form, url } of apis) {
+    for (const { format, url } of apis) {
       const one = await caller();
       one.send(asking(`${new URL(url).pathname}/x`));
       await one.closed;
       assert.match(
         one.received(),
         /^HTTP\/1\.1 200 OK\r\n[\s\S]*Content-Length: 9\r\n[\s\S]*\r\n\r\nshaped \/x$/,
-        form,
+        format,
       );
     }
     declining.answer = (_request, response) => {
       response.writeHead(200, { 'content-length': '100' });
       response.write('half', () => response.destroy());
     };
-    for (const { form, url } of apis) {
+    for (const { format, url } of apis) {
       const one = await caller();
       one.send(asking(`${new URL(url).pathname}/x`));
       await one.closed;
-      assert.match(one.received(), /^HTTP\/1\.1 500 [\s\S]*There was a problem proxying the request/, form);
+      assert.match(one.received(), /^HTTP\/1\.1 500 [\s\S]*There was a problem proxying the request/, format);
     }
     await declining.close();
   });

@@ -20,8 +20,8 @@ export function checkClassic(
   value: unknown,
   unknownMembers: UnknownMembers = 'refuse',
 ): CheckResult<ClassicDefinition> {
-  const otherForm = detectOpenApi(value);
-  if (otherForm) return { ok: false, errors: [otherForm] };
+  const wrongFormat = detectOpenApi(value);
+  if (wrongFormat) return { ok: false, errors: [wrongFormat] };
   const members = checkDefinitionMembers(classicSchema, value, unknownMembers);
   const parsed = classicSchema.safeParse(members.value);
   const errors = [...members.errors, ...(parsed.success ? [] : fromZodError(parsed.error))];

@@ -43,13 +43,13 @@ function holding([first, ...rest]: Path, value: unknown): unknown {
   return typeof first === 'number' ? [inner] : { [first]: inner };
 }
 
-interface Form {
+interface FormatCase {
   readonly schema: z.ZodType;
   readonly check: (value: unknown, unknownMembers?: UnknownMembers) => CheckResult<unknown>;
   /** How many objects it has at least, so that a walk that finds none is seen. */
   readonly least: number;
 }
-const forms: Record<'classic' | 'oas' | 'streams', Form> = {
+const formats: Record<'classic' | 'oas' | 'streams', FormatCase> = {
   classic: { schema: classicSchema, check: checkClassic, least: 100 },
   oas: { schema: oasSchema, check: checkOas, least: 100 },
   streams: { schema: streamsSchema, check: checkStreams, least: 100 },
@@ -63,10 +63,10 @@ const misspelt = (name: string) => `${name}q`;
 const isLegacy = (member: z.ZodType) => member.meta()?.deprecated === true;
 
 describe('unknown members of definitions', () => {
-  for (const [form, { schema, check, least }] of Object.entries(forms)) {
+  for (const [format, { schema, check, least }] of Object.entries(formats)) {
     const places = placesOf(schema);
 
-    test(`${form}: a misspelt member of any object is rejected with its path and the closest name`, () => {
+    test(`${format}: a misspelt member of any object is rejected with its path and the closest name`, () => {
       assert.ok(places.length >= least, String(places.length));
       for (const { path, shape } of places)
         for (const name of Object.keys(shape).filter(it => it.length > 3 && !isLegacy(shape[it]!))) {
@@ -79,7 +79,7 @@ describe('unknown members of definitions', () => {
         }
     });
 
-    test(`${form}: null for any optional member is accepted and means absent`, () => {
+    test(`${format}: null for any optional member is accepted and means absent`, () => {
       for (const { path, shape } of places)
         for (const [name, member] of Object.entries(shape)) {
           if (!isNullAbsent(member)) continue;

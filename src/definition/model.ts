@@ -15,7 +15,7 @@ import type { ClassicDefinition, OasDefinition } from './wire-types.ts';
 
 /** Model: a definition as the gateway compiles it, with our own names and every default, from either format. */
 export type Model = { [K in keyof typeof facets]: FieldsOf<(typeof facets)[K]> } & {
-  readonly form: 'classic' | 'oas' | 'streams';
+  readonly format: 'classic' | 'oas' | 'streams';
   /** At least one; an API without versions has one with an unused key. */
   readonly versions: readonly VersionModel[];
   /** Enabled auth methods, in the order they run; none for a keyless API. */
@@ -169,8 +169,8 @@ export function findUnversionedKey(keys: readonly string[]): string | undefined 
 
 /** Versions inside one definition; where each is an API of its own, keys and times of service belong to that one. */
 export const hasOwnVersions = ({
-  form,
+  format,
   versioning,
   versionData,
-}: Pick<Model, 'form' | 'versioning' | 'versionData'>): boolean =>
-  form === 'classic' && !versioning.enabled && !versionData.notVersioned;
+}: Pick<Model, 'format' | 'versioning' | 'versionData'>): boolean =>
+  format === 'classic' && !versioning.enabled && !versionData.notVersioned;

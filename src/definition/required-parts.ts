@@ -25,8 +25,8 @@ export function needsListenPath({ identity, listen }: Pick<Model, 'identity' | '
 
 /** True where the definition needs an upstream address, given its other targets. */
 export function needsUpstream(model: Model): boolean {
-  const { form, graphql, serviceDiscovery, loadBalancing } = model;
-  if (form === 'streams' || serviceDiscovery.enabled || loadBalancing.enabled) return false;
+  const { format, graphql, serviceDiscovery, loadBalancing } = model;
+  if (format === 'streams' || serviceDiscovery.enabled || loadBalancing.enabled) return false;
   if (graphql.enabled && graphsWithoutUpstream.has(graphql.executionMode)) return false;
   return !hasOwnTargets(model) && !respondsWithoutUpstream(model);
 }
@@ -60,7 +60,7 @@ export interface MissingPart extends ValidationError {
 
 /** Required parts that the definition lacks. */
 export function findMissingParts(model: Model): MissingPart[] {
-  const paths = memberPaths[model.form === 'classic' ? 'classic' : 'oas'];
+  const paths = memberPaths[model.format === 'classic' ? 'classic' : 'oas'];
   const missing: RequiredPart[] = [];
   if (model.listen.path.trim() === '' && needsListenPath(model)) missing.push('listen path');
   if (model.upstream.url.trim() === '' && needsUpstream(model)) missing.push('upstream');

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { mapSecrets } from './secret-places.ts';
 
-const listed = (form: 'classic' | 'oas', definition: object) => {
+const listed = (format: 'classic' | 'oas', definition: object) => {
   const places: Record<string, string> = {};
-  mapSecrets(form, definition, (value, path) => {
+  mapSecrets(format, definition, (value, path) => {
     places[path] = value;
     return value;
   });

@@ -78,8 +78,8 @@ const headerMaps: ReadonlySet<string> = new Set(['headers', 'header_map', 'add_h
 const isSecretName = (name: string) => secretWord.test(name) || headerMaps.has(name) || rowNames.has(name);
 
 /** Maps the secrets of a definition; returns the same object where none changes. */
-export const mapSecrets = <T>(form: 'classic' | 'oas', definition: T, map: MapSecret): T =>
-  mapByPlace(definition, form === 'classic' ? classicSecrets : oasSecrets, '', map) as T;
+export const mapSecrets = <T>(format: 'classic' | 'oas', definition: T, map: MapSecret): T =>
+  mapByPlace(definition, format === 'classic' ? classicSecrets : oasSecrets, '', map) as T;
 
 /** Maps the secrets of a free-form value by the names of its members. */
 export const mapNamedSecrets = <T>(value: T, map: MapSecret): T => mapByName(value, '', map) as T;

@@ -17,7 +17,7 @@ import { definitionArbitrary, oasArbitrary } from '../arbitraries/definition.ts'
 const runs = { numRuns: 60, endOnFailure: true };
 type Bag = Record<string, unknown>;
 
-/** What both forms can say, of the version that stands for the API. */
+/** What both formats can say, of the version that stands for the API. */
 function pickShared(model: Model, key: string): Bag {
   const version = (model.versions.find(one => one.key === key) ?? model.versions[0]) as unknown as Bag;
   const said: Bag = {};
@@ -44,14 +44,14 @@ function bothSided({ rows, classic, oas }: Facet, values: Bag): Bag {
   );
 }
 
-/** Items of lists keep only what both forms can say of them. */
+/** Items of lists keep only what both formats can say of them. */
 function toKnown(row: Facet['rows'][number], value: unknown): unknown {
   if (!row.items || !Array.isArray(value)) return value;
   const names = row.items.rows.filter(one => one.classic && one.oas).map(({ name }) => name);
   return value.map(item => Object.fromEntries(names.map(name => [name, (item as Bag)[name]])));
 }
 
-/** Of entries for one endpoint the first counts; between endpoints the order of the OpenAPI form is its own. */
+/** Of entries for one endpoint the first counts; between endpoints the order of the OpenAPI format is its own. */
 function firstOfEach(entries: readonly Bag[]): Bag[] {
   const first = new Map<string, Bag>();
   for (const entry of entries) {

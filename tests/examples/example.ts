@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import type { JsonObject } from '#base/json-tree.ts';
 import type { SettingName } from '#base/settings.ts';
+import type { DefinitionFormat } from '#definition/facet.ts';
 import type { Upstream } from '../support/upstream.ts';
 import type { Place } from './place.ts';
 
-/** How an example is prepared and called, and what must come of it: for both forms where there are both. */
+/** How an example is prepared and called, and what must come of it: for both formats where there are both. */
 export interface Example {
-  /** What it shows; where there is an OpenAPI form, its description says that. */
+  /** What it shows; where there is an OpenAPI format, its description says that. */
   readonly shows?: string;
   /** Examples it does not work without. */
   readonly needs?: readonly string[];
@@ -53,16 +54,15 @@ export interface Call {
   readonly eventually?: boolean;
 }
 
-export type Form = 'classic' | 'oas';
-export const forms: readonly Form[] = ['classic', 'oas'];
+export const formats: readonly DefinitionFormat[] = ['classic', 'oas'];
 
 export const folder = join(import.meta.dirname, '../../examples');
-export const endings: Readonly<Record<Form, string>> = { classic: '.json', oas: '.oas.yaml' };
+export const endings: Readonly<Record<DefinitionFormat, string>> = { classic: '.json', oas: '.oas.yaml' };
 
 export const definitionFiles = readdirSync(folder)
   .filter(file => file !== 'README.md')
   .sort();
-export const fileOf = (name: string, form: Form): string | undefined =>
-  definitionFiles.find(file => file === name + endings[form]);
+export const fileOf = (name: string, format: DefinitionFormat): string | undefined =>
+  definitionFiles.find(file => file === name + endings[format]);
 export const textOf = (file: string): string => readFileSync(join(folder, file), 'utf8');
 export const readExample = (file: string): JsonObject => parse(textOf(file)) as JsonObject;

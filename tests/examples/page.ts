@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Call, type Example, fileOf, folder, forms, readExample } from './example.ts';
+import { type Call, type Example, fileOf, folder, formats, readExample } from './example.ts';
 import { groups } from './list.ts';
 
 /**
@@ -65,9 +65,9 @@ export function describeExample(name: string, { shows }: Example): string {
 const words = { classic: 'classic', oas: 'OpenAPI' };
 
 function rowOf(name: string, example: Example): string {
-  const links = forms.flatMap(form => {
-    const file = fileOf(name, form);
-    return file ? `[${words[form]}](${file})` : [];
+  const links = formats.flatMap(format => {
+    const file = fileOf(name, format);
+    return file ? `[${words[format]}](${file})` : [];
   });
   const call = example.calls.find(({ status }) => status < 400) ?? example.calls[0];
   const command = example.command ?? curlOf(call!);

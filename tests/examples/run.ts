@@ -3,16 +3,19 @@ import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { JsonObject } from '#base/json-tree.ts';
+import type { DefinitionFormat } from '#definition/facet.ts';
 import type { Received, Upstream } from '../support/upstream.ts';
 import { eventually } from '../support/upstream.ts';
-import { type Call, type Example, endings, type Form, fileOf, readExample, textOf, type Values } from './example.ts';
+import { type Call, type Example, endings, fileOf, readExample, textOf, type Values } from './example.ts';
 import type { Place } from './place.ts';
 
-const surfaces: Readonly<Record<Form, string>> = { classic: '/gw/apis', oas: '/gw/apis/oas' };
-const types: Readonly<Record<Form, string>> = { classic: 'application/json', oas: 'application/yaml' };
+const surfaces: Readonly<Record<DefinitionFormat, string>> = { classic: '/gw/apis', oas: '/gw/apis/oas' };
+const types: Readonly<Record<DefinitionFormat, string>> = { classic: 'application/json', oas: 'application/yaml' };
 
-export const idOf = (definition: JsonObject, form: Form): string =>
-  form === 'classic' ? String(definition.api_id) : (definition['x-gw-api-gateway'] as { info: { id: string } }).info.id;
+export const idOf = (definition: JsonObject, format: DefinitionFormat): string =>
+  format === 'classic'
+    ? String(definition.api_id)
+    : (definition['x-gw-api-gateway'] as { info: { id: string } }).info.id;
 
 /** The text of a file as it can be served here: every placeholder has its value. */
 export function replacePlaceholders(text: string, values: Iterable<readonly [string, string]>): string {
@@ -21,18 +24,18 @@ export function replacePlaceholders(text: string, values: Iterable<readonly [str
   return result;
 }
 
-async function publish(at: Place, name: string, form: Form, values: Values): Promise<string> {
-  const file = fileOf(name, form);
-  assert.ok(file, `there is no ${name}${endings[form]}`);
+async function publish(at: Place, name: string, format: DefinitionFormat, values: Values): Promise<string> {
+  const file = fileOf(name, format);
+  assert.ok(file, `there is no ${name}${endings[format]}`);
   const body = replacePlaceholders(textOf(file), [...Object.entries(values), ...at.addresses]);
-  const headers = { 'content-type': types[form] };
-  const { status, text } = await at.app.ask('POST', surfaces[form], { body, headers });
+  const headers = { 'content-type': types[format] };
+  const { status, text } = await at.app.ask('POST', surfaces[format], { body, headers });
   assert.equal(status, 200, text);
-  return idOf(readExample(file), form);
+  return idOf(readExample(file), format);
 }
 
 /** Publishes an example with what it needs, calls it, and takes all of it away again. */
-export async function run(at: Place, name: string, form: Form, example: Example): Promise<Set<string>> {
+export async function run(at: Place, name: string, format: DefinitionFormat, example: Example): Promise<Set<string>> {
   for (const upstream of [at.upstream, at.second]) {
     upstream.answer = undefined;
     upstream.requests.length = 0;
@@ -41,8 +44,8 @@ export async function run(at: Place, name: string, form: Form, example: Example)
   const values = (await example.before?.(at)) ?? {};
   const ids: string[] = [];
   try {
-    for (const other of example.needs ?? []) ids.push(await publish(at, other, form, {}));
-    const id = await publish(at, name, form, values);
+    for (const other of example.needs ?? []) ids.push(await publish(at, other, format, {}));
+    const id = await publish(at, name, format, values);
     ids.push(id);
     await at.app.application.waitForDataPlane();
     const named = (await example.after?.(at, id)) ?? {};
@@ -51,7 +54,7 @@ export async function run(at: Place, name: string, form: Form, example: Example)
     await example.afterwards?.(at, id);
     return await stepsOf(at, example, named);
   } finally {
-    for (const id of ids) await at.app.ask('DELETE', `${surfaces[form]}/${id}`);
+    for (const id of ids) await at.app.ask('DELETE', `${surfaces[format]}/${id}`);
     await at.app.application.waitForDataPlane();
   }
 }

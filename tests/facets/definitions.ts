@@ -3,7 +3,7 @@ import type { JsonObject } from '#base/json-tree.ts';
 import { eventually } from '../support/upstream.ts';
 import { mergeDeep, type Served } from './effect.ts';
 
-/** What effects share: how a thing is said in each form, and how it is looked at. */
+/** What effects share: how a thing is said in each format, and how it is looked at. */
 
 export const version = (more: JsonObject): JsonObject => ({ version_data: { versions: { Default: more } } });
 /** Endpoint lists of a classic definition. */
@@ -13,7 +13,7 @@ export const operation = (feature: JsonObject) => ({ x: { middleware: { operatio
 export const global = (more: JsonObject) => ({ x: { middleware: { global: more } } });
 export const place = { path: '/thing', method: 'GET', disabled: false };
 
-/** An API that asks for a key, in each form. */
+/** An API that asks for a key, in each format. */
 export const requireKeyClassic = (more: JsonObject = {}): JsonObject => ({
   use_keyless: false,
   use_standard_auth: true,
@@ -28,7 +28,7 @@ export const requireKeyOas = (more: { x?: JsonObject } = {}) => ({
   ) as JsonObject,
 });
 
-/** Members as the classic form spells them. */
+/** Members as the classic format spells them. */
 export const snake = (bag: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(bag).map(([name, value]) => [name.replaceAll(/[A-Z]/g, it => `_${it.toLowerCase()}`), value]),

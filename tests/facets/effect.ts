@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createPublicId } from '#base/ids.ts';
 import { isObject, type JsonObject } from '#base/json-tree.ts';
 import type { SettingName } from '#base/settings.ts';
+import type { DefinitionFormat } from '#definition/facet.ts';
 import { listReferenceRows } from '#definition/reference-rows.ts';
 import { anyName } from '#definition/wire-schema.ts';
 import type { Answer, TestApp } from '../support/app.ts';
@@ -9,7 +10,7 @@ import { waitUntilApplied } from '../support/traffic.ts';
 import { patience, startUpstream, type Upstream } from '../support/upstream.ts';
 
 /**
- * What fields of a definition do, seen from outside. Each effect turns its rows on through each form that can say them,
+ * What fields of a definition do, seen from outside. Each effect turns its rows on through each format that can say them,
  * and observes what changes on the wire.
  */
 export interface Effect {
@@ -30,13 +31,11 @@ export interface Effect {
   readonly settings?: Partial<Record<SettingName, string>>;
 }
 
-export type Form = 'classic' | 'oas';
-
 /** What an effect may use before its API is there. */
 export interface Ground {
   readonly app: TestApp;
   readonly upstream: Upstream;
-  readonly form: Form;
+  readonly format: DefinitionFormat;
   readonly id: string;
   /** What the traffic threads have logged. */
   readonly logged: readonly string[];
@@ -77,10 +76,10 @@ const facetLength = (name: string) => name.indexOf('.', name.startsWith('endpoin
 const table = new Map(listReferenceRows().map(row => [`${row.facet}.${row.field}`, row]));
 export const allRows = [...table.values()];
 
-export const placeOf = (name: string, form: Form): string | null => {
+export const placeOf = (name: string, format: DefinitionFormat): string | null => {
   const row = table.get(name);
   assert.ok(row, `there is no row ${name}`);
-  return row[form];
+  return row[format];
 };
 
 /** Maps are laid over each other; anything else replaces. */
@@ -112,14 +111,14 @@ const openOas = ({ id, upstream }: Ground): JsonObject => ({
 });
 
 export async function definitionOf(effect: Effect, ground: Ground): Promise<JsonObject> {
-  if (ground.form === 'classic') return mergeDeep(openClassic(ground), await effect.classic!(ground)) as JsonObject;
+  if (ground.format === 'classic') return mergeDeep(openClassic(ground), await effect.classic!(ground)) as JsonObject;
   const { x, ...document } = await effect.oas!(ground);
   return mergeDeep(mergeDeep(openOas(ground), document), { 'x-gw-api-gateway': x ?? {} }) as JsonObject;
 }
 
 /** Whether a definition says something at a place of the table, whatever stands for its lists and names. */
-export function says(definition: JsonObject, form: Form, place: string): boolean {
-  const root = form === 'classic' ? definition : definition['x-gw-api-gateway'];
+export function says(definition: JsonObject, format: DefinitionFormat, place: string): boolean {
+  const root = format === 'classic' ? definition : definition['x-gw-api-gateway'];
   const members = place.replaceAll('[]', `.${anyName}`).split('.');
   return hasMember([root], members);
 }
@@ -139,27 +138,32 @@ export interface Watched {
   readonly logged: readonly string[];
 }
 
-function groundOf({ app, logged }: Watched, upstream: Upstream, form: Form): Ground {
+function groundOf({ app, logged }: Watched, upstream: Upstream, format: DefinitionFormat): Ground {
   const open: Ground['open'] = [];
   const another = async () => {
     const made = await startUpstream();
     open.push(made);
     return made;
   };
-  return { app, logged, upstream, form, id: createPublicId(), another, open };
+  return { app, logged, upstream, format, id: createPublicId(), another, open };
 }
 
 /**
  * Publishes what an effect says and lets it look. A refusal may have another cause than the rows, such as a default of the
  * gateway: where one was seen, a control run publishes the API without the rows, and there the same look must fail.
  */
-export async function prove(effect: Effect, watched: Watched, upstream: Upstream, form: Form): Promise<void> {
-  const seen = await observeEffect(effect, watched, upstream, form, 'with the rows');
+export async function prove(
+  effect: Effect,
+  watched: Watched,
+  upstream: Upstream,
+  format: DefinitionFormat,
+): Promise<void> {
+  const seen = await observeEffect(effect, watched, upstream, format, 'with the rows');
   if (!seen.hasRefusal || effect.ownControl) return;
   const usual = patience.ms;
   patience.ms = Math.min(usual, controlPatienceMs);
   try {
-    const control = observeEffect(effect, watched, upstream, form, 'without the rows');
+    const control = observeEffect(effect, watched, upstream, format, 'without the rows');
     await assert.rejects(control, `the look passes without ${effect.rows} too: refusals have another cause`);
   } finally {
     patience.ms = usual;
@@ -171,29 +175,29 @@ const controlPatienceMs = 2000;
 
 type Run = 'with the rows' | 'without the rows';
 
-async function observeEffect(effect: Effect, watched: Watched, upstream: Upstream, form: Form, run: Run) {
+async function observeEffect(effect: Effect, watched: Watched, upstream: Upstream, format: DefinitionFormat, run: Run) {
   upstream.answer = undefined;
   upstream.requests.length = 0;
   const seen = { hasRefusal: false };
-  const ground = groundOf(watched, upstream, form);
+  const ground = groundOf(watched, upstream, format);
   try {
     const definition = await definitionOf(effect, ground);
-    const places = rowsOf(effect).flatMap(name => placeOf(name, form) ?? []);
-    for (const place of places) assert.ok(says(definition, form, place), `the effect does not say ${place}`);
-    const shown = run === 'with the rows' ? definition : withoutPlaces(definition, form, places);
+    const places = rowsOf(effect).flatMap(name => placeOf(name, format) ?? []);
+    for (const place of places) assert.ok(says(definition, format, place), `the effect does not say ${place}`);
+    const shown = run === 'with the rows' ? definition : withoutPlaces(definition, format, places);
     await effect.observe(await serveDefinition(ground, shown, seen, places));
   } finally {
     // Tests of hosts would go on.
-    await watched.app.ask('DELETE', `${surfaces[form]}/${ground.id}`);
+    await watched.app.ask('DELETE', `${surfaces[format]}/${ground.id}`);
     for (const it of ground.open) await it.close();
   }
   return seen;
 }
 
 /** The definition without what stands at these places; a list goes as a whole, so that no entry is left half. */
-function withoutPlaces(definition: JsonObject, form: Form, places: readonly string[]): JsonObject {
+function withoutPlaces(definition: JsonObject, format: DefinitionFormat, places: readonly string[]): JsonObject {
   const result = structuredClone(definition);
-  const root = form === 'classic' ? result : (result['x-gw-api-gateway'] as JsonObject);
+  const root = format === 'classic' ? result : (result['x-gw-api-gateway'] as JsonObject);
   for (const place of places) remove([root], place.split('[]', 1)[0]!.split('.'));
   return result;
 }
@@ -218,14 +222,14 @@ async function serveDefinition(
   seen: { hasRefusal: boolean },
   places: readonly string[],
 ): Promise<Served> {
-  const { app, form, id } = ground;
+  const { app, format, id } = ground;
   const write = async (method: string, path: string, body: JsonObject) => {
     const { status, text } = await app.ask(method, path, { body });
     assert.equal(status, 200, text);
     await waitUntilApplied(app);
   };
-  await write('POST', surfaces[form], definition);
-  const listenPath = listenPathOf(definition, form);
+  await write('POST', surfaces[format], definition);
+  const listenPath = listenPathOf(definition, format);
   const url = app.url.gateway + listenPath.replace(/\/$/, '');
   let current = definition;
   return {
@@ -247,21 +251,21 @@ async function serveDefinition(
       return body.key as string;
     },
     async change(more) {
-      current = mergeDeep(current, form === 'classic' ? more : { 'x-gw-api-gateway': more }) as JsonObject;
-      await write('PUT', `${surfaces[form]}/${id}`, current);
+      current = mergeDeep(current, format === 'classic' ? more : { 'x-gw-api-gateway': more }) as JsonObject;
+      await write('PUT', `${surfaces[format]}/${id}`, current);
     },
     async plain() {
       const other: Ground = { ...ground, id: createPublicId() };
-      ground.open.push({ close: () => app.ask('DELETE', `${surfaces[form]}/${other.id}`) });
-      const text = JSON.stringify(withoutPlaces(definition, form, places)).replaceAll(id, other.id);
+      ground.open.push({ close: () => app.ask('DELETE', `${surfaces[format]}/${other.id}`) });
+      const text = JSON.stringify(withoutPlaces(definition, format, places)).replaceAll(id, other.id);
       return serveDefinition(other, JSON.parse(text), { hasRefusal: false }, []);
     },
   };
 }
 
-function listenPathOf(definition: JsonObject, form: Form): string {
-  const place = placeOf('listen.path', form)!.split('.');
-  const root = form === 'classic' ? definition : definition['x-gw-api-gateway'];
+function listenPathOf(definition: JsonObject, format: DefinitionFormat): string {
+  const place = placeOf('listen.path', format)!.split('.');
+  const root = format === 'classic' ? definition : definition['x-gw-api-gateway'];
   return place.reduce((here: unknown, member) => (here as JsonObject)[member], root) as string;
 }
 

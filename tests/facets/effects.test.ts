@@ -6,7 +6,7 @@ import { startUpstream, type Upstream } from '../support/upstream.ts';
 import { allRows, prove, rowsOf, type Watched } from './effect.ts';
 import { effects } from './effects/list.ts';
 
-const forms = ['classic', 'oas'] as const;
+const formats = ['classic', 'oas'] as const;
 
 describe('Effects of definition fields', () => {
   const apps = new Map<string, Promise<Watched>>();
@@ -27,10 +27,10 @@ describe('Effects of definition fields', () => {
   });
 
   for (const effect of effects)
-    for (const form of forms.filter(it => effect[it]))
-      test(`${effect.promise} (${form}: ${effect.rows})`, async () => {
+    for (const format of formats.filter(it => effect[it]))
+      test(`${effect.promise} (${format}: ${effect.rows})`, async () => {
         upstream ??= startUpstream();
-        await prove(effect, await appWith({ settings: effect.settings ?? {} }), await upstream, form);
+        await prove(effect, await appWith({ settings: effect.settings ?? {} }), await upstream, format);
       });
 });
 
@@ -38,9 +38,9 @@ test('every field has an effect test in every format that supports it', () => {
   const nameOf = ({ facet, field }: (typeof allRows)[number]) => `${facet}.${field}`;
   const excused = new Set(allRows.filter(isNotEnforced).map(nameOf));
   const names = allRows.map(nameOf);
-  const missing = forms.flatMap(form => {
-    const proven = new Set(effects.filter(it => it[form]).flatMap(rowsOf));
-    return names.filter((name, at) => allRows[at]![form] !== null && !proven.has(name)).map(name => [name, form]);
+  const missing = formats.flatMap(format => {
+    const proven = new Set(effects.filter(it => it[format]).flatMap(rowsOf));
+    return names.filter((name, at) => allRows[at]![format] !== null && !proven.has(name)).map(name => [name, format]);
   });
   assert.deepEqual(
     missing.filter(([name]) => !excused.has(name!)),

@@ -4,7 +4,7 @@ import type { TestApp } from './app.ts';
 import { openApi, publish, waitUntilApplied } from './traffic.ts';
 import type { Upstream } from './upstream.ts';
 
-/** One API said in both forms. */
+/** One API said in both formats. */
 export interface Said {
   /** Members of the classic definition. */
   readonly classic: Record<string, unknown>;
@@ -15,13 +15,13 @@ export interface Said {
 }
 
 export interface Published {
-  readonly form: 'classic' | 'oas';
+  readonly format: 'classic' | 'oas';
   readonly apiId: string;
   /** Where it answers, without a final slash. */
   readonly url: string;
 }
 
-/** Publishes it in each form and waits until the gateway has both. */
+/** Publishes it in each format and waits until the gateway has both. */
 export async function publishBoth(app: TestApp, upstream: Pick<Upstream, 'url'>, said: Said): Promise<Published[]> {
   const classic = openApi(upstream, said.classic);
   const url = await publish(app, classic);
@@ -38,7 +38,7 @@ export async function publishBoth(app: TestApp, upstream: Pick<Upstream, 'url'>,
   assert.equal(reply.status, 200, reply.text);
   await waitUntilApplied(app);
   return [
-    { form: 'classic', apiId: classic.api_id, url },
-    { form: 'oas', apiId, url: `${app.url.gateway}/${apiId}` },
+    { format: 'classic', apiId: classic.api_id, url },
+    { format: 'oas', apiId, url: `${app.url.gateway}/${apiId}` },
   ];
 }

@@ -97,7 +97,7 @@ const classicNames: Readonly<Record<string, string>> = {
 const toClassicNames = (from: object) =>
   Object.fromEntries(Object.entries(from).map(([name, value]) => [classicNames[name] ?? name, value]));
 
-/** What is to be kept, said in both forms. */
+/** What is to be kept, said in both formats. */
 export function toDefinitions({ cache, endpoints = [] }: Options): Said {
   const advanced = endpoints.map(({ timeout = 0, ...it }) => ({
     ...toClassicNames(it),
@@ -127,7 +127,7 @@ export function toDefinitions({ cache, endpoints = [] }: Options): Said {
   };
 }
 
-/** Publishes each set of options once, in both forms. */
+/** Publishes each set of options once, in both formats. */
 export function publisher(app: () => TestApp, upstream: () => Upstream) {
   const known = new Map<Options, Promise<Published[]>>();
   return (options: Options): Promise<Published[]> => {

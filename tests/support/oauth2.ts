@@ -102,7 +102,7 @@ function parseJson(text: string): ReturnType<typeof JSON.parse> {
   }
 }
 
-/** A handler of the OpenAPI form that calls an address when something happens. */
+/** A handler of the OpenAPI format that calls an address when something happens. */
 export const hook = (trigger: string, url: string): JsonObject => ({
   eventHandlers: [
     {

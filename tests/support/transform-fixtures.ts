@@ -3,7 +3,7 @@ import type { TestApp } from './app.ts';
 import { type Published, publishBoth } from './both-formats.ts';
 import type { Received, Upstream } from './upstream.ts';
 
-/** What an API changes about its calls, said once for both forms. */
+/** What an API changes about its calls, said once for both formats. */
 export interface Shaping {
   context?: boolean;
   /** Asks for a key. */
@@ -31,7 +31,7 @@ export interface Endpoint {
   internal?: boolean;
 }
 
-/** Rules by where they look, as the classic form has them. */
+/** Rules by where they look, as the classic format has them. */
 export interface TriggerWish {
   on: 'any' | 'all';
   to: string;

@@ -15,7 +15,7 @@ export interface StepReads extends Parts {
 }
 
 /** Parts that every step may read undeclared: they identify an API and its versions, and configure no step. */
-type IdentityPart = 'identity' | 'form' | 'versioning' | 'versionData';
+type IdentityPart = 'identity' | 'format' | 'versioning' | 'versionData';
 type VersionIdentityPart = 'key' | 'version';
 
 type NamesIn<Parts, Kind extends string> = Parts extends { readonly [K in Kind]: readonly (infer Name)[] }

@@ -40,7 +40,7 @@ export interface VersionSelector {
 /** `header`: response header that names the default version when it was used; empty for none. */
 export function createVersionSelector(model: Model, runtimes: readonly VersionRuntime[], header = ''): VersionSelector {
   if (model.versioning.enabled) return createApiSelector(model, runtimes, header);
-  if (model.versionData.notVersioned || model.form !== 'classic') return createSingleSelector(runtimes);
+  if (model.versionData.notVersioned || model.format !== 'classic') return createSingleSelector(runtimes);
   return createNameSelector(model, runtimes, header);
 }
 

@@ -62,7 +62,7 @@ const unsupportedFeatures: readonly UnsupportedFeature[] = [
   },
   { feature: 'protocols inside HTTP', isUsed: it => it.identity.applicationProtocol !== '' },
   { feature: 'GraphQL', isUsed: it => it.graphql.enabled },
-  { feature: 'streams', isUsed: it => it.form === 'streams' && keys(it.streams ?? {}).length > 0 },
+  { feature: 'streams', isUsed: it => it.format === 'streams' && keys(it.streams ?? {}).length > 0 },
 ];
 
 export const unsupportedStep: Step<unknown, typeof reads> = {

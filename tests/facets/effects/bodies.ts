@@ -77,7 +77,7 @@ export const bodies: readonly Effect[] = ways.flatMap((way): Effect[] => [
     async observe(at) {
       const authorization = await at.key({ meta_data: { team: 'blue' } });
       assert.equal(await way.result(at, '{}', { authorization }), 'blue');
-      if (at.form !== 'classic') return;
+      if (at.format !== 'classic') return;
       await at.change(classic(way, { template_source: base64('{{._gw_meta.team}}'), enable_session: false }));
       assert.doesNotMatch(await way.result(at, '{}', { authorization }), /blue/);
     },

@@ -38,8 +38,8 @@ const saying = (options: JsonObject): Pick<Effect, 'classic' | 'oas'> => ({
   classic: () => cacheOptions(options),
   oas: () => global({ cache: options }),
 });
-const changing = ({ form }: Served, options: JsonObject): JsonObject =>
-  form === 'classic' ? cacheOptions(options) : global({ cache: options }).x;
+const changing = ({ format }: Served, options: JsonObject): JsonObject =>
+  format === 'classic' ? cacheOptions(options) : global({ cache: options }).x;
 
 /** What is kept of POST /thing, for so many seconds. */
 const keeping = (timeout: number) => {
@@ -112,7 +112,7 @@ export const caches: readonly Effect[] = [
       await isNotKept(at, postAsk('id=3 odd'), postAsk('id=4'));
       await isNotKept(at, postAsk('id=1 once', '/other'), postAsk('id=5'));
       const { classic, oas } = keeping(1);
-      await at.change(at.form === 'classic' ? classic : { middleware: oas });
+      await at.change(at.format === 'classic' ? classic : { middleware: oas });
       await becomesKept(at, postAsk('id=1 once'));
       await becomesKept(at, postAsk('id=1 once'), false);
     },

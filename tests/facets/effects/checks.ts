@@ -52,7 +52,7 @@ export const checks: readonly Effect[] = [
         mockResponse: { enabled: true, code: 202, body: 'mocked', headers: [{ name: 'x-mock', value: 'yes' }] },
       }),
     async observe(at) {
-      const { status, text, headers } = await post(at, '', at.form === 'classic' ? '/THING' : '/thing');
+      const { status, text, headers } = await post(at, '', at.format === 'classic' ? '/THING' : '/thing');
       assert.deepEqual([status, text, headers.get('x-mock')], [202, 'mocked', 'yes']);
       assert.equal((await at.call('/thing')).status, 200);
       assert.equal(at.upstream.requests.length, 1);
@@ -105,7 +105,7 @@ export const checks: readonly Effect[] = [
       ),
     async observe(at) {
       const { status, text } = await post(at, '');
-      if (at.form === 'classic') return assert.equal(status, 200);
+      if (at.format === 'classic') return assert.equal(status, 200);
       assert.deepEqual([status, text], [409, errorBody('request validation error: body: is required')]);
       assert.equal((await post(at, 'x')).status, 200);
     },

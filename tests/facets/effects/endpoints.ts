@@ -236,5 +236,5 @@ export const endpoints: readonly Effect[] = [
 ];
 
 /** A change in the words of the form that is looked at. */
-const on = ({ form }: Served, classic: JsonObject, oas: JsonObject): JsonObject =>
-  form === 'classic' ? classic : { middleware: { global: oas } };
+const on = ({ format }: Served, classic: JsonObject, oas: JsonObject): JsonObject =>
+  format === 'classic' ? classic : { middleware: { global: oas } };

@@ -51,7 +51,7 @@ const tokens = (say: (at: Ground, policy: string) => Said | Promise<Said>): Pick
   },
 });
 
-/** For what only the OpenAPI form can say. */
+/** For what only the OpenAPI format can say. */
 const tokensOas = (say: (at: Ground, policy: string) => JsonObject | Promise<JsonObject>): Pick<Effect, 'oas'> => ({
   oas: tokens(async (at, policy) => ({ oas: await say(at, policy) })).oas!,
 });
@@ -230,7 +230,7 @@ const whoAndWhat: readonly Effect[] = [
       const { id } = await oauthClient(at, { meta_data: { team: 'blue' } });
       const headers = { authorization: bearer({ sub: 'ann', client_id: id }) };
       const team = async () => (await letsIn(at, '/thing', headers)).body.headers['x-team'];
-      if (at.form === 'oas')
+      if (at.format === 'oas')
         await at.change({
           middleware: {
             global: {
@@ -243,7 +243,7 @@ const whoAndWhat: readonly Effect[] = [
         classic: { idp_client_id_mapping_disabled: false } as JsonObject,
         oas: entryChange({ idpClientIdMappingDisabled: false }),
       };
-      await at.change(mapped[at.form]);
+      await at.change(mapped[at.format]);
       assert.equal(await team(), '[blue]');
     },
   },

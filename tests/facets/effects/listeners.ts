@@ -3,10 +3,11 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { request as securely } from 'node:https';
 import type { TLSSocket } from 'node:tls';
+import type { DefinitionFormat } from '#definition/facet.ts';
 import { call } from '../../hostile/raw.ts';
 import { type MadeCertificate, makeAuthority, makeServerCertificate } from '../../support/certificates.ts';
 import { freePort } from '../../support/services/server.ts';
-import type { Effect, Form, Ground, Served } from '../effect.ts';
+import type { Effect, Ground, Served } from '../effect.ts';
 
 /** Ports and names of one's own. */
 
@@ -18,19 +19,19 @@ const settings = {
     .join(','),
 };
 
-/** One for each form: what is said in one is still there while the other is looked at. */
-async function pair(): Promise<Readonly<Record<Form, number>>> {
+/** One for each format: what is said in one is still there while the other is looked at. */
+async function pair(): Promise<Readonly<Record<DefinitionFormat, number>>> {
   return { classic: await freePort(), oas: await freePort() };
 }
 
 const listening = (name: Port, protocol: string): Pick<Effect, 'classic' | 'oas'> => ({
-  classic: ({ upstream, form }) => ({
+  classic: ({ upstream, format }) => ({
     protocol,
-    listen_port: ports[name][form],
+    listen_port: ports[name][format],
     proxy: { target_url: targetOf(upstream, protocol) },
   }),
-  oas: ({ upstream, form }) => ({
-    x: { server: { protocol, port: ports[name][form] }, upstream: { url: targetOf(upstream, protocol) } },
+  oas: ({ upstream, format }) => ({
+    x: { server: { protocol, port: ports[name][format] }, upstream: { url: targetOf(upstream, protocol) } },
   }),
 });
 const targetOf = ({ url }: Ground['upstream'], protocol: string) =>
@@ -51,7 +52,7 @@ interface Reply {
   readonly fingerprint: string;
 }
 async function requestHost(at: Served, host: string, secured: boolean): Promise<Reply> {
-  const port = secured ? ports.https[at.form] : Number(new URL(at.app.url.gateway).port);
+  const port = secured ? ports.https[at.format] : Number(new URL(at.app.url.gateway).port);
   const options = { host: '127.0.0.1', port, path: `${at.listenPath}/thing`, headers: { host } };
   const asking = secured
     ? securely({ ...options, servername: host, rejectUnauthorized: false, agent: false })
@@ -80,8 +81,8 @@ export const listeners: readonly Effect[] = [
     promise: 'an API is served only on its own port',
     settings,
     ...listening('http', 'http'),
-    async observe({ call, form, listenPath }) {
-      const reply = await fetch(`http://127.0.0.1:${ports.http[form]}${listenPath}/thing`);
+    async observe({ call, format, listenPath }) {
+      const reply = await fetch(`http://127.0.0.1:${ports.http[format]}${listenPath}/thing`);
       assert.equal(((await reply.json()) as { url: string }).url, '/thing');
       assert.equal((await call()).status, 404);
     },
@@ -91,8 +92,8 @@ export const listeners: readonly Effect[] = [
     promise: 'TCP bytes pass unchanged through a port',
     settings,
     ...listening('tcp', 'tcp'),
-    async observe({ form, upstream }) {
-      const text = await exchangeText(ports.tcp[form], 'GET /raw HTTP/1.0\r\nX-Own: mine\r\n\r\n');
+    async observe({ format, upstream }) {
+      const text = await exchangeText(ports.tcp[format], 'GET /raw HTTP/1.0\r\nX-Own: mine\r\n\r\n');
       assert.match(text, /^HTTP\/1\.1 200 /);
       assert.deepEqual(upstream.requests.at(-1)!.rawHeaders, ['X-Own', 'mine']);
     },
@@ -102,9 +103,9 @@ export const listeners: readonly Effect[] = [
     promise: 'a PROXY protocol header is removed',
     settings,
     classic: at => ({ ...listening('proxied', 'tcp').classic!(at), enable_proxy_protocol: true }),
-    async observe({ form, upstream }) {
+    async observe({ format, upstream }) {
       const said = 'PROXY TCP4 1.2.3.4 5.6.7.8 1 2\r\nGET /raw HTTP/1.0\r\n\r\n';
-      assert.match(await exchangeText(ports.proxied[form], said), /^HTTP\/1\.1 200 /);
+      assert.match(await exchangeText(ports.proxied[format], said), /^HTTP\/1\.1 200 /);
       assert.equal(upstream.requests.at(-1)!.url, '/raw');
     },
   },
@@ -129,7 +130,7 @@ export const listeners: readonly Effect[] = [
     }),
     oas: async at => {
       const customDomain = { enabled: true, name: nameOf(at), certificates: [await certificateOf(at)] };
-      return { x: { server: { protocol: 'https', port: ports.https[at.form], customDomain } } };
+      return { x: { server: { protocol: 'https', port: ports.https[at.format], customDomain } } };
     },
     async observe(at) {
       const { fingerprint } = shown.get(at.id)!;

@@ -131,7 +131,7 @@ const introspection = (at: Ground, identity: string, cache: JsonObject): JsonObj
   const said = { enabled: true, url: at.upstream.url + introspect(at), cache };
   return {
     introspection:
-      at.form === 'classic'
+      at.format === 'classic'
         ? { ...said, client_id: 'me', client_secret: 'mine', identity_base_field: identity }
         : { ...said, clientId: 'me', clientSecret: 'mine', identityBaseField: identity },
   };
@@ -141,9 +141,9 @@ const others: readonly Effect[] = [
   {
     rows: 'externalOAuth.providers externalOAuth.providers[].jwtEnabled externalOAuth.providers[].signingMethod externalOAuth.providers[].source externalOAuth.providers[].identityBaseField externalOAuth.providers[].issuedAtSkewSeconds externalOAuth.providers[].notBeforeSkewSeconds externalOAuth.providers[].expiresAtSkewSeconds',
     promise: 'JWTs of another authorization server are verified',
-    ...external(({ form }) => ({
+    ...external(({ format }) => ({
       jwt:
-        form === 'classic'
+        format === 'classic'
           ? {
               enabled: true,
               signing_method: 'ecdsa',
@@ -191,7 +191,7 @@ const others: readonly Effect[] = [
       });
       const unnamed = [introspection(at, '', { enabled: false })];
       await at.change(
-        at.form === 'classic' ? { external_oauth: { providers: unnamed } } : entryChange({ providers: unnamed }),
+        at.format === 'classic' ? { external_oauth: { providers: unnamed } } : entryChange({ providers: unnamed }),
       );
       assert.notEqual((await at.call('/thing', { headers: { authorization: 'Bearer good' } })).status, 200);
     },

@@ -20,9 +20,9 @@ interface Clients {
   readonly [client: string]: string;
 }
 
-const provider = ({ form }: Ground, issuer: string, clients: Clients): JsonObject => {
+const provider = ({ format }: Ground, issuer: string, clients: Clients): JsonObject => {
   const pairs = Object.entries(clients);
-  return form === 'classic'
+  return format === 'classic'
     ? { issuer, client_ids: Object.fromEntries(pairs.map(([client, policy]) => [btoa(client), policy])) }
     : { issuer, clientToPolicyMapping: pairs.map(([clientId, policyId]) => ({ clientId, policyId })) };
 };
@@ -88,7 +88,7 @@ export const oidc: readonly Effect[] = [
       const [first, second] = [idToken(at, { aud: 'app' }), idToken(at, { aud: 'web' })];
       assert.deepEqual([await remaining(at, first), await remaining(at, first)], [9, 8]);
       assert.equal(await remaining(at, second), 9);
-      const one = at.form === 'classic' ? { openid_options: { segregate_by_client: false } } : undefined;
+      const one = at.format === 'classic' ? { openid_options: { segregate_by_client: false } } : undefined;
       await at.change(one ?? { server: { authentication: { oidc: { segregateByClientId: false } } } });
       assert.deepEqual([await remaining(at, first), await remaining(at, second)], [9, 8]);
     },

@@ -51,7 +51,7 @@ const naming =
   (request, response, body) =>
     request.url === '/who' ? response.end(name) : health(request, response, body);
 
-/** What a registry is asked for, in both forms: the same words for upstreams and for tests. */
+/** What a registry is asked for, in both formats: the same words for upstreams and for tests. */
 const discovery = (words: JsonObject, seconds: number) => ({
   classic: { use_discovery_service: true, ...snake(words), cache_disabled: false, cache_timeout: seconds },
   oas: { enabled: true, ...words, cache: { enabled: true, timeout: seconds } },

@@ -292,7 +292,7 @@ export const scopes: readonly Effect[] = [
         new RegExp(`^00-${trace}-(?!b7ad6b7169203331)[0-9a-f]{16}-00$`),
       );
       await at.change(
-        at.form === 'classic' ? { detailed_tracing: false } : { server: { detailedTracing: { enabled: false } } },
+        at.format === 'classic' ? { detailed_tracing: false } : { server: { detailedTracing: { enabled: false } } },
       );
       assert.equal(await fetchTraceparent(), undefined);
       assert.equal(await fetchTraceparent({ traceparent }), traceparent);

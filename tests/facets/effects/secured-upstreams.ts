@@ -47,8 +47,8 @@ const over = (
 
 const transport = (classic: JsonObject, oas: JsonObject, server: TlsOptions = {}) =>
   over({ classic: () => ({ proxy: { transport: classic } }), oas: () => ({ tlsTransport: oas }) }, server);
-const transportChange = ({ form }: Served, classic: JsonObject, oas: JsonObject): JsonObject =>
-  form === 'classic' ? { proxy: { transport: classic } } : { upstream: { tlsTransport: oas } };
+const transportChange = ({ format }: Served, classic: JsonObject, oas: JsonObject): JsonObject =>
+  format === 'classic' ? { proxy: { transport: classic } } : { upstream: { tlsTransport: oas } };
 
 const suite = 'TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384';
 const status = async ({ call }: Served): Promise<number> => (await call()).status;
@@ -115,7 +115,7 @@ export const securedUpstreams: readonly Effect[] = [
     async observe(at) {
       assert.equal((await at.call()).body.url, 'http://service.invalid:8000/base/thing');
       await at.change(
-        at.form === 'classic'
+        at.format === 'classic'
           ? { proxy: { transport: { proxy_url: '' } } }
           : { upstream: { proxy: { enabled: false } } },
       );
@@ -147,7 +147,7 @@ export const securedUpstreams: readonly Effect[] = [
         classic: { upstream_certificates_disabled: true },
         oas: { upstream: { mutualTLS: { enabled: false } } },
       };
-      await at.change(off[at.form]);
+      await at.change(off[at.format]);
       assert.equal((await at.call()).body.caller, undefined);
     },
   },
@@ -174,7 +174,7 @@ export const securedUpstreams: readonly Effect[] = [
         classic: { pinned_public_keys: { '127.0.0.1': other } },
         oas: { upstream: { certificatePinning: { domainToPublicKeysMapping: pinned } } },
       };
-      await at.change({ ...wrong[at.form] });
+      await at.change({ ...wrong[at.format] });
       assert.equal(await status(at), 500);
       await at.change(transportChange(at, { ssl_insecure_skip_verify: true }, { insecureSkipVerify: true }));
       assert.equal(await status(at), 500);
@@ -182,7 +182,7 @@ export const securedUpstreams: readonly Effect[] = [
         classic: { certificate_pinning_disabled: true },
         oas: { upstream: { certificatePinning: { enabled: false } } },
       };
-      await at.change(off[at.form]);
+      await at.change(off[at.format]);
       assert.equal(await status(at), 200);
     },
   },

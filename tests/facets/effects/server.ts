@@ -21,11 +21,11 @@ export const server: readonly Effect[] = [
     promise: 'an API that is not active has no route',
     classic: () => ({ active: false }),
     oas: () => ({ x: { info: { state: { active: false } } } }),
-    ownControl: 'the OpenAPI form is inactive unless it says otherwise; once it is active the API has a route',
-    async observe({ call, change, form, upstream }) {
+    ownControl: 'the OpenAPI format is inactive unless it says otherwise; once it is active the API has a route',
+    async observe({ call, change, format, upstream }) {
       assert.equal((await call()).status, 404);
       assert.equal(upstream.requests.length, 0);
-      await change(form === 'classic' ? { active: true } : { info: { state: { active: true } } });
+      await change(format === 'classic' ? { active: true } : { info: { state: { active: true } } });
       assert.equal((await call()).status, 200);
     },
   },
@@ -44,10 +44,10 @@ export const server: readonly Effect[] = [
     promise: 'only allowed IP addresses are accepted',
     classic: () => ({ enable_ip_whitelisting: true, allowed_ips: ['10.0.0.0/8'] }),
     oas: () => ({ x: { server: { ipAccessControl: { enabled: true, allow: ['10.0.0.0/8'] } } } }),
-    async observe({ call, change, form }) {
+    async observe({ call, change, format }) {
       assert.equal((await call()).status, 403);
       const list = ['10.0.0.0/8', '127.0.0.1', '::1'];
-      await change(form === 'classic' ? { allowed_ips: list } : { server: { ipAccessControl: { allow: list } } });
+      await change(format === 'classic' ? { allowed_ips: list } : { server: { ipAccessControl: { allow: list } } });
       assert.equal((await call()).status, 200);
     },
   },
@@ -71,9 +71,9 @@ export const server: readonly Effect[] = [
     settings: { 'gateway.segments': 'blue' },
     classic: () => ({ tags_disabled: false, tags: ['green', 'blue'] }),
     oas: () => ({ x: { server: { gatewayTags: { enabled: true, tags: ['green', 'blue'] } } } }),
-    async observe({ call, change, form }) {
+    async observe({ call, change, format }) {
       const createTags = (enabled: boolean, tags: string[]) =>
-        form === 'classic' ? { tags_disabled: !enabled, tags } : { server: { gatewayTags: { enabled, tags } } };
+        format === 'classic' ? { tags_disabled: !enabled, tags } : { server: { gatewayTags: { enabled, tags } } };
       assert.equal((await call()).status, 200);
       await change(createTags(true, ['green']));
       assert.equal((await call()).status, 404);

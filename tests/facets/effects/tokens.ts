@@ -36,7 +36,7 @@ const signatureAsked = (unnamed: Record<string, JsonObject>) => async (at: Serve
     const { status, body } = await at.call('/thing', { headers: { authorization: key, 'x-signature': wrong } });
     assert.deepEqual([status, body], [418, { error: 'sign it' }]);
   }
-  await at.change(unnamed[at.form]!);
+  await at.change(unnamed[at.format]!);
   await letsIn(at, `/thing?X-Signature=${good()}`, { authorization: key });
 };
 

@@ -5,11 +5,11 @@ import type { Effect, Ground, Served } from '../effect.ts';
 /** Which version of an API serves a call. */
 
 /** An API that serves a version of another one, in the same form; its upstream path tells it apart. */
-async function child({ app, upstream, id, form }: Ground, name: string): Promise<string> {
+async function child({ app, upstream, id, format }: Ground, name: string): Promise<string> {
   const own = `${id}-${name}`;
   const url = `${upstream.url}/${name}`;
   const [path, body] =
-    form === 'classic'
+    format === 'classic'
       ? [
           '/gw/apis',
           {
@@ -40,7 +40,7 @@ async function child({ app, upstream, id, form }: Ground, name: string): Promise
   return own;
 }
 
-/** The same words in both forms. */
+/** The same words in both formats. */
 const saying = (words: (at: Ground) => Promise<JsonObject> | JsonObject): Pick<Effect, 'classic' | 'oas'> => ({
   classic: async at => {
     const { versions, ...rest } = (await words(at)) as JsonObject & { versions: Record<string, string> };
@@ -187,10 +187,10 @@ export const versions: readonly Effect[] = [
     oas: async ({ id, app }) => ({
       x: { info: { id, dbId: 'b'.repeat(24), name: `Named ${id}`, orgId: await ownOrg(app) } },
     }),
-    async observe({ app, id, form }) {
-      const { status, body } = await app.ask('GET', form === 'classic' ? `/gw/apis/${id}` : `/gw/apis/oas/${id}`);
+    async observe({ app, id, format }) {
+      const { status, body } = await app.ask('GET', format === 'classic' ? `/gw/apis/${id}` : `/gw/apis/oas/${id}`);
       assert.equal(status, 200);
-      const said = form === 'classic' ? body : body['x-gw-api-gateway'].info;
+      const said = format === 'classic' ? body : body['x-gw-api-gateway'].info;
       assert.equal(said.name, `Named ${id}`);
     },
   },
