@@ -88,8 +88,7 @@ export function describeRule(rule: z.ZodType): string {
   if (rule instanceof z.ZodArray) return `list of ${describeRule(rule.element as z.ZodType)}`;
   if (rule instanceof z.ZodRecord) return `map of ${describeRule(rule.valueType as z.ZodType)}`;
   if (rule instanceof z.ZodUnion) return rule.options.map(one => describeRule(one as z.ZodType)).join(' or ');
-  if (rule instanceof z.ZodEnum)
-    return `one of ${rule.options.map(word => (word === '' ? 'empty' : word)).join(', ')}`;
+  if (rule instanceof z.ZodEnum) return `one of ${rule.options.map(word => (word === '' ? 'empty' : word)).join(', ')}`;
   if (rule instanceof z.ZodLiteral) return [...rule.values].map(value => JSON.stringify(value)).join(' or ');
   if (rule instanceof z.ZodBoolean) return 'true or false';
   if (rule instanceof z.ZodNumber) return `${rule.isInt ? 'integer' : 'number'}${describeBounds(rule)}`;
