@@ -169,7 +169,11 @@ withRecords('collections', given => {
       select 'bound' || n, 'bound', n, '{}', 'bound' || n, '' from numbers`.execute(records.db);
     const store = hooks(records);
     const asked = { where: { org_id: 'bound' }, order: ['id'] } as const;
-    const refused = { code: 'database.too_many', message: 'More than 100000 items: request them in pages' };
+    const refused = {
+      code: 'database.too_many',
+      status: 400,
+      message: 'More than 100000 items: request them in pages',
+    };
     await assert.rejects(store.all(asked), refused);
     await assert.rejects(store.page(asked, { page: -1, size: 10 }), refused);
     assert.equal((await store.page(asked, { page: 10_001, size: 10 })).items.length, 1);

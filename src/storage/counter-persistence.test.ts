@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { sql } from 'kysely';
 import { onBothEngines } from '../../tests/lifecycle/databases.ts';
 import { eventually } from '../../tests/support/upstream.ts';
 import { type CounterPersistence, createCounterPersistence } from './counter-persistence.ts';
@@ -121,6 +122,89 @@ onBothEngines('kept counters', fresh => {
     assert.equal(rows, 1);
     mock.timers.reset();
     await kept.close();
+  });
+
+  /** A process with the default interval or a given one, that counts the writes it begins. */
+  function countWrites(records: Records, more: { intervalMs?: number; onError?: (error: Error) => void } = {}) {
+    const threads = createThreadsShared({ fixedWindows: 64, slidingWindows: 8 });
+    closing.push(() => threads.close());
+    let writes = 0;
+    const entries = (nowMs: number) => {
+      writes += 1;
+      return threads.entries(nowMs);
+    };
+    const clock = { now: () => startedMs };
+    const onError = (error: Error) => assert.fail(error);
+    const watched = { entries, load: threads.load };
+    const kept = createCounterPersistence({ records, threads: watched, node: '', clock, onError, ...more });
+    return { kept, threads, writes: () => writes };
+  }
+
+  test('writes are 900 ms apart by default, at least 50 ms, and none follows the last one at close', async ({
+    mock,
+  }) => {
+    const records = await opened();
+    for (const [pauseMs, intervalMs] of [
+      [800, undefined],
+      [50, 1],
+    ] as const) {
+      const { kept, writes } = countWrites(records, intervalMs === undefined ? {} : { intervalMs });
+      mock.timers.enable({ apis: ['setTimeout'] });
+      await kept.start();
+      mock.timers.tick(pauseMs - 1);
+      assert.equal(writes(), 0, `no write within ${pauseMs - 1} ms`);
+      mock.timers.tick(900 - pauseMs + 1);
+      assert.equal(writes(), 1);
+      await kept.close();
+      assert.equal(writes(), 2);
+      mock.timers.tick(60_000);
+      await new Promise(resolve => setImmediate(resolve));
+      assert.equal(writes(), 2, 'none after close');
+      mock.timers.reset();
+    }
+  });
+
+  test('waiting for the next write does not keep the process alive', async () => {
+    const countTimers = () => process.getActiveResourcesInfo().filter(it => it === 'Timeout').length;
+    const { kept } = countWrites(await opened(), { intervalMs: never });
+    const before = countTimers();
+    await kept.start();
+    assert.ok(countTimers() <= before);
+    await kept.close();
+  });
+
+  test('a process that was not started writes nothing at close', async () => {
+    const { kept, writes } = countWrites(await opened());
+    await kept.reset(['day']);
+    await kept.close();
+    assert.equal(writes(), 0);
+  });
+
+  test('failed writes are reported, and the next one includes their rows, changed and ended', async () => {
+    const records = await opened();
+    const failures: Error[] = [];
+    const one = await started(records);
+    take(one, 'ended');
+    await one.kept.close();
+    const { kept, threads } = countWrites(records, { intervalMs: 1, onError: error => void failures.push(error) });
+    await kept.start();
+    await sql`alter table counters rename to counters_away`.execute(records.db);
+    threads.counters.reset('ended');
+    await eventually(() => assert.ok(failures.length > 0));
+    threads.counters.take('changed', day, startedMs);
+    await sql`alter table counters_away rename to counters`.execute(records.db);
+    await eventually(async () => {
+      const rows = await records.db.selectFrom('counters').select('name').execute();
+      assert.deepEqual(
+        rows.map(({ name }) => name),
+        ['changed'],
+      );
+    });
+    await sql`alter table counters rename to counters_away`.execute(records.db);
+    threads.counters.take('changed', day, startedMs);
+    const reported = failures.length;
+    await kept.close();
+    assert.ok(failures.length > reported, 'the last write at close is reported too');
   });
 
   test('a reset counter stays reset, even if the process ends at once', async () => {

@@ -3,7 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { openDataDirectory } from './data-directory.ts';
+import { listOpenFiles } from '../../tests/support/open-files.ts';
+import { createMasterKeys, openDataDirectory } from './data-directory.ts';
 import { openSqlite } from './sqlite.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'gw-directory-'));
@@ -70,6 +71,7 @@ test('a locked directory is rejected until its lock is released', () => {
   const directory = openDataDirectory(path);
   assert.throws(() => openDataDirectory(path), {
     code: 'data_dir.in_use',
+    status: 500,
     message: `Another gw is running on the data directory ${path}: stop it, or choose another with GW_DATA_DIR`,
   });
   directory.release();
@@ -82,6 +84,7 @@ test('a path that cannot be a directory is rejected', () => {
   for (const path of [file, join(file, 'below')])
     assert.throws(() => openDataDirectory(path), {
       code: 'data_dir.unusable',
+      status: 500,
       message: new RegExp(`^The data directory ${path} cannot be used: `),
     });
 });
@@ -92,5 +95,31 @@ test('an unreadable or unwritable file is reported as a problem of the directory
   const unusable = { code: 'data_dir.unusable' };
   assert.throws(() => directory.read('folder'), unusable);
   assert.throws(() => directory.write('folder', 'x'), unusable);
+  directory.release();
+});
+
+test('a lock file that is no database is a problem of the directory, not a lock', () => {
+  const path = join(root, 'no-lock');
+  mkdirSync(path);
+  writeFileSync(join(path, 'lock'), 'this is no database, but long enough to be read as the header of one'.repeat(20));
+  assert.throws(() => openDataDirectory(path), { code: 'data_dir.unusable', message: /not a database/ });
+  assert.deepEqual(listOpenFiles(path), []);
+});
+
+test('a write leaves no file open', () => {
+  const path = join(root, 'open-files');
+  const directory = openDataDirectory(path);
+  const before = listOpenFiles(path);
+  directory.write('x.json', 'new');
+  assert.deepEqual(listOpenFiles(path), before);
+  directory.release();
+});
+
+test('a configured master key is the only candidate and is not written to the directory', () => {
+  const directory = openDataDirectory(join(root, 'configured'));
+  const keys = createMasterKeys(directory, 'configured key');
+  assert.deepEqual([keys.candidates(), keys.create()], [['configured key'], 'configured key']);
+  keys.confirm('configured key');
+  assert.equal(directory.read('master.key'), undefined);
   directory.release();
 });

@@ -52,6 +52,22 @@ describe('database health', () => {
     assert.equal(await ask(), '');
   });
 
+  test('a database that answers within two seconds is healthy, and its answer leaves no timer behind', async ({
+    mock,
+  }) => {
+    const countTimers = () => process.getActiveResourcesInfo().filter(it => it === 'Timeout').length;
+    const before = countTimers();
+    assert.equal(await watched(() => records.revision()).ask(), '');
+    assert.equal(countTimers(), before);
+    mock.timers.enable({ apis: ['setTimeout'] });
+    const reply = Promise.withResolvers<number>();
+    const asked = watched(() => reply.promise).ask();
+    mock.timers.tick(1999);
+    await new Promise(resolve => setImmediate(resolve));
+    reply.resolve(1);
+    assert.equal(await asked, '');
+  });
+
   test('a database that does not answer is away', async () => {
     assert.equal(await watched(() => new Promise(() => undefined)).ask(), away);
   });

@@ -33,6 +33,9 @@ withRecords('vault keys', given => {
     const claims = await Promise.all(['a', 'b', 'c'].map(name => meta.claim('claimed', name)));
     assert.deepEqual(claims.filter(Boolean).length, 1);
     assert.equal(await meta.get('claimed'), ['a', 'b', 'c'][claims.indexOf(true)]);
+    await meta.remove('fact');
+    assert.equal(await meta.get('fact'), undefined);
+    assert.equal(await meta.get('claimed'), ['a', 'b', 'c'][claims.indexOf(true)], 'no other name is removed');
   });
 
   test('the first open creates the keys, later ones use them', async () => {
@@ -98,6 +101,14 @@ withRecords('vault keys', given => {
     const wrong = rewrapDataKey(records, createMetaStore(records), createSecretText(), createSecretText());
     await assert.rejects(wrong, { code: 'vault.wrong_master_key' });
     await openIn(records, directory);
+    directory.release();
+  });
+
+  test('a rewrap of a database without a data key is rejected', async () => {
+    const { records, directory } = await newcomer();
+    const absent = rewrapDataKey(records, createMetaStore(records), createSecretText(), createSecretText());
+    await assert.rejects(absent, { code: 'vault.wrong_master_key' });
+    assert.equal(await createMetaStore(records).get('data_key'), undefined);
     directory.release();
   });
 

@@ -92,6 +92,7 @@ onBothEngines('migrations', (fresh, engine) => {
     await records.close();
     await assert.rejects(openRecords(options), {
       code: 'storage.newer_schema',
+      status: 500,
       message:
         'The database has schema version 999, ' +
         `but this program knows only up to ${migrations.length}. Start the release that created it, or a newer one.`,

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { onBothEngines, withRecords } from '../../tests/lifecycle/databases.ts';
+import { listOpenFiles } from '../../tests/support/open-files.ts';
 import { testPostgres } from '../../tests/support/services/engines.ts';
 import { toDatabaseProblem } from './database-errors.ts';
 import { openRecords, type Records, type Topic } from './records.ts';
@@ -176,6 +180,93 @@ onBothEngines('records', fresh => {
     assert.deepEqual(await names(again, 'kept'), ['kept']);
     await again.close();
   });
+});
+
+onBothEngines('opening records', (fresh, engine) => {
+  test('a failed open leaves no connection behind', async () => {
+    const { options } = await fresh();
+    const records = await openRecords(options);
+    await sql`update meta set value = '999' where name = 'schema_version'`.execute(records.db);
+    const countConnections = async () => {
+      const { rows } = await sql<{ pid: number }>`select pid from pg_stat_activity
+        where application_name = 'gatewright' and datname = current_database()`.execute(records.db);
+      return rows.length;
+    };
+    const before = engine === 'postgres' ? await countConnections() : 0;
+    await assert.rejects(openRecords(options), { code: 'storage.newer_schema', status: 500 });
+    if (engine === 'postgres') assert.equal(await countConnections(), before);
+    await records.close();
+    if ('file' in options) assert.equal(existsSync(`${options.file}-wal`), false, 'the last connection removes it');
+  });
+
+  test('a throwing listener is reported', async () => {
+    const { options } = await fresh();
+    const reported: Error[] = [];
+    const records = await openRecords({ ...options, onError: error => void reported.push(error) });
+    records.onChange(() => {
+      throw failure;
+    });
+    await records.write(async () => records.markChanged('apis'));
+    assert.deepEqual(reported, [failure]);
+    await records.close();
+  });
+
+  test('64-bit integers are read as numbers', async () => {
+    const { options } = await fresh();
+    const records = await openRecords(options);
+    const { rows } = await sql<{ n: number }>`select cast(5 as bigint) as n`.execute(records.db);
+    assert.deepEqual(
+      rows.map(({ n }) => n),
+      [5],
+    );
+    await records.close();
+  });
+});
+
+test('a SQLite file that cannot be opened is a problem that says why, and is not left open', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'gw-unopenable-'));
+  try {
+    const text = join(directory, 'text.db');
+    writeFileSync(text, 'this is no database, but long enough to be read as the header of one'.repeat(20));
+    const folder = join(directory, 'folder.db');
+    mkdirSync(folder, { mode: 0o700 });
+    await assert.rejects(openRecords({ file: text }), { code: 'database.damaged', message: /not a database/ });
+    await assert.rejects(openRecords({ file: folder }), { code: 'database.read_only', message: /unable to open/ });
+    await assert.rejects(openRecords({ file: join(directory, 'absent', 'gw.db') }), { code: 'ENOENT' });
+    assert.deepEqual(listOpenFiles(directory), []);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+});
+
+test('a query that gets no PostgreSQL connection in time is unavailable', async ({ mock }) => {
+  const { url, drop } = await testPostgres();
+  const records = await openRecords({ url, connections: 1 });
+  const written = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  const write = records.write(async () => {
+    await insert(records, 'long');
+    begun.resolve();
+    await written.promise;
+  });
+  await begun.promise;
+  mock.timers.enable({ apis: ['setTimeout'] });
+  let outcome = 'waiting';
+  const waiting = records.revision().catch(error => {
+    outcome = error.code;
+  });
+  await new Promise(resolve => setImmediate(resolve));
+  mock.timers.tick(9999);
+  await new Promise(resolve => setImmediate(resolve));
+  assert.equal(outcome, 'waiting');
+  mock.timers.tick(1);
+  await waiting;
+  assert.equal(outcome, 'database.unavailable');
+  mock.timers.reset();
+  written.resolve();
+  await write;
+  await records.close();
+  await drop();
 });
 
 test('a PostgreSQL connection lost inside a write fails that write only, as unavailable', async () => {

@@ -27,7 +27,9 @@ describe('Redis circuit breaker', () => {
         probes += 1;
         return probe();
       },
-      onClosed: () => void (closings += 1),
+      onClosed() {
+        closings += 1;
+      },
       onState: (state, cause) => void states.push([state, cause]),
     });
     return breaker;

@@ -10,7 +10,13 @@ const endless = { limit: Number.POSITIVE_INFINITY, periodMs: Number.POSITIVE_INF
 describe('arguments of the Redis scripts', () => {
   test('a window has its defaults, and infinity is -1', () => {
     assert.deepEqual(toTakeArgs(window, 2), ['1000', 'first', '5', '2', '0']);
-    assert.deepEqual(toTakeArgs({ ...endless, opens: 'clock', countsRefused: true }, 1), ['-1', 'clock', '-1', '1', '1']);
+    assert.deepEqual(toTakeArgs({ ...endless, opens: 'clock', countsRefused: true }, 1), [
+      '-1',
+      'clock',
+      '-1',
+      '1',
+      '1',
+    ]);
     assert.deepEqual(toReplayFixedArgs(window, 3, 4, 0), ['1000', 'first', '3', '4', '0']);
     assert.deepEqual(toSlideArgs(window, 1), ['1000', '5', '1', '0', '0']);
     assert.deepEqual(toSlideArgs({ ...endless, countsRefused: true }, 1), ['-1', '-1', '1', '1', '-1']);
@@ -22,9 +28,14 @@ describe('arguments of the Redis scripts', () => {
   });
 
   test('hits are replayed by their age, which is 0 at the current time and never negative', () => {
-    assert.deepEqual(
-      toReplaySlidingArgs(window, [nowMs - 7, 3, nowMs, 2, nowMs + 5, 1], nowMs),
-      ['1000', '7', '3', '0', '2', '0', '1'],
-    );
+    assert.deepEqual(toReplaySlidingArgs(window, [nowMs - 7, 3, nowMs, 2, nowMs + 5, 1], nowMs), [
+      '1000',
+      '7',
+      '3',
+      '0',
+      '2',
+      '0',
+      '1',
+    ]);
   });
 });

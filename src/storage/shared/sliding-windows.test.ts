@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { maxExactHits, slidingGranularityMs, type Window } from './shared.ts';
+import { maxClockSkewMs, maxExactHits, slidingGranularityMs, type Window } from './shared.ts';
 import { createThreadsShared } from './threads.ts';
 
 interface Hit {
@@ -94,5 +94,15 @@ test('a clock set back does not close a window for as long as it was set back', 
     assert.ok(own[kind]('a', window, startMs).allowed);
     assert.ok(!own[kind]('a', window, startMs - 5).allowed);
     assert.ok(own[kind]('a', window, startMs - 3_600_000).allowed);
+  }
+});
+
+test('a window that starts up to the maximum clock skew in the future is still open, a later one is not', () => {
+  const window = { limit: 1, periodMs: 1000 };
+  for (const kind of ['take', 'slide'] as const) {
+    const own = counters();
+    assert.ok(own[kind]('a', window, startMs).allowed);
+    assert.ok(!own[kind]('a', window, startMs - maxClockSkewMs).allowed, kind);
+    assert.ok(own[kind]('a', window, startMs - maxClockSkewMs - 1).allowed, kind);
   }
 });

@@ -151,6 +151,57 @@ test('short windows are persisted where they ask for it, in each of their period
   await shared.close();
 });
 
+test('windows of an hour are persisted, those a millisecond shorter are not', async () => {
+  const shared = createThreadsShared({ fixedWindows: 64, slidingWindows: 16 });
+  shared.counters.take('hour', { limit: 5, periodMs: 3_600_000 }, nowMs);
+  shared.counters.take('shorter', { limit: 5, periodMs: 3_599_999 }, nowMs);
+  assert.deepEqual(
+    shared.entries(nowMs).map(({ name }) => name),
+    ['hour'],
+  );
+  await shared.close();
+});
+
+test('a persisted window that has ended is not restored, one that ends a millisecond later is', async () => {
+  const shared = createThreadsShared({ fixedWindows: 64, slidingWindows: 16 });
+  const open = { startedAtMs: nowMs - 1000, used: 3 };
+  shared.load(
+    [
+      { name: 'ended', endsAtMs: nowMs, ...open },
+      { name: 'open', endsAtMs: nowMs + 1, ...open },
+    ],
+    nowMs,
+  );
+  assert.equal(shared.fixedWindows.read('ended'), undefined);
+  assert.equal(shared.fixedWindows.read('open')?.used, 3);
+  await shared.close();
+});
+
+test('hits counted in memory alone are not pending for a shared engine', async () => {
+  const shared = createThreadsShared({ fixedWindows: 64, slidingWindows: 16 });
+  const window = { limit: 5, periodMs: 1000 };
+  shared.counters.take('a', window, nowMs);
+  shared.counters.slide('a', window, nowMs);
+  assert.equal(shared.fixedWindows.takePending('a'), undefined);
+  assert.deepEqual(shared.slidingWindows.takePending('a'), []);
+  await shared.close();
+});
+
+test('a listener that unsubscribes leaves the others of its channel subscribed', async () => {
+  const shared = createThreadsShared({ fixedWindows: 64, slidingWindows: 16 });
+  const heard: string[] = [];
+  const unsubscribe = await shared.subscribe('news', () => heard.push('first'));
+  await shared.subscribe('news', () => heard.push('second'));
+  await unsubscribe();
+  await shared.publish('news', 'x');
+  await until(() => heard.length > 0);
+  assert.deepEqual(heard, ['second']);
+  await shared.close();
+  await shared.publish('news', 'after close').catch(() => undefined);
+  await new Promise(resolve => setImmediate(resolve));
+  assert.deepEqual(heard, ['second'], 'none after close');
+});
+
 test('a thread terminated while holding a bucket lock does not block it for ever', () => {
   const shared = createThreadsShared({ fixedWindows: 16, slidingWindows: 8 });
   const words = new Int32Array(shared.buffer);
