@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { testPostgres } from '../../tests/support/services/engines.ts';
@@ -57,5 +57,43 @@ test('a database that accepts connections and never answers times out and is tri
     for (const socket of sockets) socket.destroy();
     silent.close();
     await closed;
+  }
+});
+
+test('a lost connection is reopened after a second, and none after close', async ({ mock }) => {
+  let accepted = 0;
+  const server = createServer(socket => {
+    accepted += 1;
+    socket.on('error', () => undefined).destroy();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  /** Connections of the listener so far: the own one comes after all that it has opened. */
+  let ownConnections = 0;
+  async function countConnections(): Promise<number> {
+    const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+    ownConnections += 1;
+    await once(socket, 'close');
+    return accepted - ownConnections;
+  }
+  mock.timers.enable({ apis: ['setTimeout'] });
+  let lost = 0;
+  const url = `postgresql://postgres@127.0.0.1:${port}/postgres`;
+  const notices = listenForChanges({ url, onChange: () => assert.fail('connected'), onLost: () => void lost++ });
+  try {
+    await eventually(() => assert.ok(lost > 0));
+    mock.timers.tick(999);
+    assert.equal(await countConnections(), 1);
+    const lostBefore = lost;
+    mock.timers.tick(1);
+    await eventually(() => assert.ok(lost > lostBefore));
+    assert.equal(await countConnections(), 2);
+    await notices.close();
+    mock.timers.tick(60_000);
+    assert.equal(await countConnections(), 2);
+  } finally {
+    await notices.close();
+    server.close();
   }
 });

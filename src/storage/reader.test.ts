@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { onBothEngines } from '../../tests/lifecycle/databases.ts';
@@ -52,6 +55,17 @@ onBothEngines('database reader of traffic threads', fresh => {
     await records.db.insertInto('meta').values({ name: 'late', value: '' }).execute();
     assert.deepEqual(await names('select name from meta where name = ?', 'late'), ['late']);
   });
+});
+
+test('the SQLite reader cannot write', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'gw-reader-'));
+  const file = join(directory, 'gw.db');
+  const records = await openRecords({ file });
+  const reader = await openReader({ file });
+  assert.throws(() => reader.rows(`insert into meta (name, value) values ('x', 'x')`, []), /readonly database/);
+  await reader.close();
+  await records.close();
+  rmSync(directory, { recursive: true });
 });
 
 describe('PostgreSQL reader', () => {
@@ -125,6 +139,32 @@ describe('PostgreSQL reader', () => {
     await admin.query('select pg_terminate_backend($1)', await backends());
     await eventually(() => assert.equal(lost.length, 1));
     assert.deepEqual(await reader.rows('select 1 as one', []), [{ one: 1 }]);
+    await reader.close();
+  });
+
+  test('a query without an answer in time is unavailable, and its connection is not used again', async ({ mock }) => {
+    const reader = await openReader({ url: database.url, connections: 1 });
+    const pid = async () => (await reader.rows<{ pid: number }>('select pg_backend_pid() as pid', []))[0]!.pid;
+    const first = await pid();
+    await admin.query('select pg_advisory_lock(10)');
+    mock.timers.enable({ apis: ['setTimeout'] });
+    let outcome = 'waiting';
+    const waiting = (async () => reader.rows('select pg_advisory_xact_lock_shared(10)', []))().catch(error => {
+      outcome = error.code;
+    });
+    await eventually(async () => {
+      const { rows } = await admin.query('select wait_event_type from pg_stat_activity where pid = $1', [first]);
+      assert.equal(rows[0].wait_event_type, 'Lock');
+    });
+    mock.timers.tick(9999);
+    await new Promise(resolve => setImmediate(resolve));
+    assert.equal(outcome, 'waiting');
+    mock.timers.tick(1);
+    await waiting;
+    assert.equal(outcome, 'database.unavailable');
+    mock.timers.reset();
+    await admin.query('select pg_advisory_unlock(10)');
+    assert.notEqual(await pid(), first);
     await reader.close();
   });
 

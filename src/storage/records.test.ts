@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { onBothEngines, withRecords } from '../../tests/lifecycle/databases.ts';
@@ -237,6 +238,25 @@ test('a SQLite file that cannot be opened is a problem that says why, and is not
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
+});
+
+test('a purge erases deleted rows from the SQLite file, and fails while another connection reads an older state', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'gw-purge-'));
+  const file = join(directory, 'gw.db');
+  const records = await openRecords({ file });
+  const remains = () => [file, `${file}-wal`].some(path => readFileSync(path).includes('canary'));
+  await insert(records, 'canary');
+  const reader = new DatabaseSync(file, { readOnly: true });
+  reader.exec('begin');
+  reader.prepare('select * from meta').all();
+  await records.db.deleteFrom('meta').where('name', '=', 'canary').execute();
+  assert.ok(remains());
+  await assert.rejects(records.purgeFreedPages(), /another connection reads the database file/);
+  reader.close();
+  await records.purgeFreedPages();
+  assert.equal(remains(), false);
+  await records.close();
+  rmSync(directory, { recursive: true });
 });
 
 test('a query that gets no PostgreSQL connection in time is unavailable', async ({ mock }) => {

@@ -82,9 +82,28 @@ describe('shared counter engine', () => {
     await redis.restartOnSamePort();
   });
 
+  test('a closed engine receives no more messages', async () => {
+    for (const url of ['', redis.url]) {
+      const first = await opened({ url });
+      const second = await opened({ url, buffer: first.threads.buffer });
+      const heard: string[] = [];
+      await second.threads.subscribe('news', message => heard.push(message));
+      await first.threads.publish('news', 'before');
+      await eventually(() => assert.deepEqual(heard, ['before']));
+      await second.close();
+      const third = await opened({ url, buffer: first.threads.buffer });
+      const last = Promise.withResolvers<void>();
+      await third.threads.subscribe('news', () => last.resolve());
+      await first.threads.publish('news', 'after');
+      await last.promise;
+      assert.deepEqual(heard, ['before']);
+    }
+  });
+
   test('an address that cannot be used is a problem that says why', async () => {
     await assert.rejects(opened({ url: 'nonsense' }), {
       code: 'shared.unusable_url',
+      status: 500,
       message: /^redis\.url cannot be used: /,
     });
   });

@@ -108,4 +108,35 @@ test('a removal during a Redis outage takes effect when Redis is available again
   assert.equal(await blobs.read(['stale']), undefined);
   blobs.remove('stale');
   await eventually(async () => assert.deepEqual(await blobs.read(['stale']), [undefined]));
+  await blobs.writePermanently('later', Buffer.from('x'));
+  blobs.remove('later');
+  await eventually(async () => assert.equal(await read(other, 'later'), undefined));
+});
+
+test('a removal that fails is repeated, and later removals take effect', async () => {
+  const { url } = await ownRedis();
+  const blobs = await machine(url);
+  const client = await createClient({ url }).connect();
+  closing.push(() => client.destroy());
+  for (const name of ['first', 'second', 'third']) await blobs.writePermanently(name, Buffer.from('x'));
+  await client.sendCommand(['ACL', 'SETUSER', 'default', '-unlink']);
+  blobs.remove('first');
+  await eventually(async () => assert.equal(await blobs.read(['first']), undefined, 'the failure opens the circuit'));
+  await client.sendCommand(['ACL', 'SETUSER', 'default', '+unlink']);
+  for (const name of ['first', 'second', 'third']) {
+    blobs.remove(name);
+    await eventually(async () => assert.deepEqual(await blobs.read([name]), [undefined]));
+  }
+});
+
+test('removals beyond the bound drop the oldest, whose blobs stay', async () => {
+  const { url, pause, resume } = await ownRedis();
+  const blobs = await machine(url, 'test:', 500);
+  for (const name of ['oldest', 'next']) await blobs.writePermanently(name, Buffer.from('x'));
+  pause();
+  assert.equal(await blobs.read(['oldest']), undefined);
+  for (const name of ['oldest', 'next']) blobs.remove(name);
+  for (let n = 0; n < 100_000 - 1; n++) blobs.remove(`other ${n}`);
+  resume();
+  await eventually(async () => assert.deepEqual(await blobs.read(['oldest', 'next']), [Buffer.from('x'), undefined]));
 });

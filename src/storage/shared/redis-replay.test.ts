@@ -66,4 +66,64 @@ describe('offline counts during a Redis outage', () => {
     redis.destroy();
     assert.deepEqual(left, [0, 0, 0, 1, 1], 'resets beyond the bound do not reach Redis');
   });
+
+  test('a replay that fails keeps its hits, and the next one sends them once', async () => {
+    let failures = 1;
+    const sent: string[][] = [];
+    const failing: RedisConnection = {
+      ...connection,
+      async runScript(script, key, args) {
+        if (failures-- > 0) throw new Error('connection lost');
+        sent.push([key, ...args]);
+        return connection.runScript(script, key, args);
+      },
+    };
+    const clock = { now: () => nowMs };
+    const nowMs = systemClock.now();
+    const own = createOfflineCounts({ local, clock, keys, connection: () => failing });
+    for (const cost of [2, 3]) {
+      local.fixedWindows.take('retry', window, nowMs, cost, true);
+      local.slidingWindows.slide('retry', window, nowMs - 5 + cost, cost, true);
+    }
+    own.fixedWindows.add('retry', window);
+    await assert.rejects(own.replay(), /connection lost/);
+    assert.equal(own.fixedWindows.size, 1);
+    await own.replay();
+    own.slidingWindows.add('retry', window);
+    failures = 1;
+    await assert.rejects(own.replay(), /connection lost/);
+    await own.replay();
+    await own.replay();
+    const period = String(window.periodMs);
+    assert.deepEqual(sent, [
+      ['c:retry', period, 'first', '5', '5', '0'],
+      ['s:retry', period, '2', '3', '3', '2'],
+    ]);
+  });
+
+  test('a window that has ended is not replayed, one that ends a millisecond later is', async () => {
+    const nowMs = systemClock.now();
+    const replayedKeys: string[] = [];
+    const watched: RedisConnection = {
+      ...connection,
+      runScript(script, key, args) {
+        replayedKeys.push(key);
+        return connection.runScript(script, key, args);
+      },
+    };
+    const own = createOfflineCounts({ local, clock: { now: () => nowMs }, keys, connection: () => watched });
+    for (const [name, startedAtMs] of [
+      ['ended', nowMs - window.periodMs],
+      ['open', nowMs - window.periodMs + 1],
+    ] as const) {
+      local.fixedWindows.take(name, window, startedAtMs, 1, true);
+      own.fixedWindows.add(name, window);
+    }
+    own.fixedWindows.add('without hits', window);
+    const endless = { limit: 10, periodMs: Number.POSITIVE_INFINITY };
+    local.fixedWindows.take('endless', endless, nowMs, 1, true);
+    own.fixedWindows.add('endless', endless);
+    await own.replay();
+    assert.deepEqual(replayedKeys, ['c:open', 'c:endless']);
+  });
 });

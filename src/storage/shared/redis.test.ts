@@ -206,6 +206,106 @@ test('scripts are resent after a script flush, and every key has the prefix and 
   for (const key of keys) assert.ok((await client.pTTL(key)) > 0);
 });
 
+test('close closes every connection to Redis', async () => {
+  const server = await ownRedis();
+  const admin = await createClient({ url: server.url }).connect();
+  closing.push(async () => admin.destroy());
+  const countConnections = async () =>
+    ((await admin.sendCommand(['CLIENT', 'LIST'])) as string).trim().split('\n').length;
+  const local = createThreadsShared({ fixedWindows: 16, slidingWindows: 8 });
+  const shared = await createRedisShared({ url: server.url, local, clock: systemClock, commandTimeoutMs: 1000 });
+  await shared.subscribe('news', () => undefined);
+  assert.equal(await countConnections(), 4, 'commands, blobs, subscriptions and this one');
+  await shared.close();
+  await eventually(async () => assert.equal(await countConnections(), 1));
+  await local.close();
+});
+
+test('the start waits for Redis, and keys have the default prefix', async () => {
+  const server = await ownRedis();
+  const local = createThreadsShared({ fixedWindows: 16, slidingWindows: 8 });
+  const shared = await createRedisShared({ url: server.url, local, clock: systemClock, commandTimeoutMs: 1000 });
+  assert.equal(shared.state(), 'ok');
+  await take(shared, 'a', 1);
+  const client = await createClient({ url: server.url }).connect();
+  assert.deepEqual(await client.keys('*'), ['gw:c:a']);
+  client.destroy();
+  await shared.close();
+  await local.close();
+});
+
+test('during a Redis outage a fixed window ends when it would have ended in Redis', async () => {
+  const server = await ownRedis();
+  const one = await machine(server.url);
+  await take(one, 'a', 1);
+  const client = await createClient({ url: server.url }).connect();
+  await client.hIncrBy('test:c:a', 's', -window.periodMs / 2);
+  client.destroy();
+  const { resetsAtMs } = await one.counters.take('a', window, systemClock.now());
+  await server.kill();
+  await reaches(one, 'degraded');
+  const offline = await one.counters.take('a', window, systemClock.now());
+  assert.equal(offline.used, 3);
+  assert.equal(offline.resetsAtMs, resetsAtMs);
+});
+
+test('the mirror of a sliding window has refused hits only where the window counts them', async () => {
+  const server = await ownRedis();
+  const one = await machine(server.url);
+  const small = { limit: 2, periodMs: window.periodMs };
+  const strict = { ...small, countsRefused: true };
+  for (let hit = 0; hit < 4; hit++) {
+    await one.counters.slide('plain', small, systemClock.now());
+    await one.counters.slide('strict', strict, systemClock.now());
+    await one.counters.slide('plain', small, systemClock.now(), 0);
+  }
+  await server.kill();
+  await reaches(one, 'degraded');
+  assert.equal((await one.counters.slide('plain', small, systemClock.now(), 0)).used, 2);
+  assert.equal((await one.counters.slide('strict', strict, systemClock.now(), 0)).used, 4);
+});
+
+test('messages beyond the bound drop the oldest during a Redis outage', async () => {
+  const server = await ownRedis();
+  const [one, other] = [await machine(server.url), await machine(server.url)];
+  const heard: string[] = [];
+  await other.subscribe('news', message => heard.push(message));
+  server.pause();
+  for (let n = 0; n <= 1000; n++) await one.publish('news', String(n));
+  server.resume();
+  await eventually(() => assert.equal(heard.at(-1), '1000'));
+  // The message that was on its way when Redis paused arrives too.
+  assert.deepEqual(
+    heard.slice(-1000),
+    Array.from({ length: 1000 }, (_, n) => String(n + 1)),
+  );
+  assert.ok(heard.length <= 1001);
+});
+
+test('a channel is subscribed in Redis until its last listener has left, and can be subscribed again', async () => {
+  const server = await ownRedis();
+  const one = await machine(server.url);
+  const admin = await createClient({ url: server.url }).connect();
+  closing.push(async () => admin.destroy());
+  const countSubscriptions = async () => (await admin.pubSubNumSub('test:news'))['test:news'];
+  const heard: string[] = [];
+  const leaveFirst = await one.subscribe('news', message => heard.push(`first ${message}`));
+  const leaveSecond = await one.subscribe('news', message => heard.push(`second ${message}`));
+  assert.equal(await countSubscriptions(), 1);
+  await leaveFirst();
+  assert.equal(await countSubscriptions(), 1);
+  await one.publish('news', 'a');
+  await eventually(() => assert.deepEqual(heard, ['second a']));
+  await leaveSecond();
+  assert.equal(await countSubscriptions(), 0);
+  await leaveSecond();
+  await one.subscribe('news', message => heard.push(`third ${message}`));
+  await leaveSecond();
+  assert.equal(await countSubscriptions(), 1, 'leaving again changes nothing');
+  await one.publish('news', 'b');
+  await eventually(() => assert.deepEqual(heard, ['second a', 'third b']));
+});
+
 test('a change of state is reported once, with its cause', async () => {
   const server = await ownRedis();
   const told: unknown[] = [];
