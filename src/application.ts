@@ -29,6 +29,7 @@ import { createAuditWriter, createRejectionReport } from '#people/audit/audit-wr
 import { createAuthenticators } from '#people/installation/authenticate.ts';
 import { bootstrap, type InstallationCredentials } from '#people/installation/bootstrap.ts';
 import { writeFirstCredentials } from '#people/installation/credentials-file.ts';
+import { createSessionAuthenticator } from '#people/sessions/authenticate-session.ts';
 import { bootstrapPortal } from '#portal/bootstrap.ts';
 import { startChangeLogPruning } from '#storage/change-log.ts';
 import { type CounterPersistence, createCounterPersistence } from '#storage/counter-persistence.ts';
@@ -284,6 +285,7 @@ function createListenerOptions(settings: Settings, { log, clock }: AppEnvironmen
     operations: catalogue,
     services,
     authenticate,
+    authenticateSession: createSessionAuthenticator(services),
     writeAudit,
     refuseHidden: services.ownership.rejectHidden,
     log,

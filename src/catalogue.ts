@@ -35,6 +35,7 @@ import { explainOperations } from '#gateway/inspect/explain/operations.ts';
 import { auditOperations } from '#people/audit/operations.ts';
 import { grantOperations } from '#people/organisations/grant-operations.ts';
 import { organisationOperations } from '#people/organisations/operations.ts';
+import { sessionOperations } from '#people/sessions/operations.ts';
 import { adminUserOperations } from '#people/users/admin-operations.ts';
 import { userOperations } from '#people/users/operations.ts';
 import { portalOperations } from '#portal/portal-operations.ts';
@@ -50,6 +51,7 @@ export const catalogue = [
   ...grantOperations,
   ...adminUserOperations,
   ...userOperations,
+  ...sessionOperations,
   ...auditOperations,
   ...hookOperations,
   ...hookSecretOperations,

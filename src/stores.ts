@@ -26,6 +26,9 @@ import { createInstallationSecretStore } from '#people/installation/secrets.ts';
 import { createGrantStore } from '#people/organisations/grant-store.ts';
 import type { ObjectLimitName } from '#people/organisations/grants.ts';
 import { createOrganisationStore } from '#people/organisations/store.ts';
+import { createSignInLimit } from '#people/sessions/sign-in-limit.ts';
+import { createSessionStore } from '#people/sessions/store.ts';
+import { type ResolveActor, toDashboardActor } from '#people/users/actor.ts';
 import { createUserStore } from '#people/users/store.ts';
 import { openPortal } from '#portal/portal-stores.ts';
 import { createPostStore } from '#portal/posts/store.ts';
@@ -87,6 +90,7 @@ export function openStores(
     onApiChanged: access.policies.refreshAuthTypes,
     ...openAnalyticsStores(records),
     ...openPortalStores(records, vault),
+    ...openSignIn(records, vault, settings, clock),
     audit: createAuditStore(records, clock),
     secrets: createInstallationSecretStore(meta, vault, settings),
     defaultOrgId: async () => (await meta.get(defaultOrgMetaName)) ?? '',
@@ -94,6 +98,15 @@ export function openStores(
     ...openOutbound(settings, async orgId => (await grants.find(orgId)).networks),
   };
   return { ...services, ...openPortal(services) };
+}
+
+function openSignIn(records: Records, vault: Vault, settings: Settings, clock: Clock) {
+  const resolveActor: ResolveActor = async user => toDashboardActor(user);
+  return {
+    resolveActor,
+    sessions: createSessionStore(records, vault, settings),
+    signInLimit: createSignInLimit(settings, clock),
+  };
 }
 
 function openOutbound(settings: Settings, networksOf: (orgId: string) => Promise<readonly string[]>) {

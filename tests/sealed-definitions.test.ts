@@ -125,7 +125,9 @@ for (const engine of engines)
         await update(JSON.stringify(api));
       }
       // Tables of later migrations.
-      await records.db.schema.dropTable('assets').execute();
+      for (const table of ['assets', 'sessions', 'sign_in_tokens', 'user_factors'])
+        await records.db.schema.dropTable(table).execute();
+      await records.db.schema.dropIndex('users_address').execute();
       await services.meta.set('schema_version', String(migrations.findIndex(it => it.name === 'sealed-definitions')));
     }
 

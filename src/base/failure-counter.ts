@@ -30,6 +30,11 @@ export function createFailureCounter({ maxFailures, windowMs, maxKeys }: Failure
       if (window.failures === 0) windows.set(key, window);
       return ++window.failures;
     },
+    /** Takes a failure back: an attempt that was counted before its outcome was known has succeeded. */
+    undo(key: string): void {
+      const window = currentWindow(key);
+      if (window && window.failures > 0) window.failures--;
+    },
     isOverLimit(key: string): boolean {
       return maxFailures > 0 && (currentWindow(key)?.failures ?? 0) >= maxFailures;
     },

@@ -278,6 +278,10 @@ export const settingsTable = {
 
   'dashboard.host': text('127.0.0.1', 'Listen address of the dashboard; loopback by default.'),
   'dashboard.port': port(3000, 'Port of `/api/*`, `/admin/*`, `/gw/*`, and `/docs`; 0 for any free port.'),
+  'dashboard.url': text(
+    '',
+    'URL of the dashboard in browsers, for links. Session cookies are `Secure` if it begins with `https:`. Empty: `http://localhost` with the port of the dashboard.',
+  ),
   'admin.secret': secret(
     'Secret of the `/admin/*` interface, sent as `Admin-Auth`. Generated at first start if unset.',
   ),
@@ -472,8 +476,47 @@ export const settingsTable = {
     'Validates every response against its schema. For tests and development.',
   ),
   'users.password_min_length': count(6, 'Minimum length of passwords of dashboard users.', { min: 6, max: 128 }),
+  'users.password_multi_case': flag(false, 'Requires both capital and small letters in passwords.'),
+  'users.password_min_numeric': count(0, 'Minimum number of digits in passwords.', { max: 32 }),
+  'users.password_min_special': count(
+    0,
+    'Minimum number of characters in passwords that are neither letters, digits nor blanks.',
+    { max: 32 },
+  ),
+  'users.password_disable_sequential': flag(
+    false,
+    'Refuses passwords with three consecutive or equal characters, such as `abc` or `111`.',
+  ),
   'users.hide_access_keys': flag(false, 'Returns access keys of other users as empty text, also to administrators.'),
   'users.renew_own_access_key_only': flag(false, 'Forbids administrators to renew the access keys of other users.'),
+  'sessions.idle_timeout_seconds': count(3600, 'Number of seconds without a request after which a session ends.', {
+    min: 60,
+    max: 2_592_000,
+  }),
+  'sessions.max_age_seconds': count(43_200, 'Number of seconds after the sign-in when a session ends in any case.', {
+    min: 60,
+    max: 31_536_000,
+  }),
+  'sessions.max_per_user': count(
+    10,
+    'Maximum number of sessions of one user; a further sign-in ends the oldest. 1 allows no parallel sessions.',
+    { min: 1, max: 1000 },
+  ),
+  'sign_in.max_account_failures': count(
+    10,
+    'Maximum number of failed sign-ins of one account from one client address before it gets 429; ten times as many from all addresses together. 0 for no limit.',
+    { max: 1_000_000 },
+  ),
+  'sign_in.max_address_failures': count(
+    100,
+    'Maximum number of failed sign-ins of one client address with any account before it gets 429. 0 for no limit.',
+    { max: 1_000_000 },
+  ),
+  'sign_in.failure_window_seconds': count(900, 'Number of seconds for which failed sign-ins count.', {
+    min: 1,
+    max: 86_400,
+  }),
+  'sign_in.hide_retry_after': flag(false, 'Omits the seconds after which a limited sign-in may be tried again.'),
   'audit.retention_days': count(90, 'Number of days for which audit records are stored; 0 for ever.', { max: 36_500 }),
   'analytics.enabled': flag(true, 'Records one analytics row for each request of a managed API.'),
   'analytics.retention_days': count(

@@ -11,17 +11,29 @@ export interface Actor {
   readonly groupId?: string;
   /** Permission name to level: `read`, `write`, `deny`, `admin`. */
   readonly permissions: Readonly<Record<string, string>>;
+  /** Browser session of the request; absent for access keys and secrets. */
+  readonly sessionId?: string;
 }
 
 /** Resolves a credential to its actor; undefined for a wrong one. */
 export type Authenticate = (credential: string) => Promise<Actor | undefined>;
+
+/** Browser session behind a cookie. */
+export interface SessionActor {
+  readonly actor: Actor;
+  /** Required in `X-CSRF-Token` of writes. */
+  readonly csrfToken: string;
+}
+
+/** Resolves the token of a session cookie; undefined for an unknown or expired one. */
+export type AuthenticateSession = (token: string) => Promise<SessionActor | undefined>;
 
 export const isAdmin = ({ permissions }: Pick<Actor, 'permissions'>): boolean => permissions.IsAdmin === 'admin';
 
 /** The only permission check. An administrator holds everything that is not denied by name. */
 export function hasPermission(actor: Actor, permission: string): boolean {
   if (permission === 'secret') return actor.surface !== 'dashboard';
-  if (permission === 'any user') return true;
+  if (permission === 'any user' || permission === 'public') return true;
   if (permission === 'admin') return isAdmin(actor);
   const [name, requiredLevel] = permission.split(':') as [string, string];
   const level = actor.permissions[name];

@@ -6,9 +6,9 @@ import { closedPagePolicy } from '#base/page-guard.ts';
 import type { Settings } from '#base/settings.ts';
 import { toYamlText } from '#base/yaml.ts';
 import { collectUnreadableRows, type UnreadableRows } from '#storage/unreadable-rows.ts';
-import { type Actor, type Authenticate, hasPermission } from './actor.ts';
+import { type Actor, hasPermission } from './actor.ts';
 import type { WriteAudit } from './audit.ts';
-import type { AuthFailureLimit } from './auth-failure-limit.ts';
+import { type AuthenticateRequest, createAuthenticator, type RequestAuthentication } from './authenticate-request.ts';
 import { checkMediaType, readBody } from './body.ts';
 import { addWarnings, checkBody } from './body-members.ts';
 import { renderDocsPage } from './docs-page.ts';
@@ -21,18 +21,15 @@ import { type Surface, type SurfaceName, surfaces } from './surfaces.ts';
 import { validate } from './validation-error.ts';
 
 /** A management listener: some surfaces of the catalogue on one port. */
-export interface ManagementListenerOptions {
+export interface ManagementListenerOptions extends RequestAuthentication {
   readonly surfaces: readonly SurfaceName[];
   readonly operations: readonly AnyOperation[];
   readonly services: unknown;
-  readonly authenticate: Readonly<Partial<Record<SurfaceName, Authenticate>>>;
   readonly writeAudit: WriteAudit;
   readonly log: Log;
   readonly version: string;
   readonly maxBodyBytes: number;
   readonly unknownMembers: Settings['management.unknown_members'];
-  /** Shared by all listeners of the process. */
-  readonly failures: AuthFailureLimit;
   readonly trustedProxies: readonly string[];
   readonly validateResponses: boolean;
   /** Rejects a request that names an object its actor must not see. */
@@ -41,6 +38,10 @@ export interface ManagementListenerOptions {
 
 const maxParamLength = 1024;
 const requestTimeoutMs = 60_000;
+/** Body limit of public operations, which anyone can send. */
+const maxPublicBodyBytes = 65_536;
+/** Caller of a public operation. */
+const anonymous: Actor = { surface: 'dashboard', id: '', name: '', orgId: '', permissions: {} };
 const responseHeaders = { 'cache-control': 'no-store', pragma: 'no-cache', 'x-content-type-options': 'nosniff' };
 const cspHeader = 'content-security-policy';
 
@@ -74,22 +75,6 @@ export function createManagementListener(options: ManagementListenerOptions): Fa
   return app;
 }
 
-type AuthenticateRequest = (request: FastifyRequest, surfaceName: SurfaceName) => Promise<Actor>;
-
-/** Authenticates by head alone, before the body is read. */
-function createAuthenticator({ authenticate, failures }: ManagementListenerOptions): AuthenticateRequest {
-  return async (request, surfaceName) => {
-    const surface = surfaces[surfaceName];
-    const header = request.headers[surface.credentialHeader];
-    const credential = typeof header === 'string' ? surface.extractCredential(header.trim()) : '';
-    if (!credential) throw problem.not_authorised();
-    const actor = await authenticate[surfaceName]?.(credential);
-    if (actor) return actor;
-    const { ip: address, method } = request;
-    throw failures.reject({ surface: surfaceName, address, method, path: pathOf(request) });
-  };
-}
-
 const actors = new WeakMap<FastifyRequest, Actor>();
 type AnyCall = OperationCall<unknown, unknown, unknown>;
 
@@ -109,9 +94,11 @@ function addOperation(
   const accepts = it.accepts ?? 'json';
 
   async function onRequest(request: FastifyRequest) {
-    const actor = await authenticateRequest(request, it.surface);
-    actors.set(request, actor);
-    if (!hasPermission(actor, it.permission)) throw problem.not_permitted({ detail: { permission: it.permission } });
+    if (it.permission !== 'public') {
+      const actor = await authenticateRequest(request, it.surface);
+      actors.set(request, actor);
+      if (!hasPermission(actor, it.permission)) throw problem.not_permitted({ detail: { permission: it.permission } });
+    }
     if (it.body) checkMediaType(accepts, request.headers['content-type']);
   }
 
@@ -124,6 +111,7 @@ function addOperation(
   app.route({
     method: it.method,
     url: toRoutePath(it),
+    ...(it.permission === 'public' ? { bodyLimit: maxPublicBodyBytes } : {}),
     onRequest,
     errorHandler: (error, request, reply) => sendProblem(request, reply, error, { object: '', orgId: '' }),
     async handler(request, reply) {
@@ -133,9 +121,10 @@ function addOperation(
         audit: (object: string, orgId = '') => void Object.assign(auditTarget, { object, orgId }),
         header: (name: string, value: string) => void Object.assign(headers, { [name]: value }),
         requestHeader: (name: string) => readDeclaredHeader(it, request, name),
+        identify: (actor: Actor) => void actors.set(request, actor),
       };
       try {
-        const body = await runOperation(it, options, request, actors.get(request)!, callContext);
+        const body = await runOperation(it, options, request, actors.get(request) ?? anonymous, callContext);
         await recordAudit(it, options.writeAudit, request, it.status ?? 200, auditTarget);
         reply
           .code(it.status ?? 200)
@@ -157,7 +146,7 @@ async function runOperation(
   options: ManagementListenerOptions,
   request: FastifyRequest,
   actor: Actor,
-  { audit, header, requestHeader }: Pick<AnyCall, 'audit' | 'header' | 'requestHeader'>,
+  callContext: Pick<AnyCall, 'audit' | 'header' | 'requestHeader' | 'identify'>,
 ) {
   const params = it.params && validate(it.params, copyRejectingNul(readParams(it, request)));
   const rawQuery = copyRejectingNul(request.query);
@@ -173,14 +162,15 @@ async function runOperation(
         options.unknownMembers,
       )
     : { body: undefined, warnings: [] };
-  const call = { params, query, body, actor, address: request.ip, audit, header, requestHeader };
+  const isSecure = request.protocol === 'https';
+  const call = { params, query, body, actor, address: request.ip, isSecure, ...callContext };
   const handle = (): Promise<unknown> => it.handle(call as never, options.services as never);
   const unreadable: UnreadableRows = new Map();
   const value = isMutation(it) ? await handle() : await collectUnreadableRows(unreadable, handle);
   return addWarnings(
     options.validateResponses ? validateResponse(it, value) : value,
     [...ignored, ...warnings, ...reportUnreadable(unreadable, options.log)],
-    header,
+    callContext.header,
   );
 }
 
@@ -198,7 +188,7 @@ function readDeclaredHeader(it: AnyOperation, request: FastifyRequest, name: str
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Audits writes of authenticated callers, successful or not. */
+/** Audits writes of identified callers, successful or not; a public operation identifies its caller itself. */
 async function recordAudit(
   it: AnyOperation,
   writeAudit: WriteAudit,

@@ -16,16 +16,32 @@ export function buildOpenApi(
   for (const it of operations) {
     paths[it.path] = { ...paths[it.path], [it.method.toLowerCase()]: toOperationObject(it) };
   }
-  const schemes = names.map(name => [
-    name,
-    { type: 'apiKey', in: 'header', name: surfaces[name].credentialHeader, description: surfaces[name].about },
-  ]);
+  const schemes = names.flatMap(toSecuritySchemes);
   return {
     openapi: '3.1.0',
     info: { title: `Gatewright: ${names.map(name => surfaces[name].title).join(', ')}`, version },
     paths,
     components: { securitySchemes: Object.fromEntries(schemes) as JsonObject },
   };
+}
+
+const sessionScheme = (name: SurfaceName) => `${name}_session`;
+
+function toSecuritySchemes(name: SurfaceName): [string, JsonObject][] {
+  const { credentialHeader, sessionCookie, about } = surfaces[name];
+  const header = { type: 'apiKey', in: 'header', name: credentialHeader, description: about };
+  if (!sessionCookie) return [[name, header]];
+  const description = 'Browser session; writes also need csrf_token of GET /api/session in X-CSRF-Token.';
+  return [
+    [name, header],
+    [sessionScheme(name), { type: 'apiKey', in: 'cookie', name: sessionCookie, description }],
+  ];
+}
+
+/** Alternatives (OpenAPI 3.1, Security Requirement Object); none for a public operation. */
+function toSecurity({ permission, surface }: AnyOperation): JsonObject[] {
+  if (permission === 'public') return [];
+  return [{ [surface]: [] }, ...(surfaces[surface].sessionCookie ? [{ [sessionScheme(surface)]: [] }] : [])];
 }
 
 function toOperationObject(it: AnyOperation): JsonObject {
@@ -39,7 +55,7 @@ function toOperationObject(it: AnyOperation): JsonObject {
     operationId: it.name,
     tags: [it.noun],
     summary: it.about,
-    security: [{ [it.surface]: [] }],
+    security: toSecurity(it),
     parameters: [...toParameters(it.params, 'path'), ...toParameters(it.query, 'query'), ...toHeaderParameters(it)],
     ...(it.body
       ? { requestBody: { required: true, content: toBodyContent(it.accepts ?? 'json', toBodySchema(it)) } }
@@ -89,7 +105,8 @@ function toParameters(shape: z.ZodType | undefined, place: 'path' | 'query'): Js
 function toFailureResponses(it: AnyOperation): JsonObject {
   const byStatus = new Map<number, string[]>();
   for (const { status, message } of it.problems ?? []) byStatus.set(status, [...(byStatus.get(status) ?? []), message]);
-  byStatus.set(surfaces[it.surface].unauthorizedStatus, ['Missing or wrong credential']);
+  if (it.permission !== 'public')
+    byStatus.set(surfaces[it.surface].unauthorizedStatus, ['Missing or wrong credential']);
   return Object.fromEntries(
     [...byStatus].map(([status, messages]) => [String(status), { description: messages.join('; ') }]),
   );

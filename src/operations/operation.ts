@@ -20,8 +20,11 @@ export interface BodyEnvelope {
   readonly beside: readonly string[];
 }
 
-/** Required permission: a dashboard permission and level, any active user, or the surface's own secret. */
-export type Permission = `${string}:${'read' | 'write'}` | 'admin' | 'any user' | 'secret';
+/**
+ * Required permission: a dashboard permission and level, any active user, the surface's own secret, or none: `public`
+ * operations are those before a sign-in. They read JSON by its media type only, which a form of another site cannot send.
+ */
+export type Permission = `${string}:${'read' | 'write'}` | 'admin' | 'any user' | 'secret' | 'public';
 
 type Shape = z.ZodType;
 type Out<S> = S extends Shape ? z.output<S> : undefined;
@@ -33,6 +36,10 @@ export interface OperationCall<P, Q, B> {
   readonly body: B;
   readonly actor: Actor;
   readonly address: string;
+  /** The request came over TLS, as a trusted proxy may say. */
+  readonly isSecure: boolean;
+  /** Sets the actor of the audit record of a public operation. */
+  identify(actor: Actor): void;
   /** Sets the object of the audit record, and its organisation where that is not the caller's. */
   audit(object: string, orgId?: string): void;
   /** Sets a header of the success response. */

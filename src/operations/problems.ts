@@ -4,6 +4,10 @@ import { problems } from '#base/problems.ts';
 export const problem = problems('operation', {
   not_authorised: { status: 401, message: 'Not authorised' },
   not_permitted: { status: 403, message: 'access denied: you need {permission}; ask your administrator for it' },
+  csrf_token_wrong: {
+    status: 403,
+    message: 'X-CSRF-Token is missing or wrong: send csrf_token of GET /api/session with every write',
+  },
   invalid: { status: 400, message: '{faults}' },
   too_large: { status: 413, message: 'The request body is larger than {maxBytes} bytes' },
   wrong_type: { status: 415, message: 'Content-Type must be {accepted}' },

@@ -6,6 +6,8 @@ export interface Surface {
   readonly about: string;
   readonly prefix: string;
   readonly credentialHeader: string;
+  /** Cookie of browser sessions. */
+  readonly sessionCookie?: string;
   /** Extracts the credential from the header value. */
   extractCredential(header: string): string;
   /** Status of a missing or wrong credential. */
@@ -39,6 +41,7 @@ export const surfaces: Readonly<Record<SurfaceName, Surface>> = {
     about: 'Operations of users of one organisation.',
     prefix: '/api',
     credentialHeader: 'authorization',
+    sessionCookie: 'authorisation',
     extractCredential: stripBearer,
     unauthorizedStatus: 401,
     invalidStatus: 400,

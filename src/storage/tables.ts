@@ -2,6 +2,7 @@ import type { Generated } from 'kysely';
 import type { AnalyticsTables } from './analytics-tables.ts';
 import type { EventTables } from './event-tables.ts';
 import type { PortalTables } from './portal-tables.ts';
+import type { SignInTables } from './sign-in-tables.ts';
 
 /**
  * Columns that are searched or sorted; the rest of a record is in `body`, as JSON. Times are milliseconds since the
@@ -24,7 +25,7 @@ interface Issued extends Record {
   used_at: number;
 }
 
-export interface Tables extends PortalTables, AnalyticsTables, EventTables {
+export interface Tables extends PortalTables, AnalyticsTables, EventTables, SignInTables {
   meta: { name: string; value: string };
   /** Change log for gateways, by revision. An empty id means the whole topic. */
   changes: { revision: number; topic: string; id: string };

@@ -35,20 +35,38 @@ function assertRefusal(it: Each, answer: Answer, status: number) {
   );
 }
 
+/** Operations before a sign-in: the reviewed list. Each bounds its callers itself. */
+const publicOperations = ['signIn'];
+
 onEveryEngine('Every operation', app => {
+  test('only the reviewed operations are public, and they accept no body that a form of another site can send', () => {
+    const found = (catalogue as readonly Each[]).filter(it => it.permission === 'public');
+    assert.deepEqual(found.map(it => it.name).sort(), [...publicOperations].sort());
+    for (const it of found) assert.deepEqual([it.surface, accepts(it)], ['dashboard', { only: ['application/json'] }]);
+  });
+
   for (const it of catalogue as readonly Each[]) {
     const surface = surfaces[it.surface];
+    const isPublic = it.permission === 'public';
     describe(it.name, () => {
-      test('refuses a caller without or with a wrong credential, before it reads the body', async () => {
-        assertRefusal(it, await ask(app(), it, { credential: null }), surface.unauthorizedStatus);
-        assertRefusal(it, await ask(app(), it, { credential: 'wrong' }), surface.unauthorizedStatus);
-        if (isMutation(it)) {
-          const malformed = await ask(app(), it, { credential: 'wrong', body: '{' });
-          assertRefusal(it, malformed, surface.unauthorizedStatus);
-        }
-      });
+      if (isPublic)
+        test('answers a caller without a credential as one with a wrong or a right credential', async () => {
+          for (const credential of [null, 'wrong', undefined]) {
+            const answer = await ask(app(), it, { ...(credential !== undefined && { credential }), body: {} });
+            assert.ok(answer.status < 500 && !/Not authorised/.test(answer.text), `${it.name}: ${answer.text}`);
+          }
+        });
+      else
+        test('refuses a caller without or with a wrong credential, before it reads the body', async () => {
+          assertRefusal(it, await ask(app(), it, { credential: null }), surface.unauthorizedStatus);
+          assertRefusal(it, await ask(app(), it, { credential: 'wrong' }), surface.unauthorizedStatus);
+          if (isMutation(it)) {
+            const malformed = await ask(app(), it, { credential: 'wrong', body: '{' });
+            assertRefusal(it, malformed, surface.unauthorizedStatus);
+          }
+        });
 
-      if (it.surface === 'dashboard' && it.permission !== 'any user') {
+      if (it.surface === 'dashboard' && it.permission !== 'any user' && !isPublic) {
         test(`refuses a user who lacks ${it.permission}`, async () => {
           assertRefusal(it, await ask(app(), it, { credential: await userWithout(app(), it.permission) }), 403);
         });
@@ -129,7 +147,7 @@ onEveryEngine('Every operation', app => {
         assert.equal(body.paths[it.path][it.method.toLowerCase()].operationId, it.name);
       });
 
-      if (isMutation(it)) {
+      if (isMutation(it) && !isPublic) {
         test('writes an audit record with action, user, address and result', async () => {
           const answer = await ask(app(), it, takesJson(it) ? { body: '{' } : {});
           const last = await lastAudit(app());

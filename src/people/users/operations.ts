@@ -8,6 +8,7 @@ import { operation } from '#operations/operation.ts';
 import { problem as refusal } from '#operations/problems.ts';
 import { pageNumber, pageQuery, statusResponse, toPageRequest, toStatus } from '#operations/shapes.ts';
 import { problem } from '../problems.ts';
+import { readPasswordPolicy } from './password-policy.ts';
 import { buildUser, type StoredUser, toUser, User, UserChange, UserWrite } from './schema.ts';
 import type { UserStore } from './store.ts';
 
@@ -125,7 +126,7 @@ function refusePromotion(actor: Actor, requested: Record<string, string>, before
 }
 
 export async function hashNewPassword(password: string, settings: Settings): Promise<string> {
-  const faults = findPasswordFaults(password, { minLength: settings['users.password_min_length'] });
+  const faults = findPasswordFaults(password, readPasswordPolicy(settings));
   if (faults.length > 0)
     throw problem.bad_password({ detail: { faults: faults.map(fault => `password: ${fault}`).join('; ') } });
   return hashPassword(password);

@@ -1,0 +1,172 @@
+import { z } from 'zod';
+import type { Settings } from '#base/settings.ts';
+import type { Actor } from '#operations/actor.ts';
+import { hasPermission } from '#operations/actor.ts';
+import { operation } from '#operations/operation.ts';
+import { problem as refusal } from '#operations/problems.ts';
+import { formatExpiredCookie, formatSessionCookie } from '#operations/session-cookie.ts';
+import { statusResponse, toStatus } from '#operations/shapes.ts';
+import { problem as peopleProblem } from '../problems.ts';
+import type { ResolveActor } from '../users/actor.ts';
+import { type StoredUser, toUser } from '../users/schema.ts';
+import { problem } from './problems.ts';
+import { CurrentSession, Session, SignIn, toSession } from './schema.ts';
+import { openSession, type SignInServices, verifyCredentials } from './sign-in.ts';
+import type { StoredSession } from './store.ts';
+
+export interface SessionServices extends SignInServices {
+  resolveActor: ResolveActor;
+  settings: Settings;
+}
+
+const declared = { surface: 'dashboard', noun: 'session' } as const;
+/** Cross-site request forgery: a form of another site cannot send this media type without a preflight. */
+const jsonOnly = { only: ['application/json'] } as const;
+
+/** Cookies are `Secure` behind TLS, of a trusted proxy too. */
+const usesTls = (settings: Settings, isSecure: boolean) => isSecure || settings['dashboard.url'].startsWith('https:');
+
+async function describeSession(
+  { organisations, sessions }: SessionServices,
+  actor: Actor,
+  user: StoredUser,
+  session: StoredSession | undefined,
+): Promise<z.output<typeof CurrentSession>> {
+  const organisation = await organisations.get(user.org_id);
+  return {
+    user: toUser(user, true),
+    organisation: { id: user.org_id, owner_name: organisation?.owner_name ?? '', ui: organisation?.ui ?? {} },
+    permissions: { ...actor.permissions },
+    csrf_token: session ? sessions.csrfToken(session.id) : '',
+    session: session ? toSession(session, session.id) : null,
+  };
+}
+
+export const signIn = operation({
+  ...declared,
+  name: 'signIn',
+  method: 'POST',
+  path: '/api/session',
+  about: 'Signs a user in and sets the session cookie. The same answer for an unknown address and a wrong password.',
+  permission: 'public',
+  accepts: jsonOnly,
+  headers: { 'user-agent': 'Shown in the list of sessions' },
+  body: SignIn,
+  returns: CurrentSession,
+  problems: [problem.refused, problem.limited, problem.account_inactive, problem.organisation_required],
+  async handle({ body, address, isSecure, identify, audit, header, requestHeader }, services: SessionServices) {
+    const { username, password, org_id: orgId } = body;
+    const verified = await verifyCredentials(services, { username, password, orgId, address, identify });
+    const client = { address, userAgent: requestHeader('user-agent') ?? '' };
+    const { token, session, user } = await openSession(services, verified, client);
+    audit(session.id);
+    const maxAgeSeconds = services.settings['sessions.max_age_seconds'];
+    header('set-cookie', formatSessionCookie(token, maxAgeSeconds, usesTls(services.settings, isSecure)));
+    return describeSession(services, await services.resolveActor(user), user, session);
+  },
+});
+
+export const getSession = operation({
+  ...declared,
+  name: 'getSession',
+  method: 'GET',
+  path: '/api/session',
+  about: 'Reads the caller’s user, organisation and permissions, and the CSRF token of the session.',
+  permission: 'any user',
+  returns: CurrentSession,
+  async handle({ actor }, services: SessionServices) {
+    const user = await services.users.get(actor.orgId, actor.id);
+    if (!user) throw refusal.not_authorised();
+    const list = actor.sessionId ? await services.sessions.list(user.id, services.clock.now()) : [];
+    return describeSession(
+      services,
+      actor,
+      user,
+      list.find(it => it.id === actor.sessionId),
+    );
+  },
+});
+
+export const signOut = operation({
+  ...declared,
+  name: 'signOut',
+  method: 'DELETE',
+  path: '/api/session',
+  about: 'Ends the session of the request and removes its cookie.',
+  permission: 'any user',
+  returns: statusResponse,
+  problems: [problem.session_missing],
+  async handle({ actor, isSecure, audit, header }, { sessions, settings }: SessionServices) {
+    if (!actor.sessionId) throw problem.session_missing();
+    audit(actor.sessionId);
+    await sessions.remove(actor.id, actor.sessionId);
+    header('set-cookie', formatExpiredCookie(usesTls(settings, isSecure)));
+    return toStatus('Signed out');
+  },
+});
+
+const userParams = z.object({ userId: z.string() });
+const sessionParams = z.object({ userId: z.string(), sessionId: z.string() });
+
+/** Finds the user: oneself, or with the permission another one of the organisation. */
+async function findOwner({ users }: SessionServices, actor: Actor, userId: string, permission: string) {
+  if (userId !== actor.id && !hasPermission(actor, permission)) throw refusal.not_permitted({ detail: { permission } });
+  const user = await users.get(actor.orgId, userId);
+  if (!user) throw peopleProblem.user_not_found();
+  return user;
+}
+
+export const listSessions = operation({
+  ...declared,
+  name: 'listSessions',
+  method: 'GET',
+  path: '/api/users/{userId}/sessions',
+  about: 'Lists the browser sessions of a user, newest first: one’s own, or with users:read a colleague’s.',
+  permission: 'any user',
+  params: userParams,
+  returns: z.object({ sessions: z.array(Session) }),
+  problems: [peopleProblem.user_not_found, refusal.not_permitted],
+  async handle({ actor, params: { userId } }, services: SessionServices) {
+    const { id } = await findOwner(services, actor, userId, 'users:read');
+    const found = await services.sessions.list(id, services.clock.now());
+    return { sessions: found.map(it => toSession(it, actor.sessionId)) };
+  },
+});
+
+export const endSession = operation({
+  ...declared,
+  name: 'endSession',
+  method: 'DELETE',
+  path: '/api/users/{userId}/sessions/{sessionId}',
+  about: 'Ends one browser session of a user: one’s own, or with users:write a colleague’s.',
+  permission: 'any user',
+  params: sessionParams,
+  returns: statusResponse,
+  problems: [peopleProblem.user_not_found, refusal.not_permitted, problem.session_not_found],
+  async handle({ actor, params: { userId, sessionId }, audit }, services: SessionServices) {
+    audit(userId);
+    const { id } = await findOwner(services, actor, userId, 'users:write');
+    if (!(await services.sessions.remove(id, sessionId))) throw problem.session_not_found();
+    return toStatus('Session ended');
+  },
+});
+
+export const endOtherSessions = operation({
+  ...declared,
+  name: 'endOtherSessions',
+  method: 'DELETE',
+  path: '/api/users/{userId}/sessions',
+  about: 'Ends all browser sessions of a user but that of the request.',
+  permission: 'any user',
+  params: userParams,
+  returns: statusResponse,
+  problems: [peopleProblem.user_not_found, refusal.not_permitted],
+  async handle({ actor, params: { userId }, audit }, services: SessionServices) {
+    audit(userId);
+    const { id } = await findOwner(services, actor, userId, 'users:write');
+    const ended = await services.sessions.removeOthers(id, actor.sessionId);
+    return toStatus('Sessions ended', ended);
+  },
+});
+
+export const sessionOperations = [signIn, getSession, signOut, listSessions, endSession, endOtherSessions];

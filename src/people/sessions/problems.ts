@@ -1,0 +1,10 @@
+import { problems } from '#base/problems.ts';
+
+export const problem = problems('sign_in', {
+  refused: { status: 401, message: 'Wrong e-mail address, password or code' },
+  limited: { status: 429, message: 'Too many failed sign-ins; try again {when}' },
+  account_inactive: { status: 403, message: 'This account is inactive; ask your administrator' },
+  organisation_required: { status: 409, message: 'This address has an account in several organisations: send org_id' },
+  session_missing: { status: 400, message: 'This request has no session: it was made with an access key' },
+  session_not_found: { status: 404, message: 'Session not found' },
+});

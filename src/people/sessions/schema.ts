@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { formatIsoTime } from '#base/clock.ts';
+import { User } from '../users/schema.ts';
+import type { StoredSession } from './store.ts';
+
+/** E-mail address as a client sends it: in any case, with blanks around. */
+export const typedEmail = z
+  .string()
+  .min(1)
+  .max(254)
+  .transform(text => text.trim().toLowerCase());
+export const typedPassword = z.string().min(1).max(1024);
+
+export const SignIn = z.object({
+  username: typedEmail.describe('E-mail address of the account'),
+  password: typedPassword,
+  org_id: z.string().max(64).optional().describe('Organisation, where the address has accounts in several'),
+});
+
+export const Session = z.object({
+  id: z.string(),
+  created_at: z.string(),
+  last_seen_at: z.string(),
+  expires_at: z.string().describe('End of the session, however much it is used'),
+  address: z.string().describe('Client address of the sign-in'),
+  user_agent: z.string(),
+  current: z.boolean().describe('The session of this request'),
+});
+export type Session = z.output<typeof Session>;
+
+export const CurrentSession = z.object({
+  user: User,
+  organisation: z.object({ id: z.string(), owner_name: z.string(), ui: z.record(z.string(), z.unknown()) }),
+  permissions: z.record(z.string(), z.string()),
+  csrf_token: z.string().describe('For `X-CSRF-Token` of writes; empty where the request has no session'),
+  session: Session.nullable().describe('null where the request was made with an access key'),
+});
+
+export const toSession = (session: StoredSession, currentId?: string): Session => ({
+  id: session.id,
+  created_at: formatIsoTime(session.createdAtMs),
+  last_seen_at: formatIsoTime(session.seenAtMs),
+  expires_at: formatIsoTime(session.expiresAtMs),
+  address: session.address,
+  user_agent: session.userAgent,
+  current: session.id === currentId,
+});

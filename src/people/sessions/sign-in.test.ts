@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Answer, onEveryEngine } from '../../../tests/support/app.ts';
+import { addPerson, openBrowser } from '../../../tests/support/browser.ts';
+
+let nowMs = Date.now();
+const clock = { now: () => nowMs };
+const nextWindow = () => {
+  nowMs += 901_000;
+};
+
+onEveryEngine(
+  'Sign-in',
+  app => {
+    const trySignIn = (credentials: object, headers: Record<string, string> = {}) =>
+      openBrowser(app()).ask('POST', '/api/session', { body: credentials, headers });
+    const from = (address: string) => ({ 'x-forwarded-for': address });
+
+    test('an unknown address, a wrong password and a user without one get the same response', async () => {
+      nextWindow();
+      const { username } = await addPerson(app());
+      const bare = { email_address: 'bare@example.org', first_name: 'B', last_name: 'C', active: true };
+      await app().ask('POST', '/admin/users', { body: bare });
+      const answers: Answer[] = [];
+      for (const name of [username, 'bare@example.org', 'unknown@example.org'])
+        answers.push(await trySignIn({ username: name, password: 'wrong' }));
+      assert.deepEqual(
+        answers.map(it => [it.status, it.text]),
+        Array.from({ length: 3 }, () => [401, answers[0]!.text]),
+      );
+      assert.equal(answers[0]!.body.Message, 'Wrong e-mail address, password or code');
+      assert.deepEqual(answers[0]!.headers.getSetCookie(), []);
+    });
+
+    test('an inactive account is told so after the right password only', async () => {
+      nextWindow();
+      const { username, password, id } = await addPerson(app());
+      await app().ask('PUT', `/admin/users/${id}`, { body: { active: false } });
+      assert.equal((await trySignIn({ username, password: 'wrong' })).status, 401);
+      const right = await trySignIn({ username, password });
+      assert.deepEqual([right.status, right.body.Message], [403, 'This account is inactive; ask your administrator']);
+    });
+
+    test('failures of an account are limited by address, and other addresses still sign in', async () => {
+      nextWindow();
+      const { username, password } = await addPerson(app());
+      const wrong = { username, password: 'wrong' };
+      const statuses = await Promise.all(Array.from({ length: 8 }, () => trySignIn(wrong, from('10.0.0.1'))));
+      assert.deepEqual(
+        statuses.map(it => it.status).sort(),
+        [401, 401, 401, 429, 429, 429, 429, 429],
+        'also concurrently',
+      );
+      const limited = await trySignIn({ username, password }, from('10.0.0.1'));
+      assert.equal(limited.status, 429, 'the right password is not tried');
+      assert.match(limited.body.Message, /^Too many failed sign-ins; try again in 900 seconds$/);
+      assert.equal(limited.headers.get('retry-after'), '900');
+      assert.equal((await trySignIn({ username, password }, from('10.0.0.2'))).status, 200);
+      nextWindow();
+      assert.equal((await trySignIn({ username, password }, from('10.0.0.1'))).status, 200);
+    });
+
+    test('an unknown account is limited as a known one', async () => {
+      nextWindow();
+      const wrong = { username: 'not-there@example.org', password: 'wrong', org_id: 'none' };
+      const statuses = await Promise.all(Array.from({ length: 4 }, () => trySignIn(wrong, from('10.0.0.3'))));
+      assert.deepEqual(statuses.map(it => it.status).sort(), [401, 401, 401, 429]);
+    });
+
+    test('failures of an account from many addresses are limited too', async () => {
+      nextWindow();
+      const { username, password } = await addPerson(app());
+      for (let index = 0; index < 30; index++)
+        await trySignIn({ username, password: 'wrong' }, from(`10.1.0.${index}`));
+      assert.equal((await trySignIn({ username, password }, from('10.2.0.1'))).status, 429);
+    });
+
+    test('failures of an address with many accounts are limited', async () => {
+      nextWindow();
+      const person = await addPerson(app());
+      const others = await Promise.all(Array.from({ length: 5 }, () => addPerson(app())));
+      for (const { username } of others) await trySignIn({ username, password: 'wrong' }, from('10.3.0.1'));
+      const right = { username: person.username, password: person.password };
+      assert.equal((await trySignIn(right, from('10.3.0.1'))).status, 429);
+      assert.equal((await trySignIn(right, from('10.3.0.2'))).status, 200);
+    });
+
+    test('sign-ins that succeed do not count, and give an attacker no more attempts', async () => {
+      nextWindow();
+      const own = await addPerson(app());
+      const right = { username: own.username, password: own.password };
+      for (let index = 0; index < 7; index++) assert.equal((await trySignIn(right, from('10.4.0.1'))).status, 200);
+      const others = await Promise.all(Array.from({ length: 5 }, () => addPerson(app())));
+      for (const [index, { username }] of others.entries()) {
+        await trySignIn({ username, password: 'wrong' }, from('10.4.0.1'));
+        if (index < 4) assert.equal((await trySignIn(right, from('10.4.0.1'))).status, 200);
+      }
+      assert.equal((await trySignIn(right, from('10.4.0.1'))).status, 429);
+    });
+
+    test('sign-ins and failed attempts are audited with the account, never with what was typed', async () => {
+      nextWindow();
+      const person = await addPerson(app());
+      const { username, password } = person;
+      await trySignIn({ username, password });
+      await trySignIn({ username, password: 'typed secret' });
+      await trySignIn({ username: 'typed-secret', password: 'x' });
+      const { records } = app().application.installation;
+      const rows = await records.db.selectFrom('audit').selectAll().orderBy('id', 'desc').limit(3).execute();
+      assert.deepEqual(
+        rows.map(it => [it.action, it.actor, it.org_id, it.status]),
+        [
+          ['signIn', 'unknown user', '', 401],
+          ['signIn', username, person.orgId, 401],
+          ['signIn', username, person.orgId, 200],
+        ],
+      );
+      assert.ok(!JSON.stringify(rows).includes('typed'));
+    });
+
+    test('an address with accounts in several organisations gets those whose password is right, to choose from', async () => {
+      nextWindow();
+      const email_address = 'several@example.org';
+      const [first, second] = [await app().stranger(), await app().stranger()];
+      const one = await addPerson(app(), { email_address, org_id: first.orgId });
+      const two = await addPerson(app(), { email_address, org_id: second.orgId });
+      const { username, password } = one;
+      assert.equal((await trySignIn({ username, password })).body.organisation.id, first.orgId);
+      assert.equal((await trySignIn({ username, password: two.password })).body.organisation.id, second.orgId);
+      assert.equal((await trySignIn({ username, password, org_id: second.orgId })).status, 401);
+      const { users } = app().application.installation.services;
+      const stored = await users.get(one.orgId, one.id);
+      await users.change({ id: two.id }, user => ({ ...user, password: stored!.password }));
+      const choice = await trySignIn({ username, password });
+      assert.equal(choice.status, 409);
+      assert.deepEqual(
+        choice.body.organisations.map((it: { id: string }) => it.id).sort(),
+        [first.orgId, second.orgId].sort(),
+      );
+      assert.deepEqual(choice.headers.getSetCookie(), []);
+      const chosen = await trySignIn({ username, password, org_id: second.orgId });
+      assert.equal(chosen.body.organisation.id, second.orgId);
+    });
+
+    test('an oversized body of a public operation is refused', async () => {
+      const body = { username: 'a@example.org', password: 'x'.repeat(70_000) };
+      assert.equal((await trySignIn(body)).status, 413);
+    });
+  },
+  {
+    clock,
+    settings: {
+      'management.trusted_proxies': '127.0.0.1',
+      'sign_in.max_account_failures': '3',
+      'sign_in.max_address_failures': '5',
+    },
+  },
+);

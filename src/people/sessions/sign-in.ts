@@ -1,0 +1,95 @@
+import { type Clock, formatIsoTime } from '#base/clock.ts';
+import { constantTimeEqual } from '#base/constant-time.ts';
+import { hashDummyPassword, verifyPassword } from '#base/passwords.ts';
+import type { Problem } from '#base/problems.ts';
+import type { Actor } from '#operations/actor.ts';
+import type { Records } from '#storage/records.ts';
+import type { OrganisationStore } from '../organisations/store.ts';
+import type { StoredUser } from '../users/schema.ts';
+import type { UserStore } from '../users/store.ts';
+import { problem } from './problems.ts';
+import type { SignInLimit } from './sign-in-limit.ts';
+import type { SessionStore, StoredSession } from './store.ts';
+
+export interface SignInServices {
+  records: Records;
+  users: UserStore;
+  organisations: OrganisationStore;
+  sessions: SessionStore;
+  signInLimit: SignInLimit;
+  clock: Clock;
+}
+
+export interface SignInAttempt {
+  readonly username: string;
+  readonly password: string;
+  readonly orgId?: string | undefined;
+  readonly address: string;
+  /** Names the account in the audit record, also of a failed attempt. */
+  identify(actor: Actor): void;
+}
+
+/** Finds the one account that the credentials belong to, within the limit of failures. */
+export async function verifyCredentials(services: SignInServices, attempt: SignInAttempt): Promise<StoredUser> {
+  const { username, address, identify } = attempt;
+  const counted = services.signInLimit.begin(username, address);
+  const { known, matching } = await findAccounts(services, attempt);
+  const account = matching[0] ?? known[0];
+  identify(account ? toAuditActor(account) : unknownActor);
+  if (matching.length === 0) throw problem.refused();
+  const active = matching.filter(user => user.active);
+  if (active.length === 0) throw problem.account_inactive();
+  counted.succeed();
+  if (active.length > 1) throw await createChoiceProblem(services, active);
+  return active[0]!;
+}
+
+/** Audit actor of an attempt with an address that no account has; the address may be a mistyped password. */
+const unknownActor: Actor = { surface: 'dashboard', id: '', name: 'unknown user', orgId: '', permissions: {} };
+
+const toAuditActor = ({ id, email_address: name, org_id: orgId }: StoredUser): Actor => ({
+  ...unknownActor,
+  id,
+  name,
+  orgId,
+});
+
+/**
+ * Accounts of an address, and those whose password matches. Every failed attempt costs the same number of hashes,
+ * whether the address has none, one or several accounts: the number depends on the installation alone.
+ */
+async function findAccounts({ users }: SignInServices, { username, password, orgId, address }: SignInAttempt) {
+  const known = await users.findByEmail(username, orgId);
+  const attempts = orgId === undefined ? Math.max(1, await users.countAccountsPerEmail()) : 1;
+  const flow = { client: address, account: username };
+  const matching: StoredUser[] = [];
+  for (const user of known) if (await verifyPassword(password, user.password, flow)) matching.push(user);
+  for (let index = known.length; index < attempts; index++) await hashDummyPassword(password, flow);
+  return { known, matching };
+}
+
+async function createChoiceProblem({ organisations }: SignInServices, users: readonly StoredUser[]): Promise<Problem> {
+  const found = await Promise.all(users.map(user => organisations.get(user.org_id)));
+  const choices = found.flatMap(it => (it ? [{ id: it.id, owner_name: it.owner_name }] : []));
+  return problem.organisation_required({ detail: { members: { organisations: choices } } });
+}
+
+/**
+ * Opens a session for an account whose credentials were verified. The account may have changed since: a session is
+ * opened only while it is active and has the same password.
+ */
+export async function openSession(
+  { records, users, sessions, clock }: SignInServices,
+  verified: StoredUser,
+  client: { readonly address: string; readonly userAgent: string },
+): Promise<{ token: string; session: StoredSession; user: StoredUser }> {
+  return records.write(async () => {
+    const user = await users.change({ id: verified.id, org_id: verified.org_id }, it => {
+      if (!it.active || !constantTimeEqual(it.password, verified.password)) throw problem.refused();
+      return { ...it, last_login_date: formatIsoTime(clock.now()) };
+    });
+    if (!user) throw problem.refused();
+    const opened = await sessions.insert({ orgId: user.org_id, userId: user.id, ...client }, clock.now());
+    return { ...opened, user };
+  });
+}

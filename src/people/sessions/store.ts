@@ -1,0 +1,143 @@
+import { createPublicId, createSecretText } from '#base/ids.ts';
+import type { Settings } from '#base/settings.ts';
+import type { Vault } from '#base/vault.ts';
+import type { Records } from '#storage/records.ts';
+import type { Tables } from '#storage/tables.ts';
+
+/** Browser sessions. The token is in the cookie; the database has its keyed hash only. */
+export type SessionStore = ReturnType<typeof createSessionStore>;
+
+export interface StoredSession {
+  readonly id: string;
+  readonly orgId: string;
+  readonly userId: string;
+  readonly createdAtMs: number;
+  readonly seenAtMs: number;
+  readonly expiresAtMs: number;
+  /** Client address and user agent of the sign-in. */
+  readonly address: string;
+  readonly userAgent: string;
+}
+
+export interface NewSession {
+  readonly orgId: string;
+  readonly userId: string;
+  readonly address: string;
+  readonly userAgent: string;
+}
+
+const tokenPurpose = 'session token';
+const csrfPurpose = 'session csrf token';
+/** Longer tokens are rejected without hashing. */
+const maxTokenLength = 256;
+const maxUserAgentLength = 300;
+/** Rows per sweep: keeps transactions short. */
+const maxSweptRows = 1000;
+/** A request renews `seen_at` at most this often: reads stay reads. */
+const seenIntervalMs = 30_000;
+
+export function createSessionStore(records: Records, vault: Vault, settings: Settings) {
+  const idleMs = settings['sessions.idle_timeout_seconds'] * 1000;
+  const maxAgeMs = settings['sessions.max_age_seconds'] * 1000;
+  const selectValid = (nowMs: number) =>
+    records.db
+      .selectFrom('sessions')
+      .where('expires_at', '>', nowMs)
+      .where('seen_at', '>', nowMs - idleMs);
+
+  return {
+    /** Inserts a session with a new token, inside the transaction that locks the user; ends the oldest ones beyond the bound. */
+    async insert(session: NewSession, nowMs: number): Promise<{ token: string; session: StoredSession }> {
+      const token = createSecretText();
+      const row = toRow(session, vault.digest(token, tokenPurpose), nowMs, nowMs + maxAgeMs);
+      await removeSurplus(records, session.userId, settings['sessions.max_per_user'] - 1);
+      await sweep(records, nowMs, nowMs - idleMs);
+      await records.db.insertInto('sessions').values(row).execute();
+      return { token, session: toStoredSession(row) };
+    },
+
+    async find(token: string, nowMs: number): Promise<StoredSession | undefined> {
+      if (token.length > maxTokenLength) return undefined;
+      const digest = vault.digest(token, tokenPurpose);
+      const row = await selectValid(nowMs).selectAll().where('digest', '=', digest).executeTakeFirst();
+      return row && toStoredSession(row);
+    },
+
+    /** Renews the idle timeout. */
+    async markSeen({ id, seenAtMs }: StoredSession, nowMs: number): Promise<void> {
+      if (nowMs - seenAtMs < Math.min(seenIntervalMs, idleMs / 2)) return;
+      await records.db.updateTable('sessions').set({ seen_at: nowMs }).where('id', '=', id).execute();
+    },
+
+    /** Valid sessions of a user, newest first; their number is bounded at sign-in. */
+    async list(userId: string, nowMs: number): Promise<StoredSession[]> {
+      const rows = await selectValid(nowMs)
+        .selectAll()
+        .where('user_id', '=', userId)
+        .orderBy('created_at', 'desc')
+        .orderBy('id', 'desc')
+        .execute();
+      return rows.map(toStoredSession);
+    },
+
+    async remove(userId: string, id: string): Promise<boolean> {
+      const query = records.db.deleteFrom('sessions').where('user_id', '=', userId).where('id', '=', id);
+      return (await query.executeTakeFirst()).numDeletedRows > 0n;
+    },
+
+    /** Ends all sessions of a user but one. */
+    async removeOthers(userId: string, remainingId = ''): Promise<number> {
+      const query = records.db.deleteFrom('sessions').where('user_id', '=', userId).where('id', '!=', remainingId);
+      return Number((await query.executeTakeFirst()).numDeletedRows);
+    },
+
+    /** CSRF token of a session: a keyed hash of its id, which only this installation can compute. */
+    csrfToken: (sessionId: string): string => vault.digest(sessionId, csrfPurpose),
+  };
+}
+
+/** Removes all but the newest sessions of a user. */
+async function removeSurplus(records: Records, userId: string, remaining: number): Promise<void> {
+  const newest = records.db
+    .selectFrom('sessions')
+    .select('id')
+    .where('user_id', '=', userId)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(remaining);
+  await records.db.deleteFrom('sessions').where('user_id', '=', userId).where('id', 'not in', newest).execute();
+}
+
+/** Removes a batch of expired sessions of all users. */
+async function sweep(records: Records, nowMs: number, idleSinceMs: number): Promise<void> {
+  const expired = records.db
+    .selectFrom('sessions')
+    .select('id')
+    .where(it => it.or([it('expires_at', '<=', nowMs), it('seen_at', '<=', idleSinceMs)]))
+    .orderBy('expires_at')
+    .limit(maxSweptRows);
+  await records.db.deleteFrom('sessions').where('id', 'in', expired).execute();
+}
+
+const toRow = (session: NewSession, digest: string, nowMs: number, expiresAtMs: number): Tables['sessions'] => ({
+  id: createPublicId(),
+  org_id: session.orgId,
+  user_id: session.userId,
+  digest,
+  created_at: nowMs,
+  seen_at: nowMs,
+  expires_at: expiresAtMs,
+  address: session.address,
+  user_agent: session.userAgent.slice(0, maxUserAgentLength).toWellFormed(),
+});
+
+const toStoredSession = (row: Tables['sessions']): StoredSession => ({
+  id: row.id,
+  orgId: row.org_id,
+  userId: row.user_id,
+  createdAtMs: Number(row.created_at),
+  seenAtMs: Number(row.seen_at),
+  expiresAtMs: Number(row.expires_at),
+  address: row.address,
+  userAgent: row.user_agent,
+});
