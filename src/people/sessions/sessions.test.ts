@@ -268,6 +268,23 @@ onEveryEngine(
       const statuses = await Promise.all(browsers.map(async it => (await it.ask('GET', '/api/session')).status));
       assert.deepEqual(statuses, [401, 200]);
     });
+
+    test('sign_in.hide_retry_after: a limited sign-in does not say how long', async () => {
+      const { username, password } = await addPerson(app());
+      await openBrowser(app()).signIn({ username, password: 'wrong' });
+      const limited = await openBrowser(app()).signIn({ username, password });
+      assert.deepEqual(
+        [limited.status, limited.body.Message, limited.headers.get('retry-after')],
+        [429, 'Too many failed sign-ins; try again later', null],
+      );
+    });
   },
-  { settings: { 'management.trusted_proxies': '127.0.0.1', 'sessions.max_per_user': '1' } },
+  {
+    settings: {
+      'management.trusted_proxies': '127.0.0.1',
+      'sessions.max_per_user': '1',
+      'sign_in.max_account_failures': '1',
+      'sign_in.hide_retry_after': 'true',
+    },
+  },
 );
