@@ -3,7 +3,7 @@ import { constantTimeEqual } from '#base/constant-time.ts';
 import type { Actor, Authenticate, AuthenticateSession } from './actor.ts';
 import type { AuthFailureLimit } from './auth-failure-limit.ts';
 import { problem } from './problems.ts';
-import { readCookie } from './session-cookie.ts';
+import { readSessionCookie } from './session-cookie.ts';
 import { type SurfaceName, surfaces } from './surfaces.ts';
 
 export interface RequestAuthentication {
@@ -43,7 +43,7 @@ async function authenticateByCookie(
   { headers, method }: FastifyRequest,
   cookieName: string | undefined,
 ): Promise<Actor> {
-  const token = cookieName && readCookie(headers.cookie, cookieName);
+  const token = cookieName && readSessionCookie(headers.cookie, cookieName);
   const session = token ? await authenticateSession?.(token) : undefined;
   if (!session) throw problem.not_authorised();
   const csrfToken = headers['x-csrf-token'];

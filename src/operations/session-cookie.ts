@@ -5,7 +5,7 @@ const name = surfaces.dashboard.sessionCookie!;
 const attributes = `Path=${surfaces.dashboard.prefix}; HttpOnly; SameSite=Lax`;
 
 /** Value of a cookie; undefined where it is absent, and where it is there twice: one of them is of another site. */
-export function readCookie(header: string | undefined, cookieName: string): string | undefined {
+export function readSessionCookie(header: string | undefined, cookieName: string): string | undefined {
   const pairs = (header ?? '').split(';').map(pair => pair.trim());
   const values = pairs.filter(pair => pair.startsWith(`${cookieName}=`)).map(pair => pair.slice(cookieName.length + 1));
   return values.length === 1 && values[0] !== '' ? values[0] : undefined;

@@ -204,7 +204,7 @@ onEveryEngine('Every operation', app => {
   });
 
   test('the OpenAPI documents declare the response to a missing credential at every operation', async () => {
-    for (const it of catalogue as readonly Each[]) {
+    for (const it of (catalogue as readonly Each[]).filter(each => each.permission !== 'public')) {
       const { unauthorizedStatus, prefix } = surfaces[it.surface];
       const { body } = await app().ask('GET', `${prefix}/openapi.json`, { credential: null });
       const { responses } = body.paths[it.path][it.method.toLowerCase()];

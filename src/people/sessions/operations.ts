@@ -10,7 +10,7 @@ import { problem as peopleProblem } from '../problems.ts';
 import type { ResolveActor } from '../users/actor.ts';
 import { type StoredUser, toUser } from '../users/schema.ts';
 import { problem } from './problems.ts';
-import { CurrentSession, Session, SignIn, toSession } from './schema.ts';
+import { BrowserSession, CurrentSession, SignIn, toSession } from './schema.ts';
 import { openSession, type SignInServices, verifyCredentials } from './sign-in.ts';
 import type { StoredSession } from './store.ts';
 
@@ -124,7 +124,7 @@ export const listSessions = operation({
   about: 'Lists the browser sessions of a user, newest first: one’s own, or with users:read a colleague’s.',
   permission: 'any user',
   params: userParams,
-  returns: z.object({ sessions: z.array(Session) }),
+  returns: z.object({ sessions: z.array(BrowserSession) }),
   problems: [peopleProblem.user_not_found, refusal.not_permitted],
   async handle({ actor, params: { userId } }, services: SessionServices) {
     const { id } = await findOwner(services, actor, userId, 'users:read');

@@ -17,7 +17,7 @@ export const SignIn = z.object({
   org_id: z.string().max(64).optional().describe('Organisation, where the address has accounts in several'),
 });
 
-export const Session = z.object({
+export const BrowserSession = z.object({
   id: z.string(),
   created_at: z.string(),
   last_seen_at: z.string(),
@@ -26,17 +26,17 @@ export const Session = z.object({
   user_agent: z.string(),
   current: z.boolean().describe('The session of this request'),
 });
-export type Session = z.output<typeof Session>;
+export type BrowserSession = z.output<typeof BrowserSession>;
 
 export const CurrentSession = z.object({
   user: User,
   organisation: z.object({ id: z.string(), owner_name: z.string(), ui: z.record(z.string(), z.unknown()) }),
   permissions: z.record(z.string(), z.string()),
   csrf_token: z.string().describe('For `X-CSRF-Token` of writes; empty where the request has no session'),
-  session: Session.nullable().describe('null where the request was made with an access key'),
+  session: BrowserSession.nullable().describe('null where the request was made with an access key'),
 });
 
-export const toSession = (session: StoredSession, currentId?: string): Session => ({
+export const toSession = (session: StoredSession, currentId?: string): BrowserSession => ({
   id: session.id,
   created_at: formatIsoTime(session.createdAtMs),
   last_seen_at: formatIsoTime(session.seenAtMs),

@@ -4,14 +4,13 @@ import { createMetaStore } from '#storage/meta.ts';
 import type { Records } from '#storage/records.ts';
 import { openRows } from '#storage/unreadable-rows.ts';
 import { problem } from '../problems.ts';
-import { createUserDependents } from './dependent-store.ts';
+import { createUserChanges } from './change-store.ts';
+import { createEmailLookup } from './email-store.ts';
 import type { StoredUser } from './schema.ts';
 
 export type UserStore = ReturnType<typeof createUserStore>;
 
 const purpose = 'user access key';
-/** Accounts of one e-mail address that a sign-in without an organisation tries. */
-export const maxAccountsPerEmail = 4;
 /** Lock row: serialises changes that may remove an administrator, so that two cannot remove the last two. */
 const lockName = 'users.turn';
 
@@ -35,7 +34,6 @@ export function createUserStore(records: Records, vault: Vault) {
   const openIfFound = (user: StoredUser | undefined) => user && open(user);
   const newestFirst = ['-created_at', '-id'] as const;
   const meta = createMetaStore(records);
-  const dependents = createUserDependents(records);
 
   return {
     /** Transaction under the lock row. */
@@ -50,45 +48,8 @@ export function createUserStore(records: Records, vault: Vault) {
     findByAccessKey: async (key: string) =>
       openIfFound(await users.find({ access_digest: vault.digest(key, purpose) })),
     insert: (user: StoredUser) => users.insert(seal(user)),
-    async change(where: { id: string; org_id?: string }, change: (user: StoredUser) => StoredUser) {
-      const changed = await users.change(where, async stored => {
-        const before = open(stored);
-        const after = change(before);
-        await dependents.onChange(before, after);
-        return seal(after);
-      });
-      return openIfFound(changed);
-    },
-    remove: (orgId: string, id: string) =>
-      records.write(async () => {
-        await dependents.onRemove(orgId, id);
-        return users.remove({ org_id: orgId, id });
-      }),
-    removeAll: (orgId: string) =>
-      records.write(async () => {
-        await dependents.onRemove(orgId);
-        return users.remove({ org_id: orgId });
-      }),
-    /** Accounts of an e-mail address, one for each organisation; those of one organisation where it is given. */
-    async findByEmail(email: string, orgId?: string): Promise<StoredUser[]> {
-      const where = { email, ...(orgId !== undefined && { org_id: orgId }) };
-      const { items } = await users.page(
-        { where, order: ['created_at', 'id'] },
-        { page: 1, size: maxAccountsPerEmail },
-      );
-      return items.map(open);
-    },
-    /** Largest number of accounts that one e-mail address has, up to the bound. */
-    async countAccountsPerEmail(): Promise<number> {
-      const shared = await records.db
-        .selectFrom('users')
-        .select(it => it.fn.countAll<number>().as('total'))
-        .groupBy('email')
-        .orderBy('total', 'desc')
-        .limit(1)
-        .executeTakeFirst();
-      return Math.min(Number(shared?.total ?? 0), maxAccountsPerEmail);
-    },
+    ...createUserChanges(records, users, { seal, open }),
+    ...createEmailLookup(records, users, open),
     count: (orgId: string) => users.count({ org_id: orgId }),
     async hasOtherAdministrators(orgId: string, id: string): Promise<boolean> {
       const active = await users.all({ where: { org_id: orgId, active: 1 }, order: newestFirst });

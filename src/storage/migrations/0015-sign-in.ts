@@ -1,7 +1,7 @@
 import { createIndex, createTable, type Migration } from '../migration.ts';
 
 /** Browser sessions, one-time tokens and second factors of dashboard users. */
-export const signIn: Migration = {
+export const signInSchema: Migration = {
   name: 'sign-in',
   async up(schema) {
     const owned = { org_id: 'text not null', user_id: 'text not null', created_at: 'number not null' };

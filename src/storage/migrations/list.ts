@@ -11,7 +11,7 @@ import { tenants } from './0009-tenants.ts';
 import { apiOwners } from './0011-api-owners.ts';
 import { sealedDefinitions } from './0012-sealed-definitions.ts';
 import { assets } from './0013-assets.ts';
-import { signIn } from './0015-sign-in.ts';
+import { signInSchema } from './0015-sign-in.ts';
 
 /** In order: a migration's number is its position here, from 1. */
 export const migrations: readonly Migration[] = [
@@ -27,5 +27,5 @@ export const migrations: readonly Migration[] = [
   apiOwners,
   sealedDefinitions,
   assets,
-  signIn,
+  signInSchema,
 ];

@@ -1,0 +1,66 @@
+import type { createCollection } from '#storage/collection.ts';
+import type { Records } from '#storage/records.ts';
+import type { StoredUser } from './schema.ts';
+
+/** Changes that end the sessions of a user, and make links to set a password void. */
+const endsSessions = (before: StoredUser, after: StoredUser): boolean =>
+  (['password', 'access_key', 'active', 'org_id', 'email_address'] as const).some(
+    name => !Object.is(before[name], after[name]),
+  );
+
+const sessionTables = ['sessions', 'sign_in_tokens'] as const;
+const allTables = [...sessionTables, 'user_factors'] as const;
+
+/** Rows that depend on a user. */
+function createDependents(records: Records) {
+  return {
+    async onChange(before: StoredUser, after: StoredUser): Promise<void> {
+      if (!endsSessions(before, after)) return;
+      for (const table of sessionTables) await records.db.deleteFrom(table).where('user_id', '=', before.id).execute();
+      await records.db
+        .updateTable('user_factors')
+        .set({ org_id: after.org_id })
+        .where('user_id', '=', before.id)
+        .execute();
+    },
+    async onRemove(orgId: string, userId?: string): Promise<void> {
+      for (const table of allTables) {
+        const query = records.db.deleteFrom(table).where('org_id', '=', orgId);
+        await (userId === undefined ? query : query.where('user_id', '=', userId)).execute();
+      }
+    },
+  };
+}
+
+type UserCollection = Pick<ReturnType<typeof createCollection<'users', StoredUser>>, 'change' | 'remove'>;
+
+interface UserCodec {
+  seal(user: StoredUser): StoredUser;
+  open(stored: StoredUser): StoredUser;
+}
+
+/** Changes and removals of users, with what depends on a user in the same transaction. */
+export function createUserChanges(records: Records, users: UserCollection, { seal, open }: UserCodec) {
+  const dependents = createDependents(records);
+  return {
+    async change(where: { id: string; org_id?: string }, change: (user: StoredUser) => StoredUser) {
+      const changed = await users.change(where, async stored => {
+        const before = open(stored);
+        const after = change(before);
+        await dependents.onChange(before, after);
+        return seal(after);
+      });
+      return changed && open(changed);
+    },
+    remove: (orgId: string, id: string) =>
+      records.write(async () => {
+        await dependents.onRemove(orgId, id);
+        return users.remove({ org_id: orgId, id });
+      }),
+    removeAll: (orgId: string) =>
+      records.write(async () => {
+        await dependents.onRemove(orgId);
+        return users.remove({ org_id: orgId });
+      }),
+  };
+}
