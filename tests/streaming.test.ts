@@ -81,6 +81,23 @@ describe('Body streaming and backpressure', () => {
       assert.ok(taken() < whole);
     });
 
+    test(`a response head over ${scheme} is forwarded before its body, and each part of the body as it arrives`, async () => {
+      const parts: NodeJS.WritableStream[] = [];
+      const url = await target(scheme, (_request, response) => {
+        (response as unknown as { flushHeaders(): void }).flushHeaders();
+        parts.push(response);
+      });
+      const response = await fetch(url);
+      assert.equal(response.status, 200);
+      const reader = response.body!.getReader();
+      for (const part of ['one', 'two']) {
+        parts[0]!.write(part);
+        assert.equal(Buffer.from((await reader.read()).value!).toString(), part);
+      }
+      parts[0]!.end();
+      assert.equal((await reader.read()).done, true);
+    });
+
     test(`a request over ${scheme} is paused by an upstream that does not read, and arrives complete when it does`, async () => {
       const { stream, taken } = source();
       const reading = Promise.withResolvers<Readable>();

@@ -113,6 +113,7 @@ export function dispatchRequest(
       seen.body += chunk.toString('latin1');
       return hooks.onData?.(chunk, continueReading) ?? true;
     },
+    onReadEnd: () => undefined,
     onComplete: trailers => settle({ trailers, error: '', bytesRead: 0 }),
     onError: (error: NodeJS.ErrnoException & { socket?: { bytesRead: number } }) =>
       settle({ trailers: [], error: error.code ?? error.message, bytesRead: error.socket?.bytesRead ?? 0 }),

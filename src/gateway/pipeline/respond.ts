@@ -77,14 +77,14 @@ export function runUpstreamResponsePhase(call: Exchange, response: GatewayRespon
   return runResponsePhase(call, response);
 }
 
-/** Head of an upstream response whose body streams. Returns the captures that want a copy of the body. */
+/** Head of an upstream response whose body streams, held for it. Returns the captures that want a copy of the body. */
 export function writeStreamHead(
   call: Exchange,
   writer: ResponseWriter,
   response: GatewayResponse,
 ): BodyCapture[] | undefined {
   const captures = call.chain && collectBodyCaptures(call.chain, call, response);
-  writer.writeHead(response.status, response.headers.flat, response.headers.parsed);
+  writer.writeHead(response.status, response.headers.flat, response.headers.parsed, true);
   return captures;
 }
 
@@ -146,7 +146,7 @@ export function writeUnroutedResponse(
   headers: string[],
   body: Uint8Array | undefined,
 ): void {
-  writer.writeHead(status, headers);
+  writer.writeHead(status, headers, undefined, true);
   writer.end(body);
 }
 
@@ -159,7 +159,7 @@ export function writeTrailersOnly(
   message: string,
 ): void {
   toTrailersOnly(headers, type, grpcStatus, message);
-  writer.writeHead(grpcHttpStatus, headers.flat);
+  writer.writeHead(grpcHttpStatus, headers.flat, undefined, true);
   writer.end();
 }
 
@@ -209,7 +209,7 @@ function writeWhole(call: Exchange, writer: ResponseWriter, response: GatewayRes
   const { bytes } = response.body;
   setContentLength(response);
   call.responseBytes = bytes?.length ?? 0;
-  writer.writeHead(response.status, response.headers.flat, response.headers.parsed);
+  writer.writeHead(response.status, response.headers.flat, response.headers.parsed, true);
   writer.end(call.receivedMethod === 'HEAD' ? undefined : bytes);
 }
 

@@ -4,8 +4,13 @@ import type { Exchange } from './exchange.ts';
 
 /** Writes one response to the client; one implementation per protocol. */
 export interface ResponseWriter {
-  /** Headers are a flat list; `parsed`: the head they come from, where it is one of HTTP/1.1. Called once, first. */
-  writeHead(status: number, headers: string[], parsed?: ParsedFields): void;
+  /**
+   * Headers are a flat list; `parsed`: the head they come from, where it is one of HTTP/1.1. `isHeld`: the head waits for
+   * the body, whose first bytes, end or `flush` follow in this tick. Called once, first.
+   */
+  writeHead(status: number, headers: string[], parsed?: ParsedFields, isHeld?: boolean): void;
+  /** Sends a held head. Absent where heads are not held. */
+  flush?(): void;
   /** False: wait for `onDrain` before the next write. */
   write(chunk: Uint8Array): boolean;
   /** Ends the response, with a last chunk and trailers (a flat list) if there are any. */

@@ -57,6 +57,7 @@ const send = (pool: Pick<UpstreamDispatcher, 'dispatch'>, origin: string): Promi
           text += chunk;
           return true;
         },
+        onReadEnd: () => undefined,
         onComplete: () => resolve(text),
         onError: (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message),
       },

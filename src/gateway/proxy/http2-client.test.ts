@@ -51,6 +51,7 @@ describe('HTTP/2 client for upstreams', () => {
               bytes += chunk.length;
               return true;
             },
+            onReadEnd: () => undefined,
             onComplete: trailers => resolve({ bytes, trailers }),
             onError: reject,
           },

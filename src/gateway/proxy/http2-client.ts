@@ -1,6 +1,11 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
 import type { Socket } from 'node:net';
-import type { UpstreamDispatcher, UpstreamHandler, UpstreamRequestOptions } from './upstream-dispatcher.ts';
+import {
+  notifyReadEnd,
+  type UpstreamDispatcher,
+  type UpstreamHandler,
+  type UpstreamRequestOptions,
+} from './upstream-dispatcher.ts';
 
 export interface Http2ClientOptions {
   /** Opens an HTTP/2 connection. */
@@ -97,6 +102,7 @@ function dispatchStream(
   };
   open.once('response', (headers, flags, raw) => {
     clearTimeout(timer);
+    process.nextTick(notifyReadEnd, handler);
     const more = handler.onHead(Number(headers[':status']), removePseudoHeaders(raw as string[]), () => open.resume());
     open.on('data', (chunk: Buffer) => {
       if (isEnded || !handler.onData(chunk)) open.pause();

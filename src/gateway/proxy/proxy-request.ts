@@ -224,8 +224,9 @@ export class ProxyRequest implements UpstreamHandler, TimeoutEntry, Admittable {
     if (this.#state === 'done') return;
     const isComplete = this.#state === 'received';
     this.#writeHead(response);
-    if (isComplete) this.#end(undefined, this.#trailers);
-    else this.#resume!();
+    if (isComplete) return this.#end(undefined, this.#trailers);
+    this.#resume!();
+    this.onReadEnd();
   }
 
   #writeHead(response: GatewayResponse): void {
@@ -288,6 +289,10 @@ export class ProxyRequest implements UpstreamHandler, TimeoutEntry, Admittable {
       else this.#timeouts.clear(this);
     }
     return more;
+  }
+
+  onReadEnd(): void {
+    if (this.#state === 'streaming') this.#writer.flush?.();
   }
 
   onComplete(trailers: readonly string[]): void {

@@ -14,7 +14,7 @@ import {
 } from '../pipeline/respond.ts';
 import type { ResponseWriter } from '../pipeline/response-writer.ts';
 import { ProxyRequest, type ResponseContext } from './proxy-request.ts';
-import type { UpstreamDispatcher } from './upstream-dispatcher.ts';
+import { notifyReadEnd, type UpstreamDispatcher } from './upstream-dispatcher.ts';
 import { toRefusalCode } from './upstream-errors.ts';
 import { relayWebSocket } from './websocket-relay.ts';
 
@@ -176,6 +176,7 @@ const dispatcherOfResponse = (message: IncomingMessage): Pick<UpstreamDispatcher
     message.on('error', cause => abort(new Error('the upstream truncated its response', { cause })));
     handler.onConnect(abort);
     message.on('data', (chunk: Buffer) => attempt(() => handler.onData(chunk)));
+    process.nextTick(notifyReadEnd, handler);
     attempt(() => handler.onHead(message.statusCode!, message.rawHeaders, () => message.resume()));
     message.once('close', () => {
       if (!message.complete) abort(new Error('the upstream response is incomplete'));

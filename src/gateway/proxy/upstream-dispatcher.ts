@@ -23,6 +23,8 @@ export interface UpstreamHandler {
   onHead(status: number, headers: readonly string[], resume: () => void, parsed?: ParsedFields): boolean;
   /** The chunk belongs to the handler. False pauses. */
   onData(chunk: Buffer): boolean;
+  /** All that has arrived after a head was handed over: more of the response comes later, if any. */
+  onReadEnd(): void;
   onComplete(trailers: readonly string[]): void;
   onError(error: Error): void;
 }
@@ -50,7 +52,10 @@ export const createUndiciDispatcher = (
       },
       {
         onConnect: abort => handler.onConnect(abort),
-        onHeaders: (status, raw, resume) => handler.onHead(status, raw.map(toLatin1), resume),
+        onHeaders(status, raw, resume) {
+          process.nextTick(notifyReadEnd, handler);
+          return handler.onHead(status, raw.map(toLatin1), resume);
+        },
         onData: chunk => handler.onData(chunk),
         onComplete: trailers => handler.onComplete((trailers ?? []).map(toLatin1)),
         onError: error => handler.onError(error),
@@ -60,5 +65,8 @@ export const createUndiciDispatcher = (
   close: () => dispatcher.close(),
   destroy: () => dispatcher.destroy(),
 });
+
+/** For dispatchers that do not know where a read ends. */
+export const notifyReadEnd = (handler: UpstreamHandler): void => handler.onReadEnd();
 
 const toLatin1 = (text: string | Buffer): string => text.toString('latin1');

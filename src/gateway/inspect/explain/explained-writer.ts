@@ -31,8 +31,12 @@ export class ExplainedWriter implements ResponseWriter {
     this.#inner.onDrain = drained;
   }
 
-  writeHead(status: number, headers: string[], parsed?: ParsedFields): void {
-    this.#inner.writeHead(status, [...headers, ...this.#watching.onStart(status)], parsed);
+  writeHead(status: number, headers: string[], parsed?: ParsedFields, isHeld?: boolean): void {
+    this.#inner.writeHead(status, [...headers, ...this.#watching.onStart(status)], parsed, isHeld);
+  }
+
+  flush(): void {
+    this.#inner.flush?.();
   }
 
   write(chunk: Uint8Array): boolean {

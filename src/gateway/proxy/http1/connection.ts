@@ -165,6 +165,7 @@ export class UpstreamConnection implements TimeoutEntry {
     this.#isReading = false;
     if (this.#request !== request) return true;
     if (reader.state !== 'head') this.#clearTimeout();
+    if (reader.state !== 'complete') request.handler.onReadEnd();
     if (reader.isPaused) {
       if (at < bytes.length) this.#backlog = isShared ? Buffer.from(bytes.subarray(at)) : bytes.subarray(at);
       return false;

@@ -64,7 +64,7 @@ export class NativeWriter implements ResponseWriter {
     this.#state = 'done';
   }
 
-  writeHead(status: number, headers: string[], parsed?: ParsedFields): void {
+  writeHead(status: number, headers: string[], parsed?: ParsedFields, isHeld = false): void {
     if (this.#state !== 'new') return;
     this.#connection.onResponseHead();
     try {
@@ -77,7 +77,7 @@ export class NativeWriter implements ResponseWriter {
       this.#framing = 'none';
     }
     this.#state = 'head-pending';
-    process.nextTick(flushHead, this);
+    if (!isHeld) process.nextTick(flushHead, this);
   }
 
   #formatHead(status: number, headers: readonly string[], parsed: ParsedFields | undefined): string {
@@ -122,7 +122,7 @@ export class NativeWriter implements ResponseWriter {
     }
   }
 
-  /** Deferred head: sent with the first bytes, or on the next tick. */
+  /** Deferred head: sent with the first bytes, by this, or on the next tick. */
   flush(): void {
     if (this.#state === 'head-pending') this.#connection.send(this.#takeHead(), undefined, '');
   }
