@@ -100,6 +100,7 @@ describe('HTTP/2', () => {
         headersTimeoutMs: 1000,
         requestTimeoutMs: 1500,
         keepAliveTimeoutMs: 20_000,
+        halfCloseTimeoutMs: 20_000,
         bodyRate: { minBytesPerSecond: 0, windowMs: 1000 },
         writeTimeoutMs: 20_000,
       },

@@ -22,6 +22,7 @@ const limits: TransportLimits = {
   requestTimeoutMs: 20_000,
   bodyRate: { minBytesPerSecond: 0, windowMs: 1000 },
   keepAliveTimeoutMs: 20_000,
+  halfCloseTimeoutMs: 1000,
   writeTimeoutMs: 20_000,
 };
 
@@ -119,13 +120,27 @@ function transportSuite(name: string, factory: TransportFactory): void {
       await one.until(/\/1HTTP[\s\S]*\/2HTTP[\s\S]*\/3$/);
     });
 
-    test('more pipelined requests than the buffer holds end the connection', async () => {
+    test('pipelined requests beyond the read-ahead wait in the network, and all are answered in order', async () => {
+      const total = 20_000;
+      const padding = 'x'.repeat(500);
+      const first = Promise.withResolvers<void>();
       let calls = 0;
-      doing = () => void calls++;
+      doing = async (call, sink) => {
+        if (calls++ === 0) await first.promise;
+        text(200, `<${call.path}>`)(call, sink);
+      };
       const one = await caller();
-      one.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2000));
-      await one.closed;
+      for (let i = 1; i <= total; i++)
+        one.send(`GET /${i} HTTP/1.1\r\nHost: x\r\nX: ${padding}\r\n${i < total ? '' : 'Connection: close\r\n'}\r\n`);
+      await eventually(() => assert.equal(calls, 1));
+      await waitUntilStable(() => one.socket.writableLength);
       assert.equal(calls, 1);
+      assert.ok(one.socket.writableLength > 0, 'the connection is paused');
+      first.resolve();
+      await one.closed;
+      const paths = [...one.received().matchAll(/<\/(\d+)>/g)].map(([, path]) => Number(path));
+      assert.equal(paths.length, total);
+      assert.ok(paths.every((path, at) => path === at + 1));
     });
 
     test('a response to HEAD has the content-length and no body', async () => {
@@ -345,17 +360,69 @@ function transportSuite(name: string, factory: TransportFactory): void {
       await gone.promise;
     });
 
-    test('a half-closed connection counts as a client disconnect', async () => {
-      const gone = Promise.withResolvers<void>();
-      doing = call => {
-        call.onDisconnect = () => gone.resolve();
+    test('a client that ends its side after its requests gets every response, then the end', async () => {
+      const waiting: (() => void)[] = [];
+      let hasDisconnected = false;
+      doing = (call, sink) => {
+        call.onDisconnect = () => {
+          hasDisconnected = true;
+        };
+        waiting.push(() => void text(200, `<${call.path}>`)(call, sink));
       };
-      const one = await caller();
-      one.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
-      one.socket.end();
-      await gone.promise;
+      const one = await caller(await open({ halfCloseTimeoutMs: 20_000 }));
+      one.socket.end('GET /1 HTTP/1.1\r\nHost: x\r\n\r\nPOST /2 HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhi');
+      await once(one.socket, 'finish');
+      for (let i = 0; i < 2; i++) {
+        await eventually(() => assert.equal(waiting.length, 1));
+        waiting.pop()!();
+      }
       await one.closed;
+      assert.equal(hasDisconnected, false);
+      assert.deepEqual(statusesIn(one.received()), [200, 200]);
+      assert.match(one.received(), /<\/1>[\s\S]*<\/2>$/);
     });
+
+    test('a client that ends its side after a part of a request gets the responses to those before', async () => {
+      doing = text(200, 'whole');
+      const one = await caller();
+      one.socket.end('GET /1 HTTP/1.1\r\nHost: x\r\n\r\nGET /2 HTTP/1.1\r\nHo');
+      await one.closed;
+      assert.equal(statusesIn(one.received())[0], 200);
+      assert.ok(statusesIn(one.received()).every((status, at) => status === (at === 0 ? 200 : 400)));
+    });
+
+    test('a response to a half-closed client is streamed to its end, also past the half-close timeout', async () => {
+      const at = await open({ halfCloseTimeoutMs: 50 });
+      doing = (_call, sink) => {
+        sink.writeHead(200, []);
+        let count = 0;
+        const timer = setInterval(() => {
+          sink.write(Buffer.from('part'));
+          if (++count < 20) return;
+          clearInterval(timer);
+          sink.end(Buffer.from('last'));
+        }, 10);
+      };
+      const one = await caller(at);
+      one.socket.end('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+      await one.closed;
+      assert.match(one.received(), /last\r\n0\r\n\r\n$/);
+    });
+
+    for (const halfCloseTimeoutMs of [0, 50]) {
+      test(`a half-closed connection counts as a client disconnect after ${halfCloseTimeoutMs} ms without a write`, async () => {
+        const at = await open({ halfCloseTimeoutMs });
+        const gone = Promise.withResolvers<void>();
+        doing = call => {
+          call.onDisconnect = () => gone.resolve();
+        };
+        const one = await caller(at);
+        one.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+        one.socket.end();
+        await gone.promise;
+        await one.closed;
+      });
+    }
 
     test('a connection that ends inside a request head or body is closed', async () => {
       doing = call => void read(call).catch(() => undefined);

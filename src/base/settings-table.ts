@@ -110,6 +110,11 @@ export const settingsTable = {
       min: 1000,
     },
   ),
+  'gateway.half_close_timeout_ms': count(
+    5000,
+    'Time in milliseconds for the response to a client that has ended its side of an HTTP/1.1 connection after its request. A client that has disconnected is recognised then at the latest; 0 counts both as disconnected at once.',
+    { max: 600_000 },
+  ),
   'gateway.max_connections': count(20_000, 'Maximum number of client connections per traffic thread and port.', {
     min: 1,
   }),

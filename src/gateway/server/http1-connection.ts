@@ -1,15 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { TimeoutQueue } from '#base/timeout-queue.ts';
 import { requestFaults } from '../http/http1/request-faults.ts';
 import type { InvalidRequest } from '../http/request-head.ts';
 import type { Exchange, Peer } from '../pipeline/exchange.ts';
 import { createBadRequestResponse } from './create-exchange.ts';
+import { watchHalfClosed } from './half-close.ts';
 
 /** Lingering close: bytes and time for which an unread body is drained, so that the response arrives. */
 const maxLingerBytes = 1_048_576;
 const lingerTimeoutMs = 5000;
 
-/** Pipelining: requests that may wait for the one in progress. */
+/** Pipelining: requests beyond which the connection is not read until those that wait are answered. */
 const maxPipelinedCalls = 100;
 
 /** An HTTP/1.1 client connection and its requests. */
@@ -44,10 +46,25 @@ export class Http1Connection {
     this.#isClosing = true;
   }
 
-  /** Queues a pipelined request until the response in progress ends (RFC 9112, 9.3.2). */
+  /**
+   * Queues a pipelined request until the response in progress ends (RFC 9112, 9.3.2). What was read at once is queued,
+   * then the connection pauses, as Node pauses it for a full output: until `drain`.
+   */
   queuePipelined(start: () => void): void {
-    if (this.#pipelined.length < maxPipelinedCalls) this.#pipelined.push(start);
-    else this.#socket.destroy();
+    if (this.#pipelined.push(start) < maxPipelinedCalls) return;
+    Object.assign(this.#socket, { _paused: true });
+    this.#socket.pause();
+  }
+
+  #startPipelined(): void {
+    const start = this.#pipelined.shift();
+    start?.();
+    if (start !== undefined && this.#pipelined.length === 0) this.#socket.emit('drain');
+  }
+
+  /** Half-close (FIN) of the client: Node closes an idle connection itself. */
+  onHalfClose(timeouts: TimeoutQueue | undefined): void {
+    if (!this.isIdle && timeouts !== undefined) watchHalfClosed(this.#socket, timeouts);
   }
 
   /** Upgraded: `goAway` closes in the new protocol on shutdown; without it the connection is destroyed. */
@@ -70,7 +87,7 @@ export class Http1Connection {
     response.once('close', () => {
       this.#activeCalls--;
       if (this.#hasParseError && this.#activeCalls === 0) this.#socket.destroySoon();
-      else this.#pipelined.shift()?.();
+      else this.#startPipelined();
       if (call && !response.writableFinished) notifyDisconnect(call);
     });
   }

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { TimeoutQueue } from '#base/timeout-queue.ts';
 import { type Body, noBody } from '../http/body.ts';
 import { HeaderList } from '../http/headers.ts';
 import { requestFaults } from '../http/http1/request-faults.ts';
@@ -37,6 +38,10 @@ export function createHttp1Transport(options: TransportOptions): Transport {
   });
   // One more than allowed, to detect excess: Node drops further headers silently.
   server.maxHeadersCount = limits.maxHeaders + 1;
+
+  const halfCloseTimeouts = limits.halfCloseTimeoutMs > 0 ? new TimeoutQueue(limits.halfCloseTimeoutMs) : undefined;
+  // Node's own switch, missing in its types: requests in progress are answered after the FIN of a client.
+  Object.assign(server, { httpAllowHalfOpen: halfCloseTimeouts !== undefined });
 
   function receive(request: IncomingMessage, response: ServerResponse, intent?: RequestIntent): void {
     const connection = connections.get(request.socket);
@@ -95,6 +100,7 @@ export function createHttp1Transport(options: TransportOptions): Transport {
       socket.on('error', () => undefined);
       const connection = new Http1Connection(socket, readPeer(socket, port, options.clientAddress));
       connections.set(socket, connection);
+      socket.once('end', () => connection.onHalfClose(halfCloseTimeouts));
       socket.once('close', () => {
         connections.delete(socket);
         if (closing && connections.size === 0) server.close();

@@ -33,7 +33,7 @@ export function createListener(options: ListenerOptions): Listener {
   const acceptTls = tlsAcceptor?.createAcceptor(socket => {
     (http2 && socket.alpnProtocol === 'h2' ? http2 : http1).accept(socket, apiPort);
   });
-  // Half-open: a client that has shut down its writing side still gets the response.
+  // Half-open: the transports decide about a client that has ended its side.
   const server = createServer({ allowHalfOpen: true, noDelay: true }, socket => {
     if (acceptTls) acceptTls(socket);
     else if (http2)

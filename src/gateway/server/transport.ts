@@ -50,4 +50,6 @@ export interface TransportLimits {
   readonly keepAliveTimeoutMs: number;
   /** Time a client may read nothing of a pending response. */
   readonly writeTimeoutMs: number;
+  /** Time for the responses to a client that has ended its side; 0: it counts as disconnected at once. */
+  readonly halfCloseTimeoutMs: number;
 }

@@ -36,6 +36,7 @@ export function createTransports({ handler, settings, clock, log }: TransportsOp
       },
       keepAliveTimeoutMs: settings['gateway.keep_alive_timeout_ms'],
       writeTimeoutMs: settings['gateway.write_timeout_ms'],
+      halfCloseTimeoutMs: settings['gateway.half_close_timeout_ms'],
     },
     webSockets: settings['gateway.websockets'],
     closesAfterResponse: settings['gateway.close_connections'],

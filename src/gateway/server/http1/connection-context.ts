@@ -5,9 +5,6 @@ import type { BodyRate } from '../body-rate.ts';
 import type { TransportOptions } from '../transport.ts';
 import type { ConnectionTimeouts } from './connection-timeout.ts';
 
-/** Lingering close: bytes that are discarded after the response, so that it arrives. */
-export const maxLingerBytes = 1_048_576;
-
 /** Bytes of a request body that wait for its reader. */
 export const maxBufferedBodyBytes = 65_536;
 

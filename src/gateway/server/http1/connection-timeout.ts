@@ -33,6 +33,8 @@ export interface ConnectionTimeouts {
   readonly request: TimeoutQueue | undefined;
   readonly keepAlive: TimeoutQueue;
   readonly linger: TimeoutQueue;
+  /** Of the responses to a client that has ended its side; undefined where it counts as disconnected. */
+  readonly halfClose: TimeoutQueue | undefined;
   /** Of a client that reads nothing. */
   readonly write: TimeoutQueue;
 }

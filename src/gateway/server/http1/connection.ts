@@ -10,18 +10,19 @@ import { formatFieldLines } from '../../http/http1/write-message.ts';
 import type { InvalidRequest } from '../../http/request-head.ts';
 import { Exchange, type Peer } from '../../pipeline/exchange.ts';
 import { createBadRequestResponse, createExchange, type RawRequest } from '../create-exchange.ts';
+import { watchHalfClosed } from '../half-close.ts';
 import {
   type ConnectionContext,
   emptyBody,
   type ManagedConnection,
   maxBufferedBodyBytes,
-  maxLingerBytes,
   noHeaders,
   type ServerConnectionState,
 } from './connection-context.ts';
 import { ConnectionTimeout } from './connection-timeout.ts';
+import { LingeringClose } from './lingering-close.ts';
 import { closeLines, formatStatusLine, NativeWriter, type ResponseConnection } from './native-writer.ts';
-import { maxReadAheadBytes, ReadAhead } from './read-ahead.ts';
+import { ReadAhead } from './read-ahead.ts';
 import { type BodySource, RequestBody } from './request-body.ts';
 import { SocketOutput } from './socket-output.ts';
 import { isWebSocketUpgrade } from './websocket-upgrade.ts';
@@ -38,7 +39,7 @@ export class ServerConnection implements ManagedConnection, RawRequest, BodySour
   readonly #socket: Socket;
   readonly #context: ConnectionContext;
   readonly #parser: HeadParser;
-  readonly #ahead: ReadAhead;
+  readonly #ahead = new ReadAhead();
   #state: ServerConnectionState = 'idle';
   readonly #output: SocketOutput;
   /** Not cleared when a request arrives, but ignored: one operation less per request. */
@@ -54,7 +55,9 @@ export class ServerConnection implements ManagedConnection, RawRequest, BodySour
   #writer: NativeWriter | undefined;
   #isHandling = false;
   #isPaused = false;
-  #lingerBytes = 0;
+  #lingering: LingeringClose | undefined;
+  /** The client has ended its side. */
+  #hasEnded = false;
   #goAway: (() => void) | undefined;
 
   constructor(socket: Socket, peer: Peer, context: ConnectionContext) {
@@ -64,7 +67,6 @@ export class ServerConnection implements ManagedConnection, RawRequest, BodySour
     this.#context = context;
     this.isClosing = closesAfterResponse;
     this.#parser = new HeadParser('request', limits);
-    this.#ahead = new ReadAhead(limits);
     socket.on('data', this.#onData);
     socket.on('end', this.#onEnd);
     socket.once('close', () => this.#onClose());
@@ -76,12 +78,12 @@ export class ServerConnection implements ManagedConnection, RawRequest, BodySour
     switch (this.#state) {
       case 'idle':
       case 'head':
-        return this.#receive(bytes, false);
+        return this.#receive(bytes);
       case 'body':
-        return this.#receiveBody(bytes, 0, false);
+        return this.#receiveBody(bytes, 0);
       case 'response':
       case 'flushing':
-        return this.#readAhead(bytes);
+        return this.#holdAhead(bytes);
       case 'lingering':
         return this.#discard(bytes);
       case 'closing':
@@ -89,14 +91,13 @@ export class ServerConnection implements ManagedConnection, RawRequest, BodySour
     }
   };
 
-  /** Receives requests. `isCounted`: the bytes were read ahead. */
-  #receive(bytes: Buffer, isCounted: boolean): void {
+  #receive(bytes: Buffer): void {
     let rest = bytes;
     for (;;) {
       try {
         const end = this.#parser.parse(rest, 0);
         if (end < 0) return this.#awaitHead();
-        this.#readRequest(rest, end, isCounted);
+        this.#readRequest(rest, end);
       } catch (error) {
         if (!(error instanceof Http1ParseError)) throw error;
         return this.#refuse({ status: error.status, fault: error.message });
@@ -105,13 +106,11 @@ export class ServerConnection implements ManagedConnection, RawRequest, BodySour
       // Pipelined: the response is complete, and the next request may have arrived.
       if (this.#state !== 'idle' || this.#ahead.byteLength === 0) return;
       rest = this.#ahead.take();
-      this.#resume();
-      isCounted = true;
     }
   }
 
   #awaitHead(): void {
-    this.#ahead.reset();
+    if (this.#hasEnded) return this.#parser.hasBegun ? this.#refuse(requestFaults.malformed) : this.#close();
     this.#resume();
     if (this.#state === 'head' || !this.#parser.hasBegun) return;
     this.#state = 'head';
@@ -120,7 +119,7 @@ export class ServerConnection implements ManagedConnection, RawRequest, BodySour
   }
 
   /** Reads the request of a complete head, and its body as far as it has arrived. Throws Http1ParseError. */
-  #readRequest(bytes: Buffer, bodyStart: number, isCounted: boolean): void {
+  #readRequest(bytes: Buffer, bodyStart: number): void {
     const parser = this.#parser;
     const framing = readRequestFraming(parser);
     this.method = parser.method;
@@ -134,29 +133,33 @@ export class ServerConnection implements ManagedConnection, RawRequest, BodySour
     if (framing === 'none') {
       this.#requestBody = noBody();
       this.#requestTimeout.clear();
-      return this.#keepRest(bytes, bodyStart, isCounted);
+      return this.#holdRest(bytes, bodyStart);
     }
     const length = framing === 'length' ? parser.fields.contentLength : undefined;
     const bodyEnd = bodyStart + (length ?? Number.POSITIVE_INFINITY);
     if (bodyEnd <= bytes.length) {
       this.#requestBody = bodyFromReceived(bytes.subarray(bodyStart, bodyEnd));
       this.#requestTimeout.clear();
-      return this.#keepRest(bytes, bodyEnd, isCounted);
+      return this.#holdRest(bytes, bodyEnd);
     }
     const stream = new RequestBody(this, length, this.#context.options.limits);
     this.#requestBody = this.#context.bodyRate.body(stream, length);
     this.#bodyStream = stream;
     this.#state = 'body';
     this.#startRequestTimeout();
-    if (bodyStart < bytes.length) this.#receiveBody(bytes, bodyStart, isCounted);
-    else this.#ahead.reset();
+    if (bodyStart < bytes.length) this.#receiveBody(bytes, bodyStart);
+    else this.#resume();
   }
 
-  #keepRest(bytes: Buffer, at: number, isCounted: boolean): void {
-    if (at === bytes.length) return this.#ahead.reset();
-    const rest = bytes.subarray(at);
-    if (isCounted) this.#ahead.restore(rest);
-    else this.#readAhead(rest);
+  #holdRest(bytes: Buffer, at: number): void {
+    if (at === bytes.length) this.#resume();
+    else this.#holdAhead(bytes.subarray(at));
+  }
+
+  #holdAhead(bytes: Buffer): void {
+    this.#ahead.hold(bytes);
+    if (this.#ahead.isFull) this.#pause();
+    else this.#resume();
   }
 
   /** Hands the request to the gateway; the response may be complete when it returns. */
@@ -181,13 +184,15 @@ export class ServerConnection implements ManagedConnection, RawRequest, BodySour
     const bodyError = this.#bodyError;
     this.#bodyError = undefined;
     if (bodyError !== undefined && this.#state === 'body') this.#failBody(bodyError);
+    // The rest of the body cannot arrive.
+    else if (this.#hasEnded && this.#state === 'body') this.destroy();
   }
 
   body(): Body {
     return this.#requestBody;
   }
 
-  #receiveBody(bytes: Buffer, at: number, isCounted: boolean): void {
+  #receiveBody(bytes: Buffer, at: number): void {
     const stream = this.#bodyStream!;
     let end: number;
     try {
@@ -202,8 +207,9 @@ export class ServerConnection implements ManagedConnection, RawRequest, BodySour
       this.#bodyStream = undefined;
       this.#state = 'response';
       this.#requestTimeout.clear();
-      this.#keepRest(bytes, end, isCounted);
+      this.#holdRest(bytes, end);
     } else if (stream.bufferedBytes >= maxBufferedBodyBytes || stream.isAbandoned) this.#pause();
+    else this.#resume();
   }
 
   /** 100 Continue only when the body is read: a refused request needs none (RFC 9110, 10.1.1). */
@@ -237,13 +243,8 @@ export class ServerConnection implements ManagedConnection, RawRequest, BodySour
     exchange.onDisconnect?.();
   }
 
-  #readAhead(bytes: Buffer): void {
-    if (this.upgrade !== '') this.#ahead.hold(bytes);
-    else if (!this.#ahead.add(bytes)) return this.destroy();
-    if (this.#ahead.byteLength > maxReadAheadBytes) this.#pause();
-  }
-
   #pause(): void {
+    if (this.#isPaused) return;
     this.#isPaused = true;
     this.#socket.pause();
   }
@@ -257,6 +258,7 @@ export class ServerConnection implements ManagedConnection, RawRequest, BodySour
   /** Request smuggling: behind a body that arrived late or was refused unread, no request is read. The last response. */
   onResponseHead(): void {
     if (this.#state === 'body' || (this.#isHandling && !this.#requestBody.isEmpty)) this.isClosing = true;
+    else if (this.#hasEnded && this.#ahead.byteLength === 0) this.isClosing = true;
   }
 
   send(before: string, chunk: Uint8Array | undefined, after: string): boolean {
@@ -282,12 +284,10 @@ export class ServerConnection implements ManagedConnection, RawRequest, BodySour
   }
 
   #becomeIdle(): void {
+    if (this.#hasEnded && this.#ahead.byteLength === 0) return this.#close();
     this.#state = 'idle';
     this.#timeout.start(this.#context.timeouts.keepAlive);
-    if (this.#isHandling || this.#ahead.byteLength === 0) return;
-    const bytes = this.#ahead.take();
-    this.#resume();
-    this.#receive(bytes, true);
+    if (!this.#isHandling && this.#ahead.byteLength > 0) this.#receive(this.#ahead.take());
   }
 
   /** Responds to what is not a request; nothing after it is read as one. */
@@ -308,23 +308,19 @@ export class ServerConnection implements ManagedConnection, RawRequest, BodySour
     this.#socket.destroySoon();
   }
 
-  /**
-   * Lingering close (RFC 9112, 9.6): discards what still arrives after the response, within bounds. Closing with unread
-   * bytes would send a TCP reset, and the client would lose the response.
-   */
+  /** Closes when the client has sent the rest of its request, or too much, or nothing in time. */
   #linger(): void {
     this.#state = 'lingering';
     this.#requestTimeout.clear();
-    void this.#bodyStream?.return();
     this.#timeout.start(this.#context.timeouts.linger);
-    this.#socket.end();
+    this.#lingering = new LingeringClose(this.#socket, this.#bodyStream);
     this.#resume();
   }
 
   #discard(bytes: Buffer): void {
-    this.#lingerBytes += bytes.length;
-    if (this.#lingerBytes > maxLingerBytes) return this.destroy();
-    if (this.#bodyStream?.discard(bytes)) this.#close();
+    const rest = this.#lingering!.discard(bytes);
+    if (rest === 'complete') this.#close();
+    else if (rest === 'exceeded') this.destroy();
   }
 
   /** Upgraded: `goAway` closes in the new protocol on shutdown; without it the connection is destroyed. */
@@ -371,9 +367,13 @@ export class ServerConnection implements ManagedConnection, RawRequest, BodySour
     else if (this.#state === 'body') this.#failBody(toParseError(requestFaults.late));
   }
 
-  /** The client has shut down its writing side: it counts as disconnected. */
+  /** Half-close (FIN) of the client: complete requests are answered; an incomplete one remains so. */
   readonly #onEnd = (): void => {
-    if (this.#state === 'body' || this.#state === 'response') this.destroy();
+    this.#hasEnded = true;
+    if (this.#state === 'response' || this.#state === 'flushing') {
+      if (this.upgrade !== '') this.destroy();
+      else watchHalfClosed(this.#socket, this.#context.timeouts.halfClose);
+    } else if (this.#state === 'body') this.destroy();
     else {
       if (this.#state === 'head') this.#refuse(requestFaults.malformed);
       this.#close();

@@ -43,6 +43,7 @@ describe('HTTP/1.1 engine, server side', () => {
         requestTimeoutMs: 1500,
         bodyRate: { minBytesPerSecond: 0, windowMs: 1000 },
         keepAliveTimeoutMs: 100,
+        halfCloseTimeoutMs: 20_000,
         writeTimeoutMs,
       },
       webSockets: true,

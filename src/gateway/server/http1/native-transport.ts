@@ -15,7 +15,7 @@ const keepAliveGraceMs = 1000;
 /** HTTP/1.1 transport of the gateway's own engine. */
 export function createNativeTransport(options: TransportOptions): Transport {
   const { limits, clock } = options;
-  const { headersTimeoutMs, requestTimeoutMs, keepAliveTimeoutMs, writeTimeoutMs } = limits;
+  const { headersTimeoutMs, requestTimeoutMs, keepAliveTimeoutMs, writeTimeoutMs, halfCloseTimeoutMs } = limits;
   const connections = new Set<ManagedConnection>();
   const keepAliveSeconds = Math.floor(keepAliveTimeoutMs / 1000);
   let isClosing = false;
@@ -30,6 +30,7 @@ export function createNativeTransport(options: TransportOptions): Transport {
       request: requestTimeoutMs > 0 ? new TimeoutQueue(Math.max(requestTimeoutMs, headersTimeoutMs)) : undefined,
       keepAlive: new TimeoutQueue(keepAliveTimeoutMs + keepAliveGraceMs),
       linger: new TimeoutQueue(lingerTimeoutMs),
+      halfClose: halfCloseTimeoutMs > 0 ? new TimeoutQueue(halfCloseTimeoutMs) : undefined,
       write: new TimeoutQueue(writeTimeoutMs),
     },
     keepAliveLines: `Connection: keep-alive\r\nKeep-Alive: timeout=${keepAliveSeconds}\r\n\r\n`,
