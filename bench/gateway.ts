@@ -7,7 +7,7 @@ export interface BenchGateway extends Measured {
   readonly url: string;
   ask(method: string, path: string, body?: unknown): Promise<{ status: number; body: Record<string, unknown> }>;
   /** Resolves when every traffic thread serves what was asked before. */
-  settled(): Promise<void>;
+  settle(): Promise<void>;
 }
 
 export interface GatewayPorts {
@@ -41,7 +41,7 @@ export async function startGateway(
   return {
     ...measured,
     url: `http://127.0.0.1:${ports.gateway}`,
-    async settled() {
+    async settle() {
       const headers = { 'x-gw-authorization': secret! };
       const { status } = await fetch(`http://127.0.0.1:${ports.dashboard}/gw/reload/?block=true`, { headers });
       if (status !== 200) throw new Error(`reload: ${status}`);

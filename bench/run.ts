@@ -76,7 +76,7 @@ async function compare(scenario: Scenario): Promise<void> {
   ];
   console.log(`| ${cells.join(' | ')} |`);
   console.error(`  memory ${megabytes(contender)} MiB`);
-  if (scenario.calls) await endured(scenario.calls, contender);
+  if (scenario.calls) await measureEndurance(scenario.calls, contender);
   if (!isPlain) await contender.gateway.stop();
 }
 
@@ -97,13 +97,13 @@ async function ready(scenario: Scenario): Promise<Contender> {
     ...(await scenario.prepare(gateway, `http://127.0.0.1:${upstreamPort}`, directory)),
     connections,
   };
-  await gateway.settled();
+  await gateway.settle();
   await call(gateway, load, scenario.warmUpSeconds ?? warmUpSeconds, otherCores);
   return { gateway, load };
 }
 
 /** Whether memory grows with the number of calls: the first tenth is the time a process takes to settle. */
-async function endured(calls: number, contender: Contender): Promise<void> {
+async function measureEndurance(calls: number, contender: Contender): Promise<void> {
   const seen: number[] = [];
   for (let done = 0; done < calls; ) {
     done += (await call(contender.gateway, contender.load, seconds, otherCores)).calls;

@@ -57,7 +57,7 @@ async function keyless(gateway: BenchGateway, upstream: string) {
   return { url: `${await publish(gateway, upstream, { id: 'open', ...open })}/small` };
 }
 
-async function kept(gateway: BenchGateway, upstream: string) {
+async function prepareCached(gateway: BenchGateway, upstream: string) {
   const cache_options = { enable_cache: true, cache_timeout: 3600, cache_all_safe_requests: true };
   return { url: `${await publish(gateway, upstream, { id: 'kept', ...open, cache_options })}/small` };
 }
@@ -76,7 +76,7 @@ async function token(
 const justToken: Prepare = (gateway, upstream) => token(gateway, upstream, unlimited, { do_not_track: true });
 
 const limits = { rate: 100_000_000, per: 60, quota_max: 1_000_000_000, quota_renewal_rate: 86_400 };
-const limited: Prepare = (gateway, upstream) => token(gateway, upstream, limits, {});
+const prepareLimited: Prepare = (gateway, upstream) => token(gateway, upstream, limits, {});
 
 /** Asks for another API or key at every call, so that no cache of one entry helps. */
 function script(directory: string, name: string, body: string): string {
@@ -86,7 +86,7 @@ function script(directory: string, name: string, body: string): string {
 }
 
 /** Loads one by one, and says what the first and the last of them cost. */
-async function loaded(
+async function loadMany(
   gateway: BenchGateway,
   count: number,
   load: (n: number) => Promise<unknown>,
@@ -113,7 +113,7 @@ async function loaded(
 const manyApis =
   (count: number): Prepare =>
   async (gateway, upstream, directory) => {
-    await loaded(gateway, count, n => publish(gateway, upstream, { id: `api${n}`, ...open }));
+    await loadMany(gateway, count, n => publish(gateway, upstream, { id: `api${n}`, ...open }));
     const lua = `local n = 0\nrequest = function() n = n + 1; return wrk.format('GET', '/api' .. (n * 7919 % ${count}) .. '/small') end`;
     return { url: gateway.url, script: script(directory, `apis${count}`, lua) };
   };
@@ -123,7 +123,7 @@ const manyKeys =
   async (gateway, upstream, directory) => {
     await publish(gateway, upstream, { id: 'guarded', use_standard_auth: true, do_not_track: true });
     let prefix = '';
-    await loaded(
+    await loadMany(
       gateway,
       count,
       async n => {
@@ -175,7 +175,7 @@ async function basic(gateway: BenchGateway, upstream: string) {
 }
 
 /** Two parameters and a body of some members, against the document. */
-async function validated(gateway: BenchGateway, upstream: string, directory: string) {
+async function prepareValidated(gateway: BenchGateway, upstream: string, directory: string) {
   const member = { type: 'string', minLength: 1, maxLength: 100, pattern: '^[a-z0-9 ]+$' };
   const names = ['name', 'street', 'city', 'country', 'note'];
   const schema = {
@@ -216,13 +216,13 @@ async function validated(gateway: BenchGateway, upstream: string, directory: str
   return { url: `${gateway.url}/validated/post?limit=10`, script: script(directory, 'validated', lua) };
 }
 
-const shaped = (more: object) => ({
+const toVersionData = (more: object) => ({
   not_versioned: true,
   versions: { Default: { name: 'Default', use_extended_paths: true, ...more } },
 });
 
 async function headerTransform(gateway: BenchGateway, upstream: string) {
-  const version_data = shaped({
+  const version_data = toVersionData({
     global_headers: { 'X-Caller': '$gw_context.remote_addr', 'X-Fixed': 'yes' },
     global_headers_remove: ['Cookie'],
     global_response_headers: { 'X-Request': '$gw_context.request_id' },
@@ -239,7 +239,7 @@ async function rewrite(gateway: BenchGateway, upstream: string) {
     match_pattern: '/items/([^/]+)/(\\w+)',
     rewrite_to: '/$2?id=$1',
   };
-  const version_data = shaped({ extended_paths: { url_rewrites: [entry] } });
+  const version_data = toVersionData({ extended_paths: { url_rewrites: [entry] } });
   const url = await publish(gateway, upstream, { id: 'rewrite', ...open, version_data });
   return { url: `${url}/items/7/small` };
 }
@@ -288,9 +288,9 @@ async function bodyTransform(gateway: BenchGateway, upstream: string, directory:
 
 export const scenarios = (directory: string): readonly Scenario[] => [
   { name: 'keyless', yardstick: '/small', prepare: keyless },
-  { name: 'cache-hit', against: 'keyless', yardstick: '/small', prepare: kept },
+  { name: 'cache-hit', against: 'keyless', yardstick: '/small', prepare: prepareCached },
   { name: 'token', against: 'keyless', yardstick: '/small', prepare: justToken },
-  { name: 'token, rate, quota, analytics', against: 'keyless', yardstick: '/small', prepare: limited },
+  { name: 'token, rate, quota, analytics', against: 'keyless', yardstick: '/small', prepare: prepareLimited },
   { name: 'header-transform', against: 'keyless', yardstick: '/small', prepare: headerTransform },
   { name: 'rewrite', against: 'keyless', yardstick: '/small', prepare: rewrite },
   { name: 'JWT RS256', against: 'keyless', yardstick: '/small', prepare: jwt },
@@ -311,7 +311,7 @@ export const scenarios = (directory: string): readonly Scenario[] => [
     against: 'POST 10 kB',
     yardstick: '/post',
     yardstickScript: post(directory),
-    prepare: validated,
+    prepare: prepareValidated,
   },
   {
     name: 'body-transform',
@@ -325,5 +325,5 @@ export const scenarios = (directory: string): readonly Scenario[] => [
   { name: '1 key', yardstick: '/small', prepare: manyKeys(1) },
   { name: '100,000 keys', against: '1 key', warmUpSeconds: 30, yardstick: '/small', prepare: manyKeys(100_000) },
   { name: 'keyless, 2 threads', threads: 2, against: 'keyless', yardstick: '/small', prepare: keyless },
-  { name: 'a million calls', calls: 1_000_000, against: 'keyless', yardstick: '/small', prepare: limited },
+  { name: 'a million calls', calls: 1_000_000, against: 'keyless', yardstick: '/small', prepare: prepareLimited },
 ];

@@ -77,7 +77,7 @@ async function main(args: readonly string[]): Promise<void> {
   if (flags.has('version')) return print(`${version}\n`);
   if (flags.has('help') || name === undefined || name === 'help' || words.includes('-h')) return print(help);
   const command = commands.get(name);
-  if (!command || words.length > 1) return unknownCommand(words.join(' '));
+  if (!command || words.length > 1) return reportUnknownCommand(words.join(' '));
   const own = new Set(['config', ...(command.switches ?? [])]);
   checkFlags(name, command, flags);
   const settingFlags = Object.fromEntries([...flags].filter(([flag]) => !own.has(flag)));
@@ -102,7 +102,7 @@ function checkFlags(name: string, { switches }: Command, flags: ReadonlyMap<stri
   }
 }
 
-function unknownCommand(name: string): void {
+function reportUnknownCommand(name: string): void {
   const guess = closestMatch(name, [...commands.keys(), ...clientCommandNames]);
   printError(`There is no command ${name}${guess ? `; did you mean ${guess}?` : ''} (gw --help lists them all)`);
   setExitCode(2);

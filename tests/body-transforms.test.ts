@@ -80,7 +80,7 @@ function transforming(app: TestApp, upstream: Upstream, shape: Shape): Promise<P
   });
 }
 
-const said =
+const respondWith =
   (body: string | Buffer, headers: Record<string, string> = {}, status = 200) =>
   (_request: unknown, response: ServerResponse) => {
     response.writeHead(status, { 'content-type': 'application/json', ...headers });
@@ -120,7 +120,7 @@ onEveryEngine('Body transforms', app => {
   });
 
   test('a JSON response body is transformed, in both formats', async () => {
-    upstream.answer = said('{"id":12345678901234567890,"secret":"s"}', { etag: '"v"', 'content-md5': 'x' });
+    upstream.answer = respondWith('{"id":12345678901234567890,"secret":"s"}', { etag: '"v"', 'content-md5': 'x' });
     for (const { url } of await transforming(app(), upstream, { response: { template: '<id é="1">{{.id}}</id>' } })) {
       const { text, headers, status } = await post(url);
       assert.equal(status, 200);
@@ -133,7 +133,7 @@ onEveryEngine('Body transforms', app => {
   });
 
   test('an XML request body becomes JSON, and a JSON response body becomes XML', async () => {
-    upstream.answer = said('{"order":{"-id":"7","item":["a","b"]}}');
+    upstream.answer = respondWith('{"order":{"-id":"7","item":["a","b"]}}');
     const shape = {
       request: { format: 'xml' as const, template: '{{. | jsonMarshal}}' },
       response: { template: '{{xmlMarshal .}}' },
@@ -146,7 +146,7 @@ onEveryEngine('Body transforms', app => {
   });
 
   test('a JSON request body becomes XML, and an XML response body becomes JSON', async () => {
-    upstream.answer = said('<r><ok>yes</ok></r>', { 'content-type': 'text/xml' });
+    upstream.answer = respondWith('<r><ok>yes</ok></r>', { 'content-type': 'text/xml' });
     const shape = {
       request: { template: '{{xmlMarshal .}}' },
       response: { format: 'xml' as const, template: '{"ok":"{{.r.ok}}"}' },
@@ -230,7 +230,7 @@ describe('Body transforms: bodies and limits', () => {
   }
 
   async function returnBody(shape: Shape, body: string | Buffer, headers?: Record<string, string>, status?: number) {
-    upstream.answer = said(body, headers, status);
+    upstream.answer = respondWith(body, headers, status);
     const got: Reply[] = [];
     for (const { url } of await transforming(app, upstream, shape)) got.push(await post(url, '{}'));
     return got;

@@ -58,7 +58,7 @@ async function publishHooked(event: EventName, definition: object = {}, credenti
     api,
     listenPath: api.proxy.listen_path,
     call: (headers: Record<string, string> = {}, below = '/x') => fetch(url + below, { headers }).then(it => it.status),
-    told: async (): Promise<Told> => JSON.parse((await receiver.take(path))[0]!.body),
+    takeEvent: async (): Promise<Told> => JSON.parse((await receiver.take(path))[0]!.body),
     first: async (): Promise<Told> =>
       JSON.parse(
         (
@@ -106,7 +106,7 @@ const createExchangeApi = (page: string): Wanted => {
 /** What provokes an event, and the body that follows. */
 const provoked: Partial<Record<EventName, () => Promise<[told: Told, expected: Told]>>> = {
   async AuthFailure() {
-    const { call, told, listenPath } = await publishHooked('AuthFailure', guarded);
+    const { call, takeEvent: told, listenPath } = await publishHooked('AuthFailure', guarded);
     assert.equal(await call({ authorization: 'nobody' }), 403);
     const body = await told();
     assert.match(String(body.key), /^[0-9a-f]+$/);
@@ -114,7 +114,7 @@ const provoked: Partial<Record<EventName, () => Promise<[told: Told, expected: T
     return [body, { event: 'AuthFailure', message: 'Auth Failure', path: `${listenPath}/x`, origin, key: body.key }];
   },
   async KeyExpired() {
-    const { api, call, told, listenPath } = await publishHooked('KeyExpired', guarded);
+    const { api, call, takeEvent: told, listenPath } = await publishHooked('KeyExpired', guarded);
     const { hash, headers } = await keyFor(api.api_id, { is_inactive: true });
     assert.equal(await call(headers), 403);
     const message = 'Attempted access from inactive key.';
@@ -123,7 +123,11 @@ const provoked: Partial<Record<EventName, () => Promise<[told: Told, expected: T
   async VersionFailure() {
     const closed = { path: '/x', method: 'GET', method_actions: {} };
     const version = { name: 'Default', use_extended_paths: true, extended_paths: { black_list: [closed] } };
-    const { call, told, listenPath } = await publishHooked('VersionFailure', {
+    const {
+      call,
+      takeEvent: told,
+      listenPath,
+    } = await publishHooked('VersionFailure', {
       version_data: { not_versioned: true, versions: { Default: version } },
     });
     assert.equal(await call(), 403);
@@ -131,14 +135,14 @@ const provoked: Partial<Record<EventName, () => Promise<[told: Told, expected: T
     return [await told(), { event: 'VersionFailure', message, path: `${listenPath}/x`, origin, key: '' }];
   },
   async RatelimitExceeded() {
-    const { api, call, told, listenPath } = await publishHooked('RatelimitExceeded', guarded);
+    const { api, call, takeEvent: told, listenPath } = await publishHooked('RatelimitExceeded', guarded);
     const { hash, headers } = await keyFor(api.api_id, { rate: 1, per: 3600 });
     assert.deepEqual([await call(headers), await call(headers)], [200, 429]);
     const message = 'Rate Limit Exceeded';
     return [await told(), { event: 'RatelimitExceeded', message, path: `${listenPath}/x`, origin, key: hash }];
   },
   async QuotaExceeded() {
-    const { api, call, told, listenPath } = await publishHooked('QuotaExceeded', guarded);
+    const { api, call, takeEvent: told, listenPath } = await publishHooked('QuotaExceeded', guarded);
     const { hash, headers } = await keyFor(api.api_id, { quota_max: 1, quota_renewal_rate: 3600 });
     assert.deepEqual([await call(headers), await call(headers)], [200, 403]);
     const message = 'Key Quota Limit Exceeded';
@@ -167,7 +171,7 @@ const provoked: Partial<Record<EventName, () => Promise<[told: Told, expected: T
   RateLimitSmoothingUp: () => runSmoothing('RateLimitSmoothingUp', 'Rate limit increased with smoothing'),
   RateLimitSmoothingDown: () => runSmoothing('RateLimitSmoothingDown', 'Rate limit decreased with smoothing'),
   async TriggerExceeded() {
-    const { api, call, told } = await publishHooked('TriggerExceeded', guarded);
+    const { api, call, takeEvent: told } = await publishHooked('TriggerExceeded', guarded);
     const { hash, headers } = await keyFor(api.api_id, { quota_max: 2, quota_renewal_rate: 3600 });
     assert.equal(await call(headers), 200);
     const org = app.credentials.organisation_id;
@@ -203,7 +207,11 @@ const provoked: Partial<Record<EventName, () => Promise<[told: Told, expected: T
       token_url: `${tokens.url}/token`,
     };
     const oauth = { enabled: true, allowed_authorize_types: ['clientCredentials'], client_credentials };
-    const { call, told, listenPath } = await publishHooked('UpstreamOAuthError', {
+    const {
+      call,
+      takeEvent: told,
+      listenPath,
+    } = await publishHooked('UpstreamOAuthError', {
       upstream_auth: { enabled: true, oauth },
     });
     assert.ok((await call()) >= 500);
@@ -218,7 +226,7 @@ const provoked: Partial<Record<EventName, () => Promise<[told: Told, expected: T
 
 async function ofOrganisation(event: EventName, limits: object, message: string): Promise<[Told, Told]> {
   const { orgId, accessKey } = await app.stranger();
-  const { call, told, listenPath } = await publishHooked(event, {}, accessKey);
+  const { call, takeEvent: told, listenPath } = await publishHooked(event, {}, accessKey);
   assert.equal((await app.ask('POST', `/gw/org/keys/${orgId}`, { body: limits })).status, 200);
   await waitUntilApplied(app);
   const [first, second] = [await call(), await call()];
@@ -271,7 +279,10 @@ async function ofCertificate(event: EventName, daysAhead: number): Promise<[Told
   const uploaded = await app.ask('POST', '/api/certs', { body: form });
   assert.equal(uploaded.status, 200, uploaded.text);
   const cert_id: string = uploaded.body.id;
-  const { api, told } = await publishHooked(event, { use_mutual_tls_auth: true, client_certificates: [cert_id] });
+  const { api, takeEvent: told } = await publishHooked(event, {
+    use_mutual_tls_auth: true,
+    client_certificates: [cert_id],
+  });
   const clock = { now: () => Date.now() + daysAhead * dayMs };
   const log = createLog({ level: 'silent', format: 'json' });
   const watch = startCertificateExpiryMonitor({ ...app.application.installation.services, clock, log });

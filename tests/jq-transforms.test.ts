@@ -37,7 +37,7 @@ const filtering = (upstream: Upstream, { request, response, context = false, mor
     },
   });
 
-const said =
+const respondWith =
   (body: string | Buffer, headers: Record<string, string> = {}, status = 200) =>
   (_request: unknown, response: ServerResponse) => {
     response.writeHead(status, { 'content-type': 'application/json', ...headers });
@@ -60,7 +60,7 @@ onEveryEngine('jq transforms on every engine', app => {
   test('request and response bodies are transformed by filters', async () => {
     const filters = { request: '{body: (.body | keys)}', response: '{body: (.body | del(.secret))}' };
     const url = await publish(app(), filtering(upstream, filters));
-    upstream.answer = said('{"id":12345678901234567890,"secret":"s"}');
+    upstream.answer = respondWith('{"id":12345678901234567890,"secret":"s"}');
     const { status, text, headers } = await post(url, '{"b":1,"a":2}');
     assert.equal(status, 200);
     assert.equal(text, '{"id":12345678901234567890}');
@@ -92,7 +92,7 @@ describe('jq transforms', () => {
     return upstream.requests.at(-1)!;
   }
   async function returnBody(shape: Shape, body: string | Buffer, headers?: Record<string, string>, status?: number) {
-    upstream.answer = said(body, headers, status);
+    upstream.answer = respondWith(body, headers, status);
     return post(await publish(app, filtering(upstream, shape)), '{}');
   }
 
@@ -134,7 +134,7 @@ describe('jq transforms', () => {
     const members = { response_processors: [{ name: 'response_body_transform_jq', options: {} }] };
     const filter = '{body: (.body + {jq: 1})}';
     const shape = { request: filter, response: filter, more, members };
-    upstream.answer = said('{"a":2}');
+    upstream.answer = respondWith('{"a":2}');
     const { text } = await post(await publish(app, filtering(upstream, shape)), '{"a":5}');
     assert.equal(text, '{"r":2,"jq":1}');
     assert.equal(upstream.requests.at(-1)!.body, '{"t":5,"jq":1}');
@@ -158,7 +158,7 @@ describe('jq transforms', () => {
 
   test('a filter beyond its budget gets 500, in both directions', async () => {
     for (const greedy of ['{body: [range(1e9)]}', '{body: ("x" * 30000)}', 'def f: f; f']) {
-      upstream.answer = said('{}');
+      upstream.answer = respondWith('{}');
       const request = await post(await publish(app, filtering(upstream, { request: greedy })), '{}');
       assert.deepEqual(
         [request.status, JSON.parse(request.text)],

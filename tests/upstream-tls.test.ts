@@ -168,12 +168,12 @@ describe('Upstream TLS', () => {
   test('an upstream with a pinned key needs no trusted authority, and any other key is refused', async () => {
     const mine = await uploadKey(leaf);
     const wrong = await uploadKey(makeServerCertificate(authority));
-    const pinned = (pinned_public_keys: object) => callUpstream(at(upstream), { pinned_public_keys });
-    assert.equal((await pinned({ '*': mine })).status, 200);
-    assert.equal((await pinned({ '127.0.0.1': `${wrong},${mine}` })).status, 200);
-    const refused = await pinned({ '*': wrong });
+    const callPinned = (pinned_public_keys: object) => callUpstream(at(upstream), { pinned_public_keys });
+    assert.equal((await callPinned({ '*': mine })).status, 200);
+    assert.equal((await callPinned({ '127.0.0.1': `${wrong},${mine}` })).status, 200);
+    const refused = await callPinned({ '*': wrong });
     assert.deepEqual([refused.status, refused.error], [500, failed]);
-    assert.equal((await pinned({ '*': 'nobody' })).status, 503);
+    assert.equal((await callPinned({ '*': 'nobody' })).status, 503);
     const disabled = await callUpstream(at(upstream), {
       pinned_public_keys: { '*': wrong },
       certificate_pinning_disabled: true,

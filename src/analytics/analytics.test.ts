@@ -14,7 +14,7 @@ const usagePath = (apiId: string, query = '') => `/api/usage/apis/${apiId}/${ran
 const usageOf = (app: TestApp, apiId: string, query = '', credential?: string) =>
   app.ask('GET', usagePath(apiId, query), credential === undefined ? {} : { credential });
 
-async function counted(app: TestApp, apiId: string, hits: number): Promise<UsageItem> {
+async function awaitHits(app: TestApp, apiId: string, hits: number): Promise<UsageItem> {
   return eventually(async () => {
     const { status, body, text } = await usageOf(app, apiId);
     assert.equal(status, 200, text);
@@ -53,7 +53,7 @@ onEveryEngine(
       const url = await publish(app(), definition);
       const reply = await fetch(`${url}/a/b`, { method: 'POST', body: '12345' });
       const size = (await reply.arrayBuffer()).byteLength;
-      const item = await counted(app(), definition.api_id, 1);
+      const item = await awaitHits(app(), definition.api_id, 1);
       const { latency, last_hit, ...rest } = item;
       assert.deepEqual(rest.id, {
         day: 0,
@@ -99,7 +99,7 @@ onEveryEngine(
       await Promise.all(Array.from({ length: 16 }, caller));
       upstream.answer = undefined;
       await pool.close();
-      const item = await counted(app(), definition.api_id, 5000);
+      const item = await awaitHits(app(), definition.api_id, 5000);
       assert.deepEqual([item.success, item.error, item.response_bytes], [4500, 500, 10_000]);
       const byPath = (await usageOf(app(), definition.api_id, '?group_by=path,code&p=-1')).body.data as UsageItem[];
       assert.equal(byPath.length, 14);
@@ -116,7 +116,7 @@ onEveryEngine(
     test('a refused call counts as an error with its refusal code', async () => {
       const { url, apiId } = await withKey(app(), upstream);
       assert.equal((await fetch(url)).status, 401);
-      const item = await counted(app(), apiId, 1);
+      const item = await awaitHits(app(), apiId, 1);
       assert.deepEqual([item.success, item.error, item.upstream_latency, item.max_upstream_latency], [0, 1, 0, 0]);
       const { body } = await usageOf(app(), apiId, '?group_by=refusal,code,key,api_version');
       const { id } = body.data[0] as UsageItem;
@@ -129,7 +129,7 @@ onEveryEngine(
     test('the activity of a key is grouped by API and path, and has only its hash', async () => {
       const { url, apiId, keyId, keyHash } = await withKey(app(), upstream);
       for (const path of ['/a', '/a', '/b']) await fetch(url + path, { headers: { authorization: keyId } });
-      await counted(app(), apiId, 3);
+      await awaitHits(app(), apiId, 3);
       const { status, body, text } = await app().ask('GET', `/api/activity/keys/${keyHash}/${range}`);
       assert.equal(status, 200, text);
       assert.deepEqual(
@@ -153,7 +153,7 @@ onEveryEngine(
     test('usage is grouped by day or hour, and a range includes exactly its days', async () => {
       const definition = openApi(upstream);
       await fetch(await publish(app(), definition));
-      const now = new Date((await counted(app(), definition.api_id, 1)).last_hit);
+      const now = new Date((await awaitHits(app(), definition.api_id, 1)).last_hit);
       const today = { day: now.getUTCDate(), month: now.getUTCMonth() + 1, year: now.getUTCFullYear() };
       const { body } = await usageOf(app(), definition.api_id, '?res=day');
       const { day, month, year, hour } = body.data[0].id;
@@ -177,16 +177,17 @@ onEveryEngine(
         ids.push(definition.api_id);
       }
       const list = (query: string) => app().ask('GET', `/api/usage/apis/${range}${query}`, { credential });
-      const named = ({ body }: Awaited<ReturnType<typeof list>>) => body.data.map(({ id }: UsageItem) => id.api_id);
+      const listApiIds = ({ body }: Awaited<ReturnType<typeof list>>) =>
+        body.data.map(({ id }: UsageItem) => id.api_id);
       await eventually(async () =>
         assert.deepEqual(
           (await list('')).body.data.map(({ hits }: UsageItem) => hits),
           [3, 2, 1],
         ),
       );
-      assert.deepEqual(named(await list('')), [...ids].reverse());
-      assert.deepEqual(named(await list('?sort=1&by=Hits')), ids);
-      assert.deepEqual(named(await list('?by=Error&p=7')), []);
+      assert.deepEqual(listApiIds(await list('')), [...ids].reverse());
+      assert.deepEqual(listApiIds(await list('?sort=1&by=Hits')), ids);
+      assert.deepEqual(listApiIds(await list('?by=Error&p=7')), []);
       assert.deepEqual((await list('?p=-1')).body.pages, 1);
       assert.equal((await list('?by=Nothing')).status, 400);
     });
@@ -194,7 +195,7 @@ onEveryEngine(
     test('calls of another organisation are not visible', async () => {
       const definition = openApi(upstream);
       await fetch(await publish(app(), definition));
-      await counted(app(), definition.api_id, 1);
+      await awaitHits(app(), definition.api_id, 1);
       const { accessKey } = await app().stranger();
       assert.equal((await usageOf(app(), definition.api_id, '', accessKey)).status, 404);
       const all = await app().ask('GET', `/api/usage/apis/${range}`, { credential: accessKey });
@@ -224,7 +225,7 @@ onEveryEngine(
       await fetch(await publish(app(), silent));
       const url = await publish(app(), partly);
       for (const path of ['/private', '/orders/17', '/orders/18']) await fetch(url + path);
-      await counted(app(), partly.api_id, 2);
+      await awaitHits(app(), partly.api_id, 2);
       const { body } = await usageOf(app(), partly.api_id, '?group_by=path');
       assert.deepEqual(
         body.data.map(({ id, hits }: UsageItem) => [id.path, hits]),

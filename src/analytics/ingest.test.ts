@@ -35,7 +35,7 @@ function recordingOn(records: Records, settings: Partial<Record<SettingName, str
   return { ...parts, recording, lines };
 }
 
-const asked = (orgId: string, more: Partial<UsageQuery> = {}): UsageQuery => ({
+const createQuery = (orgId: string, more: Partial<UsageQuery> = {}): UsageQuery => ({
   orgId,
   from: noon - 40 * day,
   to: noon + day,
@@ -50,15 +50,15 @@ const of = (orgId: string, calls: readonly GivenCall[] = [{}]) =>
   batchOf(calls.map(call => ({ ...call, api: { ...someApi, ...call.api, orgId } })));
 
 async function hits(store: ReturnType<typeof createUsageStore>, orgId: string, more: Partial<UsageQuery> = {}) {
-  const { items } = await store.page(asked(orgId, more), everything);
+  const { items } = await store.page(createQuery(orgId, more), everything);
   return items.reduce((sum, item) => sum + Number(item.hits), 0);
 }
 
-async function logged(store: ReturnType<typeof createLogStore>, orgId: string) {
+async function countLogRows(store: ReturnType<typeof createLogStore>, orgId: string) {
   return (await store.page({ orgId, from: 0, to: noon + day, failed: false }, everything)).total;
 }
 
-async function counted(store: ReturnType<typeof createLogStore>, orgId: string) {
+async function countFromPage(store: ReturnType<typeof createLogStore>, orgId: string) {
   return (await store.page({ orgId, from: 0, to: noon + day, failed: false }, { page: 1, size: 1 })).total;
 }
 
@@ -71,7 +71,7 @@ withRecords('recording', (given, engine) => {
     two.recording.addBatch(of('sum', [{ totalMs: 2, upstreamMs: 1, status: 204 }]));
     one.recording.addBatch(of('sum', [{ totalMs: 8, upstreamMs: 7, status: 204, atMs: noon + 5 }]));
     await Promise.all([one.recording.close(), two.recording.close()]);
-    const { items } = await one.usage.page(asked('sum', { groups: ['code'] }), everything);
+    const { items } = await one.usage.page(createQuery('sum', { groups: ['code'] }), everything);
     const { hits, total_us, min_us, max_us, ...rest } = items.find(item => Number(item.code) === 204)!;
     assert.deepEqual([hits, total_us, min_us, max_us].map(Number), [3, 14_000, 2000, 8000]);
     assert.deepEqual(
@@ -85,7 +85,7 @@ withRecords('recording', (given, engine) => {
     recording.addBatch(of('end'));
     await recording.close();
     assert.equal(await hits(usage, 'end'), 1);
-    assert.equal(await logged(logs, 'end'), 1);
+    assert.equal(await countLogRows(logs, 'end'), 1);
   });
 
   test('a failed write is logged once and retried until it succeeds', async () => {
@@ -99,7 +99,7 @@ withRecords('recording', (given, engine) => {
     await sql`alter table usage_away rename to usage`.execute(given().db);
     await recording.flush();
     assert.equal(await hits(usage, 'away'), 2);
-    assert.equal(await logged(logs, 'away'), 2);
+    assert.equal(await countLogRows(logs, 'away'), 2);
     assert.deepEqual(
       lines.map(line => JSON.parse(line).msg),
       ['usage write failed, retrying', 'usage writes resumed'],
@@ -128,7 +128,7 @@ withRecords('recording', (given, engine) => {
     recording.addBatch(of('quiet'));
     await recording.close();
     assert.equal(await hits(usage, 'quiet'), 1);
-    assert.equal(await logged(logs, 'quiet'), 0);
+    assert.equal(await countLogRows(logs, 'quiet'), 0);
   });
 
   test('rows past the retention are pruned, those of APIs with a shorter retention sooner', async () => {
@@ -141,7 +141,7 @@ withRecords('recording', (given, engine) => {
     await usage.prune(noon - 30 * day, noon, 2000);
     await logs.prune(noon - 30 * day, noon, 100_000, 2000);
     assert.equal(await hits(usage, 'kept'), 2);
-    assert.equal(await logged(logs, 'kept'), 2);
+    assert.equal(await countLogRows(logs, 'kept'), 2);
   });
 
   test('pruning removes a bounded number of rows per step', async () => {
@@ -181,15 +181,15 @@ withRecords('recording', (given, engine) => {
     }
     first.recording.addBatch(of('turns', [{ atMs: noon }]));
     await first.recording.close();
-    assert.equal(await counted(first.logs, 'turns'), 2501);
+    assert.equal(await countFromPage(first.logs, 'turns'), 2501);
     const sized = recordingOn(given(), { 'analytics.max_log_rows': '11' });
     t.after(sized.recording.close);
-    await eventually(async () => assert.equal(await counted(sized.logs, 'turns'), 11));
+    await eventually(async () => assert.equal(await countFromPage(sized.logs, 'turns'), 11));
     assert.equal(await hits(sized.usage, 'turns'), 2501);
     const brief = recordingOn(given(), { 'analytics.retention_days': '1' });
     t.after(brief.recording.close);
     await eventually(async () => {
-      assert.equal(await counted(brief.logs, 'turns'), 1);
+      assert.equal(await countFromPage(brief.logs, 'turns'), 1);
       assert.equal(await hits(brief.usage, 'turns'), 1);
     });
   });
@@ -208,7 +208,7 @@ withRecords('recording', (given, engine) => {
       { version: 'v' },
     ];
     for (const more of filters) {
-      const plan = await given().explain(usage.buildSums(asked('o7', { ...narrow, ...more })).compile());
+      const plan = await given().explain(usage.buildSums(createQuery('o7', { ...narrow, ...more })).compile());
       assert.doesNotMatch(plan, reads, `${JSON.stringify(more)}\n${plan}`);
     }
     const calls = { orgId: 'o7', from: noon, to: noon + 60_000, failed: false };

@@ -4,7 +4,7 @@ import { batchOf, type GivenCall, noon, someApi } from '../../tests/support/reco
 import { forEachCall } from './batch.ts';
 import { createUsageRollUp, type UsageRollUpOptions } from './roll-up.ts';
 
-function counted(calls: readonly GivenCall[], options: Partial<UsageRollUpOptions> = {}) {
+function rollUp(calls: readonly GivenCall[], options: Partial<UsageRollUpOptions> = {}) {
   const made = createUsageRollUp({ rowsPerMinute: 100, normalisePaths: false, ...options });
   forEachCall(batchOf(calls), made.add);
   return made;
@@ -13,7 +13,7 @@ function counted(calls: readonly GivenCall[], options: Partial<UsageRollUpOption
 const hits = (rows: readonly { hits: number }[]) => rows.reduce((sum, row) => sum + row.hits, 0);
 
 test('calls with equal dimensions are one row with sums, minima and maxima', () => {
-  const made = counted([
+  const made = rollUp([
     { totalMs: 4, upstreamMs: 3, atMs: noon + 10 },
     { totalMs: 2, upstreamMs: 0, atMs: noon + 59_999 },
     { totalMs: 9.0004, upstreamMs: 8, atMs: noon },
@@ -62,20 +62,20 @@ test('another minute, API, version, key, client, path, status or refusal is anot
     { status: 403, refusal: 'endpoint_forbidden' },
     { status: 403, refusal: 'key_inactive' },
   ];
-  const rows = counted(others).drain(noon);
+  const rows = rollUp(others).drain(noon);
   assert.equal(rows.length, others.length);
   assert.equal(new Set(rows.map(row => `${row.minute}/${row.id}`)).size, others.length);
 });
 
 test('drained rows are not counted again', () => {
-  const made = counted([{}]);
+  const made = rollUp([{}]);
   assert.equal(made.drain(noon).length, 1);
   assert.deepEqual(made.drain(noon), []);
 });
 
 test('paths beyond the bound are folded, keys stay separate up to their bound, and no call is lost', () => {
   const calls = Array.from({ length: 50 }, (_, n) => ({ path: `/${n}`, keyHash: `0000000${n % 2}` }));
-  const made = counted(calls, { rowsPerMinute: 10 });
+  const made = rollUp(calls, { rowsPerMinute: 10 });
   const rows = made.drain(noon);
   assert.equal(rows.length, 12);
   assert.equal(hits(rows), 50);
@@ -89,7 +89,7 @@ test('paths beyond the bound are folded, keys stay separate up to their bound, a
 
 test('keys beyond the bound are folded too', () => {
   const calls = Array.from({ length: 100 }, (_, n) => ({ keyHash: `key${n}` }));
-  const rows = counted(calls, { rowsPerMinute: 10 }).drain(noon);
+  const rows = rollUp(calls, { rowsPerMinute: 10 }).drain(noon);
   assert.equal(rows.length, 21);
   assert.equal(hits(rows), 100);
   assert.equal(hits(rows.filter(row => row.key_hash === 'other')), 80);
@@ -107,12 +107,12 @@ test('the bound holds per minute across several writes', () => {
 
 test('an API with many paths does not use the bound of others', () => {
   const calls = Array.from({ length: 30 }, (_, n): GivenCall => ({ path: `/${n}` }));
-  const rows = counted([...calls, { api: { ...someApi, id: 'pets' }, path: '/dog' }], { rowsPerMinute: 5 }).drain(noon);
+  const rows = rollUp([...calls, { api: { ...someApi, id: 'pets' }, path: '/dog' }], { rowsPerMinute: 5 }).drain(noon);
   assert.ok(rows.some(row => row.api_id === 'pets' && row.path === '/dog'));
 });
 
 test('restored rows are merged with newer ones', () => {
-  const made = counted([{ totalMs: 5 }, { path: '/once' }]);
+  const made = rollUp([{ totalMs: 5 }, { path: '/once' }]);
   const taken = made.drain(noon);
   forEachCall(batchOf([{ totalMs: 1, upstreamMs: 0 }]), made.add);
   made.restore(taken);
@@ -127,7 +127,7 @@ test('restored rows are merged with newer ones', () => {
 });
 
 test('unwritten rows are bounded, and calls beyond are counted as lost', () => {
-  const made = counted(
+  const made = rollUp(
     Array.from({ length: 10 }, (_, n) => ({ path: `/${n}` })),
     { maxPendingRows: 4 },
   );
@@ -143,7 +143,7 @@ test('path normalisation folds ids into placeholders', () => {
     '/events/01ARZ3NDEKTSV4RRFFQ69G5FAV',
     '/v2/orders',
   ];
-  const rows = counted(
+  const rows = rollUp(
     paths.map(path => ({ path })),
     { normalisePaths: true },
   ).drain(noon);
@@ -156,6 +156,6 @@ test('path normalisation folds ids into placeholders', () => {
 });
 
 test('rows of an API with retention have an expiry', () => {
-  const rows = counted([{ api: { ...someApi, retentionSeconds: 60 } }]).drain(noon);
+  const rows = rollUp([{ api: { ...someApi, retentionSeconds: 60 } }]).drain(noon);
   assert.equal(rows[0]!.expires_at, noon + 120_000);
 });

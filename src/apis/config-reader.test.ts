@@ -26,19 +26,19 @@ onBothEngines('config changes', fresh => {
     records.write(async () => {
       for (const id of ids) records.markChanged('apis', id);
     });
-  const shown = ({ revision, changes }: ConfigChanges) => [revision, changes?.map(({ id }) => id)];
+  const summarize = ({ revision, changes }: ConfigChanges) => [revision, changes?.map(({ id }) => id)];
 
   test('without changes the list is empty at revision 0', async () => {
-    assert.deepEqual(shown(await createConfigReader(reader, vault).changesSince(0)), [0, []]);
+    assert.deepEqual(summarize(await createConfigReader(reader, vault).changesSince(0)), [0, []]);
   });
 
   test('changes are returned in order from a revision', async () => {
     await touch('a', 'b');
     await touch('c');
     const store = createConfigReader(reader, vault);
-    assert.deepEqual(shown(await store.changesSince(0)), [2, ['a', 'b', 'c']]);
-    assert.deepEqual(shown(await store.changesSince(1)), [2, ['c']]);
-    assert.deepEqual(shown(await store.changesSince(2)), [2, []]);
+    assert.deepEqual(summarize(await store.changesSince(0)), [2, ['a', 'b', 'c']]);
+    assert.deepEqual(summarize(await store.changesSince(1)), [2, ['c']]);
+    assert.deepEqual(summarize(await store.changesSince(2)), [2, []]);
   });
 
   test('a change committed during a read is returned by the next read, never skipped', async () => {
@@ -73,12 +73,12 @@ onBothEngines('config changes', fresh => {
     assert.equal(await pruneChanges(records, 5, 3), 0);
     const store = createConfigReader(reader, vault);
     const edge = last - 4;
-    assert.deepEqual(shown(await store.changesSince(last)), [last, []]);
+    assert.deepEqual(summarize(await store.changesSince(last)), [last, []]);
     assert.equal((await store.changesSince(edge)).changes?.length, 8);
     for (const behind of [edge - 1, edge - 2, 0])
       assert.deepEqual(await store.changesSince(behind), { revision: last, changes: undefined });
     await touch('g');
-    assert.deepEqual(shown(await store.changesSince(last)), [last + 1, ['g']]);
+    assert.deepEqual(summarize(await store.changesSince(last)), [last + 1, ['g']]);
   });
 
   test('a reader ahead of the database reloads everything: the database was restored from a backup', async () => {

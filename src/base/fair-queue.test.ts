@@ -5,7 +5,7 @@ import { createFairQueue } from './fair-queue.ts';
 const overload = () => new Error('overloaded');
 
 /** A queue whose jobs end one at a time, on demand, and record their start. */
-function steppedQueue(maxRunning: number, maxWaiting: number) {
+function createSteppedQueue(maxRunning: number, maxWaiting: number) {
   const queue = createFairQueue({ maxRunning, maxWaiting }, overload);
   const started: string[] = [];
   const running: (() => void)[] = [];
@@ -29,7 +29,7 @@ function steppedQueue(maxRunning: number, maxWaiting: number) {
 
 describe('fair queue', () => {
   test('a client with one job waits for one job of each other client, however many they have', async () => {
-    const { started, add, step } = steppedQueue(1, 100);
+    const { started, add, step } = createSteppedQueue(1, 100);
     for (let n = 0; n < 20; n++) void add(`flood ${n}`, '192.0.2.1', 'ann');
     void add('single', '192.0.2.2', 'ann');
     await step();
@@ -38,7 +38,7 @@ describe('fair queue', () => {
   });
 
   test('accounts of one client take turns', async () => {
-    const { started, add, step } = steppedQueue(1, 100);
+    const { started, add, step } = createSteppedQueue(1, 100);
     for (let n = 0; n < 5; n++) void add(`guess ${n}`, '192.0.2.1', 'ann');
     void add('bob', '192.0.2.1', 'bob');
     await step();
@@ -60,7 +60,7 @@ describe('fair queue', () => {
   });
 
   test('a full queue drops the newest job of the client with the most, not the newcomer', async () => {
-    const { queue, started, add, step } = steppedQueue(1, 3);
+    const { queue, started, add, step } = createSteppedQueue(1, 3);
     const flood = [0, 1, 2, 3].map(n => add(`flood ${n}`, '192.0.2.1'));
     const single = add('single', '192.0.2.2');
     assert.equal(queue.waiting, 3);
@@ -72,7 +72,7 @@ describe('fair queue', () => {
   });
 
   test('jobs of clients that disconnected are not run, and free the room they took', async () => {
-    const { queue, started, add, step } = steppedQueue(1, 2);
+    const { queue, started, add, step } = createSteppedQueue(1, 2);
     void add('running', '192.0.2.1');
     let isConnected = true;
     const left = [add('left 1', '192.0.2.1', '', () => isConnected), add('left 2', '192.0.2.1', '', () => isConnected)];

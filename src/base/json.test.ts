@@ -19,9 +19,9 @@ test('an empty body is rejected as empty', () => {
 });
 
 test('a hundred levels are read, one more is refused, and a hundred thousand cannot exhaust the stack', () => {
-  const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
-  assert.ok(parseJson(nested(100)));
-  for (const levels of [101, 100_000]) assert.throws(() => parseJson(nested(levels)), { code: 'json.too_deep' });
+  const nestArrays = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+  assert.ok(parseJson(nestArrays(100)));
+  for (const levels of [101, 100_000]) assert.throws(() => parseJson(nestArrays(levels)), { code: 'json.too_deep' });
   assert.throws(() => parseJson(`${'{"a":'.repeat(200)}1${'}'.repeat(200)}`), { code: 'json.too_deep' });
 });
 
@@ -43,7 +43,7 @@ test('a number beyond the range of doubles is rejected, the largest double is no
 });
 
 test('a syntax error is reported with its position', () => {
-  const said = (text: string) => {
+  const readMessage = (text: string) => {
     try {
       parseJson(text);
     } catch (error) {
@@ -51,9 +51,9 @@ test('a syntax error is reported with its position', () => {
     }
     return assert.fail(text);
   };
-  assert.equal(said('{"a" 1}'), 'Request body malformed: it is not JSON at character 5');
-  assert.equal(said('{"a":'), 'Request body malformed: unexpected end of JSON');
-  assert.equal(said('at position 5'), 'Request body malformed: it is not JSON');
+  assert.equal(readMessage('{"a" 1}'), 'Request body malformed: it is not JSON at character 5');
+  assert.equal(readMessage('{"a":'), 'Request body malformed: unexpected end of JSON');
+  assert.equal(readMessage('at position 5'), 'Request body malformed: it is not JSON');
 });
 
 test('neither the message nor the detail of an error quotes the body', () => {

@@ -2,14 +2,18 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLog } from './log.ts';
 
-function written(format: 'json' | 'text', use: (log: ReturnType<typeof createLog>) => void, level = 'info'): string[] {
+function collectLines(
+  format: 'json' | 'text',
+  use: (log: ReturnType<typeof createLog>) => void,
+  level = 'info',
+): string[] {
   const lines: string[] = [];
   use(createLog({ level, format, write: line => void lines.push(line) }));
   return lines;
 }
 
 test('a line is one JSON object with time, level and message', () => {
-  const [line, ...rest] = written('json', log => log.info({ port: 80 }, 'ready'));
+  const [line, ...rest] = collectLines('json', log => log.info({ port: 80 }, 'ready'));
   assert.equal(rest.length, 0);
   assert.match(line!, /\n$/);
   const { time, ...fields } = JSON.parse(line!);
@@ -25,13 +29,13 @@ test('lines below the level are not written', () => {
     log.error('d');
   };
   for (const [level, lines] of Object.entries({ debug: 4, info: 3, warn: 2, error: 1, silent: 0 }))
-    assert.equal(written('json', use, level).length, lines, level);
+    assert.equal(collectLines('json', use, level).length, lines, level);
 });
 
 test('fields named like secrets are masked, one and two levels deep', () => {
   for (const name of ['authorization', 'cookie', 'password', 'secret', 'token', 'access_key', 'key_id']) {
     for (const format of ['json', 'text'] as const) {
-      const line = written(format, log => log.info({ [name]: 'canary', inner: { [name]: 'canary' } }, 'm')).join();
+      const line = collectLines(format, log => log.info({ [name]: 'canary', inner: { [name]: 'canary' } }, 'm')).join();
       assert.doesNotMatch(line, /canary/, name);
       assert.match(line, /\*\*\*/);
     }
@@ -41,7 +45,7 @@ test('fields named like secrets are masked, one and two levels deep', () => {
 test('an error is logged with type, code, message, stack and causes only', () => {
   const cause = Object.assign(new Error('reset'), { code: 'ECONNRESET', request: { headers: 'canary' } });
   const error = Object.assign(new TypeError('failed', { cause }), { detail: 'canary', config: { auth: 'canary' } });
-  const line = written('json', log => log.error({ err: error }, 'unexpected')).join();
+  const line = collectLines('json', log => log.error({ err: error }, 'unexpected')).join();
   assert.doesNotMatch(line, /canary/);
   const { err } = JSON.parse(line);
   assert.deepEqual(
@@ -54,17 +58,19 @@ test('an error is logged with type, code, message, stack and causes only', () =>
 test('a cyclic chain of causes is logged up to the bound', () => {
   const error = new Error('snake');
   error.cause = error;
-  assert.match(written('json', log => log.error({ err: error }, 'm')).join(), /snake/);
-  assert.match(written('json', log => log.error({ err: 'just text' }, 'm')).join(), /just text/);
+  assert.match(collectLines('json', log => log.error({ err: error }, 'm')).join(), /snake/);
+  assert.match(collectLines('json', log => log.error({ err: 'just text' }, 'm')).join(), /just text/);
 });
 
 test('the text format has time, level, message and fields', () => {
-  const [line] = written('text', log => log.warn({ host: 'a.example', count: 2, odd: 'two words' }, 'slow answer'));
+  const [line] = collectLines('text', log =>
+    log.warn({ host: 'a.example', count: 2, odd: 'two words' }, 'slow answer'),
+  );
   assert.match(line!, /^\S+Z warn {2}slow answer host=a\.example count=2 odd="two words"\n$/);
 });
 
 test('untrusted text cannot forge a second line, another field or a terminal command', () => {
-  const [line] = written('text', log =>
+  const [line] = collectLines('text', log =>
     log.info(
       { path: 'a\n2026 error forged', name: 'x admin=true', esc: '\u001b[2J\u009b', bell: '\u2028' },
       'one\ntwo',

@@ -121,18 +121,18 @@ test('names of headers and path segments are restricted to safe characters', () 
 });
 
 test('an invalid value is rejected with the setting, its source and the rule', () => {
-  const said = (name: string, value: string) => refusal({ environment: { [name]: value } });
-  assert.deepEqual(said('GW_GATEWAY_PORT', '80a'), [
+  const readFault = (name: string, value: string) => refusal({ environment: { [name]: value } });
+  assert.deepEqual(readFault('GW_GATEWAY_PORT', '80a'), [
     'gateway.port (environment GW_GATEWAY_PORT): must be a whole number',
   ]);
   for (const value of ['', '1.5', '1e3', 'NaN', '9'.repeat(400)])
-    assert.match(said('GW_GATEWAY_PORT', value)[0]!, /must be a whole number$/, value);
-  assert.match(said('GW_GATEWAY_PORT', '65536')[0]!, /: must be from 0 to 65535$/);
-  assert.match(said('GW_GATEWAY_PORT', '-1')[0]!, /: must be from 0 to 65535$/);
-  assert.match(said('GW_DATABASE_MAX_CONNECTIONS', '0')[0]!, /: must be from 1 to 1000$/);
-  assert.match(said('GW_LOG_LEVEL', 'loud')[0]!, /: must be one of debug, info, warn, error, silent$/);
+    assert.match(readFault('GW_GATEWAY_PORT', value)[0]!, /must be a whole number$/, value);
+  assert.match(readFault('GW_GATEWAY_PORT', '65536')[0]!, /: must be from 0 to 65535$/);
+  assert.match(readFault('GW_GATEWAY_PORT', '-1')[0]!, /: must be from 0 to 65535$/);
+  assert.match(readFault('GW_DATABASE_MAX_CONNECTIONS', '0')[0]!, /: must be from 1 to 1000$/);
+  assert.match(readFault('GW_LOG_LEVEL', 'loud')[0]!, /: must be one of debug, info, warn, error, silent$/);
   for (const value of ['', 'maybe', 'constructor', '__proto__'])
-    assert.match(said('GW_PRODUCTION', value)[0]!, /: must be true or false$/, value);
+    assert.match(readFault('GW_PRODUCTION', value)[0]!, /: must be true or false$/, value);
   const path = file('gateway:\n  host: 5\nmanagement:\n  trusted_proxies: [1]\n');
   assert.deepEqual(refusal({ file: path }), [
     `gateway.host (${path.path}): must be text`,

@@ -6,11 +6,11 @@ import { rejectWeakSecrets } from './weak-secrets.ts';
 
 const guarded = ['admin.secret', 'gateway.secret', 'portal.token', 'master_key', 'bootstrap.access_key'];
 const all = (value: () => string) => Object.fromEntries(guarded.map(name => [name, value()]));
-const refused = (flags: Record<string, string>) => () =>
+const rejectWeak = (flags: Record<string, string>) => () =>
   rejectWeakSecrets(readSettings({ flags: { production: 'true', ...flags } }));
 
 test('each short secret is rejected with its own message, which does not quote it', () => {
-  assert.throws(refused(all(() => `Zk4${'q'.repeat(2)}7`)), (error: Error) => {
+  assert.throws(rejectWeak(all(() => `Zk4${'q'.repeat(2)}7`)), (error: Error) => {
     const lines = error.message.split('\n');
     assert.deepEqual(
       lines,
@@ -18,7 +18,7 @@ test('each short secret is rejected with its own message, which does not quote i
     );
     return true;
   });
-  assert.throws(refused({ 'admin.secret': createSecretText().slice(0, 31) }), /admin\.secret: has only 31 bytes/);
+  assert.throws(rejectWeak({ 'admin.secret': createSecretText().slice(0, 31) }), /admin\.secret: has only 31 bytes/);
 });
 
 test('long but well-known secrets are refused', () => {
@@ -32,12 +32,12 @@ test('long but well-known secrets are refused', () => {
     '0123456789abcdef0123456789abcdee',
   ];
   for (const value of known)
-    assert.throws(refused({ 'gateway.secret': value }), /^Problem: gateway\.secret: is well known/, value);
+    assert.throws(rejectWeak({ 'gateway.secret': value }), /^Problem: gateway\.secret: is well known/, value);
 });
 
 test('random secrets, and those generated at the first start, are accepted', () => {
-  refused(all(createSecretText))();
-  refused({})();
+  rejectWeak(all(createSecretText))();
+  rejectWeak({})();
 });
 
 test('without production mode any secret is accepted', () => {

@@ -38,7 +38,7 @@ describe('gw client commands', () => {
     writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
     return path;
   };
-  async function refused(args: string, message: RegExp, environment?: Record<string, string>): Promise<void> {
+  async function expectError(args: string, message: RegExp, environment?: Record<string, string>): Promise<void> {
     await assert.rejects(gw(args, environment), (error: unknown) => {
       assert.ok(error instanceof Problem, String(error));
       assert.match(error.message, message);
@@ -69,8 +69,8 @@ describe('gw client commands', () => {
     assert.equal(await gw(`apis apply -f ${file(shown)}`), `API ${id} modified\n`);
     assert.deepEqual(await gwJson(`apis get ${id}`), (await app.ask('GET', `/gw/apis/${id}`)).body);
     assert.equal(await gw(`apis rm ${id}`), `API ${id} deleted\n`);
-    await refused(`apis get ${id}`, /not found/i);
-    await refused(`apis rm ${id}`, /not found/i);
+    await expectError(`apis get ${id}`, /not found/i);
+    await expectError(`apis rm ${id}`, /not found/i);
   });
 
   test('an API in OpenAPI format keeps its format when applied again', async () => {
@@ -123,10 +123,13 @@ describe('gw client commands', () => {
     const before = await gwJson('apis ls');
     const hint = /document 1: no usable server URL: use gw apis import with --upstream URL \(/;
     for (const servers of [undefined, [{ url: '/v1' }], [{ url: 'https://{host}/' }]])
-      await refused(`apis apply -f ${file(plain('Pets', { servers }))}`, hint);
-    await refused(`apis apply -f ${file(plain('…'))}`, /no title to derive a listen path from: set --listen-path/);
-    await refused(`apis apply -f ${file({ swagger: '2.0', info: { title: 'Old', version: '1' }, paths: {} })}`, /2\.0/);
-    await refused(
+      await expectError(`apis apply -f ${file(plain('Pets', { servers }))}`, hint);
+    await expectError(`apis apply -f ${file(plain('…'))}`, /no title to derive a listen path from: set --listen-path/);
+    await expectError(
+      `apis apply -f ${file({ swagger: '2.0', info: { title: 'Old', version: '1' }, paths: {} })}`,
+      /2\.0/,
+    );
+    await expectError(
       `apis apply -f ${file({ proxy: { target_url: 'http://127.0.0.1:9' } })}`,
       /no id, listen path or name/,
     );
@@ -172,7 +175,7 @@ describe('gw client commands', () => {
 
   test('an unknown member is reported with its file, and members without effect as warnings', async () => {
     const path = file({ id: createPublicId(), name: createPublicId(), rates: 5 });
-    await refused(
+    await expectError(
       `policies apply -f ${path}`,
       new RegExp(`^${path}, document 1: rates: no such member; did you mean rate\\?$`),
     );
@@ -195,10 +198,10 @@ describe('gw client commands', () => {
     ]);
     assert.equal((await gwJson(`policies get ${one}`)).rate, 6);
     const mixed = file([{ id: one, rate: 7 }, { rate: 8 }]);
-    await refused(`policies apply -f ${mixed}`, /, document 2: Unable to create policy without id\.$/);
+    await expectError(`policies apply -f ${mixed}`, /, document 2: Unable to create policy without id\.$/);
     assert.equal((await gwJson(`policies get ${one}`)).rate, 7);
     assert.equal(await gw(`policies rm ${one} ${two}`), `policy ${one} deleted\npolicy ${two} deleted\n`);
-    await refused(`policies get ${one}`, /^Policy not found$/);
+    await expectError(`policies get ${one}`, /^Policy not found$/);
   });
 
   test('keys with an id are created and replaced, keys without one are created each time', async () => {
@@ -217,7 +220,7 @@ describe('gw client commands', () => {
     assert.equal(await gw(`keys ls --filter ${id}`), `KEY\n${id}\n`);
     await gw(`keys rm ${id} ${made.key}`);
     assert.equal(await gw(`keys ls --api ${apiId}`), 'There are no keys.\n');
-    await refused(`keys get ${id}`, /^Key not found$/);
+    await expectError(`keys get ${id}`, /^Key not found$/);
   });
 
   test('certificates are applied as PEM', async () => {
@@ -227,8 +230,8 @@ describe('gw client commands', () => {
     assert.equal(await gw(`certs apply -f ${path}`), `certificate ${id} added\n`);
     assert.match(await gw('certs ls'), new RegExp(`^${id} +a\\.example +a\\.example +2049-12-31T23:59:59Z +yes$`, 'm'));
     assert.equal((await gwJson(`certs get ${id}`)).fingerprint, fingerprint);
-    await refused(`certs apply -f ${path}`, /already exists$/);
-    await refused(`certs apply -f ${file('{}')}`, /contains no certificate/);
+    await expectError(`certs apply -f ${path}`, /already exists$/);
+    await expectError(`certs apply -f ${file('{}')}`, /contains no certificate/);
     assert.equal(await gw(`certs rm ${id}`), `certificate ${id} deleted\n`);
     assert.equal(await gw('certs ls'), 'There are no certs.\n');
   });
@@ -236,38 +239,38 @@ describe('gw client commands', () => {
   test('an unreadable file changes nothing, and its text is not printed', async () => {
     const id = createPublicId();
     const good = file({ id });
-    await refused(`policies apply -f ${good} -f ${join(folder, 'none')}`, /none cannot be read \(ENOENT\)$/);
-    await refused(`policies apply -f ${good} -f ${file('a: b: secret')}`, /invalid JSON or YAML \(line 1\)$/);
-    await refused(`policies apply -f ${good} -f ${file('--- 7')}`, /document 1 is not an object$/);
-    await refused(`policies apply -f ${good} -f ${file('')}`, /contains no documents$/);
-    await refused(`policies get ${id}`, /^Policy not found$/);
+    await expectError(`policies apply -f ${good} -f ${join(folder, 'none')}`, /none cannot be read \(ENOENT\)$/);
+    await expectError(`policies apply -f ${good} -f ${file('a: b: secret')}`, /invalid JSON or YAML \(line 1\)$/);
+    await expectError(`policies apply -f ${good} -f ${file('--- 7')}`, /document 1 is not an object$/);
+    await expectError(`policies apply -f ${good} -f ${file('')}`, /contains no documents$/);
+    await expectError(`policies get ${id}`, /^Policy not found$/);
   });
 
   test('wrong usage, an unreachable gateway and a wrong secret each fail with one sentence', async () => {
     const { GW_URL, GW_SECRET } = surroundings();
-    await refused('keys lists', /^gw keys has no action lists: it has ls, get, apply, rm$/);
-    await refused('keys constructor', /has no action constructor/);
-    await refused('keys get', /^get takes one id/);
-    await refused('keys rm', /^rm needs at least one id/);
-    await refused('keys apply', /^apply needs -f FILE/);
-    await refused('apis exprot', /it has ls, get, apply, rm, import$/);
-    await refused('keys import -f x', /^gw keys has no action import/);
-    await refused('apis import', /^import needs -f FILE/);
-    await refused('apis ls --filter x', /^ls takes no --filter/);
-    await refused('keys apply -f x --upstream http://a.example', /^apply takes no --upstream/);
-    await refused('keys ls more', /^ls takes no id/);
-    await refused('keys ls -o xml', /^-o takes json/);
-    await refused('keys ls --colour', /^Unknown option '--colour'/);
-    await refused('keys ls', /^The gateway secret is missing/, { GW_URL, GW_DATA_DIR: folder });
-    await refused('keys ls', /rejects the secret/, { GW_URL, GW_SECRET: 'wrong' });
-    await refused('keys ls --url ftp://x', /^ftp:\/\/x is not a gateway URL/);
+    await expectError('keys lists', /^gw keys has no action lists: it has ls, get, apply, rm$/);
+    await expectError('keys constructor', /has no action constructor/);
+    await expectError('keys get', /^get takes one id/);
+    await expectError('keys rm', /^rm needs at least one id/);
+    await expectError('keys apply', /^apply needs -f FILE/);
+    await expectError('apis exprot', /it has ls, get, apply, rm, import$/);
+    await expectError('keys import -f x', /^gw keys has no action import/);
+    await expectError('apis import', /^import needs -f FILE/);
+    await expectError('apis ls --filter x', /^ls takes no --filter/);
+    await expectError('keys apply -f x --upstream http://a.example', /^apply takes no --upstream/);
+    await expectError('keys ls more', /^ls takes no id/);
+    await expectError('keys ls -o xml', /^-o takes json/);
+    await expectError('keys ls --colour', /^Unknown option '--colour'/);
+    await expectError('keys ls', /^The gateway secret is missing/, { GW_URL, GW_DATA_DIR: folder });
+    await expectError('keys ls', /rejects the secret/, { GW_URL, GW_SECRET: 'wrong' });
+    await expectError('keys ls --url ftp://x', /^ftp:\/\/x is not a gateway URL/);
     const server = createServer((_request, response) => response.end('<html>'));
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    await refused(`keys ls --url ${url}`, /is not the control interface of a gateway/);
+    await expectError(`keys ls --url ${url}`, /is not the control interface of a gateway/);
     await new Promise(resolve => server.close(resolve));
-    await refused(`keys ls --url ${url}`, /is unreachable \(ECONNREFUSED\)/);
-    await refused(`keys ls --url ${app.url.gateway}`, /is not the control interface of a gateway/, { GW_SECRET });
+    await expectError(`keys ls --url ${url}`, /is unreachable \(ECONNREFUSED\)/);
+    await expectError(`keys ls --url ${app.url.gateway}`, /is not the control interface of a gateway/, { GW_SECRET });
     assert.equal(await gw(`policies ls --url ${GW_URL}/ --secret ${GW_SECRET}`, {}), 'There are no policies.\n');
   });
 
@@ -276,14 +279,17 @@ describe('gw client commands', () => {
     assert.equal(await gw('policies ls', { GW_DATA_DIR }), 'There are no policies.\n');
     assert.equal(await gw(`policies ls --data-dir ${app.directory}`, {}), 'There are no policies.\n');
     assert.equal(await gw('policies ls', { GW_DATA_DIR, GW_URL: `${app.url.dashboard}/` }), 'There are no policies.\n');
-    await refused('policies ls', /rejects the secret/, { GW_DATA_DIR, GW_SECRET: 'wrong' });
+    await expectError('policies ls', /rejects the secret/, { GW_DATA_DIR, GW_SECRET: 'wrong' });
     // Another machine's address never gets the secret of this one.
-    await refused('policies ls', /^The gateway secret is missing/, { GW_DATA_DIR, GW_URL: 'http://192.0.2.1:3000' });
-    await refused('policies ls', /no such setting/, { GW_DATA_DRI: folder });
+    await expectError('policies ls', /^The gateway secret is missing/, {
+      GW_DATA_DIR,
+      GW_URL: 'http://192.0.2.1:3000',
+    });
+    await expectError('policies ls', /no such setting/, { GW_DATA_DRI: folder });
     const broken = join(folder, 'broken');
     mkdirSync(broken);
     writeFileSync(join(broken, 'credentials.json'), '{"gateway_secret": canary');
-    await refused('policies ls', /credentials\.json: invalid JSON or YAML$/, { GW_DATA_DIR: broken });
+    await expectError('policies ls', /credentials\.json: invalid JSON or YAML$/, { GW_DATA_DIR: broken });
   });
 
   test('control characters in names do not reach the terminal', async () => {

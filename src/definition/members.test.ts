@@ -111,36 +111,39 @@ describe('unknown members of definitions', () => {
   });
 
   test('a misplaced member is rejected with a suggestion of its location', () => {
-    const told = (checked: CheckResult<unknown>) =>
+    const listErrors = (checked: CheckResult<unknown>) =>
       checked.ok ? [] : checked.errors.map(it => `${it.path}: ${it.message}`);
-    assert.deepEqual(told(checkClassic({ ...classic, custom_middleware_: {} })), [
+    assert.deepEqual(listErrors(checkClassic({ ...classic, custom_middleware_: {} })), [
       'custom_middleware_: no such member; did you mean custom_middleware?',
     ]);
-    assert.deepEqual(told(checkClassic({ ...classic, global_ratelimit: { rate: 1, per: 60 } })), [
+    assert.deepEqual(listErrors(checkClassic({ ...classic, global_ratelimit: { rate: 1, per: 60 } })), [
       'global_ratelimit: no such member; did you mean global_rate_limit?',
     ]);
-    assert.deepEqual(told(checkOas(withExtension({ global: {}, components: {} }))), [
+    assert.deepEqual(listErrors(checkOas(withExtension({ global: {}, components: {} }))), [
       'x-gw-api-gateway.global: no such member; did you mean x-gw-api-gateway.middleware.global?',
       'x-gw-api-gateway.components: no such member; did you mean components?',
     ]);
-    assert.deepEqual(told(checkOas(withExtension({ middleware: { mcpTools: { danger: { block: {} } } } }))), [
+    assert.deepEqual(listErrors(checkOas(withExtension({ middleware: { mcpTools: { danger: { block: {} } } } }))), [
       'x-gw-api-gateway.middleware.mcpTools: no such member',
     ]);
     const server = { ...extension.server, authentification: { enabled: true } };
-    assert.deepEqual(told(checkOas(withExtension({ server }))), [
+    assert.deepEqual(listErrors(checkOas(withExtension({ server }))), [
       'x-gw-api-gateway.server.authentification: no such member; did you mean authentication?',
     ]);
     const get = { responses: {}, 'x-gw-block': true, 'x-gw-permission': 'apis:read', 'x-own': 1 };
-    assert.deepEqual(told(checkOas({ ...document, paths: { '/a': { get, 'x-GW-limit': 1 } } })), [
+    assert.deepEqual(listErrors(checkOas({ ...document, paths: { '/a': { get, 'x-GW-limit': 1 } } })), [
       'paths./a.x-GW-limit: no such member; did you mean x-gw-api-gateway.middleware.operations?',
       'paths./a.get.x-gw-block: no such member; did you mean x-gw-api-gateway.middleware.operations?',
     ]);
-    assert.deepEqual(told(checkOas({ ...document, 'x-gw-api-gatway': {}, 'X-GW-else': 1, server: {}, 'x-own': 1 })), [
-      'x-gw-api-gatway: no such member; did you mean x-gw-api-gateway?',
-      'X-GW-else: no such member',
-      'server: no such member; did you mean x-gw-api-gateway.server?',
-    ]);
-    assert.deepEqual(told(checkClassic({ ...document })), [
+    assert.deepEqual(
+      listErrors(checkOas({ ...document, 'x-gw-api-gatway': {}, 'X-GW-else': 1, server: {}, 'x-own': 1 })),
+      [
+        'x-gw-api-gatway: no such member; did you mean x-gw-api-gateway?',
+        'X-GW-else: no such member',
+        'server: no such member; did you mean x-gw-api-gateway.server?',
+      ],
+    );
+    assert.deepEqual(listErrors(checkClassic({ ...document })), [
       'openapi: is a member of OpenAPI documents, which are written or imported at /gw/apis/oas',
     ]);
   });
@@ -240,12 +243,12 @@ describe('unknown members of definitions', () => {
   });
 
   test('a quoted number, or an unquoted text, is rejected with the expected type', () => {
-    const told = (value: unknown) => {
+    const checkMembers = (value: unknown) => {
       const checked = checkClassic({ ...classic, ...(value as JsonObject) });
       return checked.ok ? '' : checked.errors.map(it => `${it.path}: ${it.message}`).join();
     };
-    assert.equal(told({ session_lifetime: '10' }), 'session_lifetime: must be a number');
-    assert.equal(told({ slug: 10 }), 'slug: must be a string');
+    assert.equal(checkMembers({ session_lifetime: '10' }), 'session_lifetime: must be a number');
+    assert.equal(checkMembers({ slug: 10 }), 'slug: must be a string');
     const upstream = { ...extension.upstream, rateLimit: { enabled: true, rate: 5, per: 10 } };
     const limited = checkOas(withExtension({ upstream }));
     assert.deepEqual(errorsAt(limited, 'x-gw-api-gateway.upstream.rateLimit.per'), [

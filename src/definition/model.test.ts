@@ -190,15 +190,15 @@ test('a classic IP list counts once its own switch is on', () => {
 });
 
 test('the older cache timeout of service discovery also enables the cache', () => {
-  const cached = (serviceDiscovery: object) => {
+  const readCaching = (serviceDiscovery: object) => {
     const { cacheEnabled, cacheSeconds } = oasToModel(
       gateway({ upstream: { url: 'http://127.0.0.1:9', serviceDiscovery: { enabled: true, ...serviceDiscovery } } }),
     ).serviceDiscovery;
     return [cacheEnabled, cacheSeconds];
   };
-  assert.deepEqual(cached({ cacheTimeout: 5 }), [true, 5]);
-  assert.deepEqual(cached({ cacheTimeout: 5, cache: { enabled: false, timeout: 7 } }), [false, 7]);
-  assert.deepEqual(cached({}), [false, 0]);
+  assert.deepEqual(readCaching({ cacheTimeout: 5 }), [true, 5]);
+  assert.deepEqual(readCaching({ cacheTimeout: 5, cache: { enabled: false, timeout: 7 } }), [false, 7]);
+  assert.deepEqual(readCaching({}), [false, 0]);
 });
 
 test('reading a model leaves the definition unchanged', () => {

@@ -27,7 +27,7 @@ const pets = () => ({
   },
 });
 
-function imported(document: object, options: ImportOptions = {}): JsonObject {
+function importValid(document: object, options: ImportOptions = {}): JsonObject {
   const made = importOas(document, options);
   assert.ok(made.ok, JSON.stringify(made));
   assert.deepEqual(checkOas(made.definition), { ok: true, definition: made.definition });
@@ -40,7 +40,7 @@ function errors(document: unknown, options: ImportOptions = {}): string[] {
 }
 
 test('an imported plain document becomes an active API with default settings', () => {
-  assert.deepEqual(imported(pets()), {
+  assert.deepEqual(importValid(pets()), {
     info: { name: 'Pets', state: { active: true, internal: false } },
     upstream: { url: 'https://eu.example.org/v1' },
     server: { listenPath: { value: '/', strip: true } },
@@ -59,7 +59,7 @@ test('an import leaves its input unchanged and gives every operation an id', () 
 
 test('import options set listen path, upstream, domain and id', () => {
   const options = { upstreamURL: 'http://a.test:1/x', listenPath: 'pets/', customDomain: 'pets.test', apiID: 'pets-1' };
-  const made = imported(pets(), options);
+  const made = importValid(pets(), options);
   assert.deepEqual(made.server, {
     listenPath: { value: '/pets/', strip: true },
     customDomain: { enabled: true, name: 'pets.test' },
@@ -84,7 +84,7 @@ test('an import without an upstream address is rejected', () => {
 
 test('the allow list option covers every operation', () => {
   const on = { allow: { enabled: true } };
-  assert.deepEqual(getAt(imported(pets(), { allowList: true }), ['middleware', 'operations']), {
+  assert.deepEqual(getAt(importValid(pets(), { allowList: true }), ['middleware', 'operations']), {
     list: on,
     petsPOST: on,
     'pets/{id}DELETE': on,
@@ -93,7 +93,7 @@ test('the allow list option covers every operation', () => {
 
 test('the validation option covers operations with something to validate, also behind references', () => {
   const validated = { validateRequest: { enabled: true, errorResponseCode: 422 } };
-  assert.deepEqual(getAt(imported(pets(), { validateRequest: true }), ['middleware', 'operations']), {
+  assert.deepEqual(getAt(importValid(pets(), { validateRequest: true }), ['middleware', 'operations']), {
     petsPOST: validated,
     'pets/{id}DELETE': validated,
   });
@@ -101,7 +101,7 @@ test('the validation option covers operations with something to validate, also b
 
 test('the mock option covers operations whose responses have examples or schemas', () => {
   const mocked = { mockResponse: { enabled: true, fromOASExamples: { enabled: true } } };
-  assert.deepEqual(getAt(imported(pets(), { mockResponse: true }), ['middleware', 'operations']), {
+  assert.deepEqual(getAt(importValid(pets(), { mockResponse: true }), ['middleware', 'operations']), {
     list: mocked,
     'pets/{id}DELETE': mocked,
   });
@@ -111,7 +111,7 @@ test('options can be disabled explicitly, and dangling or circular references re
   const document = pets();
   setAt(document as JsonObject, ['components', 'requestBodies', 'Pet'], { $ref: '#/components/requestBodies/Pet' });
   setAt(document as JsonObject, ['paths', '/pets', 'get', 'responses', '200'], { $ref: 'other.yaml#/x' });
-  const made = imported(document, { validateRequest: false, mockResponse: false, allowList: false });
+  const made = importValid(document, { validateRequest: false, mockResponse: false, allowList: false });
   const off = { allow: { enabled: false } };
   assert.deepEqual(getAt(made, ['middleware', 'operations']), {
     list: off,
@@ -131,17 +131,17 @@ const schemes = {
   opaque: { type: 'http', scheme: 'bearer' },
 };
 
-const secured = (...security: object[]) => ({ ...pets(), security, components: { securitySchemes: schemes } });
+const withSecurity = (...security: object[]) => ({ ...pets(), security, components: { securitySchemes: schemes } });
 const authorization = { enabled: true, name: 'Authorization' };
 
 test('the authentication option configures the security requirements of the document', () => {
-  const document = secured({ key: [], signed: [], opaque: [] });
-  assert.deepEqual(getAt(imported(document, { authentication: true }), ['server', 'authentication']), {
+  const document = withSecurity({ key: [], signed: [], opaque: [] });
+  assert.deepEqual(getAt(importValid(document, { authentication: true }), ['server', 'authentication']), {
     enabled: true,
     securitySchemes: { key: { enabled: true }, signed: { enabled: true, header: authorization } },
     baseIdentityProvider: 'auth_token',
   });
-  assert.deepEqual(getAt(imported(document, { authentication: false }), ['server', 'authentication']), {
+  assert.deepEqual(getAt(importValid(document, { authentication: false }), ['server', 'authentication']), {
     enabled: false,
     securitySchemes: { key: { enabled: false }, signed: { enabled: false, header: authorization } },
   });
@@ -150,14 +150,14 @@ test('the authentication option configures the security requirements of the docu
 });
 
 test('the first of several requirements counts, unless alternatives are requested', () => {
-  const document = secured({ signed: [] }, { login: [] });
+  const document = withSecurity({ signed: [] }, { login: [] });
   const entry = (enabled: boolean) => ({ enabled, header: authorization });
-  assert.deepEqual(getAt(imported(document, { authentication: true }), ['server', 'authentication']), {
+  assert.deepEqual(getAt(importValid(document, { authentication: true }), ['server', 'authentication']), {
     enabled: true,
     securitySchemes: { signed: entry(true), login: entry(false) },
   });
   const options = { authentication: true, securityProcessingMode: 'compliant' } as const;
-  assert.deepEqual(getAt(imported(document, options), ['server', 'authentication']), {
+  assert.deepEqual(getAt(importValid(document, options), ['server', 'authentication']), {
     securityProcessingMode: 'compliant',
     enabled: true,
     securitySchemes: { signed: entry(true), login: entry(true) },

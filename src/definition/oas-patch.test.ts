@@ -23,7 +23,7 @@ const newer = () => ({
   paths: { '/a': { get: { operationId: 'a' } }, '/c': { post: {} } },
 });
 
-function patched(given: unknown, asked: ImportOptions = {}): JsonObject {
+function patchStored(given: unknown, asked: ImportOptions = {}): JsonObject {
   const before = structuredClone(stored);
   const made = patchOas(stored, given, asked);
   assert.ok(made.ok, JSON.stringify(made));
@@ -32,7 +32,7 @@ function patched(given: unknown, asked: ImportOptions = {}): JsonObject {
 }
 
 test('a patch replaces the document and keeps the gateway extension without removed operations', () => {
-  assert.deepEqual(patched(newer()), {
+  assert.deepEqual(patchStored(newer()), {
     ...newer(),
     paths: { '/a': { get: { operationId: 'a' } }, '/c': { post: { operationId: 'cPOST' } } },
     servers: stored.servers,
@@ -45,12 +45,12 @@ test('a patch replaces the document and keeps the gateway extension without remo
 
 test('a patch replaces the servers where the new document has some', () => {
   const servers = [{ url: 'https://new.example.org' }];
-  assert.deepEqual(patched({ ...newer(), servers }).servers, servers);
+  assert.deepEqual(patchStored({ ...newer(), servers }).servers, servers);
 });
 
 test('a patch changes only the settings of its options', () => {
   const asked = { listenPath: '/moved', upstreamURL: 'http://b.test', customDomain: 'd.test', allowList: true };
-  const extension = patched(newer(), asked)['x-gw-api-gateway'] as JsonObject;
+  const extension = patchStored(newer(), asked)['x-gw-api-gateway'] as JsonObject;
   assert.deepEqual(extension.server, {
     listenPath: { value: '/moved', strip: false },
     customDomain: { enabled: true, name: 'd.test' },
@@ -65,9 +65,12 @@ test('a patch changes only the settings of its options', () => {
 
 test('a patch with its own gateway extension and no options is taken as it is', () => {
   const own = { ...newer(), 'x-gw-api-gateway': { info: { name: 'Own' }, server: { listenPath: { value: '/own' } } } };
-  assert.equal(patched(own), own);
-  assert.equal(getAt(patched(own, { listenPath: '/x' }), ['x-gw-api-gateway', 'info', 'name']), 'Own');
-  assert.equal(getAt(patched(own, { listenPath: '/x' }), ['x-gw-api-gateway', 'server', 'listenPath', 'value']), '/x');
+  assert.equal(patchStored(own), own);
+  assert.equal(getAt(patchStored(own, { listenPath: '/x' }), ['x-gw-api-gateway', 'info', 'name']), 'Own');
+  assert.equal(
+    getAt(patchStored(own, { listenPath: '/x' }), ['x-gw-api-gateway', 'server', 'listenPath', 'value']),
+    '/x',
+  );
 });
 
 test('a patch that is no document, or cannot be applied, is rejected', () => {

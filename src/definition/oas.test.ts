@@ -44,17 +44,17 @@ test('a document with missing members reports each with its path', () => {
 });
 
 test('a TCP or TLS service needs a port and no listen path', () => {
-  const served = (server: object) => ({
+  const withServer = (server: object) => ({
     ...document(),
     'x-gw-api-gateway': { ...document()['x-gw-api-gateway'], server },
   });
   for (const protocol of ['tcp', 'tls']) {
-    assert.ok(checkOas(served({ protocol, port: 9300 })).ok);
-    assert.deepEqual(errorsIn(checkOas(served({ protocol }))), [
+    assert.ok(checkOas(withServer({ protocol, port: 9300 })).ok);
+    assert.deepEqual(errorsIn(checkOas(withServer({ protocol }))), [
       { path: 'x-gw-api-gateway.server.port', message: `is needed by a ${protocol} service` },
     ]);
   }
-  assert.deepEqual(errorsIn(checkOas(served({ protocol: 'http', port: 9300 }))), [
+  assert.deepEqual(errorsIn(checkOas(withServer({ protocol: 'http', port: 9300 }))), [
     { path: 'x-gw-api-gateway.server.listenPath.value', message: 'is required' },
   ]);
 });

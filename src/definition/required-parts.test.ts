@@ -8,7 +8,8 @@ import type { OasDefinition } from './wire-types.ts';
 
 const path = { listen_path: '/a/' };
 const versions = (given: object, more: object = {}) => ({ version_data: { versions: given, ...more } });
-const listed = (extended_paths: object) => versions({ Default: { use_extended_paths: true, extended_paths } });
+const withEndpointLists = (extended_paths: object) =>
+  versions({ Default: { use_extended_paths: true, extended_paths } });
 const answering = { path: '/x', method: 'GET' };
 
 const both: readonly RequiredPart[] = ['listen path', 'upstream'];
@@ -28,21 +29,25 @@ const classic: readonly [string, object, readonly RequiredPart[]][] = [
     { proxy: path, ...versions({ a: { override_target: 'http://a' }, b: { name: 'b' } }) },
     ['upstream'],
   ],
-  ['mock replies', { proxy: path, ...listed({ mock_response: [{ ...answering, body: 'x' }] }) }, []],
+  ['mock replies', { proxy: path, ...withEndpointLists({ mock_response: [{ ...answering, body: 'x' }] }) }, []],
   [
     'a mock switched off',
-    { proxy: path, ...listed({ mock_response: [{ ...answering, disabled: true }] }) },
+    { proxy: path, ...withEndpointLists({ mock_response: [{ ...answering, disabled: true }] }) },
     ['upstream'],
   ],
-  ['virtual endpoints', { proxy: path, ...listed({ virtual: [{ ...answering, response_function_name: 'f' }] }) }, []],
+  [
+    'virtual endpoints',
+    { proxy: path, ...withEndpointLists({ virtual: [{ ...answering, response_function_name: 'f' }] }) },
+    [],
+  ],
   [
     'a rewrite elsewhere',
-    { proxy: path, ...listed({ url_rewrites: [{ ...answering, rewrite_to: 'http://b/' }] }) },
+    { proxy: path, ...withEndpointLists({ url_rewrites: [{ ...answering, rewrite_to: 'http://b/' }] }) },
     [],
   ],
   [
     'a rewrite within',
-    { proxy: path, ...listed({ url_rewrites: [{ ...answering, rewrite_to: '/b' }] }) },
+    { proxy: path, ...withEndpointLists({ url_rewrites: [{ ...answering, rewrite_to: '/b' }] }) },
     ['upstream'],
   ],
   ['plugins', { proxy: path, custom_middleware: { pre: [{ name: 'f', path: 'f.js' }] } }, []],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { mapSecrets } from './secret-places.ts';
 
-const listed = (format: 'classic' | 'oas', definition: object) => {
+const listSecrets = (format: 'classic' | 'oas', definition: object) => {
   const places: Record<string, string> = {};
   mapSecrets(format, definition, (value, path) => {
     places[path] = value;
@@ -38,7 +38,7 @@ describe('secrets in definitions', () => {
       },
       'x-gw-oas': { 'x-gw-api-gateway': { server: { x: { clientSecret: 'o' } } }, info: { title: 't' } },
     };
-    assert.equal(Object.values(listed('classic', definition)).sort().join(''), 'abcdefghijklmno');
+    assert.equal(Object.values(listSecrets('classic', definition)).sort().join(''), 'abcdefghijklmno');
   });
 
   test('secrets of the OpenAPI format are mapped in schemes, operations, header pairs and streams, not in schemas', () => {
@@ -53,7 +53,7 @@ describe('secrets in definitions', () => {
         },
       },
     };
-    assert.equal(Object.values(listed('oas', definition)).sort().join(''), 'abcde');
+    assert.equal(Object.values(listSecrets('oas', definition)).sort().join(''), 'abcde');
   });
 
   test('a definition without changed secrets is not copied', () => {

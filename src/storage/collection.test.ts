@@ -111,22 +111,22 @@ withRecords('collections', given => {
     const store = hooks(given());
     const texts = ['100%', '100x', 'a_b', 'axb', 'a\\b', 'a\\_b', 'Straße', 'STRASSE', "o'hara"];
     for (const [number, name] of texts.entries()) await store.insert(hook('find', `find-${number}`, { name }));
-    const found = async (text: string) => {
+    const findItems = async (text: string) => {
       const filter = (query: Query) => query.where(columnContains('name', text));
       const items = await store.all({ where: { org_id: 'find' }, filter, order: ['id'] });
       assert.equal(await store.count({ org_id: 'find' }, filter), items.length);
       return items.map(it => it.name);
     };
-    assert.deepEqual(await found('0%'), ['100%']);
-    assert.deepEqual(await found('a_b'), ['a_b']);
-    assert.deepEqual(await found('_b'), ['a_b', 'a\\_b']);
-    assert.deepEqual(await found('\\'), ['a\\b', 'a\\_b']);
-    assert.deepEqual(await found('\\_'), ['a\\_b']);
-    assert.deepEqual(await found('traß'), ['Straße']);
-    assert.deepEqual(await found('ASS'), ['STRASSE']);
-    assert.deepEqual(await found('ass'), []);
-    assert.deepEqual(await found("'"), ["o'hara"]);
-    assert.equal((await found('')).length, texts.length);
+    assert.deepEqual(await findItems('0%'), ['100%']);
+    assert.deepEqual(await findItems('a_b'), ['a_b']);
+    assert.deepEqual(await findItems('_b'), ['a_b', 'a\\_b']);
+    assert.deepEqual(await findItems('\\'), ['a\\b', 'a\\_b']);
+    assert.deepEqual(await findItems('\\_'), ['a\\_b']);
+    assert.deepEqual(await findItems('traß'), ['Straße']);
+    assert.deepEqual(await findItems('ASS'), ['STRASSE']);
+    assert.deepEqual(await findItems('ass'), []);
+    assert.deepEqual(await findItems("'"), ["o'hara"]);
+    assert.equal((await findItems('')).length, texts.length);
   });
 
   test('text sorts bytewise', async () => {
@@ -134,10 +134,10 @@ withRecords('collections', given => {
     const sorted = ['', ' b', '-', 'B', 'Z', '_', 'a', 'aB', 'a_', 'ab', 'z', 'é', 'ﬀ', '\u{1F600}'];
     for (const [number, name] of sorted.toReversed().entries())
       await store.insert(hook('sort', `sort-${number}`, { name }));
-    const listed = async (order: 'name' | '-name') =>
+    const listNames = async (order: 'name' | '-name') =>
       (await store.all({ where: { org_id: 'sort' }, order: [order] })).map(it => it.name);
-    assert.deepEqual(await listed('name'), sorted);
-    assert.deepEqual(await listed('-name'), sorted.toReversed());
+    assert.deepEqual(await listNames('name'), sorted);
+    assert.deepEqual(await listNames('-name'), sorted.toReversed());
   });
 
   test('records with a serial id get the next one, in the document too', async () => {

@@ -30,7 +30,7 @@ interface Process {
 }
 
 /** A process on these records: its memory, and what keeps it. */
-async function started(records: Records, { node = '', everyMs = never, nowMs = startedMs }: Options = {}) {
+async function startProcess(records: Records, { node = '', everyMs = never, nowMs = startedMs }: Options = {}) {
   // Room to spare: a full bucket gives up a counter, which is another promise.
   const threads = createThreadsShared({ fixedWindows: 16_384, slidingWindows: 64 });
   const clock = { ms: nowMs, now: () => clock.ms };
@@ -47,13 +47,13 @@ async function started(records: Records, { node = '', everyMs = never, nowMs = s
   return { threads, kept, clock } satisfies Process;
 }
 
-const used = ({ threads, clock }: Process, name: string, window = day) =>
+const readUsed = ({ threads, clock }: Process, name: string, window = day) =>
   threads.counters.peek(name, window, clock.ms).used;
 const take = ({ threads, clock }: Process, name: string, window = day) => threads.counters.take(name, window, clock.ms);
 const rowCount = async (records: Records) => (await records.db.selectFrom('counters').selectAll().execute()).length;
 
 onBothEngines('kept counters', fresh => {
-  async function opened(): Promise<Records> {
+  async function openFresh(): Promise<Records> {
     const { options } = await fresh();
     const records = await openRecords(options);
     closing.push(() => records.close());
@@ -61,26 +61,26 @@ onBothEngines('kept counters', fresh => {
   }
 
   test('a restarted process continues the counts of the last one, in the same window', async () => {
-    const records = await opened();
-    const one = await started(records);
+    const records = await openFresh();
+    const one = await startProcess(records);
     for (let n = 0; n < 3; n++) take(one, 'day');
     take(one, 'forever', forever);
     await one.kept.close();
-    const two = await started(records, { nowMs: startedMs + 1000 });
-    assert.equal(used(two, 'day'), 3);
-    assert.equal(used(two, 'forever', forever), 1);
+    const two = await startProcess(records, { nowMs: startedMs + 1000 });
+    assert.equal(readUsed(two, 'day'), 3);
+    assert.equal(readUsed(two, 'forever', forever), 1);
     assert.equal(take(two, 'day').resetsAtMs, startedMs + day.periodMs);
     await two.kept.close();
-    const late = await started(records, { nowMs: startedMs + day.periodMs });
-    assert.equal(used(late, 'day'), 0);
-    assert.equal(used(late, 'forever', forever), 1);
+    const late = await startProcess(records, { nowMs: startedMs + day.periodMs });
+    assert.equal(readUsed(late, 'day'), 0);
+    assert.equal(readUsed(late, 'forever', forever), 1);
     await late.kept.close();
     assert.equal(await rowCount(records), 1);
   });
 
   test('counts are persisted while the process runs, so a crash loses little', async () => {
-    const records = await opened();
-    const one = await started(records, { everyMs: 1 });
+    const records = await openFresh();
+    const one = await startProcess(records, { everyMs: 1 });
     take(one, 'day');
     await eventually(async () => assert.equal(await rowCount(records), 1));
     take(one, 'day');
@@ -88,14 +88,14 @@ onBothEngines('kept counters', fresh => {
       const row = await records.db.selectFrom('counters').select('used').executeTakeFirstOrThrow();
       assert.equal(Number(row.used), 2);
     });
-    const afterCrash = await started(records);
-    assert.equal(used(afterCrash, 'day'), 2);
+    const afterCrash = await startProcess(records);
+    assert.equal(readUsed(afterCrash, 'day'), 2);
     await one.kept.close();
   });
 
   test('an unchanged count is not written again', async () => {
-    const records = await opened();
-    const one = await started(records, { everyMs: 1 });
+    const records = await openFresh();
+    const one = await startProcess(records, { everyMs: 1 });
     take(one, 'day');
     await eventually(async () => assert.equal(await rowCount(records), 1));
     await records.db.updateTable('counters').set({ used: 99 }).execute();
@@ -107,7 +107,7 @@ onBothEngines('kept counters', fresh => {
   });
 
   test('counts are persisted within a second', async ({ mock }) => {
-    const records = await opened();
+    const records = await openFresh();
     const threads = createThreadsShared({ fixedWindows: 64, slidingWindows: 8 });
     closing.push(() => threads.close());
     const clock = { now: () => startedMs };
@@ -208,38 +208,38 @@ onBothEngines('kept counters', fresh => {
   });
 
   test('a reset counter stays reset, even if the process ends at once', async () => {
-    const records = await opened();
-    const one = await started(records);
+    const records = await openFresh();
+    const one = await startProcess(records);
     take(one, 'day');
     take(one, 'other');
     await one.kept.close();
-    const two = await started(records);
+    const two = await startProcess(records);
     two.threads.counters.reset('day');
     await two.kept.reset(['day']);
-    const afterCrash = await started(records);
-    assert.equal(used(afterCrash, 'day'), 0);
-    assert.equal(used(afterCrash, 'other'), 1);
+    const afterCrash = await startProcess(records);
+    assert.equal(readUsed(afterCrash, 'day'), 0);
+    assert.equal(readUsed(afterCrash, 'other'), 1);
   });
 
   test('counters are persisted per node', async () => {
-    const records = await opened();
-    const processes = [await started(records, { node: 'a' }), await started(records, { node: 'b' })];
+    const records = await openFresh();
+    const processes = [await startProcess(records, { node: 'a' }), await startProcess(records, { node: 'b' })];
     for (const [index, process] of processes.entries()) {
       for (let n = 0; n <= index; n++) take(process, 'day');
       await process.kept.close();
     }
-    assert.equal(used(await started(records, { node: 'a' }), 'day'), 1);
-    assert.equal(used(await started(records, { node: 'b' }), 'day'), 2);
-    assert.equal(used(await started(records, { node: 'c' }), 'day'), 0);
+    assert.equal(readUsed(await startProcess(records, { node: 'a' }), 'day'), 1);
+    assert.equal(readUsed(await startProcess(records, { node: 'b' }), 'day'), 2);
+    assert.equal(readUsed(await startProcess(records, { node: 'c' }), 'day'), 0);
   });
 
   test('more counters than fit into one statement are persisted', async () => {
-    const records = await opened();
-    const one = await started(records);
+    const records = await openFresh();
+    const one = await startProcess(records);
     for (let n = 0; n < 600; n++) take(one, `day ${n}`);
     await one.kept.close();
-    const two = await started(records);
-    assert.equal(used(two, 'day 0') + used(two, 'day 599'), 2);
+    const two = await startProcess(records);
+    assert.equal(readUsed(two, 'day 0') + readUsed(two, 'day 599'), 2);
     two.clock.ms += day.periodMs;
     await two.kept.close();
     assert.equal(await rowCount(records), 0);

@@ -19,17 +19,17 @@ describe('database health', () => {
     rmSync(directory, { recursive: true, force: true });
   });
 
-  function watched(revision: Records['revision']) {
+  function watch(revision: Records['revision']) {
     let queries = 0;
-    const counted = () => {
+    const countRevision = () => {
       queries++;
       return revision();
     };
-    return { ask: createDatabaseHealthCheck({ ...records, revision: counted }, clock), queries: () => queries };
+    return { ask: createDatabaseHealthCheck({ ...records, revision: countRevision }, clock), queries: () => queries };
   }
 
   test('many questions within a second cost one query, also when the clock was set back', async () => {
-    const { ask, queries } = watched(() => records.revision());
+    const { ask, queries } = watch(() => records.revision());
     for (let n = 0; n < 3; n++) assert.equal(await ask(), '');
     clock.ms += 999;
     assert.equal(await ask(), '');
@@ -44,7 +44,7 @@ describe('database health', () => {
 
   test('a database that fails is away, and healthy again a second later', async () => {
     let fails = true;
-    const { ask } = watched(async () => (fails ? Promise.reject(new Error('secret path')) : records.revision()));
+    const { ask } = watch(async () => (fails ? Promise.reject(new Error('secret path')) : records.revision()));
     assert.equal(await ask(), away);
     fails = false;
     assert.equal(await ask(), away, 'remembered');
@@ -69,6 +69,6 @@ describe('database health', () => {
   });
 
   test('a database that does not answer is away', async () => {
-    assert.equal(await watched(() => new Promise(() => undefined)).ask(), away);
+    assert.equal(await watch(() => new Promise(() => undefined)).ask(), away);
   });
 });

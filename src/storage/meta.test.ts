@@ -113,7 +113,7 @@ withRecords('vault keys', given => {
   });
 
   /** A rotation that ends at a given point, as a crash would end it. */
-  async function interrupted(where: 'before the database' | 'after the database') {
+  async function interruptRotation(where: 'before the database' | 'after the database') {
     const { records, directory } = await newcomer();
     const sealed = (await openIn(records, directory)).seal('secret', 'test');
     const old = directory.read('master.key')!;
@@ -129,7 +129,7 @@ withRecords('vault keys', given => {
 
   for (const where of ['before the database', 'after the database'] as const) {
     test(`a rotation interrupted ${where} was changed is resolved at the next open, and can be repeated`, async () => {
-      const { records, directory, sealed, old, next } = await interrupted(where);
+      const { records, directory, sealed, old, next } = await interruptRotation(where);
       assert.equal((await openIn(records, directory)).open(sealed, 'test'), 'secret');
       const fitting = where === 'before the database' ? old : next;
       assert.deepEqual([directory.read('master.key'), directory.read('master.key.next')], [fitting, undefined]);

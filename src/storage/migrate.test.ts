@@ -16,7 +16,7 @@ import { openRecords } from './records.ts';
 import { createSqliteKysely, openSqlite } from './sqlite.ts';
 import type { Tables } from './tables.ts';
 
-const opened = ({ options }: EmptyDatabase): Kysely<Tables> =>
+const openDatabase = ({ options }: EmptyDatabase): Kysely<Tables> =>
   'url' in options
     ? createPostgresKysely<Tables>({ url: options.url, connections: 2, onLost: () => undefined })
     : createSqliteKysely<Tables>(openSqlite(options.file));
@@ -35,7 +35,7 @@ async function tableNames(db: Kysely<Tables>): Promise<string[]> {
 
 onBothEngines('migrations', (fresh, engine) => {
   test('an empty database gets every table, and a second run is a no-op', async () => {
-    const db = opened(await fresh());
+    const db = openDatabase(await fresh());
     assert.equal(await migrate(db, engine), migrations.length);
     const names = await tableNames(db);
     for (const name of ['meta', 'organisations', 'users', 'apis', 'keys', 'audit'])
@@ -46,7 +46,7 @@ onBothEngines('migrations', (fresh, engine) => {
   });
 
   test('an older database gets only the missing migrations, in order', async () => {
-    const db = opened(await fresh());
+    const db = openDatabase(await fresh());
     const ran: string[] = [];
     const step = (name: string) => making(name, async () => void ran.push(name));
     const steps = [step('one'), step('two'), step('three')];
@@ -57,7 +57,7 @@ onBothEngines('migrations', (fresh, engine) => {
   });
 
   test('a failed migration rolls back the whole run, which can be repeated', async () => {
-    const db = opened(await fresh());
+    const db = openDatabase(await fresh());
     await migrate(db, engine, [making('one')]);
     const broken = making('three', () => Promise.reject(new Error('step failed')));
     await assert.rejects(migrate(db, engine, [making('one'), making('two'), broken]), /step failed/);

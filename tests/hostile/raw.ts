@@ -29,15 +29,15 @@ export function callerOn(socket: Socket): Caller {
     socket.once('end', () => resolve());
     socket.once('close', () => resolve());
   });
-  const received = () => Buffer.concat(chunks).toString('latin1');
+  const readReceived = () => Buffer.concat(chunks).toString('latin1');
   return {
     socket,
     send: text => void socket.write(typeof text === 'string' ? Buffer.from(text, 'latin1') : text),
-    received,
+    received: readReceived,
     until: pattern =>
       eventually(() => {
-        const found = pattern.exec(received());
-        assert.ok(found, `${pattern} in ${JSON.stringify(received().slice(0, 500))}`);
+        const found = pattern.exec(readReceived());
+        assert.ok(found, `${pattern} in ${JSON.stringify(readReceived().slice(0, 500))}`);
         return found;
       }),
     closed,

@@ -55,7 +55,7 @@ const openIdRows = (
 
 const external = (...providers: JsonObject[]) => ({ external_oauth: { enabled: true, providers } });
 const signed = external({ jwt: { enabled: true, signing_method: 'rsa', source } });
-const asked =
+const introspectWith =
   (answer: unknown, path = '/introspect') =>
   ({ publisher }: RowGround) => {
     publisher.pages[path] = answer;
@@ -115,21 +115,21 @@ const externalRows: RefusedRow[] = [
     ] as const
   ).map(([what, answer], at) => ({
     when: `what the other server answers ${what}`,
-    definition: asked(answer, `/odd-${at}`),
+    definition: introspectWith(answer, `/odd-${at}`),
     sends: says('Bearer opaque'),
     status: 500,
     message: unchecked,
   })),
   {
     when: 'the other server no longer stands by a token',
-    definition: asked({ active: false }, '/inactive'),
+    definition: introspectWith({ active: false }, '/inactive'),
     sends: says('Bearer opaque'),
     status: 401,
     message: 'access token is not valid',
   },
   {
     when: 'the other server stands by a token that is past',
-    definition: asked({ active: true, sub: 'ann', exp: nowSeconds() - 600 }, '/past'),
+    definition: introspectWith({ active: true, sub: 'ann', exp: nowSeconds() - 600 }, '/past'),
     sends: says('Bearer opaque'),
     status: 401,
     message: 'key not authorized: token has expired',

@@ -92,15 +92,15 @@ onEveryEngine('certificates', app => {
       not_after: '2049-12-31T23:59:59Z',
       is_ca: false,
     });
-    const detailed = async (filter: string) => {
+    const listDetails = async (filter: string) => {
       const answer = await list(`?mode=detailed${filter}`);
       assert.deepEqual(Object.keys(answer).sort(), ['cert_basics', 'pages']);
       return answer.cert_basics.map(({ id }: Summary) => id);
     };
-    assert.deepEqual(await detailed(''), [without, withKey]);
-    assert.deepEqual(await detailed('&filter=omit'), [without, withKey]);
-    assert.deepEqual(await detailed('&filter=with_pk'), [withKey]);
-    assert.deepEqual(await detailed('&filter=without_pk'), [without]);
+    assert.deepEqual(await listDetails(''), [without, withKey]);
+    assert.deepEqual(await listDetails('&filter=omit'), [without, withKey]);
+    assert.deepEqual(await listDetails('&filter=with_pk'), [withKey]);
+    assert.deepEqual(await listDetails('&filter=without_pk'), [without]);
   });
 
   test('a mode, filter or page that does not exist is refused by name', async () => {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { type Answer, onEveryEngine } from '../../../tests/support/app.ts';
 import { makeAuthority, makeCertificate, makeClientCertificate } from '../../../tests/support/certificates.ts';
 
-function refused({ status, body, text }: Answer, expected: number, message: string | RegExp): void {
+function expectError({ status, body, text }: Answer, expected: number, message: string | RegExp): void {
   assert.equal(status, expected, text);
   assert.equal(body.status, 'error');
   if (typeof message === 'string') assert.equal(body.message, message);
@@ -52,8 +52,8 @@ onEveryEngine('certificates of the gateway API', app => {
     assert.doesNotMatch(full.text, /PRIVATE/);
     assert.deepEqual((await ask('DELETE', `/gw/certs/${id}`)).body, { status: 'ok', message: 'removed' });
     const unknown = 'Certificate with given SHA256 fingerprint not found';
-    refused(await ask('GET', `/gw/certs/${id}`), 404, unknown);
-    refused(await ask('DELETE', `/gw/certs/${id}`), 404, unknown);
+    expectError(await ask('GET', `/gw/certs/${id}`), 404, unknown);
+    expectError(await ask('DELETE', `/gw/certs/${id}`), 404, unknown);
     assert.deepEqual((await ask('GET', `/gw/certs?org_id=${orgId}`)).body, { certs: [] });
   });
 
@@ -84,16 +84,16 @@ onEveryEngine('certificates of the gateway API', app => {
     const { certPem, keyPem, publicKeyPem } = makeCertificate({ cn: 'x' });
     const expired = makeCertificate({ cn: 'old', notAfter: new Date('2021-01-01T00:00:00Z') });
     const undecodable = 'Failed to decode certificate. It should be PEM encoded.';
-    refused(await ask('POST', '/gw/certs', ''), 400, /^Malformed request body/);
-    refused(await ask('POST', '/gw/certs'), 400, /^Malformed request body/);
-    refused(await ask('POST', '/gw/certs', 'no certificate'), 400, undecodable);
-    refused(await ask('POST', '/gw/certs', expired.certPem), 400, 'certificate is expired');
-    refused(await ask('POST', '/gw/certs', certPem + keyPem + keyPem), 400, 'Found multiple private keys');
+    expectError(await ask('POST', '/gw/certs', ''), 400, /^Malformed request body/);
+    expectError(await ask('POST', '/gw/certs'), 400, /^Malformed request body/);
+    expectError(await ask('POST', '/gw/certs', 'no certificate'), 400, undecodable);
+    expectError(await ask('POST', '/gw/certs', expired.certPem), 400, 'certificate is expired');
+    expectError(await ask('POST', '/gw/certs', certPem + keyPem + keyPem), 400, 'Found multiple private keys');
     const combined = "Public keys can't be combined with certificates";
-    refused(await ask('POST', '/gw/certs', certPem + publicKeyPem), 400, combined);
-    refused(await ask('POST', '/gw/certs?org_id=nobody', certPem), 400, 'org_id: there is no organisation nobody');
+    expectError(await ask('POST', '/gw/certs', certPem + publicKeyPem), 400, combined);
+    expectError(await ask('POST', '/gw/certs?org_id=nobody', certPem), 400, 'org_id: there is no organisation nobody');
     const { body } = await ask('POST', '/gw/certs', certPem);
-    refused(await ask('POST', '/gw/certs', certPem), 409, `Certificate with ${body.id} id already exists`);
+    expectError(await ask('POST', '/gw/certs', certPem), 409, `Certificate with ${body.id} id already exists`);
   });
 
   test('org_id restricts a delete; of concurrent adds or deletes of one certificate one succeeds', async () => {

@@ -10,7 +10,7 @@ import { fullKey } from './schema.ts';
 const rights = (apiId = 'orders') => ({ [apiId]: { api_id: apiId, api_name: apiId, versions: ['Default'] } });
 const members = Object.keys(fullKey({})).sort();
 
-function refused(answer: Answer, status: number, message: string | RegExp): void {
+function expectError(answer: Answer, status: number, message: string | RegExp): void {
   assert.equal(answer.status, status, answer.text);
   assert.deepEqual(Object.keys(answer.body).sort(), ['message', 'status']);
   assert.equal(answer.body.status, 'error');
@@ -56,28 +56,36 @@ onEveryEngine('keys of the gateway API', app => {
       status: 'ok',
       action: 'deleted',
     });
-    refused(await ask('GET', `/gw/keys/${made.key}`), 404, 'Key not found');
-    refused(await ask('PUT', `/gw/keys/${made.key}`, shown), 404, 'Key is not found');
-    refused(await ask('DELETE', `/gw/keys/${made.key}`), 404, 'There is no such key found');
+    expectError(await ask('GET', `/gw/keys/${made.key}`), 404, 'Key not found');
+    expectError(await ask('PUT', `/gw/keys/${made.key}`, shown), 404, 'Key is not found');
+    expectError(await ask('DELETE', `/gw/keys/${made.key}`), 404, 'There is no such key found');
   });
 
   test('a key without org_id is of the default organisation; an unknown org_id is refused', async () => {
     const { ask, read } = await desk(app());
     const { body } = await ask('POST', '/gw/keys', { access_rights: rights() });
     assert.equal((await read(body.key)).org_id, app().credentials.organisation_id);
-    refused(await ask('POST', '/gw/keys', { org_id: 'nobody', access_rights: rights() }), 400, /^org_id: .* nobody$/);
+    expectError(
+      await ask('POST', '/gw/keys', { org_id: 'nobody', access_rights: rights() }),
+      400,
+      /^org_id: .* nobody$/,
+    );
   });
 
   test('an invalid key is refused with its path and not stored', async () => {
     const { orgId, ask } = await desk(app());
     const wrong = { org_id: orgId, rate: 'many', tags: [7] };
-    refused(await ask('POST', '/gw/keys', wrong), 400, /rate: expected number.*tags\[0\]: expected string/);
-    refused(await ask('POST', '/gw/keys', { org_id: orgId }), 400, /^access_rights: .*Access Rights record/);
+    expectError(await ask('POST', '/gw/keys', wrong), 400, /rate: expected number.*tags\[0\]: expected string/);
+    expectError(await ask('POST', '/gw/keys', { org_id: orgId }), 400, /^access_rights: .*Access Rights record/);
     const unknown = { org_id: orgId, apply_policies: ['nothing'] };
-    refused(await ask('POST', '/gw/keys', unknown), 400, 'apply_policies[0]: there is no policy nothing');
-    refused(await ask('POST', '/gw/keys/ab', { org_id: orgId, access_rights: rights() }), 400, /at least 3 characters/);
-    refused(await ask('POST', '/gw/keys', ''), 400, /empty/);
-    refused(await ask('POST', '/gw/keys', '{'), 400, /malformed/);
+    expectError(await ask('POST', '/gw/keys', unknown), 400, 'apply_policies[0]: there is no policy nothing');
+    expectError(
+      await ask('POST', '/gw/keys/ab', { org_id: orgId, access_rights: rights() }),
+      400,
+      /at least 3 characters/,
+    );
+    expectError(await ask('POST', '/gw/keys', ''), 400, /empty/);
+    expectError(await ask('POST', '/gw/keys', '{'), 400, /malformed/);
     assert.deepEqual((await ask('GET', `/gw/keys?filter=${orgId}`)).body, { keys: [] });
   });
 
@@ -86,7 +94,7 @@ onEveryEngine('keys of the gateway API', app => {
     const made = await add({ alias: 'one' }, '/gw/keys/my-own-name');
     assert.equal(made.key, `${orgId}my-own-name`);
     assert.equal((await read('my-own-name', `?org_id=${orgId}`)).alias, 'one');
-    refused(await ask('GET', '/gw/keys/my-own-name'), 404, 'Key not found');
+    expectError(await ask('GET', '/gw/keys/my-own-name'), 404, 'Key not found');
     const again = await add({ alias: 'two' }, '/gw/keys/my-own-name');
     assert.deepEqual([made.action, again], ['added', { ...made, action: 'modified' }]);
     assert.equal((await read(made.key)).alias, 'two');
@@ -110,22 +118,22 @@ onEveryEngine('keys of the gateway API', app => {
     rememberSecrets({ password });
     const made = await add({ basic_auth_data: { password } }, '/gw/keys/ann');
     assert.equal(made.key, `${orgId}ann`);
-    const stored = async () => {
+    const readPassword = async () => {
       const { keys } = app().application.installation.services;
       return (await keys.get(orgId, 'ann'))!.key.basic_auth_data!.password;
     };
-    const before = await stored();
+    const before = await readPassword();
     const shown = await read('ann', `?username=true&org_id=${orgId}`);
     assert.equal(shown.basic_auth_data.password, '');
     const by = `username=true&org_id=${orgId}`;
     const changed = await ask('PUT', `/gw/keys/ann?${by}`, { ...shown, alias: 'Ann' });
     assert.equal(changed.body.key, made.key);
-    assert.equal(await stored(), before);
-    refused(await ask('GET', `/gw/keys/nobody?${by}`), 404, 'Key not found');
+    assert.equal(await readPassword(), before);
+    expectError(await ask('GET', `/gw/keys/nobody?${by}`), 404, 'Key not found');
     await add({}, '/gw/keys/not-a-user');
-    refused(await ask('GET', `/gw/keys/not-a-user?${by}`), 404, 'Key not found');
+    expectError(await ask('GET', `/gw/keys/not-a-user?${by}`), 404, 'Key not found');
     assert.equal((await ask('DELETE', `/gw/keys/ann?${by}`)).body.action, 'deleted');
-    refused(await ask('DELETE', `/gw/keys/ann?${by}`), 404, 'There is no such key found');
+    expectError(await ask('DELETE', `/gw/keys/ann?${by}`), 404, 'There is no such key found');
   });
 
   test('create generates the HMAC secret, whatever was sent', async () => {
@@ -137,7 +145,7 @@ onEveryEngine('keys of the gateway API', app => {
     const kept = await add({ hmac_enabled: true, hmac_string: sent });
     assert.equal((await read(kept.key)).hmac_string, sent);
     const none = 'Failed to create key, keys must have at least one Access Rights record set.';
-    refused(await ask('POST', '/gw/keys/create', { org_id: orgId }), 400, none);
+    expectError(await ask('POST', '/gw/keys/create', { org_id: orgId }), 400, none);
   });
 
   test('a certificate has one key, with an id derived from it, which stays bound', async () => {
@@ -148,13 +156,13 @@ onEveryEngine('keys of the gateway API', app => {
     assert.equal(made.key, certificate.id);
     const again = { org_id: orgId, access_rights: rights(), certificate: certificate.id };
     const taken = `Failed to create key - Key with given certificate already found:${made.key}`;
-    refused(await ask('POST', '/gw/keys/create', again), 409, taken);
-    refused(await ask('POST', '/gw/keys/create', { ...again, certificate: 'none' }), 400, /existent certificate$/);
+    expectError(await ask('POST', '/gw/keys/create', again), 409, taken);
+    expectError(await ask('POST', '/gw/keys/create', { ...again, certificate: 'none' }), 400, /existent certificate$/);
     const shown = await read(made.key);
     const without = await ask('PUT', `/gw/keys/${made.key}`, { ...shown, certificate: '' });
-    refused(without, 400, /Key cannot be used without a certificate$/);
+    expectError(without, 400, /Key cannot be used without a certificate$/);
     const other = await ask('PUT', `/gw/keys/${made.key}`, { ...shown, certificate: 'none' });
-    refused(other, 400, /Key must be used with an existent certificate$/);
+    expectError(other, 400, /Key must be used with an existent certificate$/);
   });
 
   test('a key with an unknown certificate is refused with its path, and changes nothing', async () => {
@@ -177,11 +185,11 @@ onEveryEngine('keys of the gateway API', app => {
       ],
       [{ rsa_certificate_id: 'none' }, /rsa_certificate_id: there is no such/],
     ] as const) {
-      refused(await ask('POST', '/gw/keys', { org_id: orgId, access_rights: rights(), ...wrong }), 400, place);
-      refused(await ask('PUT', `/gw/keys/${made.key}`, { ...shown, ...wrong }), 400, place);
+      expectError(await ask('POST', '/gw/keys', { org_id: orgId, access_rights: rights(), ...wrong }), 400, place);
+      expectError(await ask('PUT', `/gw/keys/${made.key}`, { ...shown, ...wrong }), 400, place);
       assert.deepEqual((await read(made.key)).mtls_static_certificate_bindings, [id]);
     }
-    refused(
+    expectError(
       await ask('POST', '/gw/keys', { org_id: orgId, access_rights: rights(), certificate: 'none' }),
       400,
       /existent/,
@@ -210,16 +218,16 @@ onEveryEngine('keys of the gateway API', app => {
     const governed = await add({ access_rights: {}, apply_policies: ['p'] }, '/gw/keys/zoe');
     const other = await add();
     const elsewhere = await addElsewhere({ access_rights: rights(apiId) });
-    const listed = async (query: string) => (await ask('GET', `/gw/keys${query}`)).body.keys as string[];
-    assert.deepEqual(await listed(`?filter=${orgId}`), [other.key, governed.key, own.key]);
-    assert.deepEqual(await listed(`?filter=${orgId}zo`), [governed.key]);
-    assert.deepEqual(await listed(`?filter=${orgId}&api_id=${apiId}`), [governed.key, own.key]);
-    assert.deepEqual(await listed(`?api_id=${apiId}`), [elsewhere.key, governed.key, own.key]);
-    assert.deepEqual(await listed('?api_id=nothing'), []);
-    assert.deepEqual(await listed('?filter=nothing'), []);
-    const all = await listed('');
+    const listKeys = async (query: string) => (await ask('GET', `/gw/keys${query}`)).body.keys as string[];
+    assert.deepEqual(await listKeys(`?filter=${orgId}`), [other.key, governed.key, own.key]);
+    assert.deepEqual(await listKeys(`?filter=${orgId}zo`), [governed.key]);
+    assert.deepEqual(await listKeys(`?filter=${orgId}&api_id=${apiId}`), [governed.key, own.key]);
+    assert.deepEqual(await listKeys(`?api_id=${apiId}`), [elsewhere.key, governed.key, own.key]);
+    assert.deepEqual(await listKeys('?api_id=nothing'), []);
+    assert.deepEqual(await listKeys('?filter=nothing'), []);
+    const all = await listKeys('');
     for (const { key } of [own, governed, other, elsewhere]) assert.ok(all.includes(key));
-    assert.ok(!(await listed('')).some(id => id === orgId));
+    assert.ok(!(await listKeys('')).some(id => id === orgId));
   });
 
   test('policies are set by key hash without losing concurrent changes', async () => {
@@ -237,9 +245,9 @@ onEveryEngine('keys of the gateway API', app => {
       await Promise.all([ask('PUT', `/gw/keys/${made.key}`, change), ask('POST', path, { policy: 'b' })]);
       assert.equal((await read(made.key)).alias, round);
     }
-    refused(await ask('POST', path, {}), 400, /^Couldn't decode instruction/);
-    refused(await ask('POST', path, { policy: 'none' }), 400, 'apply_policies[0]: there is no policy none');
-    refused(await ask('POST', '/gw/keys/policy/0000', { policy: 'b' }), 404, 'Key not found');
+    expectError(await ask('POST', path, {}), 400, /^Couldn't decode instruction/);
+    expectError(await ask('POST', path, { policy: 'none' }), 400, 'apply_policies[0]: there is no policy none');
+    expectError(await ask('POST', '/gw/keys/policy/0000', { policy: 'b' }), 404, 'Key not found');
   });
 
   test('organisation limits are not found as a key by hash, for any operation', async () => {
@@ -249,7 +257,7 @@ onEveryEngine('keys of the gateway API', app => {
     assert.equal((await ask('POST', path, { quota_max: 100, quota_renewal_rate: 60 })).status, 200);
     const { body: before } = await ask('GET', path);
     const hash = displayHash(orgId, readSettings({}));
-    refused(await ask('POST', `/gw/keys/policy/${hash}`, { policy: `p-${orgId}` }), 404, 'Key not found');
+    expectError(await ask('POST', `/gw/keys/policy/${hash}`, { policy: `p-${orgId}` }), 404, 'Key not found');
     for (const [method, body] of [['GET'], ['PUT', { quota_max: 1 }], ['DELETE']] as const)
       assert.equal((await ask(method, `/gw/keys/${hash}?hashed=true`, body)).status, 404, method);
     assert.deepEqual((await ask('GET', path)).body, before);
@@ -296,7 +304,7 @@ onEveryEngine(
       const changed = await ask('PUT', `/gw/keys/${made.key_hash}?hashed=true`, { ...shown, alias: 'seen' });
       assert.deepEqual(changed.body, { ...changed.body, key: made.key_hash, key_hash: made.key_hash });
       assert.equal((await ask('DELETE', `/gw/keys/${made.key_hash}?hashed=true`)).body.action, 'deleted');
-      refused(await ask('GET', `/gw/keys/${made.key}`), 404, 'Key not found');
+      expectError(await ask('GET', `/gw/keys/${made.key}`), 404, 'Key not found');
     });
 
     test('the id of a basic-auth user is not returned', async () => {

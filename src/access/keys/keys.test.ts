@@ -67,7 +67,7 @@ async function tenant(app: TestApp) {
   return { orgId, accessKey, ask, make, policy };
 }
 
-function refused(answer: Answer, status: number, message: RegExp): void {
+function expectError(answer: Answer, status: number, message: RegExp): void {
   assert.equal(answer.status, status, answer.text);
   assert.equal(answer.body.Status, 'Error');
   assert.match(answer.body.Message, message);
@@ -123,7 +123,7 @@ onEveryEngine('keys', app => {
 
   test('a key needs rights or a policy, unless it is a basic-auth user', async () => {
     const { ask, policy } = await tenant(app());
-    refused(await ask('POST', '/api/keys', {}), 400, /^access_rights: keys must have at least one/);
+    expectError(await ask('POST', '/api/keys', {}), 400, /^access_rights: keys must have at least one/);
     assert.equal((await ask('POST', '/api/keys', { apply_policies: [await policy()] })).status, 200);
     assert.equal((await ask('POST', '/api/keys', { apply_policy_id: await policy() })).status, 200);
   });
@@ -133,14 +133,22 @@ onEveryEngine('keys', app => {
     const theirs = await (await tenant(app())).policy();
     const known = await policy();
     const make = (key: object) => ask('POST', '/api/keys', key);
-    refused(await make({ apply_policies: [known, 'no-x'] }), 400, /^apply_policies\[1\]: there is no policy no-x$/);
-    refused(await make({ apply_policies: [theirs] }), 400, /^apply_policies\[0\]: there is no policy/);
-    refused(await make({ apply_policy_id: 'no-x' }), 400, /^apply_policy_id: there is no policy no-x$/);
+    expectError(await make({ apply_policies: [known, 'no-x'] }), 400, /^apply_policies\[1\]: there is no policy no-x$/);
+    expectError(await make({ apply_policies: [theirs] }), 400, /^apply_policies\[0\]: there is no policy/);
+    expectError(await make({ apply_policy_id: 'no-x' }), 400, /^apply_policy_id: there is no policy no-x$/);
     for (const state of ['draft', 'deny']) {
       const closed = await policy({ state });
-      refused(await make({ apply_policies: [known, closed] }), 400, new RegExp(`^apply_policies\\[1\\]: .* ${state}`));
+      expectError(
+        await make({ apply_policies: [known, closed] }),
+        400,
+        new RegExp(`^apply_policies\\[1\\]: .* ${state}`),
+      );
     }
-    refused(await make({ apply_policies: [await policy({ access_rights: {} })] }), 400, /^apply_policies: key has no/);
+    expectError(
+      await make({ apply_policies: [await policy({ access_rights: {} })] }),
+      400,
+      /^apply_policies: key has no/,
+    );
   });
 
   test('a key keeps a policy that became inactive, and gets no other inactive one', async () => {
@@ -150,7 +158,11 @@ onEveryEngine('keys', app => {
     const { body } = await ask('GET', `/api/portal/policies/${own}`);
     await ask('PUT', `/api/portal/policies/${own}`, { ...body, state: 'draft' });
     assert.equal((await ask('PUT', `/api/keys/${key_id}`, { apply_policies: [own], alias: 'x' })).status, 200);
-    refused(await ask('PUT', `/api/keys/${key_id}`, { apply_policies: [own, closed] }), 400, /^apply_policies\[1\]: /);
+    expectError(
+      await ask('PUT', `/api/keys/${key_id}`, { apply_policies: [own, closed] }),
+      400,
+      /^apply_policies\[1\]: /,
+    );
   });
 
   test('a policy sets the lifetime of a new key; preview returns the effective key without storing it', async () => {
@@ -174,9 +186,9 @@ onEveryEngine('keys', app => {
     for (const id of ['my-key', `${orgId}my-key`]) {
       assert.equal((await ask('GET', `/api/keys/${id}`)).body.key_id, `${orgId}my-key`);
     }
-    refused(await ask('POST', '/api/keys/my-key', rights('a1')), 409, /already exists/);
-    refused(await ask('POST', '/api/keys/ab', rights('a1')), 400, /at least 3 characters/);
-    refused(await ask('POST', `/api/keys/${orgId}`, rights('a1')), 400, /at least 3 characters/);
+    expectError(await ask('POST', '/api/keys/my-key', rights('a1')), 409, /already exists/);
+    expectError(await ask('POST', '/api/keys/ab', rights('a1')), 400, /at least 3 characters/);
+    expectError(await ask('POST', `/api/keys/${orgId}`, rights('a1')), 400, /at least 3 characters/);
     const token = Buffer.from(JSON.stringify({ org: orgId, id: 'brought', h: 'sha256' })).toString('base64');
     const brought = await ask('POST', `/api/keys/${encodeURIComponent(token)}`, rights('a1'));
     assert.equal(brought.body.key_id, token);
@@ -198,10 +210,10 @@ onEveryEngine('keys', app => {
     assert.equal(reset.body.data.quota_remaining, 4);
     assert.equal(reset.body.data.date_created, data.date_created);
     assert.deepEqual(Object.keys(reset.body.data.access_rights), ['a1', 'b2']);
-    refused(await ask('PUT', '/api/keys/nobody', next), 404, /^Could not retrieve key detail$/);
-    refused(await ask('PUT', `/api/keys/${key_id}`, {}), 400, /^access_rights: /);
+    expectError(await ask('PUT', '/api/keys/nobody', next), 404, /^Could not retrieve key detail$/);
+    expectError(await ask('PUT', `/api/keys/${key_id}`, {}), 400, /^access_rights: /);
     const bound = { ...next, certificate: 'no-such-certificate' };
-    refused(await ask('PUT', `/api/keys/${key_id}`, bound), 400, /existent certificate/);
+    expectError(await ask('PUT', `/api/keys/${key_id}`, bound), 400, /existent certificate/);
   });
 
   test('a deleted key is not found; keys of other organisations are not found', async () => {
@@ -209,14 +221,14 @@ onEveryEngine('keys', app => {
     const { key_id, key_hash } = await make();
     const stranger = await tenant(app());
     for (const method of ['GET', 'DELETE']) {
-      refused(await stranger.ask(method, `/api/keys/${key_id}`), 404, /Could not retrieve/);
-      refused(await stranger.ask(method, `/api/keys/${key_hash}?hashed=1`), 404, /Could not retrieve/);
+      expectError(await stranger.ask(method, `/api/keys/${key_id}`), 404, /Could not retrieve/);
+      expectError(await stranger.ask(method, `/api/keys/${key_hash}?hashed=1`), 404, /Could not retrieve/);
     }
-    refused(await stranger.ask('PUT', `/api/keys/${key_id}`, rights('a1')), 404, /Could not retrieve/);
+    expectError(await stranger.ask('PUT', `/api/keys/${key_id}`, rights('a1')), 404, /Could not retrieve/);
     const gone = await ask('DELETE', `/api/keys/${key_id}`);
     assert.deepEqual(gone.body, { Status: 'OK', Message: 'Key deleted successfully', Meta: null });
-    refused(await ask('GET', `/api/keys/${key_id}`), 404, /Could not retrieve/);
-    refused(await ask('DELETE', `/api/keys/${key_id}`), 404, /Could not retrieve/);
+    expectError(await ask('GET', `/api/keys/${key_id}`), 404, /Could not retrieve/);
+    expectError(await ask('DELETE', `/api/keys/${key_id}`), 404, /Could not retrieve/);
   });
 
   test('query flags select whether a path holds an id, a hash or a user name', async () => {
@@ -232,7 +244,7 @@ onEveryEngine('keys', app => {
     assert.equal(await status(`${key_id}?auto_guess=true`), 200);
     assert.equal(await status('ann?username=true'), 200);
     assert.equal(await status('custom?username=true'), 404);
-    refused(await ask('GET', `/api/keys/${key_id}?username=perhaps`), 400, /^username: /);
+    expectError(await ask('GET', `/api/keys/${key_id}?username=perhaps`), 400, /^username: /);
     assert.equal((await ask('DELETE', `/api/keys/${key_hash}?hashed=1`)).status, 200);
     assert.equal(await status(key_id), 404);
   });
@@ -240,14 +252,18 @@ onEveryEngine('keys', app => {
   test('invalid members of a key are refused with their path', async () => {
     const { ask } = await tenant(app());
     const make = (key: unknown) => ask('POST', '/api/keys', key);
-    refused(await make({ ...rights('a1'), rate: '10' }), 400, /^rate: /);
-    refused(await make({ ...rights('a1'), quota_max: 1.5 }), 400, /^quota_max: /);
-    refused(await make({ access_rights: { a1: { allowed_urls: [{ url: 1 }] } } }), 400, /^access_rights\.a1\.allowed_/);
-    refused(await make({ ...rights('a1'), smoothing: { delay: 0 } }), 400, /^smoothing\.delay: must be at least 1/);
-    refused(await make({ ...rights('a1'), meta_data: { policies: [1] } }), 400, /^meta_data\.policies: /);
-    refused(await make({ ...rights('x'.repeat(300)) }), 400, /^access_rights: /);
-    refused(await make({ ...rights('a1'), apply_policies: Array(101).fill('x') }), 400, /^apply_policies: .* 100/);
-    refused(await make('text'), 400, /malformed/);
+    expectError(await make({ ...rights('a1'), rate: '10' }), 400, /^rate: /);
+    expectError(await make({ ...rights('a1'), quota_max: 1.5 }), 400, /^quota_max: /);
+    expectError(
+      await make({ access_rights: { a1: { allowed_urls: [{ url: 1 }] } } }),
+      400,
+      /^access_rights\.a1\.allowed_/,
+    );
+    expectError(await make({ ...rights('a1'), smoothing: { delay: 0 } }), 400, /^smoothing\.delay: must be at least 1/);
+    expectError(await make({ ...rights('a1'), meta_data: { policies: [1] } }), 400, /^meta_data\.policies: /);
+    expectError(await make({ ...rights('x'.repeat(300)) }), 400, /^access_rights: /);
+    expectError(await make({ ...rights('a1'), apply_policies: Array(101).fill('x') }), 400, /^apply_policies: .* 100/);
+    expectError(await make('text'), 400, /malformed/);
   });
 
   test('an HMAC key gets a secret, sealed at rest', async () => {
@@ -288,6 +304,6 @@ onEveryEngine('keys', app => {
     const { records } = app().application.installation;
     const [one, two] = [await make(), await make()];
     await records.db.updateTable('keys').set({ key_hash: one.key_hash }).where('key_hash', '=', two.key_hash).execute();
-    refused(await ask('DELETE', `/api/keys/${one.key_hash}?hashed=1`), 409, /Several keys have this hash/);
+    expectError(await ask('DELETE', `/api/keys/${one.key_hash}?hashed=1`), 409, /Several keys have this hash/);
   });
 });

@@ -8,7 +8,7 @@ async function tenant(app: TestApp) {
   const { accessKey, orgId } = await app.stranger();
   const ask = (method: string, path: string, body?: unknown) =>
     app.ask(method, path, { credential: accessKey, ...(body === undefined ? {} : { body }) });
-  const named = async (name: string, key: object = rights('a1')) => {
+  const createNamed = async (name: string, key: object = rights('a1')) => {
     const { status, body, text } = await ask('POST', `/api/keys/${name}`, key);
     assert.equal(status, 200, text);
     return body.key_id as string;
@@ -19,16 +19,16 @@ async function tenant(app: TestApp) {
     assert.deepEqual(Object.keys(body).sort(), ['data', 'pages']);
     return body.data.keys;
   };
-  const detailed = async (query: string) => {
+  const listDetails = async (query: string) => {
     const { status, body, text } = await ask('GET', `/api/keys/detailed${query}`);
     assert.equal(status, 200, text);
     assert.deepEqual(Object.keys(body).sort(), ['keys', 'pages']);
     return { pages: body.pages, ids: body.keys.map((key: { key_id: string }) => key.key_id) as string[], body };
   };
-  return { orgId, ask, named, ids, detailed };
+  return { orgId, ask, named: createNamed, ids, detailed: listDetails };
 }
 
-function refused(answer: Answer, status: number, message: RegExp): void {
+function expectError(answer: Answer, status: number, message: RegExp): void {
   assert.equal(answer.status, status, answer.text);
   assert.match(answer.body.Message, message);
 }
@@ -89,7 +89,7 @@ onEveryEngine('key lists', app => {
     assert.deepEqual(await ids('/api/apis/b2/keys/search?q=gov'), [governed]);
     assert.deepEqual(await ids('/api/apis/a1/keys/search?q=gov'), []);
     assert.deepEqual(await ids('/api/apis/-/keys/search?q=o'), [governed, both]);
-    refused(await ask('GET', '/api/apis/nothing/keys'), 404, /^API doesn't exist$/);
+    expectError(await ask('GET', '/api/apis/nothing/keys'), 404, /^API doesn't exist$/);
     const policy = (await ask('GET', '/api/portal/policies/pol')).body;
     await ask('PUT', '/api/portal/policies/pol', { ...policy, access_rights_array: null, ...rights('c3') });
     assert.deepEqual(await ids('/api/apis/c3/keys'), [governed]);
@@ -105,12 +105,12 @@ onEveryEngine('key lists', app => {
     const id = await named('one');
     for (const api of ['a1', '-']) assert.equal((await ask('GET', `/api/apis/${api}/keys/${id}`)).body.key_id, id);
     for (const method of ['GET', 'DELETE'])
-      refused(await ask(method, `/api/apis/b2/keys/${id}`), 404, /Could not retrieve/);
-    refused(await ask('PUT', `/api/apis/b2/keys/${id}`, rights('b2')), 404, /Could not retrieve/);
+      expectError(await ask(method, `/api/apis/b2/keys/${id}`), 404, /Could not retrieve/);
+    expectError(await ask('PUT', `/api/apis/b2/keys/${id}`, rights('b2')), 404, /Could not retrieve/);
     const changed = await ask('PUT', `/api/apis/a1/keys/one`, { ...rights('b2'), alias: 'moved' });
     assert.deepEqual([changed.body.key_id, changed.body.data.alias], [id, 'moved']);
     assert.equal((await ask('DELETE', `/api/apis/b2/keys/${id}`)).body.Message, 'Key deleted successfully');
-    refused(await ask('GET', `/api/apis/-/keys/${id}`), 404, /Could not retrieve/);
+    expectError(await ask('GET', `/api/apis/-/keys/${id}`), 404, /Could not retrieve/);
   });
 
   test('an API is named by its public or its database id', async () => {

@@ -15,7 +15,7 @@ const members = [
   'secret',
 ];
 
-function refused({ status, body, text }: Answer, expected: number, message: string | RegExp): void {
+function expectError({ status, body, text }: Answer, expected: number, message: string | RegExp): void {
   assert.equal(status, expected, text);
   assert.equal(body.status, 'error');
   if (typeof message === 'string') assert.equal(body.message, message);
@@ -76,11 +76,11 @@ async function shop(app: TestApp) {
     }
     return made;
   };
-  const known = async (apiId: string, { access, refresh }: { access: string; refresh: string }) => [
+  const findTokens = async (apiId: string, { access, refresh }: { access: string; refresh: string }) => [
     (await services.oauthTokens.find(apiId, 'access', access)) !== undefined,
     (await services.oauthTokens.find(apiId, 'refresh', refresh)) !== undefined,
   ];
-  return { orgId, ask, api, policy, client, tokens, known };
+  return { orgId, ask, api, policy, client, tokens, known: findTokens };
 }
 
 const form = (app: TestApp, path: string, fields: Record<string, string>) =>
@@ -106,31 +106,31 @@ onEveryEngine('OAuth clients of the gateway API', app => {
     assert.deepEqual(changed.body, { ...made, policy_id: policyId, meta_data: { team: 'a' } });
     assert.deepEqual((await ask('GET', path)).body, changed.body);
     assert.deepEqual((await ask('DELETE', path)).body, { key: made.client_id, status: 'ok', action: 'deleted' });
-    refused(await ask('GET', path), 404, 'OAuth Client ID not found');
-    refused(await ask('PUT', path, {}), 404, 'OAuth Client ID not found');
-    refused(await ask('DELETE', path), 404, 'OAuth Client ID not found');
+    expectError(await ask('GET', path), 404, 'OAuth Client ID not found');
+    expectError(await ask('PUT', path, {}), 404, 'OAuth Client ID not found');
+    expectError(await ask('DELETE', path), 404, 'OAuth Client ID not found');
   });
 
   test('the API or policy of a client must exist and accept tokens', async () => {
     const { ask, api, client } = await shop(app());
     const create = (sent: unknown) => ask('POST', '/gw/oauth/clients/create', sent);
-    refused(await create({ api_id: 'none' }), 400, "API doesn't exist");
-    refused(await create({ api_id: await api({ use_keyless: true }) }), 400, 'API is not OAuth2');
-    refused(await create({}), 400, /^api_id: is required/);
-    refused(await create({ policy_id: 'none' }), 400, "Policy doesn't exist");
+    expectError(await create({ api_id: 'none' }), 400, "API doesn't exist");
+    expectError(await create({ api_id: await api({ use_keyless: true }) }), 400, 'API is not OAuth2');
+    expectError(await create({}), 400, /^api_id: is required/);
+    expectError(await create({ policy_id: 'none' }), 400, "Policy doesn't exist");
     const apiId = await api();
-    refused(await create({ api_id: apiId, policy_id: 'none' }), 400, "Policy doesn't exist");
-    refused(await create({ api_id: apiId, redirect_uri: 'javascript:x' }), 400, /^redirect_uri: /);
-    refused(await create({ api_id: apiId, client_id: 7 }), 400, 'client_id: expected string, received number');
+    expectError(await create({ api_id: apiId, policy_id: 'none' }), 400, "Policy doesn't exist");
+    expectError(await create({ api_id: apiId, redirect_uri: 'javascript:x' }), 400, /^redirect_uri: /);
+    expectError(await create({ api_id: apiId, client_id: 7 }), 400, 'client_id: expected string, received number');
     const own = { api_id: apiId, client_id: 'mine', secret: 'chosen-by-me' };
     assert.deepEqual(
       [(await client(own)).client_id, (await client({ ...own, client_id: 'm2' })).secret],
       ['mine', own.secret],
     );
     assert.equal((await create(own)).status, 409);
-    refused(await ask('GET', '/gw/oauth/clients/none'), 404, "API doesn't exist");
-    refused(await ask('GET', '/gw/oauth/clients/none/mine'), 404, 'OAuth Client ID not found');
-    refused(await ask('PUT', '/gw/oauth/clients/none/mine', {}), 404, "API doesn't exist");
+    expectError(await ask('GET', '/gw/oauth/clients/none'), 404, "API doesn't exist");
+    expectError(await ask('GET', '/gw/oauth/clients/none/mine'), 404, 'OAuth Client ID not found');
+    expectError(await ask('PUT', '/gw/oauth/clients/none/mine', {}), 404, "API doesn't exist");
     assert.deepEqual((await ask('GET', `/gw/oauth/clients/${await api({ use_keyless: true })}`)).body, []);
   });
 
@@ -146,7 +146,7 @@ onEveryEngine('OAuth clients of the gateway API', app => {
     assert.equal((await ask('GET', `/gw/oauth/clients/apis/${made.client_id}`)).status, 400);
     const clash = { policy_id: await policy(two), client_id: made.client_id };
     assert.equal((await ask('POST', '/gw/oauth/clients/create', clash)).status, 409);
-    refused(
+    expectError(
       await ask('POST', '/gw/oauth/clients/create', { policy_id: await policy(open) }),
       400,
       /^api_id: is required/,
@@ -158,9 +158,9 @@ onEveryEngine('OAuth clients of the gateway API', app => {
     const apiId = await api();
     const made = await client({ api_id: apiId });
     const path = `/gw/oauth/clients/${apiId}/${made.client_id}`;
-    refused(await ask('PUT', path, { policy_id: 'none' }), 404, "Policy doesn't exist");
+    expectError(await ask('PUT', path, { policy_id: 'none' }), 404, "Policy doesn't exist");
     const foreign = "Policy access rights doesn't contain API this OAuth client belongs to";
-    refused(await ask('PUT', path, { policy_id: await policy('another') }), 400, foreign);
+    expectError(await ask('PUT', path, { policy_id: await policy('another') }), 400, foreign);
     const [pair] = await tokens(apiId, made.client_id);
     await ask('PUT', path, { description: 'the same policy' });
     assert.deepEqual(await known(apiId, pair!), [true, true]);
@@ -217,8 +217,8 @@ onEveryEngine('OAuth tokens of the gateway API', app => {
       assert.deepEqual([body.Pagination.page_num, body.Tokens.length], [1, 100]);
     }
     assert.deepEqual((await ask('GET', `${path}?page=3`)).body.Tokens, []);
-    refused(await ask('GET', `/gw/oauth/clients/none/${client_id}/tokens`), 404, 'OAuth Client ID not found');
-    refused(await ask('GET', `/gw/oauth/clients/${apiId}/none/tokens`), 404, 'OAuth Client ID not found');
+    expectError(await ask('GET', `/gw/oauth/clients/none/${client_id}/tokens`), 404, 'OAuth Client ID not found');
+    expectError(await ask('GET', `/gw/oauth/clients/${apiId}/none/tokens`), 404, 'OAuth Client ID not found');
   });
 
   test('a refresh token is revoked once, and its value is not logged', async () => {
@@ -227,14 +227,14 @@ onEveryEngine('OAuth tokens of the gateway API', app => {
     const { client_id } = await client({ api_id: apiId });
     const [pair] = await tokens(apiId, client_id);
     const path = `/gw/oauth/refresh/${pair!.refresh}`;
-    refused(await ask('DELETE', path), 400, 'Missing parameter api_id');
-    refused(await ask('DELETE', `${path}?api_id=none`), 404, 'API for this refresh token not found');
+    expectError(await ask('DELETE', path), 400, 'Missing parameter api_id');
+    expectError(await ask('DELETE', `${path}?api_id=none`), 404, 'API for this refresh token not found');
     const open = await api({ use_keyless: true });
-    refused(await ask('DELETE', `${path}?api_id=${open}`), 400, 'OAuth is not enabled on this API');
+    expectError(await ask('DELETE', `${path}?api_id=${open}`), 400, 'OAuth is not enabled on this API');
     const ended = await ask('DELETE', `${path}?api_id=${apiId}`);
     assert.deepEqual(ended.body, { key: pair!.refresh, status: 'ok', action: 'deleted' });
     assert.deepEqual(await known(apiId, pair!), [true, false]);
-    refused(await ask('DELETE', `${path}?api_id=${apiId}`), 404, /^Failed to invalidate refresh token/);
+    expectError(await ask('DELETE', `${path}?api_id=${apiId}`), 404, /^Failed to invalidate refresh token/);
     const { records } = app().application.installation;
     const audited = await records.db
       .selectFrom('audit')
@@ -253,9 +253,9 @@ onEveryEngine('OAuth tokens of the gateway API', app => {
     const revoke = (fields: Record<string, string>) => form(app(), '/gw/oauth/revoke', fields);
     const [first, second] = [(await tokens(apiId, client_id))[0]!, (await tokens(apiId, client_id))[0]!];
     const done = { status: 'ok', message: 'token revoked successfully' };
-    refused(await revoke({}), 400, 'token is required');
-    refused(await revoke({ token: first.access }), 400, 'client_id is required');
-    refused(await revoke({ token: first.access, client_id: 'none' }), 400, "oauth client doesn't exist");
+    expectError(await revoke({}), 400, 'token is required');
+    expectError(await revoke({ token: first.access }), 400, 'client_id is required');
+    expectError(await revoke({ token: first.access, client_id: 'none' }), 400, "oauth client doesn't exist");
     assert.deepEqual((await revoke({ token: first.access, client_id: other.client_id })).body, done);
     const hinted = { token: first.access, client_id, token_type_hint: 'refresh_token' };
     assert.deepEqual((await revoke(hinted)).body, done);
@@ -274,10 +274,10 @@ onEveryEngine('OAuth tokens of the gateway API', app => {
     const [own] = await tokens(apiId, client_id);
     const [foreign] = await tokens(apiId, other.client_id);
     const revoke = (fields: Record<string, string>) => form(app(), '/gw/oauth/revoke_all', fields);
-    refused(await revoke({}), 401, 'client_id is required');
-    refused(await revoke({ client_id }), 401, 'client_secret is required');
-    refused(await revoke({ client_id: 'none', client_secret: secret }), 404, "oauth client doesn't exist");
-    refused(await revoke({ client_id, client_secret: other.secret }), 401, 'client secret is wrong');
+    expectError(await revoke({}), 401, 'client_id is required');
+    expectError(await revoke({ client_id }), 401, 'client_secret is required');
+    expectError(await revoke({ client_id: 'none', client_secret: secret }), 404, "oauth client doesn't exist");
+    expectError(await revoke({ client_id, client_secret: other.secret }), 401, 'client secret is wrong');
     assert.deepEqual(await known(apiId, own!), [true, true]);
     const done = await revoke({ client_id, client_secret: secret });
     assert.deepEqual(done.body, { status: 'ok', message: 'tokens revoked successfully' });
@@ -291,8 +291,8 @@ onEveryEngine('OAuth tokens of the gateway API', app => {
     const { client_id } = await client({ api_id: apiId });
     const [lapsed] = await tokens(apiId, client_id, 1, -hourMs);
     const [live] = await tokens(apiId, client_id);
-    refused(await ask('DELETE', '/gw/oauth/tokens'), 400, 'scope parameter is required');
-    refused(await ask('DELETE', '/gw/oauth/tokens?scope=all'), 400, 'unknown scope');
+    expectError(await ask('DELETE', '/gw/oauth/tokens'), 400, 'scope parameter is required');
+    expectError(await ask('DELETE', '/gw/oauth/tokens?scope=all'), 400, 'unknown scope');
     const done = await ask('DELETE', '/gw/oauth/tokens?scope=lapsed');
     assert.deepEqual([done.status, done.body], [200, { status: 'ok', message: 'lapsed tokens purged' }]);
     assert.deepEqual(await known(apiId, lapsed!), [false, false]);

@@ -35,7 +35,7 @@ async function tenant(app: TestApp) {
   return { ask, make, path, apiId: body.ID as string, databaseId: body.Meta as string };
 }
 
-function refused(answer: Answer, status: number, message: RegExp): void {
+function expectError(answer: Answer, status: number, message: RegExp): void {
   assert.equal(answer.status, status, answer.text);
   assert.match(answer.body.Message ?? answer.body.message, message);
 }
@@ -57,7 +57,7 @@ onEveryEngine('OAuth clients', app => {
       assert.deepEqual((await ask('GET', `/api/apis/oauth/${ref}/${made.client_id}`)).body, made);
     assert.ok(await matches(apiId, made.client_id, made.secret));
     assert.equal((await ask('DELETE', `${path}/${made.client_id}`)).body.Message, 'OAuth client deleted successfully');
-    refused(await ask('GET', `${path}/${made.client_id}`), 404, /^OAuth Client ID not found$/);
+    expectError(await ask('GET', `${path}/${made.client_id}`), 404, /^OAuth Client ID not found$/);
     assert.equal(await matches(apiId, made.client_id, made.secret), false);
   });
 
@@ -78,7 +78,7 @@ onEveryEngine('OAuth clients', app => {
     assert.deepEqual(made, sent);
     assert.deepEqual((await ask('GET', `${path}/mine`)).body, { ...sent, api_id });
     assert.ok(!/a secret of mine|registration token/.test((await ask('GET', path)).text));
-    refused(await ask('POST', path, sent), 409, /client_id already exists/);
+    expectError(await ask('POST', path, sent), 409, /client_id already exists/);
     const { records } = app().application.installation;
     const kept = JSON.stringify(await records.db.selectFrom('oauth_clients').selectAll().execute());
     assert.ok(!kept.includes('a secret of mine') && !kept.includes('registration token'));
@@ -132,9 +132,9 @@ onEveryEngine('OAuth clients', app => {
     const { client_id, secret } = await theirs.make();
     const { ask } = await tenant(app());
     for (const method of ['GET', 'DELETE'])
-      refused(await ask(method, `${theirs.path}/${client_id}`), 404, /^API doesn't exist$/);
-    refused(await ask('GET', theirs.path), 404, /^API doesn't exist$/);
-    refused(await ask('POST', theirs.path, {}), 404, /^API doesn't exist$/);
+      expectError(await ask(method, `${theirs.path}/${client_id}`), 404, /^API doesn't exist$/);
+    expectError(await ask('GET', theirs.path), 404, /^API doesn't exist$/);
+    expectError(await ask('POST', theirs.path, {}), 404, /^API doesn't exist$/);
     assert.equal((await theirs.ask('DELETE', `/api/apis/${theirs.apiId}`)).status, 200);
     assert.equal(await matches(theirs.apiId, client_id, secret), false);
   });
@@ -149,10 +149,10 @@ onEveryEngine('OAuth clients', app => {
     ];
     const wrong = ['/relative', 'javascript:alert(1)', 'https://a.example/#f', 'https://a.example,nowhere'];
     for (const uri of [...wrong, ...inDisguise, 'https://a.example/ b'])
-      refused(await post({ redirect_uri: uri }), 400, /^redirect_uri: must be absolute/);
-    refused(await post({ policy_id: 'none' }), 400, /^policy_id: there is no policy none$/);
-    refused(await post({ meta_data: 'x' }), 400, /^meta_data: /);
-    refused(await post({ client_id: 'a b' }), 400, /^client_id: /);
-    refused(await post({ secret: 5 }), 400, /^secret: /);
+      expectError(await post({ redirect_uri: uri }), 400, /^redirect_uri: must be absolute/);
+    expectError(await post({ policy_id: 'none' }), 400, /^policy_id: there is no policy none$/);
+    expectError(await post({ meta_data: 'x' }), 400, /^meta_data: /);
+    expectError(await post({ client_id: 'a b' }), 400, /^client_id: /);
+    expectError(await post({ secret: 5 }), 400, /^secret: /);
   });
 });

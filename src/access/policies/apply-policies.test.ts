@@ -16,7 +16,7 @@ function apply(policies: readonly Policy[], key: Key = {}) {
   return applyPolicies({ apply_policies: [...lookup.keys()], ...key }, lookup, { orgId });
 }
 
-function applied(policies: readonly Policy[], key?: Key): AppliedPolicies {
+function applyAll(policies: readonly Policy[], key?: Key): AppliedPolicies {
   const result = apply(policies, key);
   assert.ok(result.ok, result.ok ? '' : result.message);
   return result;
@@ -56,7 +56,7 @@ for (const [what, one, other, expected] of [
     [', in the other order too', [other, one]],
   ] as const) {
     test(`merging ${what}${order}`, () => {
-      const { key } = applied(pair.map(policy => ({ ...onA, ...policy })));
+      const { key } = applyAll(pair.map(policy => ({ ...onA, ...policy })));
       assert.partialDeepStrictEqual(key.access_rights?.a?.limit, expected);
       assert.partialDeepStrictEqual(key, expected, 'the one API governed gives the key its limits');
     });
@@ -65,12 +65,12 @@ for (const [what, one, other, expected] of [
 
 test('smoothing is taken from the winning rate', () => {
   const smoothing = { enabled: true, threshold: 1, step: 1, delay: 1, trigger: 0.1 };
-  const { session } = applied([
+  const { session } = applyAll([
     { ...onA, rate: 10, per: 1, smoothing },
     { ...onA, rate: 5, per: 1 },
   ]);
   assert.equal(findRight(session, 'a')?.limits.rate?.smoothing?.threshold, 1);
-  const other = applied([
+  const other = applyAll([
     { ...onA, rate: 10, per: 1, smoothing },
     { ...onA, rate: 50, per: 1 },
   ]);
@@ -78,7 +78,7 @@ test('smoothing is taken from the winning rate', () => {
 });
 
 test('lists of two policies on one API are merged as union', () => {
-  const { session } = applied([
+  const { session } = applyAll([
     { access_rights: { a: { versions: ['v1'] } } },
     { access_rights: { a: { versions: ['v2'] } } },
   ]);
@@ -88,20 +88,20 @@ test('lists of two policies on one API are merged as union', () => {
 test('a per_api policy leaves the key itself without limits, unless it grants one API only', () => {
   const limited = { limit: { rate: 9, per: 1, quota_max: 7 } };
   const perApi = { rate: 2, per: 1, partitions: { per_api: true } };
-  const two = applied([{ ...perApi, access_rights: { a: limited, b: {} } }], ofKey);
+  const two = applyAll([{ ...perApi, access_rights: { a: limited, b: {} } }], ofKey);
   assert.partialDeepStrictEqual(two.key, { rate: 0, per: 0, quota_max: 0 });
-  const one = applied([{ ...perApi, access_rights: { a: limited } }], ofKey);
+  const one = applyAll([{ ...perApi, access_rights: { a: limited } }], ofKey);
   assert.partialDeepStrictEqual(one.key, { rate: 9, per: 1, quota_max: 7 });
 });
 
 test('rights the policies grant replace those of the key', () => {
-  const { session } = applied([onA], { access_rights: { b: {}, a: { versions: ['old'] } } });
+  const { session } = applyAll([onA], { access_rights: { b: {}, a: { versions: ['old'] } } });
   assert.deepEqual([...session.rights.keys()], ['a']);
   assert.deepEqual(findRight(session, 'a')?.versions, []);
 });
 
 test('an API no policy grants is dropped, though one limits it', () => {
-  const { session } = applied([
+  const { session } = applyAll([
     { ...onA, partitions: { acl: true } },
     { access_rights: { b: {} }, partitions: { rate_limit: true }, rate: 5, per: 1 },
   ]);
@@ -127,7 +127,7 @@ for (const [partitions, rate, quota, depth] of [
   [null, 2, 2, 2],
 ] as const) {
   test(`a policy of partitions ${JSON.stringify(partitions)} governs those parts, the key keeps the others`, () => {
-    const { key } = applied([{ ...onA, ...ofPolicy, partitions }], ofKey);
+    const { key } = applyAll([{ ...onA, ...ofPolicy, partitions }], ofKey);
     assert.partialDeepStrictEqual(key.access_rights?.a?.limit, {
       ...{ rate, throttle_interval: rate, throttle_retry_limit: rate },
       ...{ quota_max: quota, quota_renewal_rate: quota, max_query_depth: depth },
@@ -136,7 +136,7 @@ for (const [partitions, rate, quota, depth] of [
 }
 
 test('parts may come from different policies', () => {
-  const { key } = applied([
+  const { key } = applyAll([
     { ...onA, partitions: { acl: true } },
     { ...onA, partitions: { quota: true }, quota_max: 9 },
     { ...onA, partitions: { rate_limit: true }, rate: 8, per: 1 },
@@ -148,22 +148,22 @@ test('parts may come from different policies', () => {
 
 test('endpoint rates belong to the rate part', () => {
   const endpoints = [{ path: '/x', methods: [{ name: 'GET', limit: { rate: 1, per: 1 } }] }];
-  const partitioned = (partitions: Policy['partitions']) =>
-    findRight(applied([{ access_rights: { a: { endpoints } }, partitions }]).session, 'a')?.endpoints.length;
-  assert.equal(partitioned({ acl: true }), 0);
-  assert.equal(partitioned({ acl: true, rate_limit: true }), 1);
+  const countEndpoints = (partitions: Policy['partitions']) =>
+    findRight(applyAll([{ access_rights: { a: { endpoints } }, partitions }]).session, 'a')?.endpoints.length;
+  assert.equal(countEndpoints({ acl: true }), 0);
+  assert.equal(countEndpoints({ acl: true, rate_limit: true }), 1);
 });
 
 test('limits inside the rights of a policy count only with per_api', () => {
   const access_rights = { a: { limit: { rate: 9, per: 1 } } };
-  assert.equal(applied([{ access_rights, rate: 2, per: 1 }]).key.access_rights?.a?.limit?.rate, 2);
-  const { key } = applied([{ access_rights, rate: 2, per: 1, partitions: { per_api: true } }]);
+  assert.equal(applyAll([{ access_rights, rate: 2, per: 1 }]).key.access_rights?.a?.limit?.rate, 2);
+  const { key } = applyAll([{ access_rights, rate: 2, per: 1, partitions: { per_api: true } }]);
   assert.equal(key.access_rights?.a?.limit?.rate, 9);
 });
 
 test('with per_api each API counts by itself, those without limits of their own under the policy', () => {
   const access_rights = { a: { limit: { rate: 9, per: 1 } }, b: {}, c: { limit: null } };
-  const { key } = applied([{ id: 'gold', access_rights, rate: 2, per: 1, partitions: { per_api: true } }]);
+  const { key } = applyAll([{ id: 'gold', access_rights, rate: 2, per: 1, partitions: { per_api: true } }]);
   const seen = Object.entries(key.access_rights ?? {}).map(([id, right]) => [
     id,
     right.limit?.rate,
@@ -181,17 +181,17 @@ test('two per_api policies on one API are merged, and the API counts by itself',
     access_rights: { a: { limit: { rate, per: 1 } } },
     partitions: { per_api: true },
   });
-  const { key } = applied([perApi(5), perApi(9)]);
+  const { key } = applyAll([perApi(5), perApi(9)]);
   assert.partialDeepStrictEqual(key.access_rights?.a, { limit: { rate: 9 }, allowance_scope: 'a' });
 });
 
 test('rights from one policy share the counters of the key, from several each counts under its policy', () => {
-  const alone = applied([{ access_rights: { a: {}, b: {} }, quota_max: 5 }]);
+  const alone = applyAll([{ access_rights: { a: {}, b: {} }, quota_max: 5 }]);
   assert.deepEqual(
     Object.values(alone.key.access_rights ?? {}).map(right => right.allowance_scope),
     ['', ''],
   );
-  const two = applied([
+  const two = applyAll([
     { id: 'gold', access_rights: { a: {} }, quota_max: 5 },
     { id: 'tin', access_rights: { b: {} }, quota_max: 9 },
   ]);
@@ -213,7 +213,7 @@ test('without policies a right with limits counts by itself', () => {
 });
 
 test('a policy without rights sets the limits of the key, the last one winning', () => {
-  const { key } = applied([
+  const { key } = applyAll([
     { ...onA, partitions: { acl: true } },
     { rate: 50, per: 1, quota_max: 50 },
     { rate: 5, per: 1, partitions: { rate_limit: true } },
@@ -223,18 +223,18 @@ test('a policy without rights sets the limits of the key, the last one winning',
 });
 
 test('values of the key that policies govern are cleared first', () => {
-  const { key } = applied([{ access_rights: { a: {}, b: {} } }], ofKey);
+  const { key } = applyAll([{ access_rights: { a: {}, b: {} } }], ofKey);
   assert.partialDeepStrictEqual(key, { rate: 0, per: 0, quota_max: 0, max_query_depth: 0, throttle_retry_limit: 0 });
 });
 
 test('renewal times of the key for an API are kept', () => {
   const access_rights = { a: { limit: { quota_renews: 77, quota_remaining: 3 } } };
-  const { key } = applied([{ ...onA, quota_max: 5 }], { access_rights });
+  const { key } = applyAll([{ ...onA, quota_max: 5 }], { access_rights });
   assert.partialDeepStrictEqual(key.access_rights?.a?.limit, { quota_renews: 77, quota_remaining: 3, quota_max: 5 });
 });
 
 test('tags are merged as union; in meta data the later policy wins', () => {
-  const { key } = applied(
+  const { key } = applyAll(
     [
       { ...onA, tags: ['x', 'y'], meta_data: { a: 1, b: 1 } },
       { ...onA, tags: ['z'], meta_data: { b: 2 } },
@@ -246,7 +246,7 @@ test('tags are merged as union; in meta data the later policy wins', () => {
 });
 
 test('the newest last_updated wins, compared as numbers', () => {
-  const { key } = applied(
+  const { key } = applyAll(
     [
       { ...onA, last_updated: '1000' },
       { ...onA, last_updated: '' },
@@ -254,17 +254,17 @@ test('the newest last_updated wins, compared as numbers', () => {
     { last_updated: '999' },
   );
   assert.equal(key.last_updated, '1000');
-  assert.equal(applied([onA], { last_updated: '5' }).key.last_updated, '5');
+  assert.equal(applyAll([onA], { last_updated: '5' }).key.last_updated, '5');
 });
 
 test('signing is enabled by any policy that is not per_api', () => {
-  assert.equal(applied([onA, { ...onA, hmac_enabled: true }]).key.hmac_enabled, true);
-  assert.equal(applied([onA], { hmac_enabled: true }).key.hmac_enabled, true);
-  assert.equal(applied([{ ...onA, hmac_enabled: true, partitions: { per_api: true } }]).key.hmac_enabled, false);
+  assert.equal(applyAll([onA, { ...onA, hmac_enabled: true }]).key.hmac_enabled, true);
+  assert.equal(applyAll([onA], { hmac_enabled: true }).key.hmac_enabled, true);
+  assert.equal(applyAll([{ ...onA, hmac_enabled: true, partitions: { per_api: true } }]).key.hmac_enabled, false);
 });
 
 test('post_expiry_action comes from the last policy that sets it', () => {
-  const { session } = applied([
+  const { session } = applyAll([
     { ...onA, post_expiry_action: 'delete' },
     { ...onA, post_expiry_action: 'retain', post_expiry_grace_period: 60 },
     onA,
@@ -281,7 +281,7 @@ for (const [what, policies, key, inactive] of [
 ] as const) {
   test(what, () =>
     assert.equal(
-      applied(
+      applyAll(
         policies.map(policy => ({ ...onA, ...policy })),
         key,
       ).session.inactive,
@@ -326,7 +326,7 @@ for (const [what, policies, key, reason] of [
 }
 
 test('a missing policy among others is skipped', () => {
-  const { session } = applied([onA], { apply_policies: ['gone', 'p0'] });
+  const { session } = applyAll([onA], { apply_policies: ['gone', 'p0'] });
   assert.deepEqual(session.policyIds, ['p0']);
 });
 
@@ -336,13 +336,13 @@ test('a key without rights calls every API where the settings allow it', () => {
 });
 
 test('apply_policy_id applies only without apply_policies', () => {
-  assert.deepEqual(applied([onA], { apply_policies: [], apply_policy_id: 'p0' }).session.policyIds, ['p0']);
-  assert.deepEqual(applied([onA, onA], { apply_policies: ['p1'], apply_policy_id: 'p0' }).session.policyIds, ['p1']);
+  assert.deepEqual(applyAll([onA], { apply_policies: [], apply_policy_id: 'p0' }).session.policyIds, ['p0']);
+  assert.deepEqual(applyAll([onA, onA], { apply_policies: ['p1'], apply_policy_id: 'p0' }).session.policyIds, ['p1']);
 });
 
 test('policies embedded in meta data replace the named ones', () => {
   const policies = [{ id: 'inline', access_rights: { b: {} }, rate: 3, per: 1 }];
-  const { session } = applied([onA], { meta_data: { policies } });
+  const { session } = applyAll([onA], { meta_data: { policies } });
   assert.deepEqual([...session.rights.keys()], ['b']);
   const foreign = apply([onA], { meta_data: { policies: [{ ...policies[0], org_id: 'other' }] } });
   assert.equal(foreign.ok, false);
@@ -359,7 +359,7 @@ test('applying mutates neither the key nor a policy', () => {
 });
 
 /** A session without what the order of policies may decide: scopes, meta data, and the order of lists. */
-function unordered({ rights, limits, tags, inactive, hmacSecret }: Session) {
+function sortMembers({ rights, limits, tags, inactive, hmacSecret }: Session) {
   const byText = (items: readonly unknown[]) => items.map(item => JSON.stringify(item)).sort();
   const inner = (lists: readonly { readonly fields: readonly string[] }[]) =>
     byText(lists.map(each => ({ ...each, fields: each.fields.toSorted() })));
@@ -384,7 +384,7 @@ test('the merged limits do not depend on the order of the policies', () => {
       const own = policies.map((policy, place) => ({ ...policy, id: `p${place}`, org_id: orgId }));
       const [there, back] = [apply(own), apply(own.toReversed())];
       assert.equal(there.ok, back.ok);
-      if (there.ok && back.ok) assert.deepEqual(unordered(there.session), unordered(back.session));
+      if (there.ok && back.ok) assert.deepEqual(sortMembers(there.session), sortMembers(back.session));
     }),
     { numRuns: 300 },
   );

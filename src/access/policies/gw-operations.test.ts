@@ -6,7 +6,7 @@ import { fullPolicy } from './schema.ts';
 
 const members = Object.keys(fullPolicy({})).sort();
 
-function refused({ status, body, text }: Answer, expected: number, message: string): void {
+function expectError({ status, body, text }: Answer, expected: number, message: string): void {
   assert.equal(status, expected, text);
   assert.deepEqual(body, { status: 'error', message });
 }
@@ -36,9 +36,9 @@ onEveryEngine('policies of the gateway API', app => {
     await ask('PUT', path, { rate: 7 });
     assert.equal((await ask('GET', path)).body.name, `Six ${id}`);
     assert.deepEqual((await ask('DELETE', path)).body, { key: id, status: 'ok', action: 'deleted' });
-    refused(await ask('GET', path), 404, 'Policy not found');
-    refused(await ask('PUT', path, { id }), 404, 'Policy not found');
-    refused(await ask('DELETE', path), 404, 'Policy not found');
+    expectError(await ask('GET', path), 404, 'Policy not found');
+    expectError(await ask('PUT', path, { id }), 404, 'Policy not found');
+    expectError(await ask('DELETE', path), 404, 'Policy not found');
   });
 
   test('legacy members of a policy are accepted, with a warning for each that is set', async () => {
@@ -59,7 +59,7 @@ onEveryEngine('policies of the gateway API', app => {
     await ask('DELETE', `/gw/policies/${id}`);
     const smoothing = { enabled: true, threshold: 0 };
     const wrong = { a1: { endpoints: [{ path: '/a', methods: [{ name: 'GET', limit: { rate: 9, smoothing } }] }] } };
-    refused(
+    expectError(
       await ask('POST', '/gw/policies', { id: `${id}-2`, access_rights: wrong }),
       400,
       'access_rights.a1.endpoints[0].methods[0].limit.smoothing.threshold: must be at least 1',
@@ -68,18 +68,26 @@ onEveryEngine('policies of the gateway API', app => {
 
   test('a policy needs an unused id of safe characters', async () => {
     const id = createPublicId();
-    refused(await ask('POST', '/gw/policies', { name: 'x' }), 400, 'Unable to create policy without id.');
+    expectError(await ask('POST', '/gw/policies', { name: 'x' }), 400, 'Unable to create policy without id.');
     const characters = 'Invalid Policy ID: Allowed characters: a-z, A-Z, 0-9, ., _, -, ~';
-    refused(await ask('POST', '/gw/policies', { id: 'a/b' }), 400, characters);
+    expectError(await ask('POST', '/gw/policies', { id: 'a/b' }), 400, characters);
     assert.equal((await ask('POST', '/gw/policies', { id })).status, 200);
     assert.equal((await ask('POST', '/gw/policies', { id })).status, 409);
     const twice = await Promise.all([1, 2, 3].map(() => ask('POST', '/gw/policies', { id: `${id}-2` })));
     assert.deepEqual(twice.map(it => it.status).sort(), [200, 409, 409]);
     const mismatch = 'Request ID does not match that in policy! For Update operations these must match.';
-    refused(await ask('PUT', `/gw/policies/${id}`, { id: 'other' }), 400, mismatch);
-    refused(await ask('POST', '/gw/policies', { id: 'x', org_id: 'no' }), 400, 'org_id: there is no organisation no');
-    refused(await ask('POST', '/gw/policies', { id: 'x', rate: 'a' }), 400, 'rate: expected number, received string');
-    refused(await ask('POST', '/gw/policies', ''), 400, 'Request body is empty');
+    expectError(await ask('PUT', `/gw/policies/${id}`, { id: 'other' }), 400, mismatch);
+    expectError(
+      await ask('POST', '/gw/policies', { id: 'x', org_id: 'no' }),
+      400,
+      'org_id: there is no organisation no',
+    );
+    expectError(
+      await ask('POST', '/gw/policies', { id: 'x', rate: 'a' }),
+      400,
+      'rate: expected number, received string',
+    );
+    expectError(await ask('POST', '/gw/policies', ''), 400, 'Request body is empty');
   });
 
   test('policies of every organisation are found; an ambiguous id needs org_id', async () => {
@@ -90,8 +98,8 @@ onEveryEngine('policies of the gateway API', app => {
     assert.equal((await ask('GET', path)).body.org_id, one.orgId);
     await ask('POST', '/gw/policies', { id, org_id: two.orgId });
     const several = 'Several organisations have a policy with this id: set org_id';
-    refused(await ask('GET', path), 409, several);
-    refused(await ask('DELETE', path), 409, several);
+    expectError(await ask('GET', path), 409, several);
+    expectError(await ask('DELETE', path), 409, several);
     assert.equal((await ask('GET', `${path}?org_id=${two.orgId}`)).body.org_id, two.orgId);
     assert.equal((await ask('PUT', path, { id, org_id: two.orgId, rate: 9 })).status, 200);
     assert.equal((await ask('GET', `${path}?org_id=${two.orgId}`)).body.rate, 9);

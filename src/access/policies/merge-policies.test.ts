@@ -3,15 +3,18 @@ import { test } from 'node:test';
 import type { AccessRight } from '../keys/schema.ts';
 import { freerRate, largerLimit, mergeAccess, unionOfEndpoints } from './merge-policies.ts';
 
-const merged = (...rights: AccessRight[]): AccessRight =>
+const mergeAll = (...rights: AccessRight[]): AccessRight =>
   rights.reduce((one: AccessRight | undefined, other) => mergeAccess(one, other), undefined) ?? {};
 
 test('versions are merged as union', () => {
-  assert.deepEqual(merged({ versions: ['v1'] }, { versions: ['v2', 'v1'] }, { versions: null }).versions, ['v1', 'v2']);
+  assert.deepEqual(mergeAll({ versions: ['v1'] }, { versions: ['v2', 'v1'] }, { versions: null }).versions, [
+    'v1',
+    'v2',
+  ]);
 });
 
 test('allowed URLs are merged as union, with their methods per URL', () => {
-  const right = merged(
+  const right = mergeAll(
     { allowed_urls: [{ url: '/a', methods: ['GET'] }] },
     {
       allowed_urls: [
@@ -34,14 +37,14 @@ test('a right without URL list makes the union unrestricted, in any order', () =
       [none, some, some],
       [some, some, none],
     ]) {
-      assert.deepEqual(merged(...order).allowed_urls, []);
+      assert.deepEqual(mergeAll(...order).allowed_urls, []);
     }
   }
 });
 
 for (const list of ['restricted_types', 'allowed_types'] as const) {
   test(`${list} merge types and fields as union`, () => {
-    const right = merged(
+    const right = mergeAll(
       { [list]: [{ name: 'Query', fields: ['a'] }] },
       {
         [list]: [
@@ -63,7 +66,7 @@ test('the larger depth of a field wins, -1 being the largest', () => {
     field_name,
     limits: { max_query_depth },
   });
-  const right = merged(
+  const right = mergeAll(
     { field_access_rights: [depth('a', 2), depth('b', 5)] },
     { field_access_rights: [depth('a', 4), depth('b', -1), depth('c', 1)] },
   );
@@ -71,11 +74,11 @@ test('the larger depth of a field wins, -1 being the largest', () => {
 });
 
 test('introspection is disabled when any policy disables it', () => {
-  assert.equal(merged({ disable_introspection: true }, {}).disable_introspection, true);
-  assert.equal(merged({}, { disable_introspection: true }).disable_introspection, true);
-  assert.equal(merged({}, {}).disable_introspection, false);
+  assert.equal(mergeAll({ disable_introspection: true }, {}).disable_introspection, true);
+  assert.equal(mergeAll({}, { disable_introspection: true }).disable_introspection, true);
+  assert.equal(mergeAll({}, {}).disable_introspection, false);
   const enabled = { disable_introspection: false };
-  assert.equal(merged(enabled, enabled).disable_introspection, false);
+  assert.equal(mergeAll(enabled, enabled).disable_introspection, false);
 });
 
 test('endpoints are merged as union; of two rates for one method the higher wins, of equal ones the larger', () => {
@@ -97,15 +100,15 @@ test('endpoints are merged as union; of two rates for one method the higher wins
 });
 
 test('of two equal rates the one without smoothing wins, then the one with the higher threshold', () => {
-  const smoothed = (threshold: number) => ({
+  const withSmoothing = (threshold: number) => ({
     ...{ rate: 10, per: 1 },
     smoothing: { enabled: true, threshold, step: 1, delay: 1 },
   });
   const plain = { rate: 10, per: 1 };
-  assert.equal(freerRate(smoothed(5), plain), plain);
-  assert.equal(freerRate(plain, smoothed(5)), plain);
-  assert.equal(freerRate(smoothed(5), smoothed(6)).smoothing?.threshold, 6);
-  assert.equal(freerRate(smoothed(6), smoothed(5)).smoothing?.threshold, 6);
+  assert.equal(freerRate(withSmoothing(5), plain), plain);
+  assert.equal(freerRate(plain, withSmoothing(5)), plain);
+  assert.equal(freerRate(withSmoothing(5), withSmoothing(6)).smoothing?.threshold, 6);
+  assert.equal(freerRate(withSmoothing(6), withSmoothing(5)).smoothing?.threshold, 6);
 });
 
 for (const [a, b, expected] of [

@@ -50,9 +50,9 @@ async function tenant(app: TestApp) {
   return { orgId, accessKey, ask, make, search, names };
 }
 
-const sorted = (answer: string[] | null) => answer && [...answer].sort();
+const sortIds = (answer: string[] | null) => answer && [...answer].sort();
 
-function refused(answer: Answer, status: number, message: RegExp): void {
+function expectError(answer: Answer, status: number, message: RegExp): void {
   assert.equal(answer.status, status, answer.text);
   assert.equal(answer.body.Status, 'Error');
   assert.match(answer.body.Message, message);
@@ -96,7 +96,7 @@ onEveryEngine('policies', app => {
     assert.equal((await ask('PUT', `/api/portal/policies/${_id}`, { name: 'Silver' })).body.Message, 'Data updated');
     assert.equal((await ask('GET', '/api/portal/policies/gold')).body.name, 'Silver');
     assert.equal((await ask('DELETE', '/api/portal/policies/gold')).body.Message, 'Data deleted');
-    refused(await ask('GET', `/api/portal/policies/${_id}`), 404, /^Policy not found$/);
+    expectError(await ask('GET', `/api/portal/policies/${_id}`), 404, /^Policy not found$/);
   });
 
   test('a valid policy is read back as sent', async () => {
@@ -121,11 +121,11 @@ onEveryEngine('policies', app => {
     const { ask, make } = await tenant(app());
     await make({ id: 'one', name: 'One' });
     await make({ id: 'two', name: 'Two' });
-    refused(await make({ name: 'One' }), 409, /named One/);
-    refused(await make({ id: 'one', name: 'Three' }), 409, /id one/);
-    refused(await ask('PUT', '/api/portal/policies/two', { name: 'One' }), 409, /named One/);
+    expectError(await make({ name: 'One' }), 409, /named One/);
+    expectError(await make({ id: 'one', name: 'Three' }), 409, /id one/);
+    expectError(await ask('PUT', '/api/portal/policies/two', { name: 'One' }), 409, /named One/);
     const { body } = await ask('GET', '/api/portal/policies/one');
-    refused(await make({ id: body._id, name: 'Three' }), 409, new RegExp(body._id));
+    expectError(await make({ id: body._id, name: 'Three' }), 409, new RegExp(body._id));
     assert.equal((await ask('PUT', '/api/portal/policies/two', { name: 'Two' })).status, 200);
     const elsewhere = await tenant(app());
     assert.equal((await elsewhere.make({ id: 'one', name: 'One' })).status, 200);
@@ -142,27 +142,35 @@ onEveryEngine('policies', app => {
       [after.name, after.rate, after.per, after.tags, after.org_id, after._id, after.date_created],
       ['Q', 0, 2, [], orgId, before._id, before.date_created],
     );
-    refused(await ask('PUT', '/api/portal/policies/p', { id: 'q', name: 'Q' }), 400, /^id: is p and cannot change/);
-    refused(await ask('PUT', '/api/portal/policies/nobody', { name: 'Q' }), 404, /not found/);
+    expectError(await ask('PUT', '/api/portal/policies/p', { id: 'q', name: 'Q' }), 400, /^id: is p and cannot change/);
+    expectError(await ask('PUT', '/api/portal/policies/nobody', { name: 'Q' }), 404, /not found/);
   });
 
   test('invalid members of a policy are refused with their path', async () => {
     const { make } = await tenant(app());
-    refused(await make({}), 400, /^name: is required$/);
-    refused(await make({ name: ' ' }), 400, /^name: is required$/);
-    refused(await make({ name: 'x'.repeat(301) }), 400, /^name: may have at most 300/);
-    refused(await make({ name: 'X', rate: 'much' }), 400, /^rate: /);
-    refused(await make({ name: 'X', state: 'asleep' }), 400, /^state: /);
-    refused(await make({ name: 'X', smoothing: { trigger: 0.005 } }), 400, /^smoothing\.trigger: must be a multiple/);
-    refused(await make({ name: 'X', smoothing: { delay: 0, step: 0, threshold: 0 } }), 400, /delay.*step.*threshold/);
-    refused(await make({ name: 'X', partitions: { per_api: true, acl: true } }), 400, /^partitions\.per_api: /);
-    refused(await make({ name: 'X', id: 'a/b' }), 400, /^id: may hold letters/);
-    refused(
+    expectError(await make({}), 400, /^name: is required$/);
+    expectError(await make({ name: ' ' }), 400, /^name: is required$/);
+    expectError(await make({ name: 'x'.repeat(301) }), 400, /^name: may have at most 300/);
+    expectError(await make({ name: 'X', rate: 'much' }), 400, /^rate: /);
+    expectError(await make({ name: 'X', state: 'asleep' }), 400, /^state: /);
+    expectError(
+      await make({ name: 'X', smoothing: { trigger: 0.005 } }),
+      400,
+      /^smoothing\.trigger: must be a multiple/,
+    );
+    expectError(
+      await make({ name: 'X', smoothing: { delay: 0, step: 0, threshold: 0 } }),
+      400,
+      /delay.*step.*threshold/,
+    );
+    expectError(await make({ name: 'X', partitions: { per_api: true, acl: true } }), 400, /^partitions\.per_api: /);
+    expectError(await make({ name: 'X', id: 'a/b' }), 400, /^id: may hold letters/);
+    expectError(
       await make({ name: 'X', access_rights: { a1: { versions: [1] } } }),
       400,
       /^access_rights\.a1\.versions\[0\]/,
     );
-    refused(await make([]), 400, /expected object/);
+    expectError(await make([]), 400, /expected object/);
   });
 
   test('the list has pages, newest first, and a page past the end is empty', async () => {
@@ -177,7 +185,7 @@ onEveryEngine('policies', app => {
     assert.deepEqual((await ask('GET', '/api/portal/policies?p=3')).body, { Data: [], Pages: 2 });
     assert.equal((await ask('GET', '/api/portal/policies?p=-1')).body.Data.length, 12);
     assert.equal((await ask('GET', '/api/portal/policies?p=-1&active=no')).body.Data.length, 11);
-    refused(await ask('GET', '/api/portal/policies?p=one'), 400, /^p: /);
+    expectError(await ask('GET', '/api/portal/policies?p=one'), 400, /^p: /);
   });
 
   test('policies of another organisation are not found', async () => {
@@ -185,16 +193,16 @@ onEveryEngine('policies', app => {
     const { body } = await theirs.make({ name: 'Theirs' });
     const { ask, search } = await tenant(app());
     for (const method of ['GET', 'DELETE']) {
-      refused(await ask(method, `/api/portal/policies/${body.Message}`), 404, /not found/);
+      expectError(await ask(method, `/api/portal/policies/${body.Message}`), 404, /not found/);
     }
-    refused(await ask('PUT', `/api/portal/policies/${body.Message}`, { name: 'Mine' }), 404, /not found/);
+    expectError(await ask('PUT', `/api/portal/policies/${body.Message}`, { name: 'Mine' }), 404, /not found/);
     assert.deepEqual((await search(`policy_ids=${body.Message}`)).body, { Data: null, Pages: 1 });
   });
 });
 
 onEveryEngine('policy search', app => {
   /** Two APIs, and policies that differ in everything that is searched. */
-  async function filled() {
+  async function createTenant() {
     const own = await tenant(app());
     const api = async (name: string, more: object) => {
       const definition = {
@@ -222,8 +230,8 @@ onEveryEngine('policy search', app => {
   }
 
   test('each filter restricts the result', async () => {
-    const { names, token, open, ask } = await filled();
-    const byId = async (query: string) => sorted(await names(query));
+    const { names, token, open, ask } = await createTenant();
+    const byId = async (query: string) => sortIds(await names(query));
     assert.deepEqual(await byId('q=ALPHA'), ['Beta plan', 'alpha plan']);
     assert.deepEqual(await byId('q=plan'), ['100% plan', 'Beta plan', 'alpha plan']);
     assert.deepEqual(await byId('q=%25'), ['100% plan']);
@@ -247,7 +255,7 @@ onEveryEngine('policy search', app => {
   });
 
   test('each sort order is ascending', async () => {
-    const { names } = await filled();
+    const { names } = await createTenant();
     assert.deepEqual(await names('sort=name'), ['100% plan', 'alpha plan', 'Beta plan', 'Delta', 'Epsilon']);
     assert.deepEqual(await names('sort=date_created'), ['Beta plan', 'alpha plan', '100% plan', 'Delta', 'Epsilon']);
     assert.deepEqual(await names('sort=state'), ['Beta plan', 'Delta', '100% plan', 'alpha plan', 'Epsilon']);
@@ -255,7 +263,7 @@ onEveryEngine('policy search', app => {
   });
 
   test('filters and a sort order combine', async () => {
-    const { names, token, open } = await filled();
+    const { names, token, open } = await createTenant();
     assert.deepEqual(await names(`q=plan&api_id=${token}&sort=name`), ['100% plan', 'Beta plan']);
     assert.deepEqual(await names(`q=plan&state=draft&auth_type=keyless&api_id=${open}`), ['alpha plan']);
     assert.deepEqual(await names('active=x&state=draft'), null);
@@ -267,7 +275,7 @@ onEveryEngine('policy search', app => {
   });
 
   test('Data is null only when nothing matches; below 0 is everything, past the end is empty', async () => {
-    const { make, search } = await filled();
+    const { make, search } = await createTenant();
     for (let n = 0; n < 8; n++) await make({ name: `Many ${n}` });
     assert.deepEqual((await search('q=nothing+like+it')).body, { Data: null, Pages: 1 });
     const first = (await search('sort=name')).body;
@@ -281,17 +289,17 @@ onEveryEngine('policy search', app => {
 
   test('an unknown filter value is refused by its name', async () => {
     const { search } = await tenant(app());
-    refused(await search('state=sleepy'), 400, /^state: /);
-    refused(await search('sort=rate'), 400, /^sort: /);
-    refused(await search('p=first'), 400, /^p: /);
+    expectError(await search('state=sleepy'), 400, /^state: /);
+    expectError(await search('sort=rate'), 400, /^sort: /);
+    expectError(await search('p=first'), 400, /^p: /);
   });
 
   test('auth_type follows a changed API; a deleted API is removed from all rights but the last', async () => {
-    const { ask, names, token, open } = await filled();
+    const { ask, names, token, open } = await createTenant();
     const definition = (await ask('GET', `/api/apis/${open}`)).body.api_definition;
     const changed = { ...definition, use_keyless: false, use_standard_auth: true };
     assert.equal((await ask('PUT', `/api/apis/${open}`, { api_definition: changed })).status, 200);
-    assert.deepEqual(sorted(await names('auth_type=authToken')), ['100% plan', 'Beta plan', 'alpha plan']);
+    assert.deepEqual(sortIds(await names('auth_type=authToken')), ['100% plan', 'Beta plan', 'alpha plan']);
     assert.equal((await ask('DELETE', `/api/apis/${token}`)).status, 200);
     const rightsOf = async (id: string) =>
       Object.keys((await ask('GET', `/api/portal/policies/${id}`)).body.access_rights);
@@ -321,11 +329,15 @@ onEveryEngine('policy import', app => {
     const { orgId, ask } = await tenant(app());
     const good = { id: `good-${orgId}`, name: 'Good', org_id: orgId };
     const post = (body: unknown) => app().ask('POST', '/admin/policies/import', { body });
-    refused(await post({ Data: [good, { name: 'No id' }] }), 400, /^Data\[1\]\.id: is required/);
-    refused(await post({ Data: [good, { ...good, rate: 'x' }] }), 400, /^Data\[1\]\.rate: /);
-    refused(await post({ Data: [good, { id: 'x' }] }), 400, /^Data\[1\]\.name: is required/);
-    refused(await post({ Data: [{ ...good, org_id: 'nowhere' }] }), 400, /^org_id: there is no organisation nowhere/);
-    refused(await post({}), 400, /^Data: /);
+    expectError(await post({ Data: [good, { name: 'No id' }] }), 400, /^Data\[1\]\.id: is required/);
+    expectError(await post({ Data: [good, { ...good, rate: 'x' }] }), 400, /^Data\[1\]\.rate: /);
+    expectError(await post({ Data: [good, { id: 'x' }] }), 400, /^Data\[1\]\.name: is required/);
+    expectError(
+      await post({ Data: [{ ...good, org_id: 'nowhere' }] }),
+      400,
+      /^org_id: there is no organisation nowhere/,
+    );
+    expectError(await post({}), 400, /^Data: /);
     assert.deepEqual((await ask('GET', '/api/portal/policies')).body.Data, []);
   });
 });

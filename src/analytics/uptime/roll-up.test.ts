@@ -23,12 +23,14 @@ const round = (more: Partial<UptimeResult> = {}): UptimeResult => ({
   retentionSeconds: 0,
   ...more,
 });
-const given = (...hosts: UptimeResult[]) => ({ hosts, dropped: 0 });
+const createBatch = (...hosts: UptimeResult[]) => ({ hosts, dropped: 0 });
 
 test('rounds of one hour are one row with the newest result', () => {
   const rolled = createUptimeRollUp({ staleMs: hour });
-  rolled.add(given(round(), round({ atMs: noon + 10, up: false, passed: 1, passedMs: 5, status: 500, latencyMs: 7 })));
-  rolled.add(given(round({ atMs: noon + hour })));
+  rolled.add(
+    createBatch(round(), round({ atMs: noon + 10, up: false, passed: 1, passedMs: 5, status: 500, latencyMs: 7 })),
+  );
+  rolled.add(createBatch(round({ atMs: noon + hour })));
   const [first, second, ...others] = rolled.drain(noon).hours;
   assert.deepEqual(others, []);
   assert.deepEqual([first?.rounds, first?.rounds_up, first?.tests, first?.passed, first?.passed_ms], [2, 1, 4, 3, 14]);
@@ -40,7 +42,7 @@ test('rounds of one hour are one row with the newest result', () => {
 test('only the first result of a host and those that change its state are changes', () => {
   const rolled = createUptimeRollUp({ staleMs: hour });
   const states = [true, true, false, false, true];
-  rolled.add(given(...states.map((up, at) => round({ up, atMs: noon + at, retentionSeconds: 60 }))));
+  rolled.add(createBatch(...states.map((up, at) => round({ up, atMs: noon + at, retentionSeconds: 60 }))));
   assert.deepEqual(
     rolled.drain(noon).changes.map(({ at, up, expires_at }) => [at - noon, up, expires_at - at]),
     [
@@ -59,7 +61,7 @@ test('a late result is counted, and does not change the state', () => {
     [true, 1],
     [false, 3],
   ] as const)
-    rolled.add(given(round({ up, atMs: noon + at })));
+    rolled.add(createBatch(round({ up, atMs: noon + at })));
   const { changes, hours } = rolled.drain(noon);
   assert.deepEqual(
     changes.map(({ at }) => at - noon),
@@ -70,9 +72,9 @@ test('a late result is counted, and does not change the state', () => {
 
 test('restored rows are bounded, and lost results are counted', () => {
   const rolled = createUptimeRollUp({ staleMs: hour, maxPendingRows: 2 });
-  rolled.add(given(round(), round({ host: 'b:80' })));
+  rolled.add(createBatch(round(), round({ host: 'b:80' })));
   const taken = rolled.drain(noon);
-  rolled.add(given(round({ atMs: noon + 1, up: false }), round({ host: 'c:80' })));
+  rolled.add(createBatch(round({ atMs: noon + 1, up: false }), round({ host: 'c:80' })));
   rolled.restore(taken);
   const again = rolled.drain(noon);
   assert.deepEqual(
@@ -97,8 +99,8 @@ test('restored rows are bounded, and lost results are counted', () => {
 test('a host without recent results is dropped from the state', () => {
   const rolled = createUptimeRollUp({ staleMs: 1000 });
   rolled.add({ hosts: [round(), round({ host: 'b:80', atMs: noon + 900, up: false })], dropped: 3 });
-  const shown = (now: number) => rolled.states(now).map(({ host, up }) => [host, up]);
-  assert.deepEqual(shown(noon + 1000).length, 2);
-  assert.deepEqual(shown(noon + 1001), [['b:80', false]]);
+  const listStates = (now: number) => rolled.states(now).map(({ host, up }) => [host, up]);
+  assert.deepEqual(listStates(noon + 1000).length, 2);
+  assert.deepEqual(listStates(noon + 1001), [['b:80', false]]);
   assert.equal(rolled.totals.dropped, 3);
 });

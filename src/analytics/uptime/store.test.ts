@@ -31,7 +31,7 @@ const round = (orgId: string, more: Partial<UptimeResult> = {}): UptimeResult =>
 const down = { up: false, status: 0, latencyMs: 30, failure: 'it took too long', passed: 0, passedMs: 0 };
 
 withRecords('results of uptime tests', given => {
-  const asked = (orgId: string, more: Partial<UptimeQuery> = {}): UptimeQuery => ({
+  const createQuery = (orgId: string, more: Partial<UptimeQuery> = {}): UptimeQuery => ({
     orgId,
     from: 0,
     to: noon + day,
@@ -39,7 +39,7 @@ withRecords('results of uptime tests', given => {
     ...more,
   });
   /** Each list is one write of a process that has just begun. */
-  async function written(...writes: UptimeResult[][]) {
+  async function writeResults(...writes: UptimeResult[][]) {
     const store = createUptimeStore(given());
     for (const hosts of writes) {
       const rolled = createUptimeRollUp({ staleMs: hour });
@@ -47,13 +47,13 @@ withRecords('results of uptime tests', given => {
       await store.add(rolled.drain(noon));
     }
     const views = async (orgId: string, more: Partial<UptimeQuery> = {}) =>
-      (await store.page(asked(orgId, more), everything)).items.map(it => toHostUptime(it, more.from ?? 0));
+      (await store.page(createQuery(orgId, more), everything)).items.map(it => toHostUptime(it, more.from ?? 0));
     return { store, views };
   }
   const at = (ms: number) => new Date(ms).toISOString().replace('.000Z', 'Z');
 
   test('a host is returned with state, since, uptime ratio, latency and changes', async () => {
-    const { views } = await written(
+    const { views } = await writeResults(
       [round('one'), round('one', { atMs: noon + 1000, passedMs: 8 })],
       [round('one', { atMs: noon + 2000 }), round('one', { atMs: noon + hour, ...down })],
     );
@@ -89,52 +89,52 @@ withRecords('results of uptime tests', given => {
   });
 
   test('a restarted process does not write a change without a state change', async () => {
-    const { views } = await written([round('again')], [round('again', { atMs: noon + 10 })]);
+    const { views } = await writeResults([round('again')], [round('again', { atMs: noon + 10 })]);
     const [host] = await views('again');
     assert.deepEqual([host?.results.length, host?.tests, host?.since], [1, 2, at(noon)]);
   });
 
   test('an older result that arrives late does not replace the newest', async () => {
-    const { views } = await written([round('late', { atMs: noon + 10 })], [round('late', down)]);
+    const { views } = await writeResults([round('late', { atMs: noon + 10 })], [round('late', down)]);
     const [host] = await views('late');
     assert.deepEqual([host?.up, host?.last.at, host?.uptime], [true, at(noon + 10), 0.5]);
   });
 
   test('hosts have pages and can be filtered by API', async () => {
     const hosts = Array.from({ length: 5 }, (_, n) => round('paged', { apiId: `p${n % 2}`, host: `h${n}:80` }));
-    const { store } = await written(hosts);
-    const named = async (more: Partial<UptimeQuery>, page: number) => {
-      const found = await store.page(asked('paged', more), { page, size: 2 });
+    const { store } = await writeResults(hosts);
+    const listPage = async (more: Partial<UptimeQuery>, page: number) => {
+      const found = await store.page(createQuery('paged', more), { page, size: 2 });
       return [found.pages, ...found.items.map(({ host, changes }) => `${host} ${changes.length}`)];
     };
-    assert.deepEqual(await named({}, 1), [3, 'h0:80 1', 'h2:80 1']);
-    assert.deepEqual(await named({}, 3), [3, 'h3:80 1']);
-    assert.deepEqual(await named({}, 4), [3]);
-    assert.deepEqual(await named({ apiId: 'p1' }, 1), [1, 'h1:80 1', 'h3:80 1']);
+    assert.deepEqual(await listPage({}, 1), [3, 'h0:80 1', 'h2:80 1']);
+    assert.deepEqual(await listPage({}, 3), [3, 'h3:80 1']);
+    assert.deepEqual(await listPage({}, 4), [3]);
+    assert.deepEqual(await listPage({ apiId: 'p1' }, 1), [1, 'h1:80 1', 'h3:80 1']);
   });
 
   test('results expire by the retention of their API and of the settings', async () => {
     const brief = { retentionSeconds: 60 };
-    const { store, views } = await written(
+    const { store, views } = await writeResults(
       [round('kept', { host: 'a:80', ...brief }), round('kept', { host: 'b:80' })],
       [round('kept', { host: 'a:80', atMs: noon + 30_000, ...brief })],
     );
-    const shown = async (now: number) => (await views('kept', { now })).map(it => [it.host, it.results.length]);
+    const listHosts = async (now: number) => (await views('kept', { now })).map(it => [it.host, it.results.length]);
     const both = [
       ['a:80', 1],
       ['b:80', 1],
     ];
-    assert.deepEqual(await shown(noon + 59_999), both);
+    assert.deepEqual(await listHosts(noon + 59_999), both);
     // The change is older than the newest result, which keeps its hour.
-    assert.deepEqual(await shown(noon + 60_000), [
+    assert.deepEqual(await listHosts(noon + 60_000), [
       ['a:80', 0],
       ['b:80', 1],
     ]);
-    assert.deepEqual(await shown(noon + 90_000), [['b:80', 1]]);
+    assert.deepEqual(await listHosts(noon + 90_000), [['b:80', 1]]);
     assert.equal(await store.prune(0, noon + 60_000, 100), 1);
     assert.equal(await store.prune(0, noon + 90_000, 100), 1);
-    assert.deepEqual(await shown(noon), [['b:80', 1]]);
+    assert.deepEqual(await listHosts(noon), [['b:80', 1]]);
     await store.prune(noon + 2 * hour, noon, 100);
-    assert.deepEqual(await shown(noon), []);
+    assert.deepEqual(await listHosts(noon), []);
   });
 });

@@ -33,7 +33,7 @@ const misspelt = { authentification: { enabled: true } };
 const operations = {
   paths: { '/orders': { get: { operationId: 'listOrders', responses: {} } } },
 };
-const blocked = (operationId: string, id = createPublicId()) => ({
+const createBlocked = (operationId: string, id = createPublicId()) => ({
   ...openApi,
   ...operations,
   'x-gw-api-gateway': extension({
@@ -86,12 +86,12 @@ async function writesOf(app: TestApp): Promise<Write[]> {
     },
     { method: 'POST', path: '/gw/apis/oas', body: document(misspelt), error: serverFault },
     { method: 'PUT', path: `/gw/apis/oas/${documentId}`, body: document(misspelt), error: serverFault },
-    { method: 'POST', path: '/gw/apis/oas', body: blocked('listOrder'), error: operationFault },
-    { method: 'PUT', path: `/gw/apis/oas/${documentId}`, body: blocked('listOrder'), error: operationFault },
+    { method: 'POST', path: '/gw/apis/oas', body: createBlocked('listOrder'), error: operationFault },
+    { method: 'PUT', path: `/gw/apis/oas/${documentId}`, body: createBlocked('listOrder'), error: operationFault },
     {
       method: 'PATCH',
       path: `/gw/apis/oas/${documentId}`,
-      body: blocked('listOrder', documentId),
+      body: createBlocked('listOrder', documentId),
       error: operationFault,
     },
     {

@@ -13,7 +13,7 @@ import { sealedPlaceholder } from './sealing.ts';
 import { type ApiStore, createApiStore } from './store.ts';
 
 let count = 0;
-const plantedText = () => `planted-${++count}-in-a-definition`;
+const plantText = () => `planted-${++count}-in-a-definition`;
 
 function plant(root: JsonObject, path: readonly string[], value: unknown): void {
   const last = path.at(-1)!;
@@ -26,8 +26,8 @@ function plant(root: JsonObject, path: readonly string[], value: unknown): void 
 function plantRows(root: JsonObject, rows: readonly Row[], format: DefinitionFormat): void {
   for (const row of rows)
     for (const path of row[format]?.paths ?? []) {
-      if (row.secret === 'all') plant(root, expandAnchor(path), plantedShapes());
-      else if (row.secret === 'named') plant(root, expandAnchor(path), { api_key: plantedText(), colour: 'red' });
+      if (row.secret === 'all') plant(root, expandAnchor(path), plantShapes());
+      else if (row.secret === 'named') plant(root, expandAnchor(path), { api_key: plantText(), colour: 'red' });
       else if (row.items && hasSecret(row.items.rows)) {
         const item = {};
         plantRows(item, row.items.rows, format);
@@ -38,10 +38,10 @@ function plantRows(root: JsonObject, rows: readonly Row[], format: DefinitionFor
 
 const hasSecret = (rows: readonly Row[]): boolean =>
   rows.some(({ secret, items }) => secret !== undefined || (items && hasSecret(items.rows)));
-const plantedShapes = () => ({
-  text: plantedText(),
-  list: [plantedText()],
-  pairs: [{ name: 'X-Name', value: plantedText() }],
+const plantShapes = () => ({
+  text: plantText(),
+  list: [plantText()],
+  pairs: [{ name: 'X-Name', value: plantText() }],
 });
 
 function definitionWithAll(format: DefinitionFormat): JsonObject {
@@ -60,7 +60,7 @@ function definitionWithAll(format: DefinitionFormat): JsonObject {
   return format === 'classic' ? root : { openapi: '3.0.3', 'x-gw-api-gateway': root };
 }
 
-const stored = (id: string, kind: StoredApi['kind'], definition: JsonObject, more: JsonObject = {}): StoredApi =>
+const toStoredApi = (id: string, kind: StoredApi['kind'], definition: JsonObject, more: JsonObject = {}): StoredApi =>
   ({
     ...{ id, org_id: 'org', api_id: `public-${id}`, kind, definition, wrapper: { ...emptyWrapper, more } },
     ...{ created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-01T00:00:00.000Z' },
@@ -78,7 +78,7 @@ withRecords('secrets of definitions at rest', records => {
     test(`every marked field of the ${format} format is sealed in the table and plain in every read`, async () => {
       const first = count;
       const definition = definitionWithAll(format);
-      const api = stored(format, format, definition, { webhook: { headers: { 'X-Hook': plantedText() } } });
+      const api = toStoredApi(format, format, definition, { webhook: { headers: { 'X-Hook': plantText() } } });
       assert.ok(count - first > 20, `${count - first} secrets`);
       await apis.insert(api);
       const check = async () => {
@@ -108,7 +108,7 @@ withRecords('secrets of definitions at rest', records => {
       jwt_source: 'a secret',
       version_data: { versions: { 'a.b[0]': { global_headers: { ...headers, ['__proto__']: 'v1.x' } } } },
     };
-    const api = stored('lookalikes', 'classic', JSON.parse(JSON.stringify(definition)), { sealed: 'mine' });
+    const api = toStoredApi('lookalikes', 'classic', JSON.parse(JSON.stringify(definition)), { sealed: 'mine' });
     await apis.insert(api);
     assert.deepEqual(await apis.findByApiId(api.api_id), api);
     const [row] = await tableText(records(), '"lookalikes"');
@@ -117,7 +117,8 @@ withRecords('secrets of definitions at rest', records => {
   });
 
   test('sealed secrets do not decrypt in another row or at another path', async () => {
-    for (const id of ['a', 'b']) await apis.insert(stored(`moved-${id}`, 'classic', { jwt_source: `secret of ${id}` }));
+    for (const id of ['a', 'b'])
+      await apis.insert(toStoredApi(`moved-${id}`, 'classic', { jwt_source: `secret of ${id}` }));
     const change = async (id: string, turn: (row: JsonObject) => JsonObject) => {
       const { body } = await records()
         .db.selectFrom('apis')

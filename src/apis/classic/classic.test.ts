@@ -10,7 +10,7 @@ const api = (name: string, more: object = {}) => ({
 onEveryEngine('classic APIs', app => {
   const ask = (method: string, path: string, body?: unknown, credential?: string) =>
     app().ask(method, path, { ...(body === undefined ? {} : { body }), ...(credential ? { credential } : {}) });
-  const made = async (name: string, more: object = {}) => {
+  const create = async (name: string, more: object = {}) => {
     const answer = await ask('POST', '/api/apis', api(name, more));
     assert.equal(answer.status, 200, answer.text);
     return { id: answer.body.ID as string, dbId: answer.body.Meta as string };
@@ -47,7 +47,7 @@ onEveryEngine('classic APIs', app => {
   });
 
   test('a public id may be chosen once per installation; a database id never', async () => {
-    const { id, dbId } = await made('chosen', { api_id: 'chosen_1', id: 'mine', org_id: 'not mine' });
+    const { id, dbId } = await create('chosen', { api_id: 'chosen_1', id: 'mine', org_id: 'not mine' });
     assert.equal(id, 'chosen_1');
     assert.notEqual(dbId, 'mine');
     const again = await ask('POST', '/api/apis', api('chosen-again', { api_id: 'chosen_1' }));
@@ -86,7 +86,7 @@ onEveryEngine('classic APIs', app => {
   });
 
   test('invalid wrapper members are rejected, each with its path', async () => {
-    const { id } = await made('around-checked');
+    const { id } = await create('around-checked');
     for (const [wrong, path] of [
       [{ hook_references: [{ event_name: 7 }] }, 'hook_references[0].event_name'],
       [{ user_owners: ['a', 7] }, 'user_owners[1]'],
@@ -106,7 +106,7 @@ onEveryEngine('classic APIs', app => {
   });
 
   test('an update replaces the whole definition, and rejects another id in it', async () => {
-    const { id, dbId } = await made('replaced', { tags: ['old'], slug: 'old' });
+    const { id, dbId } = await create('replaced', { tags: ['old'], slug: 'old' });
     assert.equal((await ask('PUT', `/api/apis/${dbId}`, api('replaced', { api_id: id, active: true }))).status, 200);
     const { api_definition: now } = (await ask('GET', `/api/apis/${id}`)).body;
     assert.deepEqual([now.tags, now.slug, now.active], [undefined, undefined, true]);
@@ -117,17 +117,20 @@ onEveryEngine('classic APIs', app => {
 
   test('an unknown API, or one of another organisation, returns 404', async () => {
     const { accessKey } = await app().stranger();
-    const { id, dbId } = await made('ours-alone');
+    const { id, dbId } = await create('ours-alone');
     for (const ref of [id, dbId, 'nobodys']) {
       const credential = ref === 'nobodys' ? undefined : accessKey;
-      const told = async (method: string, path: string, body?: unknown) => {
+      const callForMessage = async (method: string, path: string, body?: unknown) => {
         const answer = await ask(method, path, body, credential);
         return [answer.status, answer.body.Message];
       };
-      assert.deepEqual(await told('GET', `/api/apis/${ref}`), [404, 'Could not retrieve API detail']);
-      assert.deepEqual(await told('GET', `/api/apis/${ref}/url`), [404, 'Could not retrieve API detail']);
-      assert.deepEqual(await told('PUT', `/api/apis/${ref}`, api('x')), [404, 'API definition does not exist']);
-      assert.deepEqual(await told('DELETE', `/api/apis/${ref}`), [404, 'API not found']);
+      assert.deepEqual(await callForMessage('GET', `/api/apis/${ref}`), [404, 'Could not retrieve API detail']);
+      assert.deepEqual(await callForMessage('GET', `/api/apis/${ref}/url`), [404, 'Could not retrieve API detail']);
+      assert.deepEqual(await callForMessage('PUT', `/api/apis/${ref}`, api('x')), [
+        404,
+        'API definition does not exist',
+      ]);
+      assert.deepEqual(await callForMessage('DELETE', `/api/apis/${ref}`), [404, 'API not found']);
     }
     assert.equal((await ask('GET', `/api/apis/${id}`)).status, 200);
   });
@@ -180,7 +183,7 @@ onEveryEngine('classic APIs', app => {
   });
 
   test('deleting an API removes it from policies, except where it is the last access right', async () => {
-    const { id } = await made('forgotten');
+    const { id } = await create('forgotten');
     const { policies } = app().application.installation.services;
     const policy = (name: string, rights: string[]) => ({
       _id: name,
@@ -208,7 +211,7 @@ onEveryEngine('classic APIs', app => {
     const { records } = app().application.installation;
     const heard: string[] = [];
     const stop = records.onChange(topics => heard.push(...topics));
-    const { id } = await made('told');
+    const { id } = await create('told');
     await ask('PUT', `/api/apis/${id}`, api('told'));
     await ask('PUT', `/api/apis/${id}`, { api_definition: { name: 7 } });
     await ask('PUT', `/api/apis/${id}/access`, { userIds: ['u'] });
@@ -218,11 +221,11 @@ onEveryEngine('classic APIs', app => {
   });
 
   test('a new API becomes a version of another, and is removed from it when deleted', async () => {
-    const base = await made('base');
+    const base = await create('base');
     const child = (query: string, name = 'child') => ask('POST', `/api/apis?base_api_id=${base.id}${query}`, api(name));
-    const told = async (query: string) => (await child(query)).body.Message;
-    assert.match(await told(''), /^new_version_name: is required/);
-    assert.match(await told('&new_version_name=v2'), /^base_api_version_name: is required/);
+    const readMessage = async (query: string) => (await child(query)).body.Message;
+    assert.match(await readMessage(''), /^new_version_name: is required/);
+    assert.match(await readMessage('&new_version_name=v2'), /^base_api_version_name: is required/);
     assert.equal((await ask('GET', '/api/apis/search?q=child')).body.apis.length, 0);
     const first = await child('&new_version_name=v2&base_api_version_name=v1');
     assert.equal(first.status, 200);
@@ -242,11 +245,11 @@ onEveryEngine('classic APIs', app => {
   });
 
   test('the address of an API is the gateway’s, or its own domain and port', async () => {
-    const { id } = await made('address');
+    const { id } = await create('address');
     const { body } = await ask('GET', `/api/apis/${id}/url`);
     assert.equal(body.BasePath, '/address/');
     assert.equal(body.ApiURL, `http://${body.Host}/address/`);
-    const own = await made('own-address', { domain: 'own.example', listen_port: 9098 });
+    const own = await create('own-address', { domain: 'own.example', listen_port: 9098 });
     assert.deepEqual((await ask('GET', `/api/apis/${own.id}/url`)).body, {
       ApiURL: 'http://own.example:9098/own-address/',
       BasePath: '/own-address/',
@@ -282,7 +285,7 @@ onEveryEngine('classic APIs', app => {
   });
 
   test('any JSON gets success or a clear error, at every path', async () => {
-    const { id } = await made('fuzzed');
+    const { id } = await create('fuzzed');
     const value = fc.jsonValue({ maxDepth: 4 });
     const definition = fc.record(
       {

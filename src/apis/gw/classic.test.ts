@@ -11,7 +11,7 @@ const classic = (api_id: string, more: object = {}) => ({
   proxy: { listen_path: `/${api_id}/`, target_url: 'http://127.0.0.1:9' },
   ...more,
 });
-const added = (key: string) => ({ key, status: 'ok', action: 'added' });
+const toAdded = (key: string) => ({ key, status: 'ok', action: 'added' });
 const refusal = (message: string) => ({ status: 'error', message });
 
 onEveryEngine('gateway API: classic APIs', app => {
@@ -24,13 +24,13 @@ onEveryEngine('gateway API: classic APIs', app => {
   const ask = (method: string, path: string, body?: unknown, more: Asked = {}) =>
     app().ask(method, path, { ...more, ...(body === undefined ? {} : { body }) });
   const post = (body: unknown, query = '') => ask('POST', `/gw/apis${query}`, body);
-  const made = async (id = `a${createPublicId()}`, more: object = {}, query = '') => {
+  const create = async (id = `a${createPublicId()}`, more: object = {}, query = '') => {
     const answer = await post(classic(id, more), query);
-    assert.deepEqual([answer.status, answer.body], [200, added(id)], answer.text);
+    assert.deepEqual([answer.status, answer.body], [200, toAdded(id)], answer.text);
     return id;
   };
   const read = async (id: string) => (await ask('GET', `/gw/apis/${id}`)).body;
-  const told = async (method: string, path: string, body?: unknown) => {
+  const call = async (method: string, path: string, body?: unknown) => {
     const answer = await ask(method, path, body);
     return [answer.status, answer.body];
   };
@@ -38,7 +38,7 @@ onEveryEngine('gateway API: classic APIs', app => {
   test('an API is created under its own id, read back unchanged, listed in the dashboard, and live at once', async () => {
     const definition = openApi(upstream, { tags: ['kept'] });
     const answer = await post(definition);
-    assert.deepEqual([answer.status, answer.body], [200, added(definition.api_id)]);
+    assert.deepEqual([answer.status, answer.body], [200, toAdded(definition.api_id)]);
     const { id, org_id, is_oas, ...rest } = await read(definition.api_id);
     assert.deepEqual(rest, definition);
     assert.deepEqual([org_id, is_oas, /^[0-9a-f]{24}$/.test(id)], [app().credentials.organisation_id, false, true]);
@@ -54,14 +54,14 @@ onEveryEngine('gateway API: classic APIs', app => {
       proxy: { listen_path: `/${createPublicId()}`, target_url: 'http://127.0.0.1:9/' },
     });
     assert.match(body.key, /^[0-9a-f]{32}$/);
-    assert.deepEqual(body, added(body.key));
+    assert.deepEqual(body, toAdded(body.key));
   });
 
   test('creating an API under an existing id replaces its definition, and keeps its other members', async () => {
-    const id = await made(undefined, { tags: ['old'] });
+    const id = await create(undefined, { tags: ['old'] });
     const { id: dbId } = await read(id);
     await ask('PUT', `/api/apis/${id}/access`, { userIds: ['u1'], userGroupIds: [] });
-    assert.deepEqual((await post(classic(id, { slug: 'new' }))).body, { ...added(id), action: 'modified' });
+    assert.deepEqual((await post(classic(id, { slug: 'new' }))).body, { ...toAdded(id), action: 'modified' });
     const now = await read(id);
     assert.deepEqual([now.id, now.tags, now.slug], [dbId, undefined, 'new']);
     const { userIds } = (await ask('GET', `/api/apis/${id}/access`)).body;
@@ -70,9 +70,9 @@ onEveryEngine('gateway API: classic APIs', app => {
 
   test('an API of another organisation, or a document, is never replaced', async () => {
     const { orgId } = await app().stranger();
-    const id = await made(undefined, { org_id: orgId });
+    const id = await create(undefined, { org_id: orgId });
     assert.equal((await read(id)).org_id, orgId);
-    assert.deepEqual(await told('POST', '/gw/apis', classic(id)), [
+    assert.deepEqual(await call('POST', '/gw/apis', classic(id)), [
       409,
       refusal('Found API with the same ID: choose another id'),
     ]);
@@ -87,7 +87,7 @@ onEveryEngine('gateway API: classic APIs', app => {
       },
     };
     const { key } = (await ask('POST', '/gw/apis/oas', document)).body;
-    assert.deepEqual(await told('POST', '/gw/apis', classic(key)), [
+    assert.deepEqual(await call('POST', '/gw/apis', classic(key)), [
       409,
       refusal('An API in the other format has this ID: delete it first'),
     ]);
@@ -102,49 +102,49 @@ onEveryEngine('gateway API: classic APIs', app => {
       ['', 'Request body is empty'],
       [[], 'must be an object'],
     ] as const)
-      assert.deepEqual(await told('POST', '/gw/apis', body), [400, refusal(message)]);
-    const id = await made();
+      assert.deepEqual(await call('POST', '/gw/apis', body), [400, refusal(message)]);
+    const id = await create();
     const clash = classic('clash', { proxy: { listen_path: `/${id}`, target_url: 'http://127.0.0.1:9/' } });
     const message = `Another API already has the listen path /${id}: choose another listen path`;
-    assert.deepEqual(await told('POST', '/gw/apis', clash), [409, refusal(message)]);
+    assert.deepEqual(await call('POST', '/gw/apis', clash), [409, refusal(message)]);
   });
 
   test('an update replaces the whole definition of the API it names and of no other', async () => {
-    const id = await made(undefined, { tags: ['old'] });
+    const id = await create(undefined, { tags: ['old'] });
     const { id: dbId } = await read(id);
     const modified = { key: id, status: 'ok', action: 'modified' };
-    assert.deepEqual(await told('PUT', `/gw/apis/${dbId}`, classic(id, { slug: 'new' })), [200, modified]);
+    assert.deepEqual(await call('PUT', `/gw/apis/${dbId}`, classic(id, { slug: 'new' })), [200, modified]);
     const now = await read(id);
     assert.deepEqual([now.tags, now.slug, now.id], [undefined, 'new', dbId]);
-    assert.deepEqual(await told('PUT', `/gw/apis/${id}`, { name: 'without ids', proxy: classic(id).proxy }), [
+    assert.deepEqual(await call('PUT', `/gw/apis/${id}`, { name: 'without ids', proxy: classic(id).proxy }), [
       200,
       modified,
     ]);
     const mismatch = 'Request APIID does not match that in Definition! For Update operations these must match.';
-    assert.deepEqual(await told('PUT', `/gw/apis/${id}`, classic('another')), [400, refusal(mismatch)]);
+    assert.deepEqual(await call('PUT', `/gw/apis/${id}`, classic('another')), [400, refusal(mismatch)]);
     const { orgId } = await app().stranger();
     const moved = refusal(`org_id: is ${orgId}, but the API belongs to ${app().credentials.organisation_id}`);
-    assert.deepEqual(await told('PUT', `/gw/apis/${id}`, { org_id: orgId }), [400, moved]);
-    assert.deepEqual(await told('PUT', `/gw/apis/${id}`, { name: [] }), [400, refusal('name: must be a string')]);
-    assert.deepEqual(await told('PUT', '/gw/apis/nobodys', classic('nobodys')), [404, refusal('API not found')]);
+    assert.deepEqual(await call('PUT', `/gw/apis/${id}`, { org_id: orgId }), [400, moved]);
+    assert.deepEqual(await call('PUT', `/gw/apis/${id}`, { name: [] }), [400, refusal('name: must be a string')]);
+    assert.deepEqual(await call('PUT', '/gw/apis/nobodys', classic('nobodys')), [404, refusal('API not found')]);
   });
 
   test('a deleted API is gone from every surface', async () => {
-    const id = await made();
-    assert.deepEqual(await told('DELETE', `/gw/apis/${id}`), [200, { key: id, status: 'ok', action: 'deleted' }]);
+    const id = await create();
+    assert.deepEqual(await call('DELETE', `/gw/apis/${id}`), [200, { key: id, status: 'ok', action: 'deleted' }]);
     for (const [method, path] of [
       ['GET', `/gw/apis/${id}`],
       ['DELETE', `/gw/apis/${id}`],
       ['GET', `/gw/apis/${id}/versions`],
       ['GET', `/gw/apis/${id}/status`],
     ] as const)
-      assert.deepEqual(await told(method, path), [404, refusal('API not found')]);
+      assert.deepEqual(await call(method, path), [404, refusal('API not found')]);
     assert.equal((await ask('GET', `/api/apis/${id}`)).status, 404);
   });
 
   test('the list has the APIs of all organisations, each once', async () => {
     const { orgId } = await app().stranger();
-    const ids = [await made(), await made(undefined, { org_id: orgId })];
+    const ids = [await create(), await create(undefined, { org_id: orgId })];
     const { status, body } = await ask('GET', '/gw/apis');
     assert.equal(status, 200);
     const listed = (body as { api_id: string }[]).map(it => it.api_id);
@@ -156,11 +156,11 @@ onEveryEngine('gateway API: classic APIs', app => {
   });
 
   test('a version is a separate API that names its base, and the base lists it', async () => {
-    const base = await made(undefined, { expiration: '2999-01-02 03:04' });
+    const base = await create(undefined, { expiration: '2999-01-02 03:04' });
     const version = (name: string, more = '') =>
       `?base_api_id=${base}&base_api_version_name=v1&new_version_name=${name}${more}`;
-    const two = await made(undefined, { internal: true }, version('v2', '&set_default=true'));
-    const three = await made(undefined, {}, version('v3'));
+    const two = await create(undefined, { internal: true }, version('v2', '&set_default=true'));
+    const three = await create(undefined, {}, version('v3'));
     const { definition } = await read(base);
     assert.deepEqual([definition.name, definition.default, definition.enabled], ['v1', 'v2', true]);
     const header = async (id: string) => (await ask('GET', `/gw/apis/${id}`)).headers.get('x-gw-base-api-id');
@@ -192,24 +192,24 @@ onEveryEngine('gateway API: classic APIs', app => {
     assert.equal((await ask('GET', `/gw/apis/${base}/versions?accessType=x`)).status, 400);
     await ask('DELETE', `/gw/apis/${two}`);
     assert.deepEqual(await list(base), [{ ...all[0], isDefaultVersion: true }, all[2]]);
-    const alone = await made();
+    const alone = await create();
     assert.deepEqual(await list(alone), [entry(alone, '', { isDefaultVersion: true })]);
   });
 
   test('creating the same version again changes only its definition', async () => {
-    const base = await made();
+    const base = await create();
     const query = `?base_api_id=${base}&base_api_version_name=v1&new_version_name=v2`;
-    const child = await made(undefined, {}, query);
+    const child = await create(undefined, {}, query);
     const again = await post(classic(child, { slug: 'again' }), query);
-    assert.deepEqual(again.body, { ...added(child), action: 'modified' });
+    assert.deepEqual(again.body, { ...toAdded(child), action: 'modified' });
     assert.deepEqual((await read(base)).definition.versions, { v2: child });
     assert.equal((await read(child)).slug, 'again');
   });
 
   test('an invalid version is rejected, and not stored', async () => {
-    const base = await made();
+    const base = await create();
     const first = `?base_api_id=${base}&base_api_version_name=v1&new_version_name=v2`;
-    await made(undefined, {}, first);
+    await create(undefined, {}, first);
     for (const [query, status, message] of [
       [`?base_api_id=${base}`, 400, /^new_version_name: is required/],
       ['?base_api_id=nobodys&new_version_name=v9', 400, /^base_api_id: there is no API nobodys$/],
@@ -222,7 +222,7 @@ onEveryEngine('gateway API: classic APIs', app => {
       assert.match(answer.body.message, message);
       assert.equal((await ask('GET', `/gw/apis/${id}`)).status, 404);
     }
-    const unnamed = await made();
+    const unnamed = await create();
     const nameless = await post(classic(`a${createPublicId()}`), `?base_api_id=${unnamed}&new_version_name=v2`);
     assert.match(nameless.body.message, /^base_api_version_name: is required/);
     const self = await post(classic(base), `?base_api_id=${base}&new_version_name=v4`);
@@ -230,10 +230,10 @@ onEveryEngine('gateway API: classic APIs', app => {
   });
 
   test('concurrent writes are all stored', async () => {
-    const base = await made();
+    const base = await create();
     const names = Array.from({ length: 8 }, (_, at) => `n${at}`);
     const query = (name: string) => `?base_api_id=${base}&base_api_version_name=v1&new_version_name=${name}`;
-    const children = await Promise.all(names.map(name => made(undefined, {}, query(name))));
+    const children = await Promise.all(names.map(name => create(undefined, {}, query(name))));
     const { versions } = (await read(base)).definition;
     assert.deepEqual(versions, Object.fromEntries(names.map((name, at) => [name, children[at]])));
     const one = `a${createPublicId()}`;

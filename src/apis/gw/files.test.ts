@@ -31,7 +31,7 @@ onEveryEngine('gateway API: OpenAPI import and export', app => {
     },
     ...more,
   });
-  const imported = async (query: string, body: unknown = plain(), more: Asked = {}) => {
+  const importDocument = async (query: string, body: unknown = plain(), more: Asked = {}) => {
     const answer = await ask('POST', `/gw/apis/oas/import?${query}`, body, more);
     assert.equal(answer.status, 200, answer.text);
     const { key } = answer.body;
@@ -42,7 +42,7 @@ onEveryEngine('gateway API: OpenAPI import and export', app => {
 
   test('a plain document becomes an API that is live at once', async () => {
     const listenPath = `/i${createPublicId()}`;
-    const { key, document } = await imported(`listenPath=${listenPath}`);
+    const { key, document } = await importDocument(`listenPath=${listenPath}`);
     assert.match(key, /^[0-9a-f]{32}$/);
     const { info, ...gateway } = document['x-gw-api-gateway'];
     assert.deepEqual(gateway, {
@@ -63,7 +63,7 @@ onEveryEngine('gateway API: OpenAPI import and export', app => {
   });
 
   test('an import without a listen path is served at the root', async () => {
-    const { key, document } = await imported('');
+    const { key, document } = await importDocument('');
     assert.equal(document['x-gw-api-gateway'].server.listenPath.value, '/');
     await ask('DELETE', `/gw/apis/${key}`);
   });
@@ -76,7 +76,7 @@ onEveryEngine('gateway API: OpenAPI import and export', app => {
     const apiID = `i${createPublicId()}`;
     const query = `apiID=${apiID}&${somewhere()}&customDomain=pets.test&upstreamURL=http://127.0.0.1:9/v1&org_id=${orgId}`;
     const switches = 'allowList=true&validateRequest=1&mockResponse=T&authentication=true';
-    const { key, document } = await imported(`${query}&${switches}`, body);
+    const { key, document } = await importDocument(`${query}&${switches}`, body);
     const { info, server, upstream: behind, middleware } = document['x-gw-api-gateway'];
     assert.deepEqual([key, info.id, info.orgId, behind.url], [apiID, apiID, orgId, 'http://127.0.0.1:9/v1']);
     assert.deepEqual(server.customDomain, { enabled: true, name: 'pets.test' });
@@ -88,15 +88,15 @@ onEveryEngine('gateway API: OpenAPI import and export', app => {
         mockResponse: { enabled: true, fromOASExamples: { enabled: true } },
       },
     });
-    const compliant = await imported(`${somewhere()}&authentication=compliant`, body);
+    const compliant = await importDocument(`${somewhere()}&authentication=compliant`, body);
     const { securityProcessingMode } = compliant.document['x-gw-api-gateway'].server.authentication;
     assert.equal(securityProcessingMode, 'compliant');
   });
 
   test('an imported document may be YAML, and a version of another API', async () => {
-    const base = await imported(somewhere(), stringify(plain()), yaml);
+    const base = await importDocument(somewhere(), stringify(plain()), yaml);
     const version = `base_api_id=${base.key}&base_api_version_name=v1&new_version_name=v2&set_default=true`;
-    const child = await imported(`${somewhere()}&${version}`);
+    const child = await importDocument(`${somewhere()}&${version}`);
     const { versioning } = (await ask('GET', `/gw/apis/oas/${base.key}`)).body['x-gw-api-gateway'].info;
     assert.deepEqual([versioning.versions, versioning.default], [[{ name: 'v2', id: child.key }], 'v2']);
   });
@@ -108,8 +108,8 @@ onEveryEngine('gateway API: OpenAPI import and export', app => {
       const body = `--${boundary}\r\n${head}\r\n\r\n${file}\r\n--${boundary}--\r\n`;
       return [body, { headers: { 'content-type': `multipart/form-data; boundary=${boundary}` } }] as const;
     };
-    const { key: json } = await imported(somewhere(), ...form(JSON.stringify(plain()), 'pets.json'));
-    const { document } = await imported(somewhere(), ...form(stringify(plain()), 'pets.yaml'));
+    const { key: json } = await importDocument(somewhere(), ...form(JSON.stringify(plain()), 'pets.json'));
+    const { document } = await importDocument(somewhere(), ...form(stringify(plain()), 'pets.yaml'));
     assert.ok(json);
     assert.equal(document.info.title, 'Pets');
     const [empty, headers] = form('', 'pets.json');
@@ -123,9 +123,9 @@ onEveryEngine('gateway API: OpenAPI import and export', app => {
     const json = { headers: { 'content-type': 'application/json' } };
     for (const text of [stringify(plain()), JSON.stringify(plain())]) {
       // Bytes go without a content type.
-      assert.equal((await imported(somewhere(), Buffer.from(text))).document.info.title, 'Pets');
+      assert.equal((await importDocument(somewhere(), Buffer.from(text))).document.info.title, 'Pets');
       for (const type of ['application/x-www-form-urlencoded', 'text/plain', 'application/octet-stream']) {
-        const { document } = await imported(somewhere(), text, { headers: { 'content-type': type } });
+        const { document } = await importDocument(somewhere(), text, { headers: { 'content-type': type } });
         assert.equal(document.info.title, 'Pets', type);
       }
     }
@@ -135,7 +135,7 @@ onEveryEngine('gateway API: OpenAPI import and export', app => {
   });
 
   test('Swagger 2.0 is rejected by name, by every operation that reads documents', async () => {
-    const { key } = await imported(somewhere());
+    const { key } = await importDocument(somewhere());
     const swagger = { swagger: '2.0', info: { title: 'Pets', version: '1' }, paths: {} };
     for (const [method, path] of [
       ['POST', '/gw/apis/oas'],
@@ -152,7 +152,7 @@ onEveryEngine('gateway API: OpenAPI import and export', app => {
   });
 
   test('a document that cannot be imported is rejected with reason and path', async () => {
-    const taken = await imported(somewhere());
+    const taken = await importDocument(somewhere());
     const { orgId } = await app().stranger();
     const swagger = { swagger: '2.0', info: { title: 'Pets', version: '1' }, host: 'a.example', paths: {} };
     const relative = plain({ servers: [{ url: '/v1' }] });
@@ -187,7 +187,7 @@ onEveryEngine('gateway API: OpenAPI import and export', app => {
   });
 
   test('a document is exported as a file, alone or with all others', async () => {
-    const { key, document } = await imported(somewhere());
+    const { key, document } = await importDocument(somewhere());
     const one = await ask('GET', `/gw/apis/oas/${key}/export`);
     assert.equal(one.headers.get('content-type'), 'application/octet-stream');
     assert.equal(one.headers.get('content-disposition'), `attachment;filename="GwOasApiDef-${key}.json"`);
@@ -199,7 +199,7 @@ onEveryEngine('gateway API: OpenAPI import and export', app => {
 
   test('a public export has no gateway extension, and the gateway as its server', async () => {
     const listenPath = `/i${createPublicId()}`;
-    const { key, document } = await imported(`listenPath=${listenPath}`);
+    const { key, document } = await importDocument(`listenPath=${listenPath}`);
     const { 'x-gw-api-gateway': _gateway, ...rest } = document;
     const { ApiURL: url } = (await ask('GET', `/api/apis/${key}/url`)).body;
     const seen = { ...rest, servers: [{ url }] };

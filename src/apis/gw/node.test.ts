@@ -22,7 +22,7 @@ onEveryEngine(
     });
     after(() => Promise.all([upstream.close(), publisher.close()]));
 
-    const told = async (method: string, path: string) => {
+    const callControl = async (method: string, path: string) => {
       const { status, body } = await app().ask(method, path);
       return [status, body];
     };
@@ -37,12 +37,12 @@ onEveryEngine(
       for (let round = 0; round < 5; round++) {
         const definition = openApi(upstream);
         await app().ask('POST', '/gw/apis', { body: definition });
-        assert.deepEqual(await told('GET', '/gw/reload?block=true'), [200, { status: 'ok', message: '' }]);
+        assert.deepEqual(await callControl('GET', '/gw/reload?block=true'), [200, { status: 'ok', message: '' }]);
         const url = app().url.gateway + definition.proxy.listen_path;
         assert.deepEqual(await Promise.all([1, 2, 3, 4].map(() => call(url))), [200, 200, 200, 200]);
       }
       for (const path of ['/gw/reload', '/gw/reload/', '/gw/reload/group'])
-        assert.deepEqual(await told('GET', path), [200, { status: 'ok', message: '' }]);
+        assert.deepEqual(await callControl('GET', path), [200, { status: 'ok', message: '' }]);
     });
 
     test('the status of an API says whether it is served, and if not, why', async () => {
@@ -50,32 +50,32 @@ onEveryEngine(
         const answer = await app().ask('POST', '/gw/apis', { body: definition });
         assert.equal(answer.status, 200, answer.text);
         const path = `apis/${definition.api_id}/status`;
-        const seen = await told('GET', `/gw/${path}`);
-        assert.deepEqual(await told('GET', `/api/${path}`), seen);
+        const seen = await callControl('GET', `/gw/${path}`);
+        assert.deepEqual(await callControl('GET', `/api/${path}`), seen);
         return seen;
       };
       const definition = openApi(upstream);
       const { api_id } = definition;
-      const unserved = (reason: string) => [200, { api_id, served: false, reason }];
+      const toUnserved = (reason: string) => [200, { api_id, served: false, reason }];
       const served = [200, { api_id, served: true, reason: '' }];
       assert.deepEqual(await status(definition), served);
       const needing = { ...definition, use_keyless: false, enable_jwt: true, jwt_source: '***' };
       const reason = 'the JWT key source is neither a URL nor base64';
-      assert.deepEqual(await status(needing), unserved(reason));
+      assert.deepEqual(await status(needing), toUnserved(reason));
       assert.equal(await call(app().url.gateway + definition.proxy.listen_path), 503);
-      assert.deepEqual(await status({ ...definition, active: false }), unserved('the API is inactive'));
+      assert.deepEqual(await status({ ...definition, active: false }), toUnserved('the API is inactive'));
       const pathless = { ...definition, proxy: { target_url: upstream.url } };
       // Older installations stored what a write refuses today: it is loaded and reported.
       const { services } = app().application.installation;
       const orgId = app().credentials.organisation_id;
       const target = { actor: operatorActor, orgId, ref: api_id };
       await changeApi(services, target, ({ wrapper }) => ({ kind: 'classic', definition: pathless, wrapper }));
-      assert.deepEqual(await told('GET', `/gw/apis/${api_id}/status`), unserved('the API has no listen path'));
+      assert.deepEqual(await callControl('GET', `/gw/apis/${api_id}/status`), toUnserved('the API has no listen path'));
       assert.deepEqual(await status({ ...pathless, internal: true }), served);
       const { accessKey } = await app().stranger();
       const foreign = await app().ask('GET', `/api/apis/${api_id}/status`, { credential: accessKey });
       assert.deepEqual([foreign.status, foreign.body.Message], [404, 'Could not retrieve API detail']);
-      assert.deepEqual(await told('GET', '/gw/apis/nobodys/status'), [404, refusal('API not found')]);
+      assert.deepEqual(await callControl('GET', '/gw/apis/nobodys/status'), [404, refusal('API not found')]);
     });
 
     test('health reports request statistics of an API, summed over all threads', async () => {
@@ -89,7 +89,7 @@ onEveryEngine(
         average_upstream_latency: 0,
         average_requests_per_second: 0,
       };
-      assert.deepEqual(await told('GET', `/gw/health?api_id=${guarded.api_id}`), [200, nothing]);
+      assert.deepEqual(await callControl('GET', `/gw/health?api_id=${guarded.api_id}`), [200, nothing]);
       const statuses = await Promise.all([1, 2, 3, 4, 5].map(() => call(url)));
       assert.deepEqual(statuses.sort(), [200, 200, 200, 429, 429]);
       assert.equal(await call(closed, { authorization: 'nobodys' }), 403);
@@ -105,15 +105,15 @@ onEveryEngine(
         assert.equal(other.key_failures_per_second, other.average_requests_per_second);
         assert.ok(other.key_failures_per_second > 0 && other.average_upstream_latency === 0);
       });
-      assert.deepEqual(await told('GET', '/gw/health'), [400, refusal('missing api_id parameter')]);
-      assert.deepEqual(await told('GET', '/gw/health?api_id=nobodys'), [404, refusal('API ID not found')]);
+      assert.deepEqual(await callControl('GET', '/gw/health'), [400, refusal('missing api_id parameter')]);
+      assert.deepEqual(await callControl('GET', '/gw/health?api_id=nobodys'), [404, refusal('API ID not found')]);
     });
 
     test('cached responses of an API can be purged', async () => {
       const definition = openApi(upstream);
       await publish(app(), definition);
-      assert.deepEqual(await told('DELETE', `/gw/cache/${definition.api_id}`), [200, invalidated]);
-      assert.deepEqual(await told('DELETE', '/gw/cache/nobodys'), [404, refusal('API not found')]);
+      assert.deepEqual(await callControl('DELETE', `/gw/cache/${definition.api_id}`), [200, invalidated]);
+      assert.deepEqual(await callControl('DELETE', '/gw/cache/nobodys'), [404, refusal('API not found')]);
     });
 
     test('cached JWKS are cleared on every thread, for one API or all', async () => {
@@ -136,14 +136,14 @@ onEveryEngine(
           assert.equal(reads(), count);
         });
       await until(2);
-      assert.deepEqual(await told('DELETE', `/gw/cache/jwks/${other.api_id}`), [200, invalidated]);
+      assert.deepEqual(await callControl('DELETE', `/gw/cache/jwks/${other.api_id}`), [200, invalidated]);
       await Promise.all(Array.from({ length: 10 }, () => call(url, { authorization })));
       assert.equal(reads(), 2);
-      assert.deepEqual(await told('DELETE', `/gw/cache/jwks/${definition.api_id}`), [200, invalidated]);
+      assert.deepEqual(await callControl('DELETE', `/gw/cache/jwks/${definition.api_id}`), [200, invalidated]);
       await until(4);
-      assert.deepEqual(await told('DELETE', '/gw/cache/jwks'), [200, invalidated]);
+      assert.deepEqual(await callControl('DELETE', '/gw/cache/jwks'), [200, invalidated]);
       await until(6);
-      assert.deepEqual(await told('DELETE', `/api/cache/jwks/${definition.api_id}`), [
+      assert.deepEqual(await callControl('DELETE', `/api/cache/jwks/${definition.api_id}`), [
         200,
         { status: 'OK', message: 'success' },
       ]);
@@ -151,7 +151,7 @@ onEveryEngine(
       const { accessKey: credential } = await app().stranger();
       const foreign = await app().ask('DELETE', `/api/cache/jwks/${definition.api_id}`, { credential });
       assert.deepEqual([foreign.status, foreign.body.Message], [404, 'API not found']);
-      assert.deepEqual(await told('DELETE', '/gw/cache/jwks/nobodys'), [404, refusal('API not found')]);
+      assert.deepEqual(await callControl('DELETE', '/gw/cache/jwks/nobodys'), [404, refusal('API not found')]);
       await waitUntilApplied(app());
     });
   },

@@ -6,7 +6,7 @@ import { type Asked, onEveryEngine } from '../../../tests/support/app.ts';
 import { startUpstream, type Upstream } from '../../../tests/support/upstream.ts';
 
 const refusal = (message: string) => ({ status: 'error', message });
-const answered = (key: string, action: string) => ({ key, status: 'ok', action });
+const toResult = (key: string, action: string) => ({ key, status: 'ok', action });
 const yaml = { headers: { 'content-type': 'application/x-yaml' } };
 
 onEveryEngine('gateway API: OpenAPI documents', app => {
@@ -18,7 +18,7 @@ onEveryEngine('gateway API: OpenAPI documents', app => {
 
   const ask = (method: string, path: string, body?: unknown, more: Asked = {}) =>
     app().ask(method, path, { ...more, ...(body === undefined ? {} : { body }) });
-  const told = async (method: string, path: string, body?: unknown, more: Asked = {}) => {
+  const call = async (method: string, path: string, body?: unknown, more: Asked = {}) => {
     const answer = await ask(method, path, body, more);
     return [answer.status, answer.body];
   };
@@ -35,8 +35,8 @@ onEveryEngine('gateway API: OpenAPI documents', app => {
     ...more,
   });
   const document = (id: string, more: object = {}) => ({ ...plain(more), 'x-gw-api-gateway': gatewayPart(id) });
-  const made = async (id = `d${createPublicId()}`, more: object = {}, query = '') => {
-    assert.deepEqual(await told('POST', `/gw/apis/oas${query}`, document(id, more)), [200, answered(id, 'added')]);
+  const create = async (id = `d${createPublicId()}`, more: object = {}, query = '') => {
+    assert.deepEqual(await call('POST', `/gw/apis/oas${query}`, document(id, more)), [200, toResult(id, 'added')]);
     return id;
   };
   const read = async (id: string) => (await ask('GET', `/gw/apis/oas/${id}`)).body;
@@ -51,7 +51,7 @@ onEveryEngine('gateway API: OpenAPI documents', app => {
   test('a document is read back as written, listed everywhere, and live at once', async () => {
     const id = `d${createPublicId()}`;
     const given = { ...document(id, { 'x-author': { kept: [1] } }), tags: [{ name: 't' }] };
-    assert.deepEqual(await told('POST', '/gw/apis/oas', given), [200, answered(id, 'added')]);
+    assert.deepEqual(await call('POST', '/gw/apis/oas', given), [200, toResult(id, 'added')]);
     const { 'x-gw-api-gateway': gateway, ...rest } = await read(id);
     const { 'x-gw-api-gateway': givenGateway, ...givenRest } = given;
     const orgId = app().credentials.organisation_id;
@@ -74,14 +74,14 @@ onEveryEngine('gateway API: OpenAPI documents', app => {
 
   test('documents may be YAML, unless the content type says JSON', async () => {
     const id = `d${createPublicId()}`;
-    assert.deepEqual(await told('POST', '/gw/apis/oas', stringify(document(id)), yaml), [200, answered(id, 'added')]);
+    assert.deepEqual(await call('POST', '/gw/apis/oas', stringify(document(id)), yaml), [200, toResult(id, 'added')]);
     const next = stringify(document(id, { info: { title: 'Newer', version: '2' } }));
-    assert.deepEqual(await told('PUT', `/gw/apis/oas/${id}`, next, yaml), [200, answered(id, 'modified')]);
+    assert.deepEqual(await call('PUT', `/gw/apis/oas/${id}`, next, yaml), [200, toResult(id, 'modified')]);
     assert.equal((await read(id)).info.title, 'Newer');
-    const [status, body] = await told('POST', '/gw/apis/oas', 'a: [', yaml);
+    const [status, body] = await call('POST', '/gw/apis/oas', 'a: [', yaml);
     assert.equal(status, 400);
     assert.match(body.message, /^Request body malformed: it is not YAML at character \d+$/);
-    assert.deepEqual(await told('POST', '/gw/apis/oas', stringify(document(id))), [200, answered(id, 'modified')]);
+    assert.deepEqual(await call('POST', '/gw/apis/oas', stringify(document(id))), [200, toResult(id, 'modified')]);
     const json = { headers: { 'content-type': 'application/json' } };
     assert.equal((await ask('POST', '/gw/apis/oas', stringify(document(id)), json)).status, 400);
   });
@@ -94,23 +94,23 @@ onEveryEngine('gateway API: OpenAPI documents', app => {
     assert.match(body.key, /^[0-9a-f]{32}$/);
     assert.equal((await read(body.key))['x-gw-api-gateway'].info.orgId, orgId);
     const taken = { ...plain(), 'x-gw-api-gateway': gatewayPart(body.key) };
-    assert.deepEqual(await told('POST', '/gw/apis/oas', taken), [
+    assert.deepEqual(await call('POST', '/gw/apis/oas', taken), [
       409,
       refusal('Found API with the same ID: choose another id'),
     ]);
     const nowhere = gatewayPart('nowhere', { info: { name: 'n', orgId: 'nowhere' } });
     const unknown = refusal('org_id: there is no organisation nowhere');
-    assert.deepEqual(await told('POST', '/gw/apis/oas', { ...plain(), 'x-gw-api-gateway': nowhere }), [400, unknown]);
+    assert.deepEqual(await call('POST', '/gw/apis/oas', { ...plain(), 'x-gw-api-gateway': nowhere }), [400, unknown]);
   });
 
   test('creating a document under an existing id replaces it, unless its API is classic', async () => {
-    const id = await made();
+    const id = await create();
     const again = document(id, { info: { title: 'Again', version: '3' } });
-    assert.deepEqual(await told('POST', '/gw/apis/oas', again), [200, answered(id, 'modified')]);
+    assert.deepEqual(await call('POST', '/gw/apis/oas', again), [200, toResult(id, 'modified')]);
     assert.equal((await read(id)).info.title, 'Again');
     const other = await classic();
     const message = 'An API in the other format has this ID: delete it first';
-    assert.deepEqual(await told('POST', '/gw/apis/oas', document(other)), [409, refusal(message)]);
+    assert.deepEqual(await call('POST', '/gw/apis/oas', document(other)), [409, refusal(message)]);
   });
 
   test('an invalid document is rejected with reason and path', async () => {
@@ -125,46 +125,46 @@ onEveryEngine('gateway API: OpenAPI documents', app => {
       [document('x', { security: [{ key: [] }] }), 'security[0]: key is not one of components.securitySchemes'],
       [[], 'must be an object'],
     ] as const) {
-      const [status, answer] = await told('POST', '/gw/apis/oas', body);
+      const [status, answer] = await call('POST', '/gw/apis/oas', body);
       assert.deepEqual([status, answer.status], [400, 'error']);
       assert.ok(answer.message.includes(message), answer.message);
     }
   });
 
   test('an update replaces the whole document of the API it names and of no other', async () => {
-    const id = await made(undefined, { tags: [{ name: 'old' }] });
-    assert.deepEqual(await told('PUT', `/gw/apis/oas/${id}`, document(id)), [200, answered(id, 'modified')]);
+    const id = await create(undefined, { tags: [{ name: 'old' }] });
+    assert.deepEqual(await call('PUT', `/gw/apis/oas/${id}`, document(id)), [200, toResult(id, 'modified')]);
     assert.equal((await read(id)).tags, undefined);
     const mismatch = 'Request APIID does not match that in Definition! For Update operations these must match.';
-    assert.deepEqual(await told('PUT', `/gw/apis/oas/${id}`, document('another')), [400, refusal(mismatch)]);
+    assert.deepEqual(await call('PUT', `/gw/apis/oas/${id}`, document('another')), [400, refusal(mismatch)]);
     const lacking = refusal('the payload should contain x-gw-api-gateway');
-    assert.deepEqual(await told('PUT', `/gw/apis/oas/${id}`, plain()), [400, lacking]);
+    assert.deepEqual(await call('PUT', `/gw/apis/oas/${id}`, plain()), [400, lacking]);
     const moved = { ...plain(), 'x-gw-api-gateway': gatewayPart(id, { info: { name: 'n', orgId: 'other' } }) };
     assert.match(
       (await ask('PUT', `/gw/apis/oas/${id}`, moved)).body.message,
       /^x-gw-api-gateway.info.orgId: is other/,
     );
-    assert.deepEqual(await told('PUT', '/gw/apis/oas/nobodys', document('')), [404, refusal('API not found')]);
+    assert.deepEqual(await call('PUT', '/gw/apis/oas/nobodys', document('')), [404, refusal('API not found')]);
   });
 
   test('classic operations reject documents, and document operations reject classic APIs', async () => {
-    const [old, id] = [await classic(), await made()];
+    const [old, id] = [await classic(), await create()];
     const isClassic = refusal('the requested API definition is in classic format, please use old api endpoint');
-    assert.deepEqual(await told('GET', `/gw/apis/oas/${old}`), [400, isClassic]);
-    assert.deepEqual(await told('GET', `/gw/apis/oas/${old}/export`), [400, isClassic]);
+    assert.deepEqual(await call('GET', `/gw/apis/oas/${old}`), [400, isClassic]);
+    assert.deepEqual(await call('GET', `/gw/apis/oas/${old}/export`), [400, isClassic]);
     const wrongForm = 'the supplied API definition is in OAS format, please use the classic format for this API';
-    assert.deepEqual(await told('PUT', `/gw/apis/oas/${old}`, document('')), [400, refusal(wrongForm)]);
-    assert.deepEqual(await told('PATCH', `/gw/apis/oas/${old}`, plain()), [400, refusal(wrongForm)]);
-    assert.deepEqual(await told('DELETE', `/gw/apis/oas/${old}`), [404, refusal('API not found')]);
+    assert.deepEqual(await call('PUT', `/gw/apis/oas/${old}`, document('')), [400, refusal(wrongForm)]);
+    assert.deepEqual(await call('PATCH', `/gw/apis/oas/${old}`, plain()), [400, refusal(wrongForm)]);
+    assert.deepEqual(await call('DELETE', `/gw/apis/oas/${old}`), [404, refusal('API not found')]);
     const only = 'this API endpoint only supports Classic APIs; please use the appropriate OAS API endpoint';
-    assert.deepEqual(await told('PUT', `/gw/apis/${id}`, { name: 'x' }), [400, refusal(only)]);
+    assert.deepEqual(await call('PUT', `/gw/apis/${id}`, { name: 'x' }), [400, refusal(only)]);
     assert.equal((await ask('GET', `/gw/apis/${id}`)).body.is_oas, true);
   });
 
   test('a deleted document is gone, in both formats', async () => {
-    const [one, two] = [await made(), await made()];
-    assert.deepEqual(await told('DELETE', `/gw/apis/oas/${one}`), [200, answered(one, 'deleted')]);
-    assert.deepEqual(await told('DELETE', `/gw/apis/${two}`), [200, answered(two, 'deleted')]);
+    const [one, two] = [await create(), await create()];
+    assert.deepEqual(await call('DELETE', `/gw/apis/oas/${one}`), [200, toResult(one, 'deleted')]);
+    assert.deepEqual(await call('DELETE', `/gw/apis/${two}`), [200, toResult(two, 'deleted')]);
     for (const [method, path, body] of [
       ['GET', '', undefined],
       ['DELETE', '', undefined],
@@ -173,31 +173,31 @@ onEveryEngine('gateway API: OpenAPI documents', app => {
       ['GET', '/export', undefined],
     ] as const)
       for (const id of [one, two])
-        assert.deepEqual(await told(method, `/gw/apis/oas/${id}${path}`, body), [404, refusal('API not found')]);
+        assert.deepEqual(await call(method, `/gw/apis/oas/${id}${path}`, body), [404, refusal('API not found')]);
   });
 
   test('a patch replaces the document and keeps the gateway extension, changed by its parameters', async () => {
-    const id = await made(undefined, { servers: [{ url: 'https://kept.example.org' }] });
+    const id = await create(undefined, { servers: [{ url: 'https://kept.example.org' }] });
     const newer = plain({ info: { title: 'Newer', version: '2' }, paths: { '/cats': { get: {} } } });
-    assert.deepEqual(await told('PATCH', `/gw/apis/oas/${id}`, newer), [200, answered(id, 'modified')]);
+    assert.deepEqual(await call('PATCH', `/gw/apis/oas/${id}`, newer), [200, toResult(id, 'modified')]);
     const after = await read(id);
     assert.deepEqual(after.servers, [{ url: 'https://kept.example.org' }]);
     assert.deepEqual([after.info.title, after.paths['/cats'].get.operationId], ['Newer', 'catsGET']);
     assert.equal(after['x-gw-api-gateway'].server.listenPath.value, `/${id}/`);
     const query = `?listenPath=/moved-${id}&customDomain=d.test&allowList=t&upstreamURL=http://127.0.0.1:9`;
     const text = stringify(newer);
-    assert.deepEqual(await told('PATCH', `/gw/apis/oas/${id}${query}`, text, yaml), [200, answered(id, 'modified')]);
+    assert.deepEqual(await call('PATCH', `/gw/apis/oas/${id}${query}`, text, yaml), [200, toResult(id, 'modified')]);
     const { server, upstream: behind, middleware } = (await read(id))['x-gw-api-gateway'];
     assert.deepEqual(server.listenPath, { value: `/moved-${id}`, strip: true });
     assert.deepEqual([server.customDomain, behind.url], [{ enabled: true, name: 'd.test' }, 'http://127.0.0.1:9']);
     assert.deepEqual(middleware.operations, { catsGET: { allow: { enabled: true } } });
     const whole = document(id, { info: { title: 'Whole', version: '3' } });
-    assert.deepEqual(await told('PATCH', `/gw/apis/oas/${id}`, whole), [200, answered(id, 'modified')]);
+    assert.deepEqual(await call('PATCH', `/gw/apis/oas/${id}`, whole), [200, toResult(id, 'modified')]);
     assert.equal((await read(id))['x-gw-api-gateway'].middleware, undefined);
   });
 
   test('a rejected patch changes nothing', async () => {
-    const id = await made();
+    const id = await create();
     const before = await read(id);
     for (const [query, body, message] of [
       ['?upstreamURL=nowhere', plain(), 'upstreamURL: must be an absolute URL'],
@@ -205,7 +205,7 @@ onEveryEngine('gateway API: OpenAPI documents', app => {
       ['', { paths: [] }, 'paths: must be an object'],
       ['', document('another'), 'Request APIID does not match that in Definition!'],
     ] as const) {
-      const [status, answer] = await told('PATCH', `/gw/apis/oas/${id}${query}`, body);
+      const [status, answer] = await call('PATCH', `/gw/apis/oas/${id}${query}`, body);
       assert.equal(status, 400);
       assert.ok(answer.message.includes(message), answer.message);
     }
@@ -214,9 +214,9 @@ onEveryEngine('gateway API: OpenAPI documents', app => {
   });
 
   test('a version of a document names its base', async () => {
-    const base = await made();
+    const base = await create();
     const query = `?base_api_id=${base}&base_api_version_name=v1&new_version_name=v2&set_default=true`;
-    const child = await made(undefined, {}, query);
+    const child = await create(undefined, {}, query);
     const answer = await ask('GET', `/gw/apis/oas/${child}`);
     assert.equal(answer.headers.get('x-gw-base-api-id'), base);
     const { body } = await ask('GET', `/gw/apis/oas/${base}/versions`);
@@ -240,10 +240,10 @@ onEveryEngine('gateway API: OpenAPI documents', app => {
     const id = `s${createPublicId()}`;
     const { upstream: _behind, ...part } = gatewayPart(id);
     const streams = { 'x-gw-api-gateway': part, 'x-gw-streaming': { streams: { one: { input: {}, output: {} } } } };
-    assert.deepEqual(await told('POST', '/gw/apis/oas', streams), [200, answered(id, 'added')]);
+    assert.deepEqual(await call('POST', '/gw/apis/oas', streams), [200, toResult(id, 'added')]);
     assert.deepEqual((await read(id))['x-gw-streaming'], streams['x-gw-streaming']);
-    const patched = await told('PATCH', `/gw/apis/oas/${id}?listenPath=/s-${id}`, plain());
-    assert.deepEqual(patched, [200, answered(id, 'modified')]);
+    const patched = await call('PATCH', `/gw/apis/oas/${id}?listenPath=/s-${id}`, plain());
+    assert.deepEqual(patched, [200, toResult(id, 'modified')]);
     assert.deepEqual((await read(id))['x-gw-streaming'], streams['x-gw-streaming']);
     assert.equal((await ask('GET', `/api/apis/streams/${id}`)).body.info.title, 'Pets');
     const wrong = { ...streams, 'x-gw-streaming': {} };
@@ -251,7 +251,7 @@ onEveryEngine('gateway API: OpenAPI documents', app => {
   });
 
   test('concurrent patches do not undo each other', async () => {
-    const id = await made();
+    const id = await create();
     const asked = ['listenPath=/many', 'customDomain=many.test', 'allowList=true', 'upstreamURL=http://127.0.0.1:9'];
     await Promise.all(asked.map(query => ask('PATCH', `/gw/apis/oas/${id}?${query}`, plain())));
     const { server, upstream: behind, middleware } = (await read(id))['x-gw-api-gateway'];

@@ -23,7 +23,7 @@ onEveryEngine(
       assert.equal(status, 200, text);
       return api_id;
     };
-    const versioned = () =>
+    const createVersioned = () =>
       createClassic({
         definition: { location: 'header', key: 'x-v' },
         version_data: {
@@ -40,7 +40,7 @@ onEveryEngine(
     const none = { count: 0, errors: [] };
 
     test('a dry run returns the documents, one for each version, and stores nothing', async () => {
-      const id = await versioned();
+      const id = await createVersioned();
       const before = await wrapperOf(id);
       const { status, body, text } = await migrate({ mode: 'dryRun', apiIDs: [id] });
       assert.equal(status, 200, text);
@@ -58,7 +58,7 @@ onEveryEngine(
     });
 
     test('direct migration replaces the API in place, and its versions are served as before', async () => {
-      const id = await versioned();
+      const id = await createVersioned();
       const before = await wrapperOf(id);
       const call = async (headers: Record<string, string>) => {
         await ask('GET', '/gw/reload?block=true');
@@ -86,7 +86,7 @@ onEveryEngine(
     });
 
     test('a staged copy is served beside the original, can be changed, and is promoted', async () => {
-      const id = await versioned();
+      const id = await createVersioned();
       const { success } = (await migrate({ mode: 'stage', apiIDs: [id] })).body;
       const stagedId = `staging-${id}`;
       assert.deepEqual(success.stagedAPIs, [{ classicAPIID: id, oasAPIID: stagedId }]);
@@ -173,7 +173,7 @@ onEveryEngine(
 
     test('a promoted API has the owners of the original, not those of the time it was staged', async () => {
       const [former, owner] = [await createUser(), await createUser()];
-      const id = await versioned();
+      const id = await createVersioned();
       await setOwners(id, former.id, owner.id);
       assert.equal((await migrate({ mode: 'stage', apiIDs: [id] })).body.success.count, 1);
       await setOwners(id, owner.id);
@@ -187,7 +187,7 @@ onEveryEngine(
 
     test('a staged copy or version of another owner is neither replaced nor promoted', async () => {
       const [owner, another] = [await createUser(), await createUser()];
-      const id = await versioned();
+      const id = await createVersioned();
       await setOwners(id, owner.id);
       assert.equal((await migrate({ mode: 'stage', apiIDs: [id] })).body.success.count, 1);
       const stagedId = `staging-${id}`;

@@ -22,8 +22,8 @@ const documentOf = (id: string, more: object = {}) => ({
     ...more,
   },
 });
-const refused = (message: string) => ({ Status: 'Error', Message: message, Meta: null });
-const done = (message: string) => ({ Status: 'OK', Message: message, Meta: null });
+const toError = (message: string) => ({ Status: 'Error', Message: message, Meta: null });
+const toOk = (message: string) => ({ Status: 'OK', Message: message, Meta: null });
 
 onEveryEngine('dashboard API: OpenAPI documents', app => {
   const ask = (method: string, path: string, body?: unknown, more: Asked = {}) =>
@@ -82,7 +82,7 @@ onEveryEngine('dashboard API: OpenAPI documents', app => {
     await ask('PUT', `/api/apis/${id}/access`, { userIds });
     await ask('PUT', `/api/apis/oas/${id}/categories`, { categories: ['eu'] });
     const next = stringify({ ...documentOf(id), info: { title: 'Newer', version: '2' } });
-    assert.deepEqual(await answer('PUT', `/api/apis/oas/${id}`, next, yaml), [200, done('API updated')]);
+    assert.deepEqual(await answer('PUT', `/api/apis/oas/${id}`, next, yaml), [200, toOk('API updated')]);
     assert.equal((await read(id)).info.title, 'Newer');
     assert.deepEqual((await ask('GET', `/api/apis/${id}/access`)).body.userIds, userIds);
     assert.deepEqual((await ask('GET', `/api/apis/oas/${id}/categories`)).body, { categories: ['eu'] });
@@ -147,18 +147,18 @@ onEveryEngine('dashboard API: OpenAPI documents', app => {
     const moved = documentOf(second, { server: taken });
     assert.deepEqual(await answer('POST', '/api/apis/oas', documentOf(`x${first}`, { server: taken })), [
       409,
-      refused(message),
+      toError(message),
     ]);
-    assert.deepEqual(await answer('PUT', `/api/apis/oas/${second}`, moved), [409, refused(message)]);
+    assert.deepEqual(await answer('PUT', `/api/apis/oas/${second}`, moved), [409, toError(message)]);
     const path = `/api/apis/oas/${second}?listenPath=/${first}`;
-    assert.deepEqual(await answer('PATCH', path, plain()), [409, refused(message)]);
+    assert.deepEqual(await answer('PATCH', path, plain()), [409, toError(message)]);
   });
 
   test('patch replaces the OpenAPI part and keeps the extension, changed as the parameters ask', async () => {
     const id = await create();
     const next = plain({ info: { title: 'Next', version: '2' }, paths: { '/cats': { get: { operationId: 'cats' } } } });
     const patched = await answer('PATCH', `/api/apis/oas/${id}?allowList=true`, next);
-    assert.deepEqual(patched, [200, done('API updated')]);
+    assert.deepEqual(patched, [200, toOk('API updated')]);
     const { info, 'x-gw-api-gateway': gateway } = await read(id);
     assert.deepEqual(
       [info.title, gateway.upstream.url, gateway.server.listenPath.value],
@@ -224,12 +224,12 @@ onEveryEngine('dashboard API: OpenAPI documents', app => {
     const base = await create();
     const [second, third] = [await versionOf(base, 'v2'), await versionOf(base, 'v3')];
     assert.equal((await ask('DELETE', `/api/apis/oas/${base}?purge=perhaps`)).status, 400);
-    assert.deepEqual(await answer('DELETE', `/api/apis/oas/${base}`), [200, done('API deleted')]);
-    assert.deepEqual(await answer('DELETE', `/api/apis/oas/${base}`), [404, refused('API not found')]);
+    assert.deepEqual(await answer('DELETE', `/api/apis/oas/${base}`), [200, toOk('API deleted')]);
+    assert.deepEqual(await answer('DELETE', `/api/apis/oas/${base}`), [404, toError('API not found')]);
     assert.ok((await read(second)).openapi && (await read(third)).openapi);
     const again = await create();
     const [fourth, fifth] = [await versionOf(again, 'v2'), await versionOf(again, 'v3')];
-    assert.deepEqual(await answer('DELETE', `/api/apis/oas/${again}?purge=true`), [200, done('API deleted')]);
+    assert.deepEqual(await answer('DELETE', `/api/apis/oas/${again}?purge=true`), [200, toOk('API deleted')]);
     for (const id of [again, fourth, fifth]) assert.equal((await ask('GET', `/api/apis/oas/${id}`)).status, 404);
     assert.equal((await ask('DELETE', `/api/apis/oas/${await createClassic()}`)).status, 404);
   });
@@ -262,7 +262,7 @@ onEveryEngine('dashboard API: OpenAPI documents', app => {
       ] as const)
         assert.deepEqual(await answer('POST', `/api/apis/oas${path}?${query}&listenPath=/${createPublicId()}`, body), [
           status,
-          refused(message),
+          toError(message),
         ]);
     assert.deepEqual(
       (await ask('GET', `/api/apis/oas/${base}/versions`)).body.apis.map((it: { id: string }) => it.id),

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { onEveryEngine } from '../../../tests/support/app.ts';
 
 onEveryEngine('owners of an API', app => {
-  const made = async (name: string) =>
+  const create = async (name: string) =>
     (
       await app().ask('POST', '/api/apis', {
         body: { api_definition: { name, proxy: { listen_path: `/${name}`, target_url: 'http://127.0.0.1:9/' } } },
@@ -11,7 +11,7 @@ onEveryEngine('owners of an API', app => {
     ).body.ID as string;
 
   test('updating owners replaces both lists, which the API returns too', async () => {
-    const path = `/api/apis/${await made('owned')}`;
+    const path = `/api/apis/${await create('owned')}`;
     assert.deepEqual((await app().ask('GET', `${path}/access`)).body, { userIds: [], userGroupIds: [] });
     const both = { userIds: ['u1', 'u2'], userGroupIds: ['g1'] };
     const { status, body } = await app().ask('PUT', `${path}/access`, { body: both });
@@ -25,7 +25,7 @@ onEveryEngine('owners of an API', app => {
   });
 
   test('owner lists of anything but ids are rejected with their path, and nothing is changed', async () => {
-    const path = `/api/apis/${await made('checked')}/access`;
+    const path = `/api/apis/${await create('checked')}/access`;
     for (const [body, place] of [
       [{ userIds: 'u1' }, 'userIds'],
       [{ userIds: ['u1'], userGroupIds: ['g', 7] }, 'userGroupIds[1]'],
@@ -38,7 +38,7 @@ onEveryEngine('owners of an API', app => {
   });
 
   test('an unknown API, or one of another organisation, returns 404', async () => {
-    const id = await made('hidden');
+    const id = await create('hidden');
     const { accessKey: credential } = await app().stranger();
     for (const [ref, asked] of [
       ['nobodys', {}],

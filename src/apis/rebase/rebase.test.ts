@@ -15,21 +15,21 @@ const documentOf = (id: string) => ({
 });
 
 onEveryEngine('rebase of API versions', app => {
-  async function made(query = ''): Promise<string> {
+  async function create(query = ''): Promise<string> {
     const id = createPublicId();
     const { status, text } = await app().ask('POST', `/gw/apis/oas${query}`, { body: documentOf(id) });
     assert.equal(status, 200, text);
     return id;
   }
   const versionOf = (base: string, name: string) =>
-    made(`?base_api_id=${base}&base_api_version_name=v1&new_version_name=${name}`);
+    create(`?base_api_id=${base}&base_api_version_name=v1&new_version_name=${name}`);
   const rebase = (base: string, next: string, more = {}) =>
     app().ask('PATCH', `/api/apis/oas/${base}/rebase/${next}`, more);
   const versioning = async (id: string) =>
     (await app().ask('GET', `/gw/apis/oas/${id}`)).body['x-gw-api-gateway'].info.versioning;
 
   test('rebase swaps base and version; requests without a version are served as before', async () => {
-    const base = await made();
+    const base = await create();
     const [second, third] = [await versionOf(base, 'v2'), await versionOf(base, 'v3')];
     const { status, body } = await rebase(base, second);
     assert.deepEqual([status, body], [200, { Status: 'OK', Message: 'API converted successfully', Meta: null }]);
@@ -50,7 +50,7 @@ onEveryEngine('rebase of API versions', app => {
   });
 
   test('rebase is rejected for an API without versions, and for unknown APIs', async () => {
-    const [base, other] = [await made(), await made()];
+    const [base, other] = [await create(), await create()];
     const second = await versionOf(base, 'v2');
     const { accessKey } = await app().stranger();
     for (const [from, to, expected, message] of [

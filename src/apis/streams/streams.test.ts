@@ -40,7 +40,7 @@ onEveryEngine('streams APIs', app => {
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       ...more,
     });
-  const made = async (name: string, info: object = {}) => {
+  const create = async (name: string, info: object = {}) => {
     const answer = await ask('POST', '/api/apis/streams', document(name, info));
     assert.equal(answer.status, 200, answer.text);
     return { id: answer.body.ID as string, dbId: answer.body.Meta as string };
@@ -122,7 +122,7 @@ onEveryEngine('streams APIs', app => {
   });
 
   test('a streams API with an existing id or route is rejected, whatever the format of the other API', async () => {
-    const { id } = await made('taken', { id: 'taken-streams' });
+    const { id } = await create('taken', { id: 'taken-streams' });
     assert.equal(id, 'taken-streams');
     const again = await ask('POST', '/api/apis/streams', document('taken-2', { id }));
     assert.deepEqual([again.status, again.body.Message], [409, 'Found API with the same ID: choose another id']);
@@ -134,7 +134,7 @@ onEveryEngine('streams APIs', app => {
   });
 
   test('an update replaces the streams document, and rejects another id in it', async () => {
-    const { id, dbId } = await made('updated');
+    const { id, dbId } = await create('updated');
     const next = document('updated-now');
     const answer = await ask('PUT', `/api/apis/streams/${id}`, next);
     assert.deepEqual([answer.status, answer.body], [200, { Status: 'OK', Message: 'API updated', Meta: null }]);
@@ -145,7 +145,7 @@ onEveryEngine('streams APIs', app => {
   });
 
   test('a streams API is listed, read and deleted but not replaced through the classic path', async () => {
-    const { id } = await made('listed');
+    const { id } = await create('listed');
     const [entry] = (await app().ask('GET', '/api/apis?q=listed')).body.apis;
     const { api_id, is_oas, name, proxy } = entry.api_definition;
     assert.deepEqual([api_id, is_oas, name, proxy.listen_path], [id, true, 'listed', '/listed/']);
@@ -160,7 +160,7 @@ onEveryEngine('streams APIs', app => {
   });
 
   test('a deleted, classic, foreign or unknown API returns 404 from streams operations', async () => {
-    const { id } = await made('deleted');
+    const { id } = await create('deleted');
     const classic = {
       api_definition: {
         name: 'not-streams',
@@ -175,13 +175,13 @@ onEveryEngine('streams APIs', app => {
       ['not-streams', {}],
       [id, { credential }],
     ] as const) {
-      const told = async (method: string, body?: unknown) => {
+      const callForMessage = async (method: string, body?: unknown) => {
         const answer = await ask(method, `/api/apis/streams/${ref}`, body, more);
         return [answer.status, answer.body.Message];
       };
-      assert.deepEqual(await told('GET'), [404, 'Could not retrieve API detail']);
-      assert.deepEqual(await told('PUT', document('x')), [404, 'API definition does not exist']);
-      assert.deepEqual(await told('DELETE'), [404, 'API not found']);
+      assert.deepEqual(await callForMessage('GET'), [404, 'Could not retrieve API detail']);
+      assert.deepEqual(await callForMessage('PUT', document('x')), [404, 'API definition does not exist']);
+      assert.deepEqual(await callForMessage('DELETE'), [404, 'API not found']);
     }
     const gone = await ask('DELETE', `/api/apis/streams/${id}`);
     assert.deepEqual([gone.status, gone.body], [200, { Status: 'OK', Message: 'API deleted', Meta: null }]);
@@ -190,7 +190,7 @@ onEveryEngine('streams APIs', app => {
   });
 
   test('patch replaces the OpenAPI part and keeps both extensions, changed as the parameters ask', async () => {
-    const { id } = await made('patched');
+    const { id } = await create('patched');
     const path = `/api/apis/streams/${id}`;
     const plain = (title: string) => ({ openapi: '3.0.3', info: { title, version: '1' }, paths: {} });
     const operations = { middleware: { operations: {} } };
@@ -216,7 +216,7 @@ onEveryEngine('streams APIs', app => {
   });
 
   test('a patch that is not valid is refused and changes nothing', async () => {
-    const { id } = await made('unpatched');
+    const { id } = await create('unpatched');
     const path = `/api/apis/streams/${id}`;
     const before = (await ask('GET', path)).body;
     const { accessKey: credential } = await app().stranger();

@@ -5,7 +5,7 @@ import { withRecords } from '../../../tests/lifecycle/databases.ts';
 import { createLaneStore } from './lane-store.ts';
 import { createDeliveryStore, type NewDelivery } from './store.ts';
 
-const told = (orgId: string, hook: string, payload: string, more: Partial<NewDelivery> = {}): NewDelivery => ({
+const toDelivery = (orgId: string, hook: string, payload: string, more: Partial<NewDelivery> = {}): NewDelivery => ({
   orgId,
   hook,
   apiId: 'api',
@@ -27,7 +27,7 @@ withRecords('webhook delivery queue', given => {
 
   test('deliveries of a hook are claimed in insertion order', async () => {
     const [org, store] = [createPublicId(), open()];
-    await store.add([told(org, 'a', '1'), told(org, 'b', '2'), told(org, 'a', '3')], 1000, 10);
+    await store.add([toDelivery(org, 'a', '1'), toDelivery(org, 'b', '2'), toDelivery(org, 'a', '3')], 1000, 10);
     const first = (await store.next(org, 'a'))!;
     assert.equal(first.payload, '1');
     await store.recordAttempt(first, { ...settled, state: 'delivered' }, 2000);
@@ -38,7 +38,7 @@ withRecords('webhook delivery queue', given => {
   test('a lane belongs to one of two processes, until it is released or its lease expires', async () => {
     const [org, store, one, other] = [createPublicId(), open(), lanes('one'), lanes('other')];
     const own = (found: { orgId: string }[]) => found.filter(({ orgId }) => orgId === org).length;
-    await store.add([told(org, 'a', '1')], 1000, 10);
+    await store.add([toDelivery(org, 'a', '1')], 1000, 10);
     assert.deepEqual([own(await one.claim(1000, 500, 100)), own(await other.claim(1001, 500, 100))], [1, 0]);
     assert.equal(await one.renew({ orgId: org, hook: 'a' }, 1400, 500), true);
     assert.equal(own(await other.claim(1899, 500, 100)), 0);
@@ -51,7 +51,7 @@ withRecords('webhook delivery queue', given => {
 
   test('lanes of a crashed process are free as soon as it restarts', async () => {
     const [org, store] = [createPublicId(), open()];
-    await store.add([told(org, 'a', '1')], 1000, 10);
+    await store.add([toDelivery(org, 'a', '1')], 1000, 10);
     await lanes('died').claim(1000, 1_000_000, 100);
     await lanes('died').releaseOwn();
     const found = await lanes('died').claim(1001, 500, 100);
@@ -62,21 +62,21 @@ withRecords('webhook delivery queue', given => {
     const [org, store, one] = [createPublicId(), open(), lanes('leaver')];
     const lane = { orgId: org, hook: 'a' };
     const has = async (atMs: number) => (await one.claim(atMs, 500, 100)).some(({ orgId }) => orgId === org);
-    await store.add([told(org, 'a', '1')], 1000, 10);
+    await store.add([toDelivery(org, 'a', '1')], 1000, 10);
     assert.equal(await has(1000), true);
     await one.closeIfEmpty(lane);
     assert.equal(await has(1001), true, 'something waits');
     await store.recordAttempt((await store.next(org, 'a'))!, { ...settled, state: 'delivered' }, 1001);
     await one.closeIfEmpty(lane);
     assert.equal(await has(9000), false);
-    await store.add([told(org, 'a', '2')], 9001, 10);
+    await store.add([toDelivery(org, 'a', '2')], 9001, 10);
     assert.equal(await has(9001), true);
   });
 
   test('the queue of each organisation is bounded separately', async () => {
     const [org, other, store] = [createPublicId(), createPublicId(), open()];
-    await store.add([told(other, 'a', 'x'), told(other, 'a', 'y')], 1000, 3);
-    const some = ['1', '2', '3', '4', '5'].map(payload => told(org, 'a', payload));
+    await store.add([toDelivery(other, 'a', 'x'), toDelivery(other, 'a', 'y')], 1000, 3);
+    const some = ['1', '2', '3', '4', '5'].map(payload => toDelivery(org, 'a', payload));
     const { added, dropped } = await store.add(some, 1000, 3);
     assert.deepEqual([added.map(it => it.payload), dropped], [['1', '2', '3'], 2]);
     assert.equal((await store.add(some, 1000, 3)).dropped, 5);
@@ -85,7 +85,7 @@ withRecords('webhook delivery queue', given => {
 
   test('deliveries with the same deduplication key are added once until it expires', async () => {
     const [org, store] = [createPublicId(), open()];
-    const cool = told(org, 'a', 'x', { deduplicationKey: createPublicId(), deduplicationMs: 1000 });
+    const cool = toDelivery(org, 'a', 'x', { deduplicationKey: createPublicId(), deduplicationMs: 1000 });
     assert.equal((await store.add([cool, cool], 5000, 10)).added.length, 1);
     assert.equal((await store.add([cool], 5999, 10)).added.length, 0);
     assert.equal((await store.add([cool], 6000, 10)).added.length, 1);
@@ -94,7 +94,7 @@ withRecords('webhook delivery queue', given => {
   test('dead deliveries are retried, one or all of a hook, before later ones', async () => {
     const [org, store] = [createPublicId(), open()];
     await store.add(
-      ['1', '2', '3'].map(payload => told(org, 'a', payload)),
+      ['1', '2', '3'].map(payload => toDelivery(org, 'a', payload)),
       1000,
       10,
     );
@@ -119,16 +119,17 @@ withRecords('webhook delivery queue', given => {
   test('finished deliveries are pruned by number and age; waiting ones are kept', async () => {
     const [org, store] = [createPublicId(), open()];
     await store.add(
-      ['1', '2', '3', '4'].map(payload => told(org, 'a', payload)),
+      ['1', '2', '3', '4'].map(payload => toDelivery(org, 'a', payload)),
       1000,
       10,
     );
     for (let at = 0; at < 3; at++)
       await store.recordAttempt((await store.next(org, 'a'))!, { ...settled, state: 'delivered' }, 2000 + at);
-    const left = async () => (await store.page({ orgId: org }, { page: 0, size: 1 })).items.map(it => it.payload);
+    const listPayloads = async () =>
+      (await store.page({ orgId: org }, { page: 0, size: 1 })).items.map(it => it.payload);
     await store.prune(2001, 100_000, 0);
-    assert.deepEqual(await left(), ['4', '3', '2']);
+    assert.deepEqual(await listPayloads(), ['4', '3', '2']);
     await store.prune(0, 1, 0);
-    assert.deepEqual(await left(), ['4', '3']);
+    assert.deepEqual(await listPayloads(), ['4', '3']);
   });
 });

@@ -7,7 +7,7 @@ import { type Bench, errorBody, openBench, type Sent } from '../../../tests/supp
 import type { Api } from '../routing/api.ts';
 
 const rights = { access_rights: { bench: {} } };
-const encoded = (text: string) => ({ Authorization: `Basic ${Buffer.from(text).toString('base64')}` });
+const encodeBasic = (text: string) => ({ Authorization: `Basic ${Buffer.from(text).toString('base64')}` });
 const missing = errorBody('Authorization field missing');
 const unauthorised = errorBody('User not authorised');
 const challenge = 'Basic realm="Bench \\"1\\""';
@@ -29,8 +29,8 @@ describe('Basic authentication', () => {
 
   test('valid credentials authenticate; the user name ends at the first colon', async () => {
     for (const headers of [
-      encoded('ann:se:cret'),
-      { Authorization: encoded('ann:se:cret').Authorization.replace('Basic', 'basic') },
+      encodeBasic('ann:se:cret'),
+      { Authorization: encodeBasic('ann:se:cret').Authorization.replace('Basic', 'basic') },
     ]) {
       const { status, call } = await bench.send(api, { headers });
       assert.equal(status, 0);
@@ -64,7 +64,12 @@ describe('Basic authentication', () => {
       400,
       'Attempted access with malformed header, auth data not encoded correctly',
     ],
-    ['no colon', encoded('annsecret'), 400, 'Attempted access with malformed header, values not in basic auth format'],
+    [
+      'no colon',
+      encodeBasic('annsecret'),
+      400,
+      'Attempted access with malformed header, values not in basic auth format',
+    ],
   ];
   for (const [what, headers, status, message] of refusedRows) {
     test(`${what}: ${status}`, async () => {
@@ -90,7 +95,7 @@ describe('Basic authentication', () => {
       ['', 'x'],
     ]) {
       const { status, body, events, headers, call } = await bench.send(api, {
-        headers: encoded(`${name}:${password}`),
+        headers: encodeBasic(`${name}:${password}`),
       });
       assert.deepEqual(
         [status, body, events],
@@ -111,20 +116,20 @@ describe('Basic authentication', () => {
     };
     for (const [type, stored] of Object.entries(kept)) {
       await user(`user-${type}`, stored, type);
-      assert.equal((await bench.send(api, { headers: encoded(`user-${type}:pass`) })).status, 0, type);
-      assert.equal((await bench.send(api, { headers: encoded(`user-${type}:Pass`) })).status, 401, type);
-      assert.equal((await bench.send(api, { headers: encoded(`user-${type}:${stored}x`) })).status, 401, type);
+      assert.equal((await bench.send(api, { headers: encodeBasic(`user-${type}:pass`) })).status, 0, type);
+      assert.equal((await bench.send(api, { headers: encodeBasic(`user-${type}:Pass`) })).status, 401, type);
+      assert.equal((await bench.send(api, { headers: encodeBasic(`user-${type}:${stored}x`) })).status, 401, type);
     }
   });
 
   test('an unknown hash format matches no password', async () => {
     await user('foreign', '$2a$10$abcdefghijklmnopqrstuv', 'bcrypt');
     for (const word of ['', '$2a$10$abcdefghijklmnopqrstuv'])
-      assert.equal((await bench.send(api, { headers: encoded(`foreign:${word}`) })).status, 401);
+      assert.equal((await bench.send(api, { headers: encodeBasic(`foreign:${word}`) })).status, 401);
   });
 
   test('a correct password is cached until it changes', async () => {
-    const { call } = await bench.send(api, { headers: encoded('ann:se:cret') });
+    const { call } = await bench.send(api, { headers: encodeBasic('ann:se:cret') });
     const stored = (await bench.keys.getAnywhere(call.keyId))!;
     const password = await hashPassword('new', cheap);
     await bench.keys.change(stored, async key => ({
@@ -132,8 +137,8 @@ describe('Basic authentication', () => {
       policyIds: [],
     }));
     bench.services.keyCache.invalidate([{ topic: 'keys', id: '' }]);
-    assert.equal((await bench.send(api, { headers: encoded('ann:se:cret') })).status, 401);
-    assert.equal((await bench.send(api, { headers: encoded('ann:new') })).status, 0);
+    assert.equal((await bench.send(api, { headers: encodeBasic('ann:se:cret') })).status, 401);
+    assert.equal((await bench.send(api, { headers: encodeBasic('ann:new') })).status, 0);
   });
 });
 
@@ -142,10 +147,10 @@ test('wrong passwords are counted for all APIs of a thread together, and 429 say
   try {
     const apis: Api[] = [];
     for (const api_id of ['one', 'two']) apis.push(await bench.compile({ api_id, use_basic_auth: true }));
-    const guess = async (at: number) => (await bench.send(apis[at]!, { headers: encoded('ann:wrong') })).status;
+    const guess = async (at: number) => (await bench.send(apis[at]!, { headers: encodeBasic('ann:wrong') })).status;
     assert.deepEqual([await guess(0), await guess(1)], [401, 401]);
     for (const api of apis) {
-      const { status, headers, call } = await bench.send(api, { headers: encoded('ann:wrong') });
+      const { status, headers, call } = await bench.send(api, { headers: encodeBasic('ann:wrong') });
       assert.deepEqual([status, headers.get('retry-after'), call.session], [429, '60', undefined]);
     }
   } finally {
@@ -175,7 +180,7 @@ describe('Basic authentication from the body', () => {
   });
 
   test('the header wins over the body', async () => {
-    const { status } = await bench.send(await reading(), { headers: encoded('form-user:word'), body: 'nothing' });
+    const { status } = await bench.send(await reading(), { headers: encodeBasic('form-user:word'), body: 'nothing' });
     assert.equal(status, 0);
   });
 

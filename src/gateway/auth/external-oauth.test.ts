@@ -40,7 +40,7 @@ describe('external OAuth', () => {
   const compile = (...providers: object[]) => bench.compile({ external_oauth: { enabled: true, providers } });
   const send = (api: Api, token: string, more: Record<string, string> = {}) =>
     bench.send(api, { headers: { Authorization: `Bearer ${token}`, ...more } });
-  const answered = async (api: Api, token: string) => {
+  const sendToken = async (api: Api, token: string) => {
     const { status, body, events } = await send(api, token);
     return [status, body, events];
   };
@@ -54,7 +54,7 @@ describe('external OAuth', () => {
       ...more,
     },
   });
-  const introspected = (more: object = {}) => ({
+  const withIntrospection = (more: object = {}) => ({
     introspection: {
       enabled: true,
       url: `${server.url}/introspect`,
@@ -68,11 +68,11 @@ describe('external OAuth', () => {
     const { status, body, events } = await bench.send(await compile(jwt()));
     assert.deepEqual([status, body, events], refusal(400, 'authorization field missing'));
     assert.deepEqual(
-      await answered(await compile(), 'x'),
+      await sendToken(await compile(), 'x'),
       refusal(404, 'there should be at least one provider configured'),
     );
     assert.deepEqual(
-      await answered(await compile({ jwt: { enabled: false } }), 'x'),
+      await sendToken(await compile({ jwt: { enabled: false } }), 'x'),
       refusal(500, 'access token validation method is not specified'),
     );
   });
@@ -109,10 +109,10 @@ describe('external OAuth', () => {
       [mint({ sub: 'a', iat: now + 1 }, rsa.privateKey), 'key not authorized: token used before issued'],
       [mint({ sub: 'a', nbf: now + 1 }, rsa.privateKey), 'key not authorized: token is not valid yet'],
     ] as const)
-      assert.deepEqual(await answered(api, token), refusal(401, message), message);
+      assert.deepEqual(await sendToken(api, token), refusal(401, message), message);
     assert.equal((await send(api, mint({ sub: 'a', exp: now - 4 }, rsa.privateKey))).status, 0);
     assert.deepEqual(
-      await answered(api, mint({ exp: now + 9 }, rsa.privateKey)),
+      await sendToken(api, mint({ exp: now + 9 }, rsa.privateKey)),
       refusal(500, 'error happened during the access token validation'),
     );
   });
@@ -121,15 +121,18 @@ describe('external OAuth', () => {
     const failed = refusal(500, 'error happened during the access token validation');
     for (const claims of [{ sub: '' }, { sub: 'ann', user: { mail: '' } }, { sub: 'ann', user: {} }]) {
       const field = 'user' in claims ? { identity_base_field: 'user.mail' } : {};
-      assert.deepEqual(await answered(await compile(jwt(field)), mint(claims, rsa.privateKey)), failed, 'signed');
+      assert.deepEqual(await sendToken(await compile(jwt(field)), mint(claims, rsa.privateKey)), failed, 'signed');
       server.pages['/introspect'] = { active: true, ...claims };
-      assert.deepEqual(await answered(await compile(introspected(field)), 'opaque'), failed, 'introspected');
+      assert.deepEqual(await sendToken(await compile(withIntrospection(field)), 'opaque'), failed, 'introspected');
     }
   });
 
   test('introspection sends the token and client credentials, no client headers', async () => {
     server.pages['/introspect'] = { active: true, sub: 'ann', exp: now + 9 };
-    const { status, call } = await send(await compile(introspected()), 'opaque', { Cookie: 'a=b', 'X-Secret': 'c' });
+    const { status, call } = await send(await compile(withIntrospection()), 'opaque', {
+      Cookie: 'a=b',
+      'X-Secret': 'c',
+    });
     assert.deepEqual([status, call.keyId], [0, idOf('ann')]);
     const [{ method, headers, body } = assert.fail('nobody asked')] = server.bodies;
     assert.equal(method, 'POST');
@@ -140,17 +143,17 @@ describe('external OAuth', () => {
     });
     const given = ['accept', 'accept-encoding', 'connection', 'content-length', 'content-type', 'host', 'user-agent'];
     assert.deepEqual(Object.keys(headers).sort(), given);
-    const byMail = await compile(introspected({ identity_base_field: 'mail' }));
+    const byMail = await compile(withIntrospection({ identity_base_field: 'mail' }));
     server.pages['/introspect'] = { active: true, sub: 'a', mail: 'm' };
     assert.equal((await send(byMail, 'opaque')).call.keyId, idOf('m'));
   });
 
   test('introspection: an inactive token gets 401, an unusable response 500', async () => {
-    const api = await compile(introspected());
+    const api = await compile(withIntrospection());
     server.pages['/introspect'] = { active: false };
-    assert.deepEqual(await answered(api, 'x'), refusal(401, 'access token is not valid'));
+    assert.deepEqual(await sendToken(api, 'x'), refusal(401, 'access token is not valid'));
     server.pages['/introspect'] = { active: true, sub: 'a', exp: now };
-    assert.deepEqual(await answered(api, 'x'), refusal(401, 'key not authorized: token has expired'));
+    assert.deepEqual(await sendToken(api, 'x'), refusal(401, 'key not authorized: token has expired'));
     const failed = refusal(500, 'error happened during the access token validation');
     for (const page of [
       'nonsense',
@@ -161,14 +164,14 @@ describe('external OAuth', () => {
       { active: true, sub: 7 },
     ]) {
       server.pages['/introspect'] = page;
-      assert.deepEqual(await answered(api, 'x'), failed, JSON.stringify(page));
+      assert.deepEqual(await sendToken(api, 'x'), failed, JSON.stringify(page));
     }
     server.pages['/introspect'] = `{"active":true,"sub":"a","pad":"${'x'.repeat(70_000)}"}`;
-    assert.deepEqual(await answered(api, 'x'), failed);
+    assert.deepEqual(await sendToken(api, 'x'), failed);
     server.away = true;
-    assert.deepEqual(await answered(api, 'x'), failed);
+    assert.deepEqual(await sendToken(api, 'x'), failed);
     assert.deepEqual(
-      await answered(await compile(introspected({ url: 'http://169.254.169.254/' })), 'x'),
+      await sendToken(await compile(withIntrospection({ url: 'http://169.254.169.254/' })), 'x'),
       failed,
       'addresses of clouds are never asked',
     );
@@ -181,7 +184,7 @@ describe('external OAuth', () => {
     const url = await listening(leading);
     server.pages['/introspect'] = { active: true, sub: 'ann' };
     const failed = refusal(500, 'error happened during the access token validation');
-    assert.deepEqual(await answered(await compile(introspected({ url })), 'x'), failed);
+    assert.deepEqual(await sendToken(await compile(withIntrospection({ url })), 'x'), failed);
     assert.deepEqual(server.asked, []);
     leading.close();
   });
@@ -189,14 +192,14 @@ describe('external OAuth', () => {
   test('concurrent introspection requests are bounded per API', async () => {
     let held = 0;
     const silent = createServer(() => void held++);
-    const slow = await compile(introspected({ url: await listening(silent) }));
+    const slow = await compile(withIntrospection({ url: await listening(silent) }));
     const waiting = Array.from({ length: 100 }, (_, n) => send(slow, `token-${n}`));
     try {
       await eventually(() => assert.equal(held, maxConnectionsPerPool));
       const failed = refusal(500, 'error happened during the access token validation');
-      assert.deepEqual(await answered(slow, 'one more'), failed);
+      assert.deepEqual(await sendToken(slow, 'one more'), failed);
       server.pages['/introspect'] = { active: true, sub: 'ann' };
-      assert.equal((await send(await compile(introspected()), 'x')).status, 0);
+      assert.equal((await send(await compile(withIntrospection()), 'x')).status, 0);
     } finally {
       silent.close();
       silent.closeAllConnections();
@@ -205,7 +208,7 @@ describe('external OAuth', () => {
   });
 
   test('without a cache every request introspects, concurrent ones are coalesced', async () => {
-    const api = await compile(introspected());
+    const api = await compile(withIntrospection());
     server.pages['/introspect'] = { active: true, sub: 'ann' };
     await Promise.all([1, 2, 3].map(() => send(api, 'together')));
     assert.equal(server.asked.length, 1);
@@ -214,13 +217,13 @@ describe('external OAuth', () => {
   });
 
   test('an introspection result is cached for its TTL, at most until the token expires', async () => {
-    const api = await compile(introspected({ cache: { enabled: true, timeout: 60 } }));
+    const api = await compile(withIntrospection({ cache: { enabled: true, timeout: 60 } }));
     server.pages['/introspect'] = { active: true, sub: 'ann', exp: now + 30 };
     await send(api, 'cached');
     bench.time.nowMs += 29_000;
     assert.equal((await send(api, 'cached')).status, 0);
     bench.time.nowMs += 1000;
-    assert.deepEqual(await answered(api, 'cached'), refusal(401, 'key not authorized: token has expired'));
+    assert.deepEqual(await sendToken(api, 'cached'), refusal(401, 'key not authorized: token has expired'));
     assert.equal(server.asked.length, 1);
     bench.time.nowMs += 30_000;
     server.pages['/introspect'] = { active: true, sub: 'ann' };
@@ -229,7 +232,7 @@ describe('external OAuth', () => {
   });
 
   test('the answers about many tokens are remembered at the same time', async () => {
-    const api = await compile(introspected({ cache: { enabled: true, timeout: 60 } }));
+    const api = await compile(withIntrospection({ cache: { enabled: true, timeout: 60 } }));
     server.pages['/introspect'] = { active: true, sub: 'ann' };
     const tokens = ['one', 'two', 'three', 'four'];
     for (const token of [...tokens, ...tokens]) assert.equal((await send(api, token)).status, 0);
@@ -237,7 +240,7 @@ describe('external OAuth', () => {
   });
 
   test('inactive tokens are cached briefly, failures not at all; a TTL of 0 is unlimited', async () => {
-    const api = await compile(introspected({ cache: { enabled: true, timeout: 0 } }));
+    const api = await compile(withIntrospection({ cache: { enabled: true, timeout: 0 } }));
     server.away = true;
     await send(api, 'later');
     server.away = false;
@@ -254,7 +257,7 @@ describe('external OAuth', () => {
   });
 
   test('introspection results are not shared between APIs', async () => {
-    const asked = introspected({ cache: { enabled: true, timeout: 60 } });
+    const asked = withIntrospection({ cache: { enabled: true, timeout: 60 } });
     const api = await compile(asked);
     server.pages['/introspect'] = { active: true, sub: 'ann' };
     await send(api, 'shared');

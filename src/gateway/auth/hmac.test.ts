@@ -19,7 +19,7 @@ interface Written {
 }
 const header = ({ keyId, algorithm = 'hmac-sha256', headers = '(request-target) date', signature }: Written) =>
   `Signature keyId="${keyId}",algorithm="${algorithm}",headers="${headers}",signature="${signature}"`;
-const signed = (text: string, hash = 'sha256', secret = 'shared-secret') =>
+const signText = (text: string, hash = 'sha256', secret = 'shared-secret') =>
   encodeURIComponent(createHmac(hash, secret).update(text).digest('base64'));
 
 describe('HTTP signatures', () => {
@@ -33,16 +33,16 @@ describe('HTTP signatures', () => {
   });
   after(() => bench.close());
   const text = `(request-target): get /bench/a/b\ndate: ${date()}`;
-  const sent = (more: Partial<Written> = {}, headers: Record<string, string> = {}): Sent => ({
+  const createSigned = (more: Partial<Written> = {}, headers: Record<string, string> = {}): Sent => ({
     target: '/a/b?q=1',
-    headers: { Date: date(), ...headers, Authorization: header({ keyId, signature: signed(text), ...more }) },
+    headers: { Date: date(), ...headers, Authorization: header({ keyId, signature: signText(text), ...more }) },
   });
 
   test('every HMAC algorithm verifies, over the path as sent without its query', async () => {
     for (const bits of ['1', '256', '384', '512']) {
       const { status, call } = await bench.send(
         api,
-        sent({ algorithm: `hmac-sha${bits}`, signature: signed(text, `sha${bits}`) }),
+        createSigned({ algorithm: `hmac-sha${bits}`, signature: signText(text, `sha${bits}`) }),
       );
       assert.equal(status, 0, bits);
       assert.equal(call.keyId, keyId);
@@ -51,23 +51,26 @@ describe('HTTP signatures', () => {
   });
 
   test('lower-case escapes and plain base64 verify', async () => {
-    const signature = signed(text);
+    const signature = signText(text);
     for (const given of [signature.replaceAll(/%../g, it => it.toLowerCase()), decodeURIComponent(signature)])
-      assert.equal((await bench.send(api, sent({ signature: given }))).status, 0);
+      assert.equal((await bench.send(api, createSigned({ signature: given }))).status, 0);
   });
 
   test('header values are signed trimmed; without a list only the date is', async () => {
     const more = `x-one: 1, 2\n${text}`;
-    const call = sent({ headers: 'x-one (request-target) date', signature: signed(more) });
+    const call = createSigned({ headers: 'x-one (request-target) date', signature: signText(more) });
     call.headers = { 'X-One': ' 1, 2 ', ...call.headers };
     assert.equal((await bench.send(api, call)).status, 0);
-    const dateOnly = `Signature keyId="${keyId}",algorithm="hmac-sha256",signature="${signed(`date: ${date()}`)}"`;
+    const dateOnly = `Signature keyId="${keyId}",algorithm="hmac-sha256",signature="${signText(`date: ${date()}`)}"`;
     assert.equal((await bench.send(api, { headers: { Date: date(), Authorization: dateOnly } })).status, 0);
   });
 
   test('x-aux-date replaces the date', async () => {
     const auxiliary = `(request-target): get /bench/a/b\nx-aux-date: ${date()}`;
-    const call = sent({ signature: signed(auxiliary) }, { 'x-aux-date': date(), Date: date(startMs - 60_000) });
+    const call = createSigned(
+      { signature: signText(auxiliary) },
+      { 'x-aux-date': date(), Date: date(startMs - 60_000) },
+    );
     assert.equal((await bench.send(api, call)).status, 0);
   });
 
@@ -77,20 +80,23 @@ describe('HTTP signatures', () => {
     const wrong: Record<string, Sent> = {
       nothing: {},
       'another scheme': { headers: { Date: date(), Authorization: 'Basic abc' } },
-      'unknown field': sent({ keyId: `${keyId}",extra="1` }),
-      'field twice': sent({ keyId: `${keyId}",keyId="x` }),
-      'no signature': sent({ signature: '' }),
-      'not base64': sent({ signature: '*' }),
-      'unknown key': sent({ keyId: 'nobody' }),
-      'key that may not sign': sent({ keyId: silent }),
-      'another secret': sent({ signature: signed(text, 'sha256', 'other') }),
-      'another path': { ...sent(), target: '/a/c' },
-      'another method': { ...sent(), method: 'POST' },
-      'unknown algorithm': sent({ algorithm: 'hmac-md5' }),
-      'no date': { ...sent(), headers: { Authorization: sent().headers!.Authorization! } },
-      'unreadable date': sent({}, { Date: 'yesterday' }),
-      'too late': sent({ signature: signed(text.replace(date(), late)) }, { Date: late }),
-      'date not signed': sent({ headers: '(request-target)', signature: signed('(request-target): get /bench/a/b') }),
+      'unknown field': createSigned({ keyId: `${keyId}",extra="1` }),
+      'field twice': createSigned({ keyId: `${keyId}",keyId="x` }),
+      'no signature': createSigned({ signature: '' }),
+      'not base64': createSigned({ signature: '*' }),
+      'unknown key': createSigned({ keyId: 'nobody' }),
+      'key that may not sign': createSigned({ keyId: silent }),
+      'another secret': createSigned({ signature: signText(text, 'sha256', 'other') }),
+      'another path': { ...createSigned(), target: '/a/c' },
+      'another method': { ...createSigned(), method: 'POST' },
+      'unknown algorithm': createSigned({ algorithm: 'hmac-md5' }),
+      'no date': { ...createSigned(), headers: { Authorization: createSigned().headers!.Authorization! } },
+      'unreadable date': createSigned({}, { Date: 'yesterday' }),
+      'too late': createSigned({ signature: signText(text.replace(date(), late)) }, { Date: late }),
+      'date not signed': createSigned({
+        headers: '(request-target)',
+        signature: signText('(request-target): get /bench/a/b'),
+      }),
     };
     for (const [what, call] of Object.entries(wrong)) {
       const { status, body, events, call: after } = await bench.send(api, call);
@@ -106,9 +112,10 @@ describe('HTTP signatures', () => {
 
   test('algorithms that are not allowed are refused', async () => {
     const strict = await bench.compile({ enable_signature_checking: true, hmac_allowed_algorithms: ['hmac-sha512'] });
-    assert.equal((await bench.send(strict, sent())).status, 400);
+    assert.equal((await bench.send(strict, createSigned())).status, 400);
     assert.equal(
-      (await bench.send(strict, sent({ algorithm: 'hmac-sha512', signature: signed(text, 'sha512') }))).status,
+      (await bench.send(strict, createSigned({ algorithm: 'hmac-sha512', signature: signText(text, 'sha512') })))
+        .status,
       0,
     );
   });
@@ -116,9 +123,9 @@ describe('HTTP signatures', () => {
   test('without a clock skew any valid date passes', async () => {
     const timeless = await bench.compile({ enable_signature_checking: true });
     const old = date(0);
-    const call = sent({ signature: signed(text.replace(date(), old)) }, { Date: old });
+    const call = createSigned({ signature: signText(text.replace(date(), old)) }, { Date: old });
     assert.equal((await bench.send(timeless, call)).status, 0);
-    assert.equal((await bench.send(timeless, sent({}, { Date: 'never' }))).status, 400);
+    assert.equal((await bench.send(timeless, createSigned({}, { Date: 'never' }))).status, 400);
   });
 });
 
@@ -133,7 +140,7 @@ describe('HTTP signatures with a certificate', () => {
   const certifying = (id: string) =>
     bench.key({ ...rights, enable_http_signature_validation: true, rsa_certificate_id: id });
   const text = `(request-target): get /bench/\ndate: ${date()}`;
-  const sent = (keyId: string, keyPem: string): Sent => ({
+  const createRsaSigned = (keyId: string, keyPem: string): Sent => ({
     headers: {
       Date: date(),
       Authorization: header({
@@ -148,29 +155,29 @@ describe('HTTP signatures with a certificate', () => {
     const made = makeCertificate({ cn: 'signer', keyType: 'rsa' });
     for (const pem of [made.certPem, made.publicKeyPem]) {
       const keyId = await certifying(await bench.certificate(pem));
-      assert.equal((await bench.send(api, sent(keyId, made.keyPem))).status, 0);
+      assert.equal((await bench.send(api, createRsaSigned(keyId, made.keyPem))).status, 0);
       const other = makeCertificate({ cn: 'other', keyType: 'rsa' });
-      const { status, body } = await bench.send(api, sent(keyId, other.keyPem));
+      const { status, body } = await bench.send(api, createRsaSigned(keyId, other.keyPem));
       assert.deepEqual([status, body], [400, refusal]);
     }
   });
 
   test('a certificate that is not in the store: 500', async () => {
     const made = makeCertificate({ cn: 'lost', keyType: 'rsa' });
-    const { status, body, events } = await bench.send(api, sent(await certifying('lost'), made.keyPem));
+    const { status, body, events } = await bench.send(api, createRsaSigned(await certifying('lost'), made.keyPem));
     assert.deepEqual([status, body, events], [500, errorBody('Certificate not found'), []]);
   });
 
   test('a certificate that is not RSA: 500', async () => {
     const made = makeCertificate({ cn: 'curve', keyType: 'ec' });
     const keyId = await certifying(await bench.certificate(made.certPem));
-    const { status, body, events } = await bench.send(api, sent(keyId, made.keyPem));
+    const { status, body, events } = await bench.send(api, createRsaSigned(keyId, made.keyPem));
     assert.deepEqual([status, body, events], [500, errorBody("Certificate doesn't contain RSA Public key"), []]);
   });
 
   test('a key without a certificate: 400', async () => {
     const made = makeCertificate({ cn: 'x', keyType: 'rsa' });
-    assert.equal((await bench.send(api, sent(await bench.key(signing), made.keyPem))).status, 400);
+    assert.equal((await bench.send(api, createRsaSigned(await bench.key(signing), made.keyPem))).status, 400);
   });
 });
 

@@ -15,7 +15,7 @@ describe('JWKS', () => {
   let sets: JwksCache;
   let nowMs = 0;
   const out = createOutboundClient();
-  const asked = (kid?: string, more: Partial<KeyQuery> = {}): KeyQuery => ({
+  const createKeyQuery = (kid?: string, more: Partial<KeyQuery> = {}): KeyQuery => ({
     kid,
     algorithm: 'RS256',
     families: ['rsa'],
@@ -45,9 +45,9 @@ describe('JWKS', () => {
   const at = () => sets.forUrl(`${publisher.url}/keys`);
 
   test('concurrent lookups fetch a set once; later lookups are synchronous', async () => {
-    const found = await Promise.all([1, 2, 3].map(() => at().find(asked('one'))));
+    const found = await Promise.all([1, 2, 3].map(() => at().find(createKeyQuery('one'))));
     assert.ok(found.every(it => it?.key.equals(one.publicKey)));
-    const again = at().find(asked('one'));
+    const again = at().find(createKeyQuery('one'));
     assert.ok(!(again instanceof Promise) && again === found[0]);
     assert.equal(publisher.asked.length, 1);
   });
@@ -55,42 +55,43 @@ describe('JWKS', () => {
   test('the sets of many sources are known at the same time', async () => {
     const paths = ['/a', '/b', '/c', '/d'];
     for (const path of paths) publisher.pages[path] = publisher.pages['/keys'];
-    for (const path of [...paths, ...paths]) assert.ok(await sets.forUrl(publisher.url + path).find(asked('one')));
+    for (const path of [...paths, ...paths])
+      assert.ok(await sets.forUrl(publisher.url + path).find(createKeyQuery('one')));
     assert.deepEqual(publisher.asked, paths);
   });
 
   test('an unknown kid refreshes the set; unchanged keys stay the same objects', async () => {
-    const first = await at().find(asked('one'));
+    const first = await at().find(createKeyQuery('one'));
     publisher.pages['/keys'] = { keys: [jwkOf(two.publicKey, { kid: 'two' }), jwkOf(one.publicKey, { kid: 'one' })] };
     nowMs += pauseSeconds * 1000;
-    assert.ok((await at().find(asked('two')))?.key.equals(two.publicKey));
-    assert.equal(at().find(asked('one')), first);
+    assert.ok((await at().find(createKeyQuery('two')))?.key.equals(two.publicKey));
+    assert.equal(at().find(createKeyQuery('one')), first);
     assert.equal(publisher.asked.length, 2);
   });
 
   test('a removed key is unknown after the TTL', async () => {
-    await at().find(asked('one'));
+    await at().find(createKeyQuery('one'));
     publisher.pages['/keys'] = { keys: [jwkOf(two.publicKey, { kid: 'two' })] };
     nowMs += ttlSeconds * 1000 - 1;
-    assert.ok(at().find(asked('one')));
+    assert.ok(at().find(createKeyQuery('one')));
     nowMs += 1;
-    assert.equal(await at().find(asked('one')), undefined);
+    assert.equal(await at().find(createKeyQuery('one')), undefined);
   });
 
   test('an invalidated set is fetched again, others are not', async () => {
     const url = `${publisher.url}/keys`;
     publisher.pages['/other'] = publisher.pages['/keys'];
     const other = sets.forUrl(`${publisher.url}/other`);
-    const first = await at().find(asked('one'));
-    await other.find(asked('one'));
+    const first = await at().find(createKeyQuery('one'));
+    await other.find(createKeyQuery('one'));
     publisher.pages['/keys'] = { keys: [] };
     sets.invalidate({ urls: [`${publisher.url}/other`, 'http://nobodys.test/'], issuers: ['nobody'] });
-    assert.equal(at().find(asked('one')), first);
-    assert.ok((await other.find(asked('one')))?.key.equals(one.publicKey));
+    assert.equal(at().find(createKeyQuery('one')), first);
+    assert.ok((await other.find(createKeyQuery('one')))?.key.equals(one.publicKey));
     sets.invalidate({ urls: [url], issuers: [] });
-    assert.equal(await at().find(asked('one')), undefined);
+    assert.equal(await at().find(createKeyQuery('one')), undefined);
     sets.invalidate();
-    await other.find(asked('one'));
+    await other.find(createKeyQuery('one'));
     assert.deepEqual(publisher.asked, ['/keys', '/other', '/other', '/keys', '/other']);
   });
 
@@ -100,46 +101,50 @@ describe('JWKS', () => {
       const path = new URL(issuer).pathname;
       publisher.pages[`${path}/.well-known/openid-configuration`] = { issuer, jwks_uri: `${issuer}/keys` };
       publisher.pages[`${path}/keys`] = { keys: [jwkOf([one, two][at]!.publicKey, { kid: 'one' })] };
-      assert.ok(await sets.forIssuer(issuer).find(asked('one')));
+      assert.ok(await sets.forIssuer(issuer).find(createKeyQuery('one')));
     }
     publisher.pages['/a/keys'] = { keys: [] };
     publisher.pages['/b/keys'] = { keys: [] };
     publisher.asked = [];
     sets.invalidate({ urls: [], issuers: [issuers[0]!] });
-    assert.equal(await sets.forIssuer(issuers[0]!).find(asked('one')), undefined, 'a withdrawn key is not trusted');
-    assert.ok(await sets.forIssuer(issuers[1]!).find(asked('one')));
+    assert.equal(
+      await sets.forIssuer(issuers[0]!).find(createKeyQuery('one')),
+      undefined,
+      'a withdrawn key is not trusted',
+    );
+    assert.ok(await sets.forIssuer(issuers[1]!).find(createKeyQuery('one')));
     assert.deepEqual(publisher.asked, ['/a/.well-known/openid-configuration', '/a/keys']);
   });
 
   test('unknown kids refresh the set at most once per interval', async () => {
-    await at().find(asked('one'));
+    await at().find(createKeyQuery('one'));
     for (const kid of ['../../etc/passwd', "' or 1=1 --", '', '__proto__', 'constructor'])
-      assert.equal(await at().find(asked(kid)), undefined, kid);
+      assert.equal(await at().find(createKeyQuery(kid)), undefined, kid);
     assert.equal(publisher.asked.length, 1);
     nowMs += pauseSeconds * 1000;
-    await Promise.all(['a', 'b', 'c'].map(kid => at().find(asked(kid))));
-    await at().find(asked('d'));
+    await Promise.all(['a', 'b', 'c'].map(kid => at().find(createKeyQuery(kid))));
+    await at().find(createKeyQuery('d'));
     assert.equal(publisher.asked.length, 2);
   });
 
   test('while the source is unavailable cached keys stay valid, and lookups do not wait for it again', async () => {
-    const first = await at().find(asked('one'));
+    const first = await at().find(createKeyQuery('one'));
     publisher.away = true;
     nowMs += ttlSeconds * 1000;
-    assert.equal(await at().find(asked('one')), first);
+    assert.equal(await at().find(createKeyQuery('one')), first);
     nowMs += pauseSeconds * 1000;
-    assert.equal(at().find(asked('one')), first, 'at once, although it is asked again behind it');
+    assert.equal(at().find(createKeyQuery('one')), first, 'at once, although it is asked again behind it');
     await eventually(() => assert.equal(publisher.asked.length, 3));
   });
 
   test('while the source hangs one lookup waits, lookups of known keys do not', async () => {
-    const first = await at().find(asked('one'));
+    const first = await at().find(createKeyQuery('one'));
     const hung = Promise.withResolvers<undefined>();
     publisher.pages['/keys'] = () => hung.promise;
     nowMs += ttlSeconds * 1000;
-    const waiting = at().find(asked('one'));
+    const waiting = at().find(createKeyQuery('one'));
     assert.ok(waiting instanceof Promise);
-    for (let n = 0; n < 100; n++) assert.equal(at().find(asked('one')), first);
+    for (let n = 0; n < 100; n++) assert.equal(at().find(createKeyQuery('one')), first);
     hung.resolve(undefined);
     assert.equal(await waiting, first);
     assert.equal(publisher.asked.length, 2);
@@ -147,21 +152,21 @@ describe('JWKS', () => {
 
   test('a source that failed is not fetched again before the interval', async () => {
     publisher.away = true;
-    assert.equal(await at().find(asked('one')), undefined);
-    assert.equal(await at().find(asked('one')), undefined);
+    assert.equal(await at().find(createKeyQuery('one')), undefined);
+    assert.equal(await at().find(createKeyQuery('one')), undefined);
     assert.equal(publisher.asked.length, 1);
     publisher.away = false;
     nowMs += pauseSeconds * 1000;
-    assert.ok(await at().find(asked('one')));
+    assert.ok(await at().find(createKeyQuery('one')));
   });
 
   test('a malformed or too large set and a redirect give no keys', async () => {
     for (const page of ['[]', 'nonsense', '{"keys":{}}', `{"keys":[],"pad":"${'x'.repeat(600_000)}"}`]) {
       nowMs += pauseSeconds * 1000;
       publisher.pages['/keys'] = page;
-      assert.equal(await at().find(asked('one')), undefined);
+      assert.equal(await at().find(createKeyQuery('one')), undefined);
     }
-    assert.equal(await sets.forUrl('http://169.254.169.254/keys').find(asked('one')), undefined);
+    assert.equal(await sets.forUrl('http://169.254.169.254/keys').find(createKeyQuery('one')), undefined);
   });
 
   test('a key verifies only its type and algorithm; without kid it must be the only candidate', async () => {
@@ -176,21 +181,24 @@ describe('JWKS', () => {
         7,
       ],
     };
-    assert.equal(await at().find(asked('same')), undefined);
-    assert.equal(at().find(asked('same', { algorithm: 'RS512' }))?.constructor, Object);
-    assert.equal((await at().find(asked('same', { algorithm: 'ES256', families: ['ecdsa'] })))?.family, 'ecdsa');
-    assert.equal((await at().find(asked(undefined, { algorithm: 'RS512' })))?.family, 'rsa');
-    assert.equal(await at().find(asked('enc')), undefined);
+    assert.equal(await at().find(createKeyQuery('same')), undefined);
+    assert.equal(at().find(createKeyQuery('same', { algorithm: 'RS512' }))?.constructor, Object);
+    assert.equal(
+      (await at().find(createKeyQuery('same', { algorithm: 'ES256', families: ['ecdsa'] })))?.family,
+      'ecdsa',
+    );
+    assert.equal((await at().find(createKeyQuery(undefined, { algorithm: 'RS512' })))?.family, 'rsa');
+    assert.equal(await at().find(createKeyQuery('enc')), undefined);
   });
 
   test('discovery is refused where the issuer does not match', async () => {
     const issuer = publisher.url;
     const discovery = '/.well-known/openid-configuration';
     publisher.pages[discovery] = { issuer: 'https://other.example', jwks_uri: `${issuer}/keys` };
-    assert.equal(await sets.forIssuer(issuer).find(asked('one')), undefined);
+    assert.equal(await sets.forIssuer(issuer).find(createKeyQuery('one')), undefined);
     assert.deepEqual(publisher.asked, [discovery]);
     nowMs += pauseSeconds * 1000;
     publisher.pages[discovery] = { issuer, jwks_uri: `${issuer}/keys` };
-    assert.ok(await sets.forIssuer(issuer).find(asked('one')));
+    assert.ok(await sets.forIssuer(issuer).find(createKeyQuery('one')));
   });
 });

@@ -97,7 +97,7 @@ test('JWT: a malformed token is refused before the key lookup', async () => {
     },
     error => broken.push(error),
   );
-  const signed = (head: string, body: string) => {
+  const signRaw = (head: string, body: string) => {
     const input = `${part(head)}.${part(body)}`;
     return `${input}.${signature('RS256', input, rsa.privateKey)}`;
   };
@@ -111,22 +111,22 @@ test('JWT: a malformed token is refused before the key lookup', async () => {
     `${mint(claims, rsa.privateKey)}.`,
     `${mint(claims, rsa.privateKey)} `,
     mint({ ...claims, pad: 'x'.repeat(maxTokenChars) }, rsa.privateKey),
-    signed('[]', sound),
-    signed('{"alg":["RS256"]}', sound),
-    signed('{"alg":"RS256","alg":"RS256"}', sound),
-    signed('{"alg":"RS256","crit":["exp"]}', sound),
-    signed('{"alg":"RS256","b64":false}', sound),
-    signed('{"alg":"RS256","kid":7}', sound),
-    signed('{"alg":"RS256"}', '"ann"'),
-    signed('{"alg":"RS256"}', '{"sub":"ann","sub":"bob"}'),
-    signed('{"alg":"RS256"}', '{"sub":"ann","\\u0073ub":"bob"}'),
-    signed('{"alg":"RS256"}', '{"iss":["https://good.example","https://evil.example"]}'),
-    signed('{"alg":"RS256"}', '{"sub":7}'),
-    signed('{"alg":"RS256"}', '{"sub":{"toString":"ann"}}'),
-    signed('{"alg":"RS256"}', '{"aud":[1]}'),
-    signed('{"alg":"RS256"}', '{"exp":"2000000000"}'),
-    signed('{"alg":"RS256"}', '{"exp":1e999}'),
-    signed('{"alg":"RS256"}', '{"nbf":null}'),
+    signRaw('[]', sound),
+    signRaw('{"alg":["RS256"]}', sound),
+    signRaw('{"alg":"RS256","alg":"RS256"}', sound),
+    signRaw('{"alg":"RS256","crit":["exp"]}', sound),
+    signRaw('{"alg":"RS256","b64":false}', sound),
+    signRaw('{"alg":"RS256","kid":7}', sound),
+    signRaw('{"alg":"RS256"}', '"ann"'),
+    signRaw('{"alg":"RS256"}', '{"sub":"ann","sub":"bob"}'),
+    signRaw('{"alg":"RS256"}', '{"sub":"ann","\\u0073ub":"bob"}'),
+    signRaw('{"alg":"RS256"}', '{"iss":["https://good.example","https://evil.example"]}'),
+    signRaw('{"alg":"RS256"}', '{"sub":7}'),
+    signRaw('{"alg":"RS256"}', '{"sub":{"toString":"ann"}}'),
+    signRaw('{"alg":"RS256"}', '{"aud":[1]}'),
+    signRaw('{"alg":"RS256"}', '{"exp":"2000000000"}'),
+    signRaw('{"alg":"RS256"}', '{"exp":1e999}'),
+    signRaw('{"alg":"RS256"}', '{"nbf":null}'),
   ])
     assert.equal(await check(text), 'malformed', text.slice(0, 200));
   assert.deepEqual(asked, []);
@@ -210,9 +210,9 @@ test('JWT: a PEM is no shared secret; weak keys and other families are refused',
 });
 
 test('JWT: a source is a URL, plain or base64, or a base64 key', () => {
-  const packed = (text: string) => Buffer.from(text).toString('base64');
+  const toBase64 = (text: string) => Buffer.from(text).toString('base64');
   assert.deepEqual(parseKeySource(' https://a.example/jwks '), { url: 'https://a.example/jwks' });
-  assert.deepEqual(parseKeySource(packed('https://a.example/jwks\n')), { url: 'https://a.example/jwks' });
+  assert.deepEqual(parseKeySource(toBase64('https://a.example/jwks\n')), { url: 'https://a.example/jwks' });
   const bytes = Buffer.from([0xff, 0, 0xfe]);
   assert.deepEqual(parseKeySource(bytes.toString('base64')), { bytes });
   for (const text of ['', 'not base64!', 'abcde']) assert.equal(parseKeySource(text), undefined, text);

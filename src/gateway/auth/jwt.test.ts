@@ -26,12 +26,12 @@ describe('JWT with a shared key source', () => {
     bench.time.nowMs = startMs;
   });
 
-  const signed = (claims: object, header: object = {}) => mint(claims, rsa.privateKey, { header });
+  const signClaims = (claims: object, header: object = {}) => mint(claims, rsa.privateKey, { header });
   const send = (api: Api, token: string) => bench.send(api, { headers: { Authorization: `Bearer ${token}` } });
   const compile = (more: object = {}) => bench.compile({ ...central, ...more });
 
   /** Status, text and event of a refusal. */
-  async function refused(api: Api, token: string, status: number, message: string, key?: string): Promise<void> {
+  async function expectRefusal(api: Api, token: string, status: number, message: string, key?: string): Promise<void> {
     const given = await send(api, token);
     const events = key === undefined ? [] : [{ event: 'AuthFailure', message: 'Auth Failure', key }];
     assert.deepEqual([given.status, given.body, given.events], [status, errorBody(message), events]);
@@ -40,7 +40,7 @@ describe('JWT with a shared key source', () => {
 
   test('a JWT authenticates its subject with the policies of the API', async () => {
     const api = await compile();
-    const { status, call } = await send(api, signed({ sub: 'ann', exp: now + 60, client_id: 'app' }));
+    const { status, call } = await send(api, signClaims({ sub: 'ann', exp: now + 60, client_id: 'app' }));
     assert.equal(status, 0);
     assert.equal(call.keyId, sessionId('ann'));
     assert.equal(call.keyHash, hash(call.keyId));
@@ -55,7 +55,7 @@ describe('JWT with a shared key source', () => {
 
   test('a repeated JWT costs no query and no verification', async () => {
     const api = await compile();
-    const token = signed({ sub: 'again', exp: now + 60 });
+    const token = signClaims({ sub: 'again', exp: now + 60 });
     const first = await send(api, token);
     const before = bench.queries();
     const [step] = stepsOf(api, new Set(['jwt']));
@@ -77,52 +77,68 @@ describe('JWT with a shared key source', () => {
 
   test('malformed JWTs, foreign signatures and other algorithms get 403', async () => {
     const api = await compile();
-    for (const token of ['nonsense', mint({ sub: 'ann' }, rsaPair().privateKey), signed({ sub: ['ann'] })])
-      await refused(api, token, 403, 'Key not authorized', hash(token));
+    for (const token of ['nonsense', mint({ sub: 'ann' }, rsaPair().privateKey), signClaims({ sub: ['ann'] })])
+      await expectRefusal(api, token, 403, 'Key not authorized', hash(token));
     for (const token of [
       mint({ sub: 'ann' }, '', { alg: 'none' }),
       mint({ sub: 'ann' }, pemOf(rsa.publicKey), { alg: 'HS256' }),
     ])
-      await refused(api, token, 403, 'Key not authorized: Unexpected signing method', hash(token));
+      await expectRefusal(api, token, 403, 'Key not authorized: Unexpected signing method', hash(token));
   });
 
   test('an expired or not yet valid JWT gets 401 without an event, within the clock skew it passes', async () => {
     const strict = await compile();
-    await refused(strict, signed({ sub: 'ann', exp: now }), 401, 'Key not authorized: token has expired');
-    await refused(strict, signed({ sub: 'ann', iat: now + 9 }), 401, 'Key not authorized: token used before issued');
-    await refused(strict, signed({ sub: 'ann', nbf: now + 9 }), 401, 'Key not authorized: token is not valid yet');
+    await expectRefusal(strict, signClaims({ sub: 'ann', exp: now }), 401, 'Key not authorized: token has expired');
+    await expectRefusal(
+      strict,
+      signClaims({ sub: 'ann', iat: now + 9 }),
+      401,
+      'Key not authorized: token used before issued',
+    );
+    await expectRefusal(
+      strict,
+      signClaims({ sub: 'ann', nbf: now + 9 }),
+      401,
+      'Key not authorized: token is not valid yet',
+    );
     const tolerant = await compile({
       jwt_expires_at_validation_skew: 10,
       jwt_issued_at_validation_skew: 10,
       jwt_not_before_validation_skew: 10,
     });
-    const token = signed({ sub: 'late', exp: now - 9, iat: now + 9, nbf: now + 9 });
+    const token = signClaims({ sub: 'late', exp: now - 9, iat: now + 9, nbf: now + 9 });
     assert.equal((await send(tolerant, token)).status, 0);
     bench.time.nowMs += 1000;
-    await refused(tolerant, token, 401, 'Key not authorized: token has expired');
+    await expectRefusal(tolerant, token, 401, 'Key not authorized: token has expired');
   });
 
   test('a cached JWT expires', async () => {
     const api = await compile();
-    const token = signed({ sub: 'ends', exp: now + 10 });
+    const token = signClaims({ sub: 'ends', exp: now + 10 });
     assert.equal((await send(api, token)).status, 0);
     bench.time.nowMs += 10_000;
-    await refused(api, token, 401, 'Key not authorized: token has expired');
+    await expectRefusal(api, token, 401, 'Key not authorized: token has expired');
   });
 
   test('a JWT without an identity claim gets 403', async () => {
     const api = await compile({ jwt_identity_base_field: 'user.id' });
-    await refused(api, signed({ exp: now + 9 }), 403, 'no suitable claims for user ID were found', '');
-    await refused(api, signed({ sub: '' }), 403, 'found an empty user ID in sub claim', '');
+    await expectRefusal(api, signClaims({ exp: now + 9 }), 403, 'no suitable claims for user ID were found', '');
+    await expectRefusal(api, signClaims({ sub: '' }), 403, 'found an empty user ID in sub claim', '');
     const empty = 'found an empty user ID in predefined base claim, claim: user.id';
-    await refused(api, signed({ sub: 'ann', user: { id: '' } }), 403, empty, '');
-    await refused(api, signed({ sub: 'ann', user: { id: 7 } }), 403, 'no suitable claims for user ID were found', '');
-    assert.equal((await send(api, signed({ sub: 'ann', user: { id: 'deep' } }))).call.keyId, sessionId('deep'));
+    await expectRefusal(api, signClaims({ sub: 'ann', user: { id: '' } }), 403, empty, '');
+    await expectRefusal(
+      api,
+      signClaims({ sub: 'ann', user: { id: 7 } }),
+      403,
+      'no suitable claims for user ID were found',
+      '',
+    );
+    assert.equal((await send(api, signClaims({ sub: 'ann', user: { id: 'deep' } }))).call.keyId, sessionId('deep'));
     assert.equal(
-      (await send(api, signed({ sub: 'a', 'user.id': 'flat', user: { id: 'b' } }))).call.keyId,
+      (await send(api, signClaims({ sub: 'a', 'user.id': 'flat', user: { id: 'b' } }))).call.keyId,
       sessionId('flat'),
     );
-    assert.equal((await send(api, signed({ sub: 'only' }))).call.keyId, sessionId('only'));
+    assert.equal((await send(api, signClaims({ sub: 'only' }))).call.keyId, sessionId('only'));
   });
 
   test('the policy comes from the claim, else the client, else the defaults', async () => {
@@ -132,7 +148,7 @@ describe('JWT with a shared key source', () => {
       jwt_default_policies: ['base', 'read'],
     });
     const policiesOf = async (claims: object) =>
-      (await send(api, signed({ sub: 'p', ...claims }))).call.session?.policyIds;
+      (await send(api, signClaims({ sub: 'p', ...claims }))).call.session?.policyIds;
     await bench.key({ apply_policies: ['gold', 'write'] }, { name: 'the-client' });
     assert.deepEqual(await policiesOf({ pol: 'gold', azp: 'the-client' }), ['gold']);
     assert.deepEqual(await policiesOf({ azp: 'the-client' }), ['gold']);
@@ -144,34 +160,52 @@ describe('JWT with a shared key source', () => {
     const bare = { jwt_default_policies: [], jwt_policy_field_name: 'pol' };
     const api = await compile(bare);
     const key = hash(sessionId('ann'));
-    await refused(api, signed({ sub: 'ann' }), 403, 'key not authorized: no matching policy found', key);
-    await refused(api, signed({ sub: 'ann', pol: 'none' }), 403, 'key not authorized: no matching policy', key);
-    await refused(api, signed({ sub: 'ann', pol: ['gold'] }), 403, 'key not authorized: no matching policy', key);
-    await refused(
+    await expectRefusal(api, signClaims({ sub: 'ann' }), 403, 'key not authorized: no matching policy found', key);
+    await expectRefusal(
       api,
-      signed({ sub: 'ann', pol: 'partly' }),
+      signClaims({ sub: 'ann', pol: 'none' }),
+      403,
+      'key not authorized: no matching policy',
+      key,
+    );
+    await expectRefusal(
+      api,
+      signClaims({ sub: 'ann', pol: ['gold'] }),
+      403,
+      'key not authorized: no matching policy',
+      key,
+    );
+    await expectRefusal(
+      api,
+      signClaims({ sub: 'ann', pol: 'partly' }),
       403,
       'key not authorized: could not apply new policy',
       key,
     );
     const scoped = await compile({ ...bare, scopes: { jwt: { scope_to_policy: { r: 'partly', w: 'write' } } } });
     const several = 'key not authorized: could not apply several policies';
-    await refused(scoped, signed({ sub: 'ann', scope: 'r w' }), 403, several, key);
+    await expectRefusal(scoped, signClaims({ sub: 'ann', scope: 'r w' }), 403, several, key);
     const unmatched = 'key not authorized: no matching policy found in scope claim';
-    await refused(scoped, signed({ sub: 'ann', scope: 'x __proto__' }), 403, unmatched, key);
-    await refused(scoped, signed({ sub: 'ann' }), 403, 'key not authorized: no scope or policy in token', key);
+    await expectRefusal(scoped, signClaims({ sub: 'ann', scope: 'x __proto__' }), 403, unmatched, key);
+    await expectRefusal(
+      scoped,
+      signClaims({ sub: 'ann' }),
+      403,
+      'key not authorized: no scope or policy in token',
+      key,
+    );
   });
 
   test('scope policies add to the policy of the token and replace the defaults', async () => {
     const scopes = { jwt: { scope_claim_name: 'access.scp', scope_to_policy: { r: 'read', w: 'write' } } };
     const api = await compile({ jwt_policy_field_name: 'pol', scopes });
     const policiesOf = async (claims: object) =>
-      (await send(api, signed({ sub: 's', ...claims }))).call.session?.policyIds;
+      (await send(api, signClaims({ sub: 's', ...claims }))).call.session?.policyIds;
     assert.deepEqual(await policiesOf({ pol: 'gold', access: { scp: ['r', 'w', 'x'] } }), ['gold', 'read', 'write']);
     assert.deepEqual(await policiesOf({ access: { scp: 'w r' } }), ['write', 'read']);
     assert.deepEqual(await policiesOf({ access: { scp: 'x' } }), ['base']);
     const older = await compile({ jwt_scope_claim_name: 'scp', jwt_scope_to_policy_mapping: { r: 'read' } });
-    assert.deepEqual((await send(older, signed({ sub: 's', scp: 'r' }))).call.session?.policyIds, ['read']);
+    assert.deepEqual((await send(older, signClaims({ sub: 's', scp: 'r' }))).call.session?.policyIds, ['read']);
   });
 
   test('a stored key supplies what the token leaves open; the later expiry wins', async () => {
@@ -180,7 +214,7 @@ describe('JWT with a shared key source', () => {
       { apply_policies: ['gold'], tags: ['kept'], expires: now + 500, meta_data: { plan: 'x' } },
       { name: createHash('md5').update('kept').digest('hex') },
     );
-    const { session } = (await send(api, signed({ sub: 'kept', exp: now + 60 }))).call;
+    const { session } = (await send(api, signClaims({ sub: 'kept', exp: now + 60 }))).call;
     assert.deepEqual([session?.policyIds, session?.tags, session?.expires], [['base'], ['kept', 'base'], now + 500]);
     assert.equal(session?.metaData.plan, 'x');
   });
@@ -188,14 +222,14 @@ describe('JWT with a shared key source', () => {
   test('a changed policy applies at once to a cached JWT', async () => {
     const api = await compile({ jwt_default_policies: ['moving'] });
     const policy = await bench.policy({ id: 'moving', access_rights: rights, rate: 1, per: 1 });
-    const token = signed({ sub: 'moved' });
+    const token = signClaims({ sub: 'moved' });
     assert.equal((await send(api, token)).call.session?.limits.rate?.rate, 1);
     await bench.policies.change(orgId, policy.id, it => ({ ...it, rate: 9 }));
     bench.invalidateAll();
     assert.equal((await send(api, token)).call.session?.limits.rate?.rate, 9);
     await bench.policies.remove(orgId, policy.id);
     bench.invalidateAll();
-    await refused(api, token, 403, 'key not authorized: no matching policy', hash(sessionId('moved')));
+    await expectRefusal(api, token, 403, 'key not authorized: no matching policy', hash(sessionId('moved')));
   });
 
   test('metadata of the token’s client are set, unless the API disables it', async () => {
@@ -217,15 +251,16 @@ describe('JWT with a shared key source', () => {
     await bench.oauthClients.insert({ ...client, ...more });
     bench.invalidateAll();
     const claims = { sub: 'c', cid: 'app-7', client_id: 'other' };
-    const mapped = (await send(await compile(), signed(claims))).call.session;
+    const mapped = (await send(await compile(), signClaims(claims))).call.session;
     assert.deepEqual([mapped?.oauthClientId, mapped?.metaData.team], ['app-7', 'a']);
-    const unmapped = (await send(await compile({ idp_client_id_mapping_disabled: true }), signed(claims))).call.session;
+    const unmapped = (await send(await compile({ idp_client_id_mapping_disabled: true }), signClaims(claims))).call
+      .session;
     assert.deepEqual([unmapped?.oauthClientId, unmapped?.metaData.team], [undefined, undefined]);
   });
 
   test('claims are context variables where the API enables them', async () => {
     const api = await compile();
-    const token = signed({ sub: 'ctx', role: 'r' }, { kid: 'k' });
+    const token = signClaims({ sub: 'ctx', role: 'r' }, { kid: 'k' });
     const context: Record<string, unknown> = {};
     await bench.send(api, {
       headers: { Authorization: token },

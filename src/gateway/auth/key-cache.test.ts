@@ -18,7 +18,7 @@ describe('key cache', () => {
   });
   after(() => bench.close());
   const find = (text: string) => bench.services.keyCache.find(orgId, text);
-  const asked = async (work: () => unknown) => {
+  const countQueries = async (work: () => unknown) => {
     const before = bench.queries();
     await work();
     return bench.queries() - before;
@@ -27,18 +27,18 @@ describe('key cache', () => {
   test('a cached key is found synchronously without a query', async () => {
     const keyId = await bench.key(rights);
     const first = await find(keyId);
-    assert.equal(await asked(() => assert.equal(find(keyId), first)), 0);
+    assert.equal(await countQueries(() => assert.equal(find(keyId), first)), 0);
   });
 
   test('a repeated unknown key costs no query', async () => {
-    assert.equal(await asked(() => find('a-guess')), 1);
-    assert.equal(await asked(() => find('a-guess')), 0);
+    assert.equal(await countQueries(() => find('a-guess')), 1);
+    assert.equal(await countQueries(() => find('a-guess')), 0);
     bench.time.nowMs += 2001;
-    assert.equal(await asked(() => find('a-guess')), 1);
+    assert.equal(await countQueries(() => find('a-guess')), 1);
   });
 
   test('an impossible key costs no query', async () => {
-    assert.equal(await asked(() => [find(''), find(orgId), find('x'.repeat(1025))]), 0);
+    assert.equal(await countQueries(() => [find(''), find(orgId), find('x'.repeat(1025))]), 0);
   });
 
   test('a new key is found despite its negative entry', async () => {
@@ -97,8 +97,8 @@ describe('key cache', () => {
       await bench.key({ apply_policies: ['shared'] }),
       await bench.key({ apply_policies: ['shared'] }),
     ];
-    assert.equal(await asked(() => find(one)), 2);
-    assert.equal(await asked(() => find(two)), 1);
+    assert.equal(await countQueries(() => find(one)), 2);
+    assert.equal(await countQueries(() => find(two)), 1);
   });
 
   test('unknown changes invalidate everything', async () => {

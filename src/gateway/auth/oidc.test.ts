@@ -9,7 +9,7 @@ import type { Api } from '../routing/api.ts';
 const now = startMs / 1000;
 const rights = { bench: { versions: ['Default'] } };
 const md5 = (text: string) => createHash('md5').update(text).digest('hex');
-const packed = (text: string) => Buffer.from(text).toString('base64');
+const toBase64 = (text: string) => Buffer.from(text).toString('base64');
 const rsa = rsaPair();
 const ec = ecPair();
 
@@ -38,7 +38,7 @@ describe('OpenID Connect', () => {
 
   const clients = { shop: 'shop-policy', gone: 'no-policy', odd: 'partly' };
   const providers = () => [
-    { issuer: one.url, client_ids: Object.fromEntries(Object.entries(clients).map(([id, to]) => [packed(id), to])) },
+    { issuer: one.url, client_ids: Object.fromEntries(Object.entries(clients).map(([id, to]) => [toBase64(id), to])) },
   ];
   const compile = (more: object = {}, options: object = {}) =>
     bench.compile({ use_openid: true, openid_options: { providers: providers(), ...options }, ...more });

@@ -6,7 +6,7 @@ import { openBench, orgId } from '../../../tests/support/step-harness.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
 import { listReferencedPolicies, prefetchPolicies, requiredPoliciesStep } from './required-policies.ts';
 
-const named = (definition: object) =>
+const listPolicies = (definition: object) =>
   listReferencedPolicies(classicToModel({ api_id: 'a', ...definition } as unknown as ClassicDefinition));
 const jwt = { enable_jwt: true, jwt_source: 'c2VjcmV0', jwt_default_policies: ['one', 'two', 'one', ''] };
 const openId = {
@@ -15,19 +15,19 @@ const openId = {
 };
 
 test('referenced policies: defaults, by scope and by client, each once', () => {
-  assert.deepEqual(named({ ...jwt, scopes: { jwt: { scope_to_policy: { read: 'two', write: 'four' } } } }), [
+  assert.deepEqual(listPolicies({ ...jwt, scopes: { jwt: { scope_to_policy: { read: 'two', write: 'four' } } } }), [
     'one',
     'two',
     'four',
   ]);
-  assert.deepEqual(named({ ...jwt, ...openId }), ['one', 'two', 'three']);
+  assert.deepEqual(listPolicies({ ...jwt, ...openId }), ['one', 'two', 'three']);
 });
 
 test('referenced policies: those that are never assigned are left out', () => {
-  assert.deepEqual(named({ ...jwt, jwt_source: '' }), [], 'each caller has a key of their own');
-  assert.deepEqual(named({ ...jwt, enable_jwt: false }), []);
-  assert.deepEqual(named({ ...jwt, use_keyless: true }), []);
-  assert.deepEqual(named({ ...openId, scopes: { oidc: { scope_to_policy: { read: 'five' } } } }), ['five']);
+  assert.deepEqual(listPolicies({ ...jwt, jwt_source: '' }), [], 'each caller has a key of their own');
+  assert.deepEqual(listPolicies({ ...jwt, enable_jwt: false }), []);
+  assert.deepEqual(listPolicies({ ...jwt, use_keyless: true }), []);
+  assert.deepEqual(listPolicies({ ...openId, scopes: { oidc: { scope_to_policy: { read: 'five' } } } }), ['five']);
 });
 
 test('referenced policies: those of every security requirement', () => {

@@ -143,27 +143,34 @@ describe('auth token signature', () => {
   const signature = { algorithm: 'MasherySHA256', header: 'X-Signature', secret: 'shared', allowed_clock_skew: 2 };
   const apiWith = (more: object = {}) =>
     bench.compile({ auth_configs: { authToken: { validate_signature: true, signature: { ...signature, ...more } } } });
-  const signed = (keyId: string, hash = 'sha256', atSeconds = startMs / 1000, secret = 'shared') =>
+  const signKey = (keyId: string, hash = 'sha256', atSeconds = startMs / 1000, secret = 'shared') =>
     createHash(hash).update(`${keyId}${secret}${atSeconds}`).digest('hex');
 
   test('a valid signature passes: over the inner id, the name or the full key, within the clock skew', async () => {
     const api = await apiWith();
     const keyId = await bench.key(rights, { name: 'signing-key' });
-    for (const given of [signed('signing-key'), signed(keyId), signed(keyId, 'sha256', startMs / 1000 - 2)]) {
+    for (const given of [signKey('signing-key'), signKey(keyId), signKey(keyId, 'sha256', startMs / 1000 - 2)]) {
       const { status } = await bench.send(api, { headers: { Authorization: keyId, 'x-signature': given } });
       assert.equal(status, 0);
     }
     const md5 = await apiWith({ algorithm: 'MasheryMD5', use_param: true });
     const { status } = await bench.send(md5, {
       headers: { Authorization: keyId },
-      target: `/?X-Signature=${signed(keyId, 'md5')}`,
+      target: `/?X-Signature=${signKey(keyId, 'md5')}`,
     });
     assert.equal(status, 0);
   });
 
   test('a missing or wrong signature: 401, or the status of the definition', async () => {
     const keyId = await bench.key(rights);
-    const wrong = [undefined, '', 'zz', signed(keyId, 'md5'), signed(keyId, 'sha256', startMs / 1000 - 3), signed('x')];
+    const wrong = [
+      undefined,
+      '',
+      'zz',
+      signKey(keyId, 'md5'),
+      signKey(keyId, 'sha256', startMs / 1000 - 3),
+      signKey('x'),
+    ];
     const api = await apiWith();
     const own = await apiWith({ error_code: 418, error_message: 'sign it' });
     for (const given of wrong) {
@@ -188,12 +195,12 @@ describe('auth token signature', () => {
     const bare = await apiWith({ secret: '$gw_meta.secret' });
     const own = await bench.key({ ...rights, meta_data: { secret: 'own' } });
     const none = await bench.key(rights);
-    const sent = async (to: typeof api, keyId: string, secret: string) => {
-      const given = signed(keyId, 'sha256', startMs / 1000, secret);
+    const sendSigned = async (to: typeof api, keyId: string, secret: string) => {
+      const given = signKey(keyId, 'sha256', startMs / 1000, secret);
       return (await bench.send(to, { headers: { Authorization: keyId, 'X-Signature': given } })).status;
     };
-    assert.deepEqual([await sent(api, own, 'xown'), await sent(api, own, 'shared')], [0, 401]);
-    assert.deepEqual([await sent(bare, own, 'own'), await sent(bare, none, '')], [0, 401]);
+    assert.deepEqual([await sendSigned(api, own, 'xown'), await sendSigned(api, own, 'shared')], [0, 401]);
+    assert.deepEqual([await sendSigned(bare, own, 'own'), await sendSigned(bare, none, '')], [0, 401]);
   });
 
   test('the API is unavailable without a secret', async () => {
@@ -303,9 +310,9 @@ describe('auth token from a client certificate', () => {
     const listed = await bench.compile({ use_mutual_tls_auth: true, client_certificates: [orgId + mine.fingerprint] });
     const keyId = await bench.key({ ...rights, mtls_static_certificate_bindings: [orgId + mine.fingerprint] });
     const elsewhere = await bench.key({ ...rights, mtls_static_certificate_bindings: [orgId + 'f'.repeat(64)] });
-    const sent = (key: string): Sent => ({ headers: { Authorization: key }, peer: shows(mine) });
-    assert.equal((await bench.send(listed, sent(keyId))).status, 0);
-    const { status, body, events } = await bench.send(listed, sent(elsewhere));
+    const createRequest = (key: string): Sent => ({ headers: { Authorization: key }, peer: shows(mine) });
+    assert.equal((await bench.send(listed, createRequest(keyId))).status, 0);
+    const { status, body, events } = await bench.send(listed, createRequest(elsewhere));
     assert.deepEqual([status, body, events], [401, disallowed, authFailure(bench.services.keyCache.hashOf(elsewhere))]);
   });
 });

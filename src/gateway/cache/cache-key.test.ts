@@ -112,15 +112,18 @@ test('cache keys differ in the content type of the body', () => {
 });
 
 test('cache keys of an HMAC API leave the signature out', () => {
-  const signed = (model: ReturnType<typeof definition>, text: string) =>
+  const buildKey = (model: ReturnType<typeof definition>, text: string) =>
     keys(model).build(
       call({ Authorization: text }, it => Object.assign(it, { keyId: 'k' })),
       'GET',
     );
   const hmac = definition({ use_keyless: false, enable_signature_checking: true });
-  assert.equal(signed(hmac, 'Signature keyId="a",signature="b"'), signed(hmac, 'Signature keyId="a",signature="c"'));
-  assert.notEqual(signed(hmac, 'Bearer a'), signed(hmac, 'Bearer b'));
-  assert.notEqual(signed(definition(), 'Signature a'), signed(definition(), 'Signature b'));
+  assert.equal(
+    buildKey(hmac, 'Signature keyId="a",signature="b"'),
+    buildKey(hmac, 'Signature keyId="a",signature="c"'),
+  );
+  assert.notEqual(buildKey(hmac, 'Bearer a'), buildKey(hmac, 'Bearer b'));
+  assert.notEqual(buildKey(definition(), 'Signature a'), buildKey(definition(), 'Signature b'));
 });
 
 test('variant keys differ in the Vary headers and in the id of the marker', () => {

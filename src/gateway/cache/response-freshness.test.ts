@@ -13,7 +13,7 @@ const plain: CacheRules = { ttlMs: 60_000, statuses: undefined, bodyPattern: und
 const listed: CacheRules = { ...plain, statuses: new Set([200, 404]) };
 const decided: CacheRules = { ...listed, ttlHeader: 'x-gw-cache-action-set-ttl' };
 
-const given = (status: number, headers: Record<string, string | string[]>) =>
+const createResponse = (status: number, headers: Record<string, string | string[]>) =>
   new GatewayResponse(
     status,
     new HeaderList(Object.entries(headers).flatMap(([name, value]) => [value].flat().flatMap(it => [name, it]))),
@@ -131,11 +131,11 @@ const rows: readonly Row[] = [
 
 for (const [title, seconds, headers, status = 200, rules = plain] of rows)
   test(`TTL ${seconds} s: ${title}`, () => {
-    assert.equal(computeTtlMs(rules, given(status, headers), nowMs), seconds * 1000);
+    assert.equal(computeTtlMs(rules, createResponse(status, headers), nowMs), seconds * 1000);
   });
 
 test('Vary names come from Vary and from a content encoding', () => {
-  const of = (headers: Record<string, string | string[]>) => parseVary(given(200, headers).headers);
+  const of = (headers: Record<string, string | string[]>) => parseVary(createResponse(200, headers).headers);
   assert.deepEqual(of({}), []);
   assert.deepEqual(of({ Vary: ['Origin, ACCEPT', 'accept,, '] }), ['accept', 'origin']);
   assert.deepEqual(of({ 'Content-Encoding': 'gzip', Vary: 'Accept' }), ['accept', 'accept-encoding']);
@@ -149,7 +149,7 @@ test('a malformed Age counts as 0', () => {
     ['-1', 0],
     ['x', 0],
   ] as const)
-    assert.equal(parseAge(given(200, { Age: age }).headers), seconds);
+    assert.equal(parseAge(createResponse(200, { Age: age }).headers), seconds);
 });
 
 test('stored headers leave out those of one response, and one occurrence for each that the gateway adds', () => {
@@ -162,7 +162,7 @@ test('stored headers leave out those of one response, and one occurrence for eac
     'X-Own': '1',
     'x-gw-cached-response': '1',
   };
-  assert.deepEqual(selectStoredHeaders(call, given(200, headers)), [
+  assert.deepEqual(selectStoredHeaders(call, createResponse(200, headers)), [
     ...['Vary', 'Origin', 'Vary', 'Accept'],
     ...['X-Expires', 'later', 'X-Own', '1'],
   ]);

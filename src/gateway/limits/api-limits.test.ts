@@ -6,7 +6,7 @@ after(closeBenches);
 
 const key = `apilimiter-${orgId}api`;
 const event = { event: 'RatelimitExceeded', message: 'API Rate Limit Exceeded', key };
-const versioned = (extended_paths: object) => ({
+const withEndpointLists = (extended_paths: object) => ({
   version_data: {
     not_versioned: true,
     versions: { Default: { name: 'Default', use_extended_paths: true, extended_paths } },
@@ -47,7 +47,7 @@ test('endpoint rate limit: replaces that of the API', async () => {
   const { statuses } = api({
     use_keyless: true,
     global_rate_limit: { rate: 2, per: 10 },
-    ...versioned({
+    ...withEndpointLists({
       rate_limit: [
         { path: '/slow/{id}', method: 'GET', rate: 1, per: 10 },
         { path: '/none', method: 'GET', rate: 0, per: 10 },

@@ -7,19 +7,19 @@ import type { GatewayResponse } from '../http/response.ts';
 after(closeBenches);
 
 const text = (response: GatewayResponse) => response.body.bytes?.toString();
-const passed = (count: number) => Array<number>(count).fill(200);
-const refused = (count: number, status = 429) => Array<number>(count).fill(status);
+const repeatOk = (count: number) => Array<number>(count).fill(200);
+const repeatRefusal = (count: number, status = 429) => Array<number>(count).fill(status);
 
 test('fixed window: opens with the first request, allows the rate, ends after its period', async () => {
   const { api, clock } = limitsBench();
   const session = keySession({ rate: 3, per: 10 });
   clock.ms += 7000;
   const { statuses } = api();
-  assert.deepEqual(await statuses(session, 5), [...passed(3), ...refused(2)]);
+  assert.deepEqual(await statuses(session, 5), [...repeatOk(3), ...repeatRefusal(2)]);
   clock.ms += 9999;
-  assert.deepEqual(await statuses(session, 1), refused(1));
+  assert.deepEqual(await statuses(session, 1), repeatRefusal(1));
   clock.ms += 1;
-  assert.deepEqual(await statuses(session, 4), [...passed(3), ...refused(1)]);
+  assert.deepEqual(await statuses(session, 4), [...repeatOk(3), ...repeatRefusal(1)]);
 });
 
 test('clock window: ends at multiples of its period, whenever the first request came', async () => {
@@ -27,22 +27,22 @@ test('clock window: ends at multiples of its period, whenever the first request 
   const session = keySession({ rate: 2, per: 10 });
   clock.ms += 7000;
   const { statuses } = api();
-  assert.deepEqual(await statuses(session, 3), [...passed(2), ...refused(1)]);
+  assert.deepEqual(await statuses(session, 3), [...repeatOk(2), ...repeatRefusal(1)]);
   clock.ms += 3000;
-  assert.deepEqual(await statuses(session, 3), [...passed(2), ...refused(1)]);
+  assert.deepEqual(await statuses(session, 3), [...repeatOk(2), ...repeatRefusal(1)]);
 });
 
 test('sliding window: refused requests count, so a client that does not back off stays refused', async () => {
   const { api, clock } = limitsBench({ settings: { 'limits.rate_algorithm': 'sliding' } });
   const session = keySession({ rate: 2, per: 10 });
   const { statuses } = api();
-  assert.deepEqual(await statuses(session, 2), passed(2));
+  assert.deepEqual(await statuses(session, 2), repeatOk(2));
   for (let n = 0; n < 10; n++) {
     clock.ms += 3000;
-    assert.deepEqual(await statuses(session, 1), refused(1), `call ${n}`);
+    assert.deepEqual(await statuses(session, 1), repeatRefusal(1), `call ${n}`);
   }
   clock.ms += 10_000;
-  assert.deepEqual(await statuses(session, 3), [...passed(2), ...refused(1)]);
+  assert.deepEqual(await statuses(session, 3), [...repeatOk(2), ...repeatRefusal(1)]);
 });
 
 test('rate below one: one request in a longer period; no limit without rate or period', async () => {
@@ -54,7 +54,7 @@ test('rate below one: one request in a longer period; no limit without rate or p
   clock.ms += 1;
   assert.deepEqual(await api().statuses(slow, 1), [200]);
   for (const key of [{ rate: 0, per: 10 }, { rate: -1, per: 10 }, { rate: 10, per: 0 }, {}])
-    assert.deepEqual(await api().statuses(keySession(key), 20, { keyId: 'free' }), passed(20));
+    assert.deepEqual(await api().statuses(keySession(key), 20, { keyId: 'free' }), repeatOk(20));
 });
 
 test('rate limit exceeded: 429 with its message, Retry-After and an event', async () => {
@@ -76,16 +76,16 @@ test('quota exceeded: 403 until the period, which started with the first request
   const session = keySession({ quota_max: 3, quota_renewal_rate: 3600 });
   const { statuses, call } = api();
   clock.ms += 1_234_567;
-  assert.deepEqual(await statuses(session, 3), passed(3));
+  assert.deepEqual(await statuses(session, 3), repeatOk(3));
   const response = await call(session);
   assert.equal(response.status, 403);
   assert.equal(text(response), '{\n    "error": "Quota exceeded"\n}');
   assert.equal(response.headers.get('x-ratelimit-limit'), undefined);
   assert.deepEqual(heard, [{ event: 'QuotaExceeded', message: 'Key Quota Limit Exceeded', key: 'hash of key' }]);
   clock.ms += 3_599_999;
-  assert.deepEqual(await statuses(session, 1), refused(1, 403));
+  assert.deepEqual(await statuses(session, 1), repeatRefusal(1, 403));
   clock.ms += 1;
-  assert.deepEqual(await statuses(session, 4), [...passed(3), ...refused(1, 403)]);
+  assert.deepEqual(await statuses(session, 4), [...repeatOk(3), ...repeatRefusal(1, 403)]);
 });
 
 test('quota without renewal: stays exceeded', async () => {
@@ -101,10 +101,10 @@ test('quota without renewal: stays exceeded', async () => {
 
 test('quota exceeded: refused requests count, so a smaller raise of the quota stays exceeded', async () => {
   const { api } = limitsBench();
-  const sized = (quota_max: number) => keySession({ quota_max, quota_renewal_rate: 3600 });
-  assert.deepEqual(await api().statuses(sized(2), 5), [...passed(2), ...refused(3, 403)]);
-  assert.deepEqual(await api().statuses(sized(5), 1), [403]);
-  assert.deepEqual(await api().statuses(sized(8), 3), [...passed(2), 403]);
+  const withQuota = (quota_max: number) => keySession({ quota_max, quota_renewal_rate: 3600 });
+  assert.deepEqual(await api().statuses(withQuota(2), 5), [...repeatOk(2), ...repeatRefusal(3, 403)]);
+  assert.deepEqual(await api().statuses(withQuota(5), 1), [403]);
+  assert.deepEqual(await api().statuses(withQuota(8), 3), [...repeatOk(2), 403]);
 });
 
 test('rate limit exceeded: the request does not count against the quota', async () => {
@@ -122,7 +122,7 @@ test('key limits: APIs share those of the key, those of an access right are per 
   const rights = (limit: ApiLimit = {}) => ({ api: { limit }, other: { limit } });
   const shared = keySession({ quota_max: 3, quota_renewal_rate: 60, rate: 100, per: 60, access_rights: rights() });
   const other = api({ api_id: 'other' });
-  assert.deepEqual(await api().statuses(shared, 2, { keyId: 'shared' }), passed(2));
+  assert.deepEqual(await api().statuses(shared, 2, { keyId: 'shared' }), repeatOk(2));
   assert.deepEqual(await other.statuses(shared, 2, { keyId: 'shared' }), [200, 403]);
   const own = { quota_max: 2, quota_renewal_rate: 60, rate: 3, per: 60 };
   const apart = keySession({ quota_max: 1, quota_renewal_rate: 60, access_rights: rights(own) });
@@ -184,29 +184,29 @@ test('API settings disable rate limits, quotas, or both', async () => {
   const { api } = limitsBench();
   const session = keySession({ rate: 2, per: 60, quota_max: 3, quota_renewal_rate: 60 });
   assert.deepEqual(await api({ disable_quota: true }).statuses(session, 5, { keyId: 'a' }), [
-    ...passed(2),
-    ...refused(3),
+    ...repeatOk(2),
+    ...repeatRefusal(3),
   ]);
   assert.deepEqual(await api({ disable_rate_limit: true }).statuses(session, 5, { keyId: 'b' }), [
-    ...passed(3),
-    ...refused(2, 403),
+    ...repeatOk(3),
+    ...repeatRefusal(2, 403),
   ]);
   const neither = api({ disable_rate_limit: true, disable_quota: true });
-  assert.deepEqual(await neither.statuses(session, 5, { keyId: 'c' }), passed(5));
+  assert.deepEqual(await neither.statuses(session, 5, { keyId: 'c' }), repeatOk(5));
 });
 
 test('counter pattern: keys with the same text share counters within their organisation', async () => {
-  const patterned = (rate_limit_pattern: string, more = {}) =>
+  const withPattern = (rate_limit_pattern: string, more = {}) =>
     keySession({ rate: 2, per: 60, meta_data: { rate_limit_pattern, team: 'blue' }, ...more });
   const { api } = limitsBench();
   const { statuses } = api();
-  const session = patterned('team-$gw_meta.team');
+  const session = withPattern('team-$gw_meta.team');
   assert.deepEqual(await statuses(session, 1, { keyId: 'one' }), [200]);
   assert.deepEqual(await statuses(session, 2, { keyId: 'two' }), [200, 429]);
   assert.deepEqual(await statuses({ ...session, orgId: 'another' }, 1, { keyId: 'three' }), [200]);
-  const empty = patterned('$gw_meta.nothing$gw_context.nothing');
+  const empty = withPattern('$gw_meta.nothing$gw_context.nothing');
   for (const keyId of ['four', 'five']) assert.deepEqual(await statuses(empty, 3, { keyId }), [200, 200, 429]);
-  const byCaller = patterned('$gw_context.remote_addr');
+  const byCaller = withPattern('$gw_context.remote_addr');
   for (const address of ['1.1.1.1', 'x'.repeat(1000)]) {
     const from = { with: (call: object) => void Object.assign(call, { context: { remote_addr: address } }) };
     assert.deepEqual(await statuses(byCaller, 3, from), [200, 200, 429]);
@@ -230,7 +230,7 @@ test('key limits: a loop counts only with check_limits, an endpoint without auth
   const session = keySession({ rate: 1, per: 60, quota_max: 1, quota_renewal_rate: 60 });
   const { statuses } = api({ global_rate_limit: { rate: 1, per: 60 } });
   const looping = { with: (call: { loopCount: number }) => void call.loopCount++ };
-  assert.deepEqual(await statuses(session, 5, looping), passed(5));
+  assert.deepEqual(await statuses(session, 5, looping), repeatOk(5));
   const checked = {
     with(call: { loopCount: number; checkLimitsInLoop: boolean }) {
       call.loopCount++;
@@ -239,7 +239,7 @@ test('key limits: a loop counts only with check_limits, an endpoint without auth
   };
   assert.deepEqual(await statuses(session, 2, checked), [200, 429]);
   const open = { keyId: 'other', with: (call: object) => void Object.assign(call, { skipsAuth: true }) };
-  assert.deepEqual(await api().statuses(session, 5, open), passed(5));
+  assert.deepEqual(await api().statuses(session, 5, open), repeatOk(5));
 });
 
 test('key limits: asynchronous counters give the same results', async () => {
@@ -254,7 +254,7 @@ test('key limits: asynchronous counters give the same results', async () => {
   const session = keySession({ rate: 4, per: 60, quota_max: 2, quota_renewal_rate: 60 });
   const { call } = api({ global_rate_limit: { rate: 3, per: 60 } });
   const given = await Promise.all(Array.from({ length: 10 }, () => call(session)));
-  assert.deepEqual(given.map(it => it.status).sort(), [200, 200, 403, 403, ...refused(6)]);
+  assert.deepEqual(given.map(it => it.status).sort(), [200, 200, 403, 403, ...repeatRefusal(6)]);
 });
 
 test('context variables: later steps can use the limits in headers and bodies', async () => {

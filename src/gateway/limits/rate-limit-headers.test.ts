@@ -5,48 +5,56 @@ import type { GatewayResponse } from '../http/response.ts';
 
 after(closeBenches);
 
-const shown = ({ headers }: GatewayResponse) =>
+const readLimitHeaders = ({ headers }: GatewayResponse) =>
   ['limit', 'remaining', 'reset'].map(name => headers.all(`x-ratelimit-${name}`).join());
 const session = keySession({ rate: 2, per: 10, quota_max: 5, quota_renewal_rate: 3600 });
 
 test('X-RateLimit headers: carry the quota and replace those of the upstream', async () => {
   const { api, clock } = limitsBench();
   const reset = String(clock.ms / 1000 + 3600);
-  assert.deepEqual(shown(await api().call(session)), ['5', '4', reset]);
+  assert.deepEqual(readLimitHeaders(await api().call(session)), ['5', '4', reset]);
   clock.ms += 500;
-  assert.deepEqual(shown(await api().call(session)), ['5', '3', reset]);
+  assert.deepEqual(readLimitHeaders(await api().call(session)), ['5', '3', reset]);
 });
 
 test('X-RateLimit headers: without a quota those of the upstream stay; without renewal reset is 0', async () => {
   const { api } = limitsBench();
   const theirs = ['of the upstream', '', ''];
-  assert.deepEqual(shown(await api().call(keySession({ rate: 2, per: 10 }))), theirs);
-  assert.deepEqual(shown(await api({ use_keyless: true }).call(undefined)), theirs);
-  assert.deepEqual(shown(await api().call(keySession({ quota_max: 5, quota_renewal_rate: -1 }))), ['5', '4', '0']);
+  assert.deepEqual(readLimitHeaders(await api().call(keySession({ rate: 2, per: 10 }))), theirs);
+  assert.deepEqual(readLimitHeaders(await api({ use_keyless: true }).call(undefined)), theirs);
+  assert.deepEqual(readLimitHeaders(await api().call(keySession({ quota_max: 5, quota_renewal_rate: -1 }))), [
+    '5',
+    '4',
+    '0',
+  ]);
 });
 
 test('response_headers rate: carry the rate, on 429 too; on keyless APIs that of the API', async () => {
   const { api, clock } = limitsBench({ settings: { 'limits.response_headers': 'rate' } });
   const reset = String(clock.ms / 1000 + 10);
-  assert.deepEqual(shown(await api().call(session)), ['2', '1', reset]);
-  assert.deepEqual(shown(await api().call(session)), ['2', '0', reset]);
+  assert.deepEqual(readLimitHeaders(await api().call(session)), ['2', '1', reset]);
+  assert.deepEqual(readLimitHeaders(await api().call(session)), ['2', '0', reset]);
   const refused = await api().call(session);
   assert.equal(refused.status, 429);
-  assert.deepEqual(shown(refused), ['2', '0', reset]);
+  assert.deepEqual(readLimitHeaders(refused), ['2', '0', reset]);
   const open = api({ api_id: 'open', use_keyless: true, global_rate_limit: { rate: 3, per: 10 } });
-  assert.deepEqual(shown(await open.call(undefined)), ['3', '2', reset]);
+  assert.deepEqual(readLimitHeaders(await open.call(undefined)), ['3', '2', reset]);
 });
 
 test('response_headers quota_or_zero: zeros without a quota', async () => {
   const { api, clock } = limitsBench({ settings: { 'limits.response_headers': 'quota_or_zero' } });
-  assert.deepEqual(shown(await api().call(keySession({ rate: 2, per: 10 }))), ['0', '0', '0']);
-  assert.deepEqual(shown(await api({ use_keyless: true }).call(undefined)), ['0', '0', '0']);
-  assert.deepEqual(shown(await api().call(session, { keyId: 'quota' })), ['5', '4', String(clock.ms / 1000 + 3600)]);
+  assert.deepEqual(readLimitHeaders(await api().call(keySession({ rate: 2, per: 10 }))), ['0', '0', '0']);
+  assert.deepEqual(readLimitHeaders(await api({ use_keyless: true }).call(undefined)), ['0', '0', '0']);
+  assert.deepEqual(readLimitHeaders(await api().call(session, { keyId: 'quota' })), [
+    '5',
+    '4',
+    String(clock.ms / 1000 + 3600),
+  ]);
 });
 
 test('response_headers none: sets nothing, those of the upstream stay', async () => {
   const { api } = limitsBench({ settings: { 'limits.response_headers': 'none' } });
-  assert.deepEqual(shown(await api().call(session)), ['of the upstream', '', '']);
+  assert.deepEqual(readLimitHeaders(await api().call(session)), ['of the upstream', '', '']);
 });
 
 test('ietf_headers: RateLimit and RateLimit-Policy are set too', async () => {

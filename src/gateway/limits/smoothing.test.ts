@@ -49,17 +49,17 @@ for (const algorithm of ['window', 'sliding', 'fixed']) {
     const { api, clock, heard } = limitsBench({ settings: { 'limits.rate_algorithm': algorithm } });
     const session = keySession(key);
     const { statuses } = api();
-    const told = () => heard.splice(0).filter(isSmoothing);
+    const takeEvents = () => heard.splice(0).filter(isSmoothing);
     assert.deepEqual(await statuses(session, 2), [200, 200]);
-    assert.deepEqual(told(), []);
+    assert.deepEqual(takeEvents(), []);
     clock.ms += 10_000;
     // Two were counted before this call: that is within half a step of the allowance.
     assert.deepEqual(await statuses(session, 2), [200, 200]);
-    assert.deepEqual(told(), [up]);
+    assert.deepEqual(takeEvents(), [up]);
     assert.equal((await api().call(session)).status, 429);
     clock.ms += 10_000;
     assert.equal((await api().call(session)).status, 200);
-    assert.deepEqual(told(), [up]);
+    assert.deepEqual(takeEvents(), [up]);
   });
 }
 
@@ -67,19 +67,19 @@ test('smoothing: the allowance falls while usage is low and restarts after inact
   const { api, clock, heard } = limitsBench();
   const session = keySession({ ...key, per: 15 });
   const { statuses } = api();
-  const told = () => heard.splice(0).filter(isSmoothing);
+  const takeEvents = () => heard.splice(0).filter(isSmoothing);
   await statuses(session, 2);
   clock.ms += 10_000;
   assert.deepEqual(await statuses(session, 2), [200, 200]);
-  assert.deepEqual(told(), [up]);
+  assert.deepEqual(takeEvents(), [up]);
   clock.ms += 10_000;
   // A new window: nothing was counted in it yet.
   assert.deepEqual(await statuses(session, 1), [200]);
-  assert.deepEqual(told(), [down]);
+  assert.deepEqual(takeEvents(), [down]);
   assert.deepEqual(await statuses(session, 2), [200, 429]);
   clock.ms += 20_001;
   assert.deepEqual(await statuses(session, 3), [200, 200, 429]);
-  assert.deepEqual(told(), []);
+  assert.deepEqual(takeEvents(), []);
 });
 
 for (const [calls, pauseMs] of [
@@ -126,9 +126,9 @@ test('smoothing: concurrent requests move the allowance by one step', async () =
   const session = keySession({ ...key, rate: 100 });
   const { call } = api();
   const atOnce = (count: number) => Promise.all(Array.from({ length: count }, () => call(session)));
-  const passed = async (count: number) => (await atOnce(count)).filter(it => it.status === 200).length;
-  assert.equal(await passed(20), 2);
+  const countPassed = async (count: number) => (await atOnce(count)).filter(it => it.status === 200).length;
+  assert.equal(await countPassed(20), 2);
   clock.ms += 10_000;
-  assert.equal((await passed(20)) + (await passed(20)), 2);
+  assert.equal((await countPassed(20)) + (await countPassed(20)), 2);
   assert.deepEqual(heard.filter(isSmoothing), [up]);
 });

@@ -15,7 +15,11 @@ function matcher(entries: readonly Endpoint[], mode: MatchMode = 'strict', defin
   return createEndpointMatcher(entries, { model, version: model.versions[0]!, settings })!;
 }
 
-function found(entries: readonly Endpoint[], path: string, { method = 'GET', mode = 'strict', ...more }: Asked = {}) {
+function findEntry(
+  entries: readonly Endpoint[],
+  path: string,
+  { method = 'GET', mode = 'strict', ...more }: Asked = {},
+) {
   const call = { innerPath: path, path: `/listen${path}`, method, versionName: '', ...more } as Exchange;
   return matcher(entries, mode as MatchMode, more.definition).find(call)?.path;
 }
@@ -75,24 +79,24 @@ const fits: readonly [pattern: string, path: string, fits: boolean][] = [
 ];
 for (const [pattern, path, expected] of fits) {
   test(`the pattern ${pattern} ${expected ? 'matches' : 'does not match'} ${path}`, () => {
-    assert.equal(found([endpoint(pattern)], path), expected ? pattern : undefined);
+    assert.equal(findEntry([endpoint(pattern)], path), expected ? pattern : undefined);
   });
 }
 
 test('endpoint matching is case-sensitive unless the entry ignores case', () => {
-  assert.equal(found([endpoint('/Get')], '/get'), undefined);
+  assert.equal(findEntry([endpoint('/Get')], '/get'), undefined);
   for (const pattern of ['/Get', '/Get/{id}', '/Get/[A-Z]+', '/Caf%C3%A9'])
     assert.equal(
-      found([endpoint(pattern, '', true)], pattern.replace('{id}', 'X').replace('[A-Z]+', 'y').toLowerCase()),
+      findEntry([endpoint(pattern, '', true)], pattern.replace('{id}', 'X').replace('[A-Z]+', 'y').toLowerCase()),
       pattern,
     );
 });
 
 test('an entry with a method matches that method only', () => {
   const list = [endpoint('/x', 'POST'), endpoint('/{any}', 'GET')];
-  assert.equal(found(list, '/x'), '/{any}');
-  assert.equal(found(list, '/x', { method: 'POST' }), '/x');
-  assert.equal(found(list, '/x', { method: 'PUT' }), undefined);
+  assert.equal(findEntry(list, '/x'), '/{any}');
+  assert.equal(findEntry(list, '/x', { method: 'POST' }), '/x');
+  assert.equal(findEntry(list, '/x', { method: 'PUT' }), undefined);
 });
 
 test('endpoint_match selects prefix, suffix or substring matching', () => {
@@ -104,14 +108,14 @@ test('endpoint_match selects prefix, suffix or substring matching', () => {
   };
   for (const [mode, answers] of Object.entries(expected)) {
     const paths = ['/get', '/getting', '/x/get', '/x/get/y'];
-    const given = paths.map(path => found([endpoint('/get')], path, { mode: mode as MatchMode }) !== undefined);
+    const given = paths.map(path => findEntry([endpoint('/get')], path, { mode: mode as MatchMode }) !== undefined);
     assert.deepEqual(given, answers, mode);
   }
 });
 
 test('loose patterns match with the listen path, strict ones without it', () => {
-  assert.equal(found([endpoint('/listen/x')], '/x'), undefined);
-  assert.equal(found([endpoint('/listen/x')], '/x', { mode: 'loose' }), '/listen/x');
+  assert.equal(findEntry([endpoint('/listen/x')], '/x'), undefined);
+  assert.equal(findEntry([endpoint('/listen/x')], '/x', { mode: 'loose' }), '/listen/x');
 });
 
 test('a version segment that stays in the path is ignored by endpoint patterns', () => {
@@ -119,10 +123,10 @@ test('a version segment that stays in the path is ignored by endpoint patterns',
     definition: { location: 'url' },
     version_data: { not_versioned: false, versions: { v1: { name: 'v1' } } },
   };
-  assert.equal(found([endpoint('/x')], '/v1/x', { versionName: 'v1', definition }), '/x');
-  assert.equal(found([endpoint('/v1/x')], '/v1/x', { versionName: 'v1', definition }), '/v1/x');
-  assert.equal(found([endpoint('/')], '/v1', { versionName: 'v1', definition }), '/');
-  assert.equal(found([endpoint('/0/x')], '/v10/x', { versionName: 'v1', definition }), undefined);
+  assert.equal(findEntry([endpoint('/x')], '/v1/x', { versionName: 'v1', definition }), '/x');
+  assert.equal(findEntry([endpoint('/v1/x')], '/v1/x', { versionName: 'v1', definition }), '/v1/x');
+  assert.equal(findEntry([endpoint('/')], '/v1', { versionName: 'v1', definition }), '/');
+  assert.equal(findEntry([endpoint('/0/x')], '/v10/x', { versionName: 'v1', definition }), undefined);
 });
 
 test('an invalid endpoint pattern keeps its API from being served', () => {
@@ -139,7 +143,7 @@ test('the index finds the first matching entry of any list', () => {
   fc.assert(
     fc.property(fc.array(entry, { minLength: 1, maxLength: 8 }), path, (entries, asked) => {
       const list = entries.map(([path, method, anyCase]) => endpoint(path, method, anyCase));
-      const alone = list.find(it => found([it], asked) !== undefined);
+      const alone = list.find(it => findEntry([it], asked) !== undefined);
       const call = { innerPath: asked, path: asked, method: 'GET', versionName: '' } as Exchange;
       assert.equal(matcher(list).find(call), alone);
     }),

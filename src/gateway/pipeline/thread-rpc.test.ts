@@ -10,7 +10,7 @@ interface Table {
 }
 
 /** RPC client and server, connected by structured clones as threads are. */
-function joined(most?: number) {
+function joinThreads(most?: number) {
   const replies: ((reply: RpcResponse) => void)[] = [];
   const answer = createRpcServer(
     { double: async (given: number) => given * 2, never: () => new Promise<void>(() => undefined) },
@@ -24,16 +24,16 @@ function joined(most?: number) {
 const isProblem = (code: string) => (error: unknown) => error instanceof Problem && error.code === `thread_rpc.${code}`;
 
 test('each RPC request gets its own response', async () => {
-  const { call: rpc } = joined();
+  const { call: rpc } = joinThreads();
   assert.deepEqual(await Promise.all([rpc('double', 1, 1000), rpc('double', 21, 1000)]), [2, 42]);
 });
 
 test('an RPC request for an unknown method is rejected at once', async () => {
-  await assert.rejects(joined().call('missing', undefined, 1000), /unknown RPC method missing/);
+  await assert.rejects(joinThreads().call('missing', undefined, 1000), /unknown RPC method missing/);
 });
 
 test('an RPC request ends with its timeout or with the thread', async () => {
-  const asking = joined();
+  const asking = joinThreads();
   await assert.rejects(asking.call('never', undefined, 1), isProblem('timed_out'));
   const left = asking.call('never', undefined, 60_000);
   asking.rejectAll();
@@ -41,7 +41,7 @@ test('an RPC request ends with its timeout or with the thread', async () => {
 });
 
 test('pending RPC requests are bounded', async () => {
-  const asking = joined(2);
+  const asking = joinThreads(2);
   const waiting = [asking.call('never', undefined, 60_000), asking.call('never', undefined, 60_000)];
   await assert.rejects(asking.call('double', 1, 1000), isProblem('too_many'));
   asking.rejectAll();

@@ -75,11 +75,11 @@ describe('circuit breaker', () => {
   });
 
   test('a reset emits one event after the open time', async () => {
-    let told: () => void = () => undefined;
+    let notify: () => void = () => undefined;
     const isTold = new Promise<void>(resolve => {
-      told = resolve;
+      notify = resolve;
     });
-    const { one, events } = breakers({ openMs: 1, onReset: () => told() });
+    const { one, events } = breakers({ openMs: 1, onReset: () => notify() });
     for (let at = 0; at < 4; at++) one.recordFailure(aCall());
     const keptAlive = setInterval(() => undefined, 1000);
     await isTold;

@@ -22,11 +22,12 @@ test('errors of the HTTP/1.1 engine are refused by their kind', () => {
 });
 
 test('only a closed connection that was reused is retried, for idempotent methods', () => {
-  const closed = (bytesRead: number) => Object.assign(createUpstreamError('socket', 'x'), { socket: { bytesRead } });
-  assert.equal(isRetryable(closed(1), call, 'GET'), true);
-  assert.equal(isRetryable(closed(0), call, 'GET'), false);
-  assert.equal(isRetryable(closed(1), call, 'POST'), false);
-  assert.equal(isRetryable(closed(1), createCall(bodyFromBytes(Buffer.from('a'))), 'PUT'), false);
+  const createSocketError = (bytesRead: number) =>
+    Object.assign(createUpstreamError('socket', 'x'), { socket: { bytesRead } });
+  assert.equal(isRetryable(createSocketError(1), call, 'GET'), true);
+  assert.equal(isRetryable(createSocketError(0), call, 'GET'), false);
+  assert.equal(isRetryable(createSocketError(1), call, 'POST'), false);
+  assert.equal(isRetryable(createSocketError(1), createCall(bodyFromBytes(Buffer.from('a'))), 'PUT'), false);
   const timeout = Object.assign(createUpstreamError('headersTimeout', 'x'), { socket: { bytesRead: 1 } });
   assert.equal(isRetryable(timeout, call, 'GET'), false);
 });

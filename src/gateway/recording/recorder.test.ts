@@ -61,17 +61,17 @@ function call(given: Partial<Exchange> = {}, headers: string[] = []): Exchange {
   return Object.assign(made, { innerPath: '/1', api: api(), status: 200 }, rest);
 }
 
-function logged(batches: readonly CallBatch[], retentionMs = 0): LogEntry['call'][] {
+function listLogged(batches: readonly CallBatch[], retentionMs = 0): LogEntry['call'][] {
   const found: LogEntry['call'][] = [];
   for (const batch of batches) forEachCall(batch, record => found.push(toLogEntry(record, retentionMs).call));
   return found;
 }
 
-function recorded(it: Exchange, settings: Partial<Record<SettingName, string>> = {}, complete = true) {
+function recordOne(it: Exchange, settings: Partial<Record<SettingName, string>> = {}, complete = true) {
   const { recorder, batches } = recorderWith(settings);
   recorder.record(it, complete);
   recorder.close();
-  return logged(batches())[0];
+  return listLogged(batches())[0];
 }
 
 const text = (base64: string) => Buffer.from(base64, 'base64').toString();
@@ -81,7 +81,7 @@ test('a recorded request has every column of its record, the key only as a hash'
     { alias: 'shop', oauth_client_id: 'client', tags: ['vip'], meta_data: { gw_developer_id: 'd1' } },
     ['gold'],
   );
-  const found = recorded(
+  const found = recordOne(
     call(
       {
         session,
@@ -150,7 +150,7 @@ test('a logged request expires by the retention of the installation, or of its A
     const { recorder, batches } = recorderWith();
     recorder.record(call({ api: api({ expire_analytics_after: retentionSeconds }) }), true);
     recorder.close();
-    return logged(batches(), retentionMs)[0]!.expireAt;
+    return listLogged(batches(), retentionMs)[0]!.expireAt;
   };
   assert.equal(expiry(0, 30 * dayMs), '2026-03-05T12:00:00Z');
   assert.equal(expiry(3600, 30 * dayMs), '2026-02-03T13:00:00Z');
@@ -159,14 +159,14 @@ test('a logged request expires by the retention of the installation, or of its A
 });
 
 test('a request without key and version is recorded as anonymous and unversioned', () => {
-  const { api_key, api_version } = recorded(call())!;
+  const { api_key, api_version } = recordOne(call())!;
   assert.deepEqual([api_key, api_version], ['00000000', 'Non Versioned']);
 });
 
 test('a client disconnect is recorded as 499; an aborted response keeps its status with a refusal code', () => {
-  const gone = recorded(call({ status: 0, isClientDisconnected: true }), {}, false)!;
+  const gone = recordOne(call({ status: 0, isClientDisconnected: true }), {}, false)!;
   assert.deepEqual([gone.response_code, gone.refusal], [499, 'client_disconnected']);
-  const broken = recorded(call({ status: 200 }), {}, false)!;
+  const broken = recordOne(call({ status: 200 }), {}, false)!;
   assert.deepEqual([broken.response_code, broken.refusal], [200, 'upstream_failed']);
 });
 
@@ -192,7 +192,7 @@ test('an untracked request is counted in metrics but not recorded', () => {
 });
 
 test('a tracked endpoint is recorded with the path of its definition', () => {
-  const { path, original_path, track_path } = recorded(call({ trackedPath: '/{id}' }))!;
+  const { path, original_path, track_path } = recordOne(call({ trackedPath: '/{id}' }))!;
   assert.deepEqual([path, original_path, track_path], ['/{id}', '/1', true]);
 });
 
@@ -243,7 +243,7 @@ test('detailed recording stores request and response with credentials redacted',
   const response = createResponse(201, { 'Content-Type': 'text/plain', 'Set-Cookie': 'id=hidden' }, 'made');
   const headers = ['X-Key', 'hidden', 'Authorization', 'hidden', 'Cookie', 'a=hidden', 'Accept', '*/*'];
   const body = bodyFromBytes(Buffer.from('{"a":1}'));
-  const found = recorded(call({ api: api(detailed), response: response, body }, headers))!;
+  const found = recordOne(call({ api: api(detailed), response, body }, headers))!;
   assert.equal(
     text(found.raw_request),
     'GET /orders/1 HTTP/1.1\r\nX-Key: ***\r\nAuthorization: ***\r\nCookie: ***\r\nAccept: */*\r\n\r\n{"a":1}',
@@ -256,16 +256,16 @@ test('detailed recording can be enabled by a key, buffers no streamed body, and 
   async function* chunks() {
     yield Buffer.from('streamed');
   }
-  const streamed = recorded(call({ session, body: bodyFromStream(chunks(), 8) }))!;
+  const streamed = recordOne(call({ session, body: bodyFromStream(chunks(), 8) }))!;
   assert.doesNotMatch(text(streamed.raw_request), /streamed/);
-  const large = recorded(call({ session, response: createResponse(200, {}, 'x'.repeat(100_000)) }))!;
+  const large = recordOne(call({ session, response: createResponse(200, {}, 'x'.repeat(100_000)) }))!;
   assert.equal(text(large.raw_response).length, 8192);
-  const off = recorded(call({ session }), { 'analytics.raw_log': 'false' })!;
+  const off = recordOne(call({ session }), { 'analytics.raw_log': 'false' })!;
   assert.equal(off.raw_request, '');
 });
 
 test('client-supplied texts are truncated to a bound', () => {
-  const found = recorded(call({ innerPath: `/${'a'.repeat(5000)}` }, ['User-Agent', 'b'.repeat(5000)]))!;
+  const found = recordOne(call({ innerPath: `/${'a'.repeat(5000)}` }, ['User-Agent', 'b'.repeat(5000)]))!;
   assert.deepEqual([found.path.length, found.user_agent.length], [1024, 1024]);
 });
 

@@ -7,23 +7,23 @@ const strict = new Router<string>({ prefix: false });
 const loose = new Router<string>({ prefix: true });
 const withRoutes = (router: Router<string>, ...paths: string[]) =>
   router.withChanges(paths.map(path => ({ host: '', listenPath: path, value: path })));
-const found = (router: Router<string>, path: string, host = '') => router.find(host, path)?.value;
+const findValue = (router: Router<string>, path: string, host = '') => router.find(host, path)?.value;
 
 test('a listen path matches itself and paths below it, whole segments only', () => {
   const router = withRoutes(strict, '/app');
-  assert.equal(found(router, '/app'), '/app');
-  assert.equal(found(router, '/app/'), '/app');
-  assert.equal(found(router, '/app/x/y'), '/app');
-  assert.equal(found(router, '/apple'), undefined);
-  assert.equal(found(router, '/'), undefined);
-  assert.equal(found(router, '/x/app'), undefined);
+  assert.equal(findValue(router, '/app'), '/app');
+  assert.equal(findValue(router, '/app/'), '/app');
+  assert.equal(findValue(router, '/app/x/y'), '/app');
+  assert.equal(findValue(router, '/apple'), undefined);
+  assert.equal(findValue(router, '/'), undefined);
+  assert.equal(findValue(router, '/x/app'), undefined);
 });
 
 test('a listen path with a trailing slash does not match without it', () => {
   const router = withRoutes(strict, '/app/');
-  assert.equal(found(router, '/app'), undefined);
-  assert.equal(found(router, '/app/'), '/app/');
-  assert.equal(found(router, '/app/x'), '/app/');
+  assert.equal(findValue(router, '/app'), undefined);
+  assert.equal(findValue(router, '/app/'), '/app/');
+  assert.equal(findValue(router, '/app/x'), '/app/');
 });
 
 test('the longest listen path wins, independent of insertion order', () => {
@@ -32,24 +32,24 @@ test('the longest listen path wins, independent of insertion order', () => {
     ['/', '/a/b/c', '/a/b', '/a'],
   ]) {
     const router = withRoutes(strict, ...paths);
-    assert.equal(found(router, '/a/b/c/d'), '/a/b/c');
-    assert.equal(found(router, '/a/b/x'), '/a/b');
-    assert.equal(found(router, '/a/x'), '/a');
-    assert.equal(found(router, '/other'), '/');
+    assert.equal(findValue(router, '/a/b/c/d'), '/a/b/c');
+    assert.equal(findValue(router, '/a/b/x'), '/a/b');
+    assert.equal(findValue(router, '/a/x'), '/a');
+    assert.equal(findValue(router, '/other'), '/');
   }
 });
 
 test('parameter segments match their pattern and rank below static segments', () => {
   const router = withRoutes(strict, '/users/{id}', '/users/me', '/files/{name:[a-z]+}.txt', '/{any}/deep/er');
-  assert.equal(found(router, '/users/me'), '/users/me');
+  assert.equal(findValue(router, '/users/me'), '/users/me');
   const user = router.find('', '/users/42/orders');
   assert.equal(user?.value, '/users/{id}');
   assert.deepEqual(user?.parameters, { id: '42' });
   assert.equal(user?.listenPath, '/users/42');
   assert.deepEqual(router.find('', '/files/abc.txt')?.parameters, { name: 'abc' });
-  assert.equal(found(router, '/files/ABC.txt'), undefined);
-  assert.equal(found(router, '/users/deep/er'), '/users/{id}');
-  assert.equal(found(router, '/x/deep/er'), '/{any}/deep/er');
+  assert.equal(findValue(router, '/files/ABC.txt'), undefined);
+  assert.equal(findValue(router, '/users/deep/er'), '/users/{id}');
+  assert.equal(findValue(router, '/x/deep/er'), '/{any}/deep/er');
 });
 
 test('an API with a host wins over one without, and does not match other hosts', () => {
@@ -58,10 +58,10 @@ test('an API with a host wins over one without, and does not match other hosts',
     { host: '{tenant}.example.net', listenPath: '/x', value: 'tenants' },
     { host: '', listenPath: '/x', value: 'anyone' },
   ]);
-  assert.equal(found(router, '/x', 'api.example.org'), 'own');
-  assert.equal(found(router, '/x', 'elsewhere.example.org'), 'anyone');
+  assert.equal(findValue(router, '/x', 'api.example.org'), 'own');
+  assert.equal(findValue(router, '/x', 'elsewhere.example.org'), 'anyone');
   assert.deepEqual(router.find('acme.example.net', '/x')?.parameters, { tenant: 'acme' });
-  assert.equal(found(router, '/y', 'elsewhere.example.org'), undefined);
+  assert.equal(findValue(router, '/y', 'elsewhere.example.org'), undefined);
 });
 
 test('of several parameter segments the longest match wins, then the more specific one, independent of order', () => {
@@ -69,15 +69,15 @@ test('of several parameter segments the longest match wins, then the more specif
   const hosts = ['{a}.example.org', '{b:[0-9]+}.example.org'];
   for (const order of [routes, routes.toReversed()]) {
     const router = withRoutes(strict, ...order).withChanges([{ host: '', listenPath: order[0]!, value: order[0]! }]);
-    assert.equal(found(router, '/o/12'), '/o/{b:[0-9]+}');
-    assert.equal(found(router, '/o/v12'), '/o/v{c}');
-    assert.equal(found(router, '/o/abc'), '/o/{a}');
-    assert.equal(found(router, '/p/12/x/y'), '/p/{b:[0-9]+}/x/y');
-    assert.equal(found(router, '/p/12/x'), '/p/{a}');
+    assert.equal(findValue(router, '/o/12'), '/o/{b:[0-9]+}');
+    assert.equal(findValue(router, '/o/v12'), '/o/v{c}');
+    assert.equal(findValue(router, '/o/abc'), '/o/{a}');
+    assert.equal(findValue(router, '/p/12/x/y'), '/p/{b:[0-9]+}/x/y');
+    assert.equal(findValue(router, '/p/12/x'), '/p/{a}');
   }
   for (const order of [hosts, hosts.toReversed()]) {
     const router = strict.withChanges(order.map(host => ({ host, listenPath: '/', value: host })));
-    assert.equal(found(router, '/x', '12.example.org'), '{b:[0-9]+}.example.org');
+    assert.equal(findValue(router, '/x', '12.example.org'), '{b:[0-9]+}.example.org');
   }
 });
 
@@ -93,14 +93,14 @@ test('a host template is found by its literal suffix', () => {
     ['a.b.c.d', '{a:.+}'],
     ['localhost', '{a:.+}'],
   ] as const)
-    assert.equal(found(router, '/y', host), expected, host);
+    assert.equal(findValue(router, '/y', host), expected, host);
 });
 
 test('prefix matching takes the longest static segment that the path segment starts with', () => {
   const router = withRoutes(loose, '/app', '/ap');
-  assert.equal(found(router, '/apple/x'), '/app');
-  assert.equal(found(router, '/apt'), '/ap');
-  assert.equal(found(router, '/a'), undefined);
+  assert.equal(findValue(router, '/apple/x'), '/app');
+  assert.equal(findValue(router, '/apt'), '/ap');
+  assert.equal(findValue(router, '/a'), undefined);
 });
 
 test('withChanges leaves the previous router unchanged', () => {
@@ -110,12 +110,12 @@ test('withChanges leaves the previous router unchanged', () => {
     { host: '', listenPath: '/c/{d}', value: undefined },
     { host: '', listenPath: '/new', value: '/new' },
   ]);
-  assert.equal(found(first, '/a/b'), '/a/b');
-  assert.equal(found(first, '/new'), undefined);
-  assert.equal(found(first, '/c/1'), '/c/{d}');
-  assert.equal(found(second, '/a/b'), '/a');
-  assert.equal(found(second, '/c/1'), undefined);
-  assert.equal(found(second, '/new'), '/new');
+  assert.equal(findValue(first, '/a/b'), '/a/b');
+  assert.equal(findValue(first, '/new'), undefined);
+  assert.equal(findValue(first, '/c/1'), '/c/{d}');
+  assert.equal(findValue(second, '/a/b'), '/a');
+  assert.equal(findValue(second, '/c/1'), undefined);
+  assert.equal(findValue(second, '/new'), '/new');
 });
 
 test('for any set of listen paths the match is the longest whole-segment prefix of the path', () => {
@@ -125,7 +125,7 @@ test('for any set of listen paths the match is the longest whole-segment prefix 
     fc.property(fc.uniqueArray(path, { maxLength: 12 }), path, (routes, asked) => {
       const fits = (route: string) => route === '/' || asked === route || asked.startsWith(`${route}/`);
       const expected = routes.filter(fits).sort((a, b) => b.length - a.length)[0];
-      assert.equal(found(withRoutes(strict, ...routes), asked), expected);
+      assert.equal(findValue(withRoutes(strict, ...routes), asked), expected);
     }),
   );
 });

@@ -11,7 +11,7 @@ import { contextVariablesStep } from './context-variables.ts';
 import type { StepServices } from './step-services.ts';
 
 const services = { settings: readSettings({}) } as StepServices;
-const made = (enable_context_vars: boolean) => {
+const buildStep = (enable_context_vars: boolean) => {
   const model = classicToModel({ enable_context_vars } as ClassicDefinition);
   return contextVariablesStep.build({ model, version: model.versions[0]!, services });
 };
@@ -38,12 +38,12 @@ async function contextOf({ method = 'GET', path = '/a/b', query = '', headers = 
     receivedAtMs: 0,
     startedAt: 0,
   });
-  await made(true)!.request!(call);
+  await buildStep(true)!.request!(call);
   return { context: call.context!, call };
 }
 
 test('an API without context variables collects none', () => {
-  assert.equal(made(false), undefined);
+  assert.equal(buildStep(false), undefined);
 });
 
 test('context variables describe path, address, id, headers, cookies and parameters of the request', async () => {

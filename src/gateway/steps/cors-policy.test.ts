@@ -24,7 +24,7 @@ const callOf = (method: string, headers: string[]) =>
     startedAt: 0,
   });
 
-function made(rules: object) {
+function createPolicy(rules: object) {
   const lines: Record<string, unknown>[] = [];
   const log = createLog({ level: 'info', format: 'json', write: line => lines.push(JSON.parse(line)) });
   const model = classicToModel({ api_id: 'one', CORS: { enable: true, ...rules } } as unknown as ClassicDefinition);
@@ -33,7 +33,7 @@ function made(rules: object) {
 
 test('CORS decisions are logged with debug on only', () => {
   for (const debug of [true, false]) {
-    const { cors, lines } = made({ debug, allowed_origins: ['https://a.example'] });
+    const { cors, lines } = createPolicy({ debug, allowed_origins: ['https://a.example'] });
     cors.addHeaders(callOf('GET', ['Origin', 'https://a.example']));
     cors.respondToOptions(callOf('OPTIONS', ['Origin', 'https://b.example', 'Access-Control-Request-Method', 'GET']));
     const told = lines.map(({ api, origin, allowed, preflight }) => [api, origin, allowed, preflight]);
@@ -47,8 +47,8 @@ test('CORS decisions are logged with debug on only', () => {
 
 test('a looped request keeps the CORS headers of its first API', () => {
   const call = callOf('GET', ['Origin', 'https://a.example']);
-  made({ allowed_origins: ['https://a.example'] }).cors.addHeaders(call);
+  createPolicy({ allowed_origins: ['https://a.example'] }).cors.addHeaders(call);
   const marked = [...call.extraResponseHeaders!];
-  made({}).cors.addHeaders(call);
+  createPolicy({}).cors.addHeaders(call);
   assert.deepEqual(call.extraResponseHeaders, marked);
 });

@@ -13,7 +13,7 @@ describe('API and version expiry', () => {
     const { status, body, events } = await bench.send(await bench.compile({ use_keyless: true, ...definition }));
     return [status, body, events];
   };
-  const versioned = (expires: string) => ({
+  const withExpiry = (expires: string) => ({
     expiration: '2000-01-01 00:00',
     version_data: { not_versioned: false, versions: { v1: { name: 'v1', expires } } },
   });
@@ -26,8 +26,8 @@ describe('API and version expiry', () => {
 
   test('an expired version gets 403 and an event', async () => {
     const message = 'Api Version has expired, please check documentation or contact administrator';
-    assert.deepEqual(await answer(versioned('2029-12-31 23:59')), [403, errorBody(message), [event]]);
-    assert.deepEqual(await answer(versioned('')), [0, '', []]);
+    assert.deepEqual(await answer(withExpiry('2029-12-31 23:59')), [403, errorBody(message), [event]]);
+    assert.deepEqual(await answer(withExpiry('')), [0, '', []]);
   });
 
   test('an API before its expiry is served with the expiry in a header', async () => {

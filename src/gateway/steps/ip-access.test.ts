@@ -16,7 +16,7 @@ describe('IP lists', () => {
     const { status, body, events } = await bench.send(api, { peer: { address } });
     return status === 0 ? 'passes' : [status, body, events.flatMap(({ event, message, key }) => [event, message, key])];
   };
-  const refused = (address: string) => [
+  const toRefusal = (address: string) => [
     403,
     errorBody('access from this IP has been disallowed'),
     ['AuthFailure', 'Auth Failure', address],
@@ -26,13 +26,13 @@ describe('IP lists', () => {
     for (const address of ['10.9.9.9', '192.0.2.7', '2001:db8::5', '::1', '::ffff:10.0.0.1'])
       assert.equal(await from(allowed, address), 'passes', address);
     for (const address of ['192.0.2.8', '11.0.0.1', '2001:db9::1', 'not an address', ''])
-      assert.deepEqual(await from(allowed, address), refused(address));
+      assert.deepEqual(await from(allowed, address), toRefusal(address));
   });
 
   test('an address on the block list gets 403, also when allowed', async () => {
     for (const address of ['10.1.2.3', '2001:db8:bad::1'])
       for (const lists of [blocked, { ...allowed, ...blocked }])
-        assert.deepEqual(await from(lists, address), refused(address));
+        assert.deepEqual(await from(lists, address), toRefusal(address));
     assert.equal(await from({ ...allowed, ...blocked }, '10.2.0.1'), 'passes');
     assert.equal(await from(blocked, '192.0.2.8'), 'passes');
   });

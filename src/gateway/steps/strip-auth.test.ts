@@ -10,7 +10,7 @@ describe('strip_auth_data', () => {
     keyId = await bench.key({ access_rights: { bench: {} } });
   });
   after(() => bench.close());
-  const sent = () => ({
+  const createRequest = () => ({
     target: `/?a=1&key=x&b=%20&k%65y=y`,
     headers: { 'X-Key': keyId, 'x-key': keyId, Cookie: 'a=1; key=2; keys=3; key=4', Authorization: 'other' },
   });
@@ -19,7 +19,7 @@ describe('strip_auth_data', () => {
   };
 
   test('credentials are forwarded without strip_auth_data', async () => {
-    const { call } = await bench.send(await bench.compile(definition), sent());
+    const { call } = await bench.send(await bench.compile(definition), createRequest());
     assert.equal(call.headers.all('x-key').length, 2);
   });
 
@@ -29,7 +29,7 @@ describe('strip_auth_data', () => {
       auth_configs: { authToken: { ...definition.auth_configs.authToken, use_param: true, use_cookie: true } },
     });
     const { call } = await bench.send(api, {
-      ...sent(),
+      ...createRequest(),
       change: it => it.headers.set('Cookie', `key=${keyId}; a=1; keys=3`),
     });
     assert.equal(call.session?.orgId !== undefined, true);
@@ -41,16 +41,16 @@ describe('strip_auth_data', () => {
 
   test('disabled credential sources are not stripped', async () => {
     const api = await bench.compile({ ...definition, strip_auth_data: true });
-    const { call } = await bench.send(api, sent());
+    const { call } = await bench.send(api, createRequest());
     assert.equal(call.headers.has('x-key'), false);
-    assert.equal(call.headers.get('cookie'), sent().headers.Cookie);
-    assert.equal(call.query, sent().target.slice(2));
+    assert.equal(call.headers.get('cookie'), createRequest().headers.Cookie);
+    assert.equal(call.query, createRequest().target.slice(2));
   });
 
   test('credentials are stripped on open endpoints too', async () => {
     const api = await bench.compile({ ...definition, strip_auth_data: true });
     const { call } = await bench.send(api, {
-      ...sent(),
+      ...createRequest(),
       change(exchange) {
         exchange.skipsAuth = true;
       },
@@ -66,7 +66,7 @@ describe('strip_auth_data', () => {
       auth_configs: definition.auth_configs,
     });
     const { call } = await bench.send(api, {
-      headers: { ...sent().headers, Authorization: 'x' },
+      headers: { ...createRequest().headers, Authorization: 'x' },
       change(exchange) {
         exchange.skipsAuth = true;
       },

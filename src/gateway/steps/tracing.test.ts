@@ -10,7 +10,7 @@ describe('W3C Trace Context', () => {
   });
   after(() => bench.close());
 
-  async function traced(headers: Record<string, string>) {
+  async function traceRequest(headers: Record<string, string>) {
     const api = await bench.compile({ use_keyless: true, detailed_tracing: true, enable_context_vars: true });
     const { call } = await bench.send(api, { headers });
     const steps = new Set(['tracing', 'context-variables']);
@@ -20,7 +20,7 @@ describe('W3C Trace Context', () => {
   const trace = '0af7651916cd43dd8448eb211c80319c';
 
   test('records and context have the trace id, and tracestate is forwarded', async () => {
-    const call = await traced({ traceparent: `00-${trace}-b7ad6b7169203331-01`, tracestate: 'a=b' });
+    const call = await traceRequest({ traceparent: `00-${trace}-b7ad6b7169203331-01`, tracestate: 'a=b' });
     assert.deepEqual([call.traceId, call.tags, call.context?.gw_trace_id], [trace, [`trace-id-${trace}`], trace]);
     assert.equal(call.headers.get('tracestate'), 'a=b');
   });
@@ -35,7 +35,7 @@ describe('W3C Trace Context', () => {
   ];
   for (const traceparent of unusable)
     test(`traceparent ${traceparent || 'missing'}: a new trace begins`, async () => {
-      const call = await traced({ traceparent, tracestate: 'a=b' });
+      const call = await traceRequest({ traceparent, tracestate: 'a=b' });
       assert.match(call.traceId, /^[0-9a-f]{32}$/);
       assert.notEqual(call.traceId, trace);
       assert.match(call.headers.get('traceparent')!, new RegExp(`^00-${call.traceId}-[0-9a-f]{16}-01$`));

@@ -30,9 +30,9 @@ test('XML holds at most so many elements and attributes', () => {
 });
 
 test('nesting that would exhaust the stack is refused', () => {
-  const nested = (levels: number) => `${'['.repeat(levels)}12345678901234567890${']'.repeat(levels)}`;
-  assert.ok(read(nested(900)));
-  assert.throws(() => read(nested(100_000), 1_000_000), isLimitExceeded);
+  const nestArrays = (levels: number) => `${'['.repeat(levels)}12345678901234567890${']'.repeat(levels)}`;
+  assert.ok(read(nestArrays(900)));
+  assert.throws(() => read(nestArrays(100_000), 1_000_000), isLimitExceeded);
 });
 
 test('the error of a body that is not JSON does not repeat its text', () => {

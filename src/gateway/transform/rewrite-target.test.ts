@@ -20,7 +20,7 @@ interface Given {
   meta?: Record<string, unknown>;
 }
 
-function filled(target: string, { captures = [], meta = {} }: Given = {}): RewrittenTarget | InvalidPath {
+function fillTarget(target: string, { captures = [], meta = {} }: Given = {}): RewrittenTarget | InvalidPath {
   const call = {
     listenPath: '/shop/',
     context: {},
@@ -31,23 +31,23 @@ function filled(target: string, { captures = [], meta = {} }: Given = {}): Rewri
 }
 
 test('a rewrite target is a path, another upstream or another API', () => {
-  assert.deepEqual(filled('/b/$1?c=$2', { captures: ['x', 'y'] }), {
+  assert.deepEqual(fillTarget('/b/$1?c=$2', { captures: ['x', 'y'] }), {
     address: undefined,
     path: '/b/x',
     query: 'c=y',
   });
-  assert.deepEqual(filled('/shop/b'), { address: undefined, path: '/b', query: '' });
-  assert.deepEqual(filled('/shopping/b'), { address: undefined, path: '/shopping/b', query: '' });
-  const away = filled('HTTPS://Other.Example:444/b') as RewrittenTarget;
+  assert.deepEqual(fillTarget('/shop/b'), { address: undefined, path: '/b', query: '' });
+  assert.deepEqual(fillTarget('/shopping/b'), { address: undefined, path: '/shopping/b', query: '' });
+  const away = fillTarget('HTTPS://Other.Example:444/b') as RewrittenTarget;
   assert.deepEqual([away.address?.origin, away.path], ['https://other.example:444', '/b']);
-  const loop = filled('gw://name/b?a=1&method=post&check_limits=true&loop_limit=9') as RewrittenTarget;
+  const loop = fillTarget('gw://name/b?a=1&method=post&check_limits=true&loop_limit=9') as RewrittenTarget;
   const { controls } = loop.address!;
   assert.deepEqual(controls, { query: 'a=1', method: 'POST', limit: 9, checksLimits: true });
   assert.deepEqual([loop.address?.loop, loop.path, loop.query], ['name', '/b', 'a=1']);
 });
 
 test('client input cannot set loop controls', () => {
-  const { address } = filled('gw://self/b?$1', {
+  const { address } = fillTarget('gw://self/b?$1', {
     captures: ['method=DELETE&loop_limit=99&x=1'],
   }) as RewrittenTarget;
   assert.deepEqual(address?.controls, { query: 'x=1', method: '', limit: 0, checksLimits: false });
@@ -77,7 +77,7 @@ test('captures and variables can neither leave the target path nor choose the ho
   ];
   fc.assert(
     fc.property(fc.constantFrom(...targets), hostile, hostile, (target, one, two) => {
-      const result = filled(target, { captures: [one, two], meta: { v: one } });
+      const result = fillTarget(target, { captures: [one, two], meta: { v: one } });
       if ('fault' in result) return;
       assert.ok(
         result.path.startsWith('/base/in') && !climbs(result.path),
@@ -95,7 +95,7 @@ test('captures and variables can neither leave the target path nor choose the ho
 test('a capture in host position must be a host', () => {
   fc.assert(
     fc.property(hostile, one => {
-      const result = filled('http://$1.inside.example/x', { captures: [one] });
+      const result = fillTarget('http://$1.inside.example/x', { captures: [one] });
       if ('fault' in result) return;
       const { hostname } = new URL(result.address!.origin);
       assert.ok(hostname.endsWith('.inside.example'), `${one} gave ${hostname}`);

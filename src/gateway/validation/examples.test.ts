@@ -5,7 +5,7 @@ import { ValidationRun } from '#languages/json-schema/run.ts';
 import { generateExample } from './examples.ts';
 import { compileOpenApiDocument } from './openapi-document.ts';
 
-const made = (schema: unknown, schemas: JsonObject = {}) =>
+const generate = (schema: unknown, schemas: JsonObject = {}) =>
   generateExample(schema, compileOpenApiDocument({ openapi: '3.0.3', components: { schemas } }));
 
 const table: readonly [unknown, unknown][] = [
@@ -43,8 +43,8 @@ const table: readonly [unknown, unknown][] = [
 
 test('examples: every kind of schema has a deterministic example', () => {
   for (const [schema, expected] of table) {
-    assert.deepEqual(made(schema), expected, JSON.stringify(schema));
-    assert.deepEqual(made(schema), made(schema));
+    assert.deepEqual(generate(schema), expected, JSON.stringify(schema));
+    assert.deepEqual(generate(schema), generate(schema));
   }
 });
 
@@ -65,7 +65,7 @@ test('examples: recursive schemas terminate', () => {
   };
   let levels = 0;
   for (
-    let it = made({ $ref: '#/components/schemas/Node' }, schemas) as JsonObject | undefined;
+    let it = generate({ $ref: '#/components/schemas/Node' }, schemas) as JsonObject | undefined;
     it;
     it = it.next as JsonObject | undefined
   )
@@ -76,7 +76,7 @@ test('examples: recursive schemas terminate', () => {
 test('examples: the size is bounded, however much the schema branches', () => {
   const all = Array.from({ length: 20 }, (_, at) => [`m${at}`, { $ref: '#/components/schemas/Wide' }]);
   const text = JSON.stringify(
-    made({ $ref: '#/components/schemas/Wide' }, { Wide: { type: 'object', properties: Object.fromEntries(all) } }),
+    generate({ $ref: '#/components/schemas/Wide' }, { Wide: { type: 'object', properties: Object.fromEntries(all) } }),
   );
   assert.ok(text.length < 50_000, String(text.length));
 });

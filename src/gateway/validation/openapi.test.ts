@@ -393,17 +393,17 @@ describe('request validation: bodies', () => {
 });
 
 test('OpenAPI 3.0 and 3.1: keywords have the meaning of their version', () => {
-  const said = (openapi: string, schema: JsonObject, value: unknown) => {
+  const validate = (openapi: string, schema: JsonObject, value: unknown) => {
     const run = new ValidationRun();
     compileOpenApiDocument({ openapi }).compileSchema(schema)(value, run, undefined);
     return run.violations.length === 0;
   };
-  assert.ok(said('3.0.3', { type: 'string', nullable: true, enum: ['a'] }, null));
-  assert.ok(!said('3.1.0', { type: 'string', nullable: true }, null));
-  assert.ok(said('3.1.0', { type: ['string', 'null'] }, null));
-  assert.ok(!said('3.0.3', { minimum: 1, exclusiveMinimum: true }, 1));
-  assert.ok(said('3.0.3', { required: ['a'], properties: { a: { readOnly: true } } }, {}));
-  assert.ok(!said('3.1.0', { prefixItems: [{ type: 'string' }] }, [1]));
+  assert.ok(validate('3.0.3', { type: 'string', nullable: true, enum: ['a'] }, null));
+  assert.ok(!validate('3.1.0', { type: 'string', nullable: true }, null));
+  assert.ok(validate('3.1.0', { type: ['string', 'null'] }, null));
+  assert.ok(!validate('3.0.3', { minimum: 1, exclusiveMinimum: true }, 1));
+  assert.ok(validate('3.0.3', { required: ['a'], properties: { a: { readOnly: true } } }, {}));
+  assert.ok(!validate('3.1.0', { prefixItems: [{ type: 'string' }] }, [1]));
 });
 
 test('discriminator: selects the alternative', () => {
@@ -413,14 +413,14 @@ test('discriminator: selects the alternative', () => {
     oneOf: refs,
     discriminator: { propertyName: 'kind', mapping: { puss: '#/components/schemas/Cat' } },
   });
-  const said = (value: unknown) => {
+  const validateItem = (value: unknown) => {
     const run = new ValidationRun();
     check(value, run, undefined);
     return formatViolations(run.violations, 'it');
   };
-  assert.equal(said({ kind: 'puss', lives: 9, tricks: 1 }), '');
-  assert.equal(said({ kind: 'Dog' }), 'it: tricks is required');
-  assert.equal(said({ kind: 'constructor' }), 'it: kind must be one of "Cat", "Dog", "puss"');
+  assert.equal(validateItem({ kind: 'puss', lives: 9, tricks: 1 }), '');
+  assert.equal(validateItem({ kind: 'Dog' }), 'it: tricks is required');
+  assert.equal(validateItem({ kind: 'constructor' }), 'it: kind must be one of "Cat", "Dog", "puss"');
 });
 
 test('path values: found below a version, and several in one segment', () => {

@@ -15,10 +15,10 @@ const secrets = createDefinitionSecrets({
   isGranted: () => true,
 }).forOrganisation('o');
 const services = { secrets, isContextName: (_name: string): boolean => true };
-const resolved = (definition: object) => resolveReferences(classicToModel(definition as ClassicDefinition), secrets);
+const resolve = (definition: object) => resolveReferences(classicToModel(definition as ClassicDefinition), secrets);
 
 test('secret references: replaced by the secret in fields that allow them', () => {
-  const { model, missing } = resolved({
+  const { model, missing } = resolve({
     proxy: { target_url: 'secrets://url' },
     request_signing: { is_enabled: true, secret: 'secrets://key', header_list: ['secrets://key', 'x'] },
     version_data: {
@@ -47,7 +47,7 @@ test('secret references: a missing secret and an unknown store are reported', ()
     'consul://a': 'there is no secret source consul',
     'kv://a': 'there is no secret source kv',
   }))
-    assert.equal(resolved({ request_signing: { secret: text } }).missing, missing);
+    assert.equal(resolve({ request_signing: { secret: text } }).missing, missing);
 });
 
 test('secret references: a definition without any is not copied', () => {
@@ -89,5 +89,5 @@ test('secret references: an error in a field that takes none', () => {
       'gatewayTags.tags must be a secret reference alone, without other text: $secret_conf.key',
     ],
   ] as const)
-    assert.equal(resolved(definition).missing, missing);
+    assert.equal(resolve(definition).missing, missing);
 });

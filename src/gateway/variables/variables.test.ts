@@ -19,11 +19,11 @@ const secrets = createDefinitionSecrets({
 const services = { secrets, isContextName: (_name: string): boolean => true };
 const call = (context?: Record<string, unknown>, meta_data?: Record<string, unknown>) =>
   ({ context, session: meta_data && compileKeySession({ meta_data }, []) }) as Exchange;
-const filled = (text: string, of: Exchange) => compileVariables(text, services)(of);
+const fillVariables = (text: string, of: Exchange) => compileVariables(text, services)(of);
 
 test('variables: a text without any stays as it is', () => {
   for (const text of ['', 'a', '$', '$1 $x $gw_context $gw_context.', 'a $ gw_meta.b', '$5_000.50 $US_dollars.a'])
-    assert.equal(filled(text, call({}, {})), text);
+    assert.equal(fillVariables(text, call({}, {})), text);
 });
 
 test('variables: texts, numbers and lists are expanded, other values are empty', () => {
@@ -45,12 +45,12 @@ test('variables: texts, numbers and lists are expanded, other values are empty',
     ['[$gw_meta.truth$gw_meta.none$gw_meta.mixed$gw_meta.deep$gw_context.no]', '[]'],
     ['[$gw_meta.constructor$gw_meta.__proto__$gw_context.toString]', '[]'],
   ] as const)
-    assert.equal(filled(text, of), expected, text);
-  assert.equal(filled('[$gw_context.a$gw_meta.a]', call()), '[]');
+    assert.equal(fillVariables(text, of), expected, text);
+  assert.equal(fillVariables('[$gw_context.a$gw_meta.a]', call()), '[]');
 });
 
 test('variables: secrets are resolved at load; a missing secret or store fails the API', () => {
-  assert.equal(filled('Bearer $secret_conf.key/$secret_conf.key', call()), 'Bearer k/k');
+  assert.equal(fillVariables('Bearer $secret_conf.key/$secret_conf.key', call()), 'Bearer k/k');
   for (const [text, reason] of Object.entries({
     '$secret_conf.other': 'the secret $secret_conf.other is missing',
     '$secret_env.PATH': 'the secret $secret_env.PATH is missing',
@@ -67,8 +67,8 @@ test('variables: secrets are resolved at load; a missing secret or store fails t
 
 test('variables: a value is not expanded again', () => {
   const of = call({ a: '$gw_meta.b $secret_conf.key $1' }, { b: 'canary' });
-  assert.equal(filled('$gw_context.a', of), '$gw_meta.b $secret_conf.key $1');
-  assert.equal(filled('$secret_conf.tricky', call({}, { a: 'canary' })), '$gw_meta.a');
+  assert.equal(fillVariables('$gw_context.a', of), '$gw_meta.b $secret_conf.key $1');
+  assert.equal(fillVariables('$secret_conf.tricky', call({}, { a: 'canary' })), '$gw_meta.a');
 });
 
 test('variables: an escaped value cannot add headers or URL parts', () => {
@@ -106,11 +106,11 @@ test('variables: a misspelt one fails the API and suggests a name', () => {
 });
 
 test('secrets: one without a grant is like one that does not exist', () => {
-  const granted = (orgId: string, name: string) => orgId === 'own' || name === 'key';
-  const all = createDefinitionSecrets({ settings, redactor: createRedactor(), isGranted: granted });
-  const found = (orgId: string, name: string) => all.forOrganisation(orgId).find('conf', name);
+  const isGranted = (orgId: string, name: string) => orgId === 'own' || name === 'key';
+  const all = createDefinitionSecrets({ settings, redactor: createRedactor(), isGranted });
+  const findSecret = (orgId: string, name: string) => all.forOrganisation(orgId).find('conf', name);
   assert.deepEqual(
-    [found('own', 'tricky'), found('tenant', 'key'), found('tenant', 'tricky')],
+    [findSecret('own', 'tricky'), findSecret('tenant', 'key'), findSecret('tenant', 'tricky')],
     ['$gw_meta.a', 'k', undefined],
   );
   assert.equal(all.find('conf', 'key'), undefined, 'nothing before an organisation is known');

@@ -29,17 +29,17 @@ const data = () => ({
 
 type Case = readonly [source: string, expected: string];
 
-const rendered = (source: string, given: unknown = data()) => compileTemplate(source).render(given);
+const render = (source: string, given: unknown = data()) => compileTemplate(source).render(given);
 
 function testRendering(title: string, cases: readonly Case[]): void {
   test(title, () => {
-    for (const [source, expected] of cases) assert.equal(rendered(source), expected, source);
+    for (const [source, expected] of cases) assert.equal(render(source), expected, source);
   });
 }
 
-const refused = (source: string, what: RegExp, given: unknown = data()) =>
+const expectTemplateError = (source: string, what: RegExp, given: unknown = data()) =>
   assert.throws(
-    () => rendered(source, given),
+    () => render(source, given),
     error => error instanceof TemplateError && what.test(error.message),
     source,
   );
@@ -343,11 +343,11 @@ testRendering('path, URL and semver functions', [
 ]);
 
 test('random functions respect size and alphabet', () => {
-  assert.match(rendered('{{uuidv4}}'), /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
-  assert.match(rendered('{{randAlphaNum 8}}{{randNumeric 3}}{{randAlpha 2}}'), /^\w{8}\d{3}[A-Za-z]{2}$/);
-  assert.equal(rendered('{{randInt 3 4}} {{len (randAscii 9)}} {{len (shuffle "abc")}}'), '3 9 3');
-  assert.equal(Buffer.from(rendered('{{randBytes 12}}'), 'base64').length, 12);
-  assert.match(rendered('{{date "2006" now}} {{ago now}}'), /^\d{4} \d+s$/);
+  assert.match(render('{{uuidv4}}'), /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
+  assert.match(render('{{randAlphaNum 8}}{{randNumeric 3}}{{randAlpha 2}}'), /^\w{8}\d{3}[A-Za-z]{2}$/);
+  assert.equal(render('{{randInt 3 4}} {{len (randAscii 9)}} {{len (shuffle "abc")}}'), '3 9 3');
+  assert.equal(Buffer.from(render('{{randBytes 12}}'), 'base64').length, 12);
+  assert.match(render('{{date "2006" now}} {{ago now}}'), /^\d{4} \d+s$/);
 });
 
 test('a syntax error is reported with line and reason', () => {
@@ -400,35 +400,35 @@ test('a syntax error is reported with line and reason', () => {
 });
 
 test('data that does not suit a template throws with the reason', () => {
-  refused('{{.nothing.x}}', /line 1: nil pointer evaluating interface \{\}\.x/);
-  refused('{{.name.x}}', /can't evaluate field x in type string/);
-  refused('{{.list.x}}', /can't evaluate field x/);
-  refused('{{range .name}}{{end}}', /range can't iterate over string/);
-  refused('\n{{index .list 9}}', /line 2: error calling index: index out of range: 9/);
-  refused('{{index nil 1}}', /index of untyped nil/);
-  refused('{{index .list "a"}}', /cannot index/);
-  refused('{{slice "abc" 2 1}}', /invalid slice index/);
-  refused('{{slice .list 0 9}}', /out of range/);
-  refused('{{len 3}}', /len of type int/);
-  refused('{{eq 1 "1"}}', /incompatible types/);
-  refused('{{eq .list .list}}', /non-comparable/);
-  refused('{{lt .list 1}}', /invalid type for comparison/);
-  refused('{{lt 1 "a"}}', /incompatible types/);
-  refused('{{upper}}', /wrong number of args: want 1 got 0/);
-  refused('{{upper .map}}', /expected string; got map/);
-  refused('{{upper nil}}', /expected string; got <nil>/);
-  refused('{{div 1 0}}', /divide by zero/);
-  refused('{{fail "no way"}}', /no way/);
-  refused('{{mustFromJson "{"}}', /not JSON/);
-  refused('{{call .name}}', /no functions to call/);
-  refused('{{regexMatch "(" "a"}}', /cannot be read/);
-  refused('{{set . "__proto__" 1}}', /__proto__/);
-  refused('{{dict "__proto__" 1}}', /__proto__/);
-  refused('{{xmlMarshal (dict "a b" 1)}}', /not a name/);
-  refused('{{and}}', /want at least 1/);
-  refused('{{jsonMarshal (float64 "inf")}}', /not JSON/);
-  refused('{{divf 1 0}}', /decimal division by 0/);
-  refused('{{mul 3037000500 3037000500}}', /integer overflow/);
+  expectTemplateError('{{.nothing.x}}', /line 1: nil pointer evaluating interface \{\}\.x/);
+  expectTemplateError('{{.name.x}}', /can't evaluate field x in type string/);
+  expectTemplateError('{{.list.x}}', /can't evaluate field x/);
+  expectTemplateError('{{range .name}}{{end}}', /range can't iterate over string/);
+  expectTemplateError('\n{{index .list 9}}', /line 2: error calling index: index out of range: 9/);
+  expectTemplateError('{{index nil 1}}', /index of untyped nil/);
+  expectTemplateError('{{index .list "a"}}', /cannot index/);
+  expectTemplateError('{{slice "abc" 2 1}}', /invalid slice index/);
+  expectTemplateError('{{slice .list 0 9}}', /out of range/);
+  expectTemplateError('{{len 3}}', /len of type int/);
+  expectTemplateError('{{eq 1 "1"}}', /incompatible types/);
+  expectTemplateError('{{eq .list .list}}', /non-comparable/);
+  expectTemplateError('{{lt .list 1}}', /invalid type for comparison/);
+  expectTemplateError('{{lt 1 "a"}}', /incompatible types/);
+  expectTemplateError('{{upper}}', /wrong number of args: want 1 got 0/);
+  expectTemplateError('{{upper .map}}', /expected string; got map/);
+  expectTemplateError('{{upper nil}}', /expected string; got <nil>/);
+  expectTemplateError('{{div 1 0}}', /divide by zero/);
+  expectTemplateError('{{fail "no way"}}', /no way/);
+  expectTemplateError('{{mustFromJson "{"}}', /not JSON/);
+  expectTemplateError('{{call .name}}', /no functions to call/);
+  expectTemplateError('{{regexMatch "(" "a"}}', /cannot be read/);
+  expectTemplateError('{{set . "__proto__" 1}}', /__proto__/);
+  expectTemplateError('{{dict "__proto__" 1}}', /__proto__/);
+  expectTemplateError('{{xmlMarshal (dict "a b" 1)}}', /not a name/);
+  expectTemplateError('{{and}}', /want at least 1/);
+  expectTemplateError('{{jsonMarshal (float64 "inf")}}', /not JSON/);
+  expectTemplateError('{{divf 1 0}}', /decimal division by 0/);
+  expectTemplateError('{{mul 3037000500 3037000500}}', /integer overflow/);
 });
 
 test('an expensive template exceeds its budget instead of blocking the thread', () => {
@@ -474,24 +474,24 @@ test('an expensive template exceeds its budget instead of blocking the thread', 
   ];
   for (const source of hostile)
     assert.throws(
-      () => rendered(source),
+      () => render(source),
       error => error instanceof TemplateError && error.isLimitExceeded,
       source,
     );
 });
 
 test('printf widths beyond the bound print BADWIDTH', () => {
-  assert.equal(rendered('{{printf "%1000000000d" 1}}'), '%!(BADWIDTH)1');
-  assert.equal(rendered('{{printf "%.1000000000f" 1.5}}'), '%!(BADPREC)1.500000');
-  refused('{{randAlphaNum 1000000000}}', /0 to 4096/);
+  assert.equal(render('{{printf "%1000000000d" 1}}'), '%!(BADWIDTH)1');
+  assert.equal(render('{{printf "%.1000000000f" 1.5}}'), '%!(BADPREC)1.500000');
+  expectTemplateError('{{randAlphaNum 1000000000}}', /0 to 4096/);
 });
 
 test('deeply nested sources are rejected', () => {
   const deep = 10_000;
-  refused(`${'{{if 1}}'.repeat(deep)}${'{{end}}'.repeat(deep)}`, /nested deeper/);
-  refused(`{{${'('.repeat(deep)}1${')'.repeat(deep)}}}`, /nested deeper/);
-  refused(`{{if 0}}${'{{else if 0}}'.repeat(deep)}{{end}}`, /nested deeper/);
-  refused('a'.repeat(2_000_000), /longer than/);
+  expectTemplateError(`${'{{if 1}}'.repeat(deep)}${'{{end}}'.repeat(deep)}`, /nested deeper/);
+  expectTemplateError(`{{${'('.repeat(deep)}1${')'.repeat(deep)}}}`, /nested deeper/);
+  expectTemplateError(`{{if 0}}${'{{else if 0}}'.repeat(deep)}{{end}}`, /nested deeper/);
+  expectTemplateError('a'.repeat(2_000_000), /longer than/);
 });
 
 test('render takes the caller’s bounds', () => {

@@ -115,12 +115,12 @@ describe('schemas', () => {
   });
 });
 
-const nested = (levels: number, wrap: (inner: Json) => Json, core: Json) => {
+const nestSchema = (levels: number, wrap: (inner: Json) => Json, core: Json) => {
   let schema = core;
   for (let level = 0; level < levels; level++) schema = wrap(schema);
   return schema;
 };
-const deep = (levels: number) => nested(levels, inner => ({ a: inner }), {});
+const deep = (levels: number) => nestSchema(levels, inner => ({ a: inner }), {});
 
 /** Schemas that are rejected at compilation, with the reason for their author. */
 const unreadable: Readonly<Record<string, [Json, RegExp]>> = {
@@ -136,7 +136,7 @@ const unreadable: Readonly<Record<string, [Json, RegExp]>> = {
   'a pattern that is a book': [{ pattern: 'a'.repeat(5000) }, /too long/],
   'an unknown type': [{ type: 'constructor' }, /is not a type/],
   'a schema that is a number': [{ properties: { a: 1 } }, /neither an object/],
-  'a tower of schemas': [nested(300, inner => ({ not: inner }), {}), /deeper than/],
+  'a tower of schemas': [nestSchema(300, inner => ({ not: inner }), {}), /deeper than/],
   'a chain of references': [
     {
       $ref: '#/definitions/0',
@@ -179,7 +179,7 @@ const endless: Readonly<Record<string, [Json, unknown]>> = {
   'a value deeper than the stack': [{ properties: { a: { $ref: '#' } } }, deep(20_000)],
   'choices of whole values, at every level': [
     { properties: { a: { $ref: '#' } }, enum: [{ b: 1 }] },
-    nested(
+    nestSchema(
       900,
       inner => ({ a: inner }),
       Array.from({ length: 3000 }, () => 1),

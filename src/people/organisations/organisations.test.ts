@@ -6,7 +6,7 @@ import { makeAuthority } from '../../../tests/support/certificates.ts';
 onEveryEngine('organisations', app => {
   const ask = (method: string, path: string, body?: unknown) =>
     app().ask(method, `/admin/organisations${path}`, body === undefined ? {} : { body });
-  const made = async (body: object): Promise<string> => (await ask('POST', '', body)).body.Meta;
+  const create = async (body: object): Promise<string> => (await ask('POST', '', body)).body.Meta;
 
   test('an organisation created with an owner name is read with every member', async () => {
     const answer = await ask('POST', '', { owner_name: 'Acme' });
@@ -34,7 +34,7 @@ onEveryEngine('organisations', app => {
   });
 
   test('an organisation that was read can be sent back, free-form members included', async () => {
-    const id = await made({ owner_name: 'Back', ui: { login_page: { a: 1 } }, org_options_meta: { a: [1] } });
+    const id = await create({ owner_name: 'Back', ui: { login_page: { a: 1 } }, org_options_meta: { a: [1] } });
     const before = (await ask('GET', `/${id}`)).body;
     assert.equal((await ask('PUT', `/${id}`, before)).body.Message, 'Org updated');
     assert.deepEqual((await ask('GET', `/${id}`)).body, before);
@@ -54,7 +54,7 @@ onEveryEngine('organisations', app => {
   });
 
   test('organisations are listed in pages, newest first', async () => {
-    const id = await made({ owner_name: 'Newest' });
+    const id = await create({ owner_name: 'Newest' });
     const { organisations, pages } = (await ask('GET', '?p=1')).body;
     assert.equal(organisations[0].id, id);
     assert.ok(pages >= 1);
@@ -71,7 +71,7 @@ onEveryEngine('organisations', app => {
 
   test('an organisation with contents is not deleted, and nothing of it is', async () => {
     const { orgId, accessKey: credential } = await app().stranger();
-    const kept = async (what: string) => {
+    const expectUndeletable = async (what: string) => {
       const answer = await ask('DELETE', `/${orgId}`);
       assert.equal(answer.status, 409);
       assert.equal(answer.body.Message, `The organisation still has ${what}: delete them first`);
@@ -79,11 +79,11 @@ onEveryEngine('organisations', app => {
     };
     const hook = { method: 'POST', target_path: 'http://127.0.0.1:9/' };
     await app().ask('POST', '/api/hooks', { credential, body: hook });
-    await kept('webhooks');
+    await expectUndeletable('webhooks');
     await app().ask('POST', '/api/certs', { credential, body: makeAuthority().certPem });
-    await kept('certificates');
+    await expectUndeletable('certificates');
     await app().ask('POST', '/api/portal/policies', { credential, body: { name: 'Kept' } });
-    await kept('policies');
+    await expectUndeletable('policies');
   });
 
   test('the organisation of the first start cannot be deleted', async () => {

@@ -7,7 +7,7 @@ onEveryEngine('portal credentials', app => {
   const ask = (method: string, path: string, body?: unknown) =>
     app().ask(method, `/portal-api${path}`, body === undefined ? {} : { body });
   const keyStatus = async (key: string) => (await app().ask('GET', `/api/keys/${encodeURIComponent(key)}`)).status;
-  const given = async () => {
+  const createCredential = async () => {
     const { app: owned, requestId } = await aRequest(app());
     const path = `/apps/${owned.ID}/access-requests/${requestId}`;
     const [credential] = (await ask('GET', `${path}/credentials`)).body;
@@ -15,7 +15,7 @@ onEveryEngine('portal credentials', app => {
   };
 
   test('credentials are returned one by one, in lists and with their request', async () => {
-    const { path, one, credential, requestId, owned } = await given();
+    const { path, one, credential, requestId, owned } = await createCredential();
     assert.deepEqual((await ask('GET', one)).body, credential);
     const brief = (await ask('GET', path)).body;
     assert.deepEqual(brief.Credentials, [credential]);
@@ -36,7 +36,7 @@ onEveryEngine('portal credentials', app => {
   });
 
   test('the key of a credential is sealed in the database', async () => {
-    const { credential } = await given();
+    const { credential } = await createCredential();
     const { records } = app().application.installation;
     const row = await records.db
       .selectFrom('portal_credentials')
@@ -48,7 +48,7 @@ onEveryEngine('portal credentials', app => {
   });
 
   test('concurrent rotations leave one valid key, the returned one', async () => {
-    const { owned, one } = await given();
+    const { owned, one } = await createCredential();
     const answers = await Promise.all([1, 2, 3, 4].map(() => ask('PUT', `${one}/rotate`)));
     assert.ok(answers.some(it => it.status === 200));
     for (const answer of answers) assert.ok([200, 422].includes(answer.status), answer.text);
@@ -65,7 +65,7 @@ onEveryEngine('portal credentials', app => {
   });
 
   test('removing a credential revokes its key; the request stays approved', async () => {
-    const { path, one, credential, requestId } = await given();
+    const { path, one, credential, requestId } = await createCredential();
     assert.deepEqual((await ask('DELETE', one)).body, { status: 'ok' });
     assert.equal(await keyStatus(credential.Credential), 404);
     assert.deepEqual((await ask('GET', `${path}/credentials`)).body, []);
@@ -76,7 +76,7 @@ onEveryEngine('portal credentials', app => {
   });
 
   test('a credential whose key was removed at the provider can be removed and rotated', async () => {
-    const { one, credential } = await given();
+    const { one, credential } = await createCredential();
     const path = `/api/keys/${encodeURIComponent(credential.Credential)}`;
     assert.equal((await app().ask('DELETE', path)).status, 200);
     assert.equal((await ask('PUT', `${one}/rotate`)).status, 200);
@@ -84,7 +84,7 @@ onEveryEngine('portal credentials', app => {
   });
 
   test('credentials of another app return 404', async () => {
-    const { requestId, credential } = await given();
+    const { requestId, credential } = await createCredential();
     const other = await anApp(app());
     const path = `/apps/${other.ID}/access-requests/${requestId}`;
     const one = `${path}/credentials/${credential.ID}`;
@@ -99,7 +99,7 @@ onEveryEngine('portal credentials', app => {
 
   test('a credential removed during rotation leaves no valid key', async () => {
     for (let round = 0; round < 6; round++) {
-      const { one, path, credential } = await given();
+      const { one, path, credential } = await createCredential();
       const tags = (await app().ask('GET', `/api/keys/${encodeURIComponent(credential.Credential)}`)).body.data.tags;
       const removing = () => (round % 2 === 0 ? ask('DELETE', one) : ask('DELETE', path));
       const answers = await Promise.all([ask('PUT', `${one}/rotate`), ask('PUT', `${one}/rotate`), removing()]);
@@ -111,7 +111,7 @@ onEveryEngine('portal credentials', app => {
   });
 
   test('a request of an app is removed with its keys', async () => {
-    const { path, credential } = await given();
+    const { path, credential } = await createCredential();
     assert.deepEqual((await ask('DELETE', path)).body, { status: 'ok' });
     assert.equal(await keyStatus(credential.Credential), 404);
     assert.equal((await ask('GET', path)).status, 404);

@@ -62,19 +62,19 @@ onEveryEngine('portal providers', app => {
 
   test('a returned provider can be sent back: the mask keeps the secret, except for another host', async () => {
     const { body: before } = await ask('POST', '', provider('Edited'));
-    const stored = async () => app().application.installation.services.portal.providers.get(before.ID);
+    const readStored = async () => app().application.installation.services.portal.providers.get(before.ID);
     const renamed = await ask('PUT', `/${before.ID}`, { ...before, Name: 'Edited again' });
     assert.equal(renamed.status, 200, renamed.text);
     assert.equal(renamed.body.Name, 'Edited again');
-    assert.equal((await stored())?.Secret, secret);
+    assert.equal((await readStored())?.Secret, secret);
     const elsewhere = { Configuration: { MetaData: metaData({ URL: 'http://127.0.0.1:10', Secret: maskedSecret }) } };
     const refused = await ask('PUT', `/${before.ID}`, elsewhere);
     assert.equal(refused.status, 422);
     assert.match(refused.body.errors[0], /^Configuration\.MetaData\.Secret: must be sent again/);
-    assert.equal((await stored())?.MetaData.URL, 'http://127.0.0.1:9');
+    assert.equal((await readStored())?.MetaData.URL, 'http://127.0.0.1:9');
     const fresh = { Configuration: { MetaData: metaData({ URL: 'http://127.0.0.1:10', Secret: 'another' }) } };
     assert.equal((await ask('PUT', `/${before.ID}`, fresh)).status, 200);
-    assert.equal((await stored())?.Secret, 'another');
+    assert.equal((await readStored())?.Secret, 'another');
   });
 
   test('an invalid configuration is refused with the path of every fault', async () => {

@@ -54,7 +54,7 @@ onEveryEngine('SSO profiles', app => {
     return answer.body;
   };
   const put = (id: string, body: object) => app().ask('PUT', `/portal-api/sso_profiles/${id}`, { body });
-  const stored = (id: string) => app().application.installation.services.ssoProfiles.get(id);
+  const readStored = (id: string) => app().application.installation.services.ssoProfiles.get(id);
 
   test('every member of a profile is stored and returned, with masked secrets', async () => {
     const given = oidc();
@@ -110,7 +110,7 @@ onEveryEngine('SSO profiles', app => {
     const { db } = app().application.installation.records;
     const row = await db.selectFrom('portal_sso_profiles').select('body').where('id', '=', ID).executeTakeFirst();
     assert.ok(!row!.body.includes(secrets.ldap) && !row!.body.includes('inner-secret'));
-    assert.deepEqual((await stored(ID))?.ProviderConfig, given.ProviderConfig);
+    assert.deepEqual((await readStored(ID))?.ProviderConfig, given.ProviderConfig);
   });
 
   test('an update that sends the mask keeps the secret, another text replaces it, an empty one removes it', async () => {
@@ -119,24 +119,24 @@ onEveryEngine('SSO profiles', app => {
     const { status, body } = await put(ID, { ...shown, Name: 'Renamed', SSOOnlyForRegisteredUsers: 'false' });
     assert.equal(status, 200);
     assert.deepEqual(body, { ...shown, Name: 'Renamed', SSOOnlyForRegisteredUsers: false });
-    assert.deepEqual((await stored(ID))?.ProviderConfig, oidc().ProviderConfig);
-    assert.deepEqual((await stored(ID))?.IdentityHandlerConfig, oidc().IdentityHandlerConfig);
+    assert.deepEqual((await readStored(ID))?.ProviderConfig, oidc().ProviderConfig);
+    assert.deepEqual((await readStored(ID))?.IdentityHandlerConfig, oidc().IdentityHandlerConfig);
 
     await put(ID, { IdentityHandlerConfig: { DashboardCredential: 'next' } });
-    assert.deepEqual((await stored(ID))?.IdentityHandlerConfig, { DashboardCredential: 'next' });
+    assert.deepEqual((await readStored(ID))?.IdentityHandlerConfig, { DashboardCredential: 'next' });
     const emptied = await put(ID, { IdentityHandlerConfig: { DashboardCredential: '' } });
     assert.deepEqual(emptied.body.IdentityHandlerConfig, { DashboardCredential: '' });
-    assert.deepEqual((await stored(ID))?.ProviderConfig, oidc().ProviderConfig);
+    assert.deepEqual((await readStored(ID))?.ProviderConfig, oidc().ProviderConfig);
   });
 
   test('a masked secret is matched by provider name, not by index', async () => {
     const github = { Name: 'github', Key: 'g', Secret: 'github-secret' };
     const twin = { ...provider, Key: 'second', Secret: 'second-secret' };
     const { ID } = await make({ ...oidc(), ProviderConfig: { UseProviders: [github, provider, twin] } });
-    const hidden = (it: object) => ({ ...it, Secret: mask });
-    const kept = await put(ID, { ProviderConfig: { UseProviders: [twin, github].map(hidden) } });
+    const maskSecret = (it: object) => ({ ...it, Secret: mask });
+    const kept = await put(ID, { ProviderConfig: { UseProviders: [twin, github].map(maskSecret) } });
     assert.equal(kept.status, 200, kept.text);
-    assert.deepEqual((await stored(ID))?.ProviderConfig.UseProviders, [twin, github]);
+    assert.deepEqual((await readStored(ID))?.ProviderConfig.UseProviders, [twin, github]);
   });
 
   test('a mask without a stored secret, or with a changed address, is refused', async () => {

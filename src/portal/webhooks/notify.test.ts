@@ -15,7 +15,7 @@ after(() => receiver?.close());
 const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 
 onEveryEngine('portal webhook events', app => {
-  const hooked = async (...Events: string[]) => {
+  const createHook = async (...Events: string[]) => {
     const path = `/${createPublicId()}`;
     const hook = { Name: 'crm', URL: receiver.url + path, Method: 'POST', Timeout: 5, Events };
     const { ID } = await requestPortal(app(), 'POST', '/portal-api/webhooks', hook, 201);
@@ -23,7 +23,7 @@ onEveryEngine('portal webhook events', app => {
     return {
       calls: (count: number) => receiver.take(path, count),
       /** Name and message of each, in order; times are checked here and left out. */
-      told: async (count: number) =>
+      takeEvents: async (count: number) =>
         (await receiver.take(path, count)).map(({ body }) => {
           const { Event, Message, Timestamp } = JSON.parse(body);
           const { CreatedAt, ...message } = Message;
@@ -36,7 +36,11 @@ onEveryEngine('portal webhook events', app => {
   };
 
   test('creating a user, an app or an organisation sends a signed event with the headers of the webhook', async () => {
-    const { told, calls, remove } = await hooked('UserRegistered', 'ApplicationRegistered', 'OrganisationRegistered');
+    const {
+      takeEvents: told,
+      calls,
+      remove,
+    } = await createHook('UserRegistered', 'ApplicationRegistered', 'OrganisationRegistered');
     const user = await aDeveloper(app());
     const application = await anApp(app(), { UserID: user.ID });
     const organisation = await requestPortal(app(), 'POST', '/portal-api/organisations', {
@@ -62,7 +66,7 @@ onEveryEngine('portal webhook events', app => {
 
   test('an access request sends events when created, approved or rejected, and for its credential', async () => {
     const request = ['AccessRequestCreated', 'AccessRequestApproved', 'AccessRequestRejected'];
-    const { told, remove } = await hooked(...request, 'CredentialRegistered');
+    const { takeEvents: told, remove } = await createHook(...request, 'CredentialRegistered');
     const { app: owner, plan, product, requestId } = await aRequest(app());
     const pending = await aRequest(app(), { pending: true });
     await requestPortal(app(), 'PUT', `/portal-api/access_requests/${pending.requestId}/reject`);
@@ -81,10 +85,10 @@ onEveryEngine('portal webhook events', app => {
   });
 
   test('a webhook receives only events it is subscribed to', async () => {
-    const [deaf, all] = [await hooked('PasswordReset'), await hooked('UserRegistered')];
+    const [deaf, all] = [await createHook('PasswordReset'), await createHook('UserRegistered')];
     await aDeveloper(app());
-    await all.told(1);
-    assert.deepEqual(await deaf.told(0), []);
+    await all.takeEvents(1);
+    assert.deepEqual(await deaf.takeEvents(0), []);
     await deaf.remove();
     await all.remove();
   });

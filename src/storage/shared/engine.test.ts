@@ -19,7 +19,7 @@ describe('shared counter engine', () => {
   });
   const closing: (() => Promise<void>)[] = [];
 
-  async function opened(options: Partial<SharedEngineOptions>) {
+  async function openEngine(options: Partial<SharedEngineOptions>) {
     const lines: { level: string; msg: string; reason?: string }[] = [];
     const log = createLog({ level: 'info', format: 'json', write: line => void lines.push(JSON.parse(line)) });
     const engine = await openSharedEngine({
@@ -31,49 +31,52 @@ describe('shared counter engine', () => {
       ...options,
     });
     closing.push(engine.close);
-    return { ...engine, logged: () => lines.map(({ level, msg }) => [level, msg]) };
+    return { ...engine, listLogged: () => lines.map(({ level, msg }) => [level, msg]) };
   }
   const away = 'Redis unavailable, limits are counted in this process only';
   const back = ['info', 'Redis available, limits are shared'];
 
   test('without an address the threads of this process share, through the buffer of the first', async () => {
-    const first = await opened({});
-    const second = await opened({ buffer: first.threads.buffer });
+    const first = await openEngine({});
+    const second = await openEngine({ buffer: first.threads.buffer });
     assert.equal(first.shared, first.threads);
     const taken = [first, second, first].map(({ shared }) => shared.counters.take('a', window, Date.now()));
     assert.deepEqual(
       (await Promise.all(taken)).map(it => it.allowed),
       [true, true, false],
     );
-    assert.deepEqual(first.logged(), []);
+    assert.deepEqual(first.listLogged(), []);
   });
 
   test('with a Redis URL processes share counters, and the log reports outage and recovery', async () => {
-    const [first, second] = [await opened({ url: redis.url }), await opened({ url: redis.url, timeoutMs: 500 })];
+    const [first, second] = [
+      await openEngine({ url: redis.url }),
+      await openEngine({ url: redis.url, timeoutMs: 500 }),
+    ];
     const taken = [];
     for (const { shared } of [first, second, first]) taken.push(await shared.counters.take('b', window, Date.now()));
     assert.deepEqual(
       taken.map(it => it.allowed),
       [true, true, false],
     );
-    assert.deepEqual(second.logged(), [back]);
+    assert.deepEqual(second.listLogged(), [back]);
     await redis.kill();
     await eventually(async () => {
       await second.shared.counters.take('c', window, Date.now());
-      assert.deepEqual(second.logged().slice(1).sort(), [
+      assert.deepEqual(second.listLogged().slice(1).sort(), [
         ['warn', 'Redis rejects cached responses, caching is paused'],
         ['warn', away],
       ]);
     });
     assert.equal(second.shared.state(), 'degraded');
     await redis.restartOnSamePort();
-    await eventually(() => assert.deepEqual(second.logged().at(-1), back));
+    await eventually(() => assert.deepEqual(second.listLogged().at(-1), back));
     assert.equal(second.shared.state(), 'ok');
   });
 
   test('an unavailable Redis at start is logged, and limits are counted in this process', async () => {
     await redis.kill();
-    const { shared, logged } = await opened({ url: redis.url, timeoutMs: 500 });
+    const { shared, listLogged: logged } = await openEngine({ url: redis.url, timeoutMs: 500 });
     assert.equal(shared.state(), 'degraded');
     assert.ok(logged().some(([level, message]) => level === 'warn' && message === away));
     const taken = [];
@@ -101,7 +104,7 @@ describe('shared counter engine', () => {
   });
 
   test('an address that cannot be used is a problem that says why', async () => {
-    await assert.rejects(opened({ url: 'nonsense' }), {
+    await assert.rejects(openEngine({ url: 'nonsense' }), {
       code: 'shared.unusable_url',
       status: 500,
       message: /^redis\.url cannot be used: /,

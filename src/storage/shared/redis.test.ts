@@ -44,7 +44,7 @@ async function take(shared: Shared, name: string, times: number, kind: 'take' | 
   return allowed;
 }
 
-const used = async (shared: Shared, name: string, kind: 'take' | 'slide' = 'take') =>
+const readUsed = async (shared: Shared, name: string, kind: 'take' | 'slide' = 'take') =>
   (await shared.counters[kind](name, window, systemClock.now(), 0)).used;
 
 for (const kind of ['take', 'slide'] as const) {
@@ -73,7 +73,7 @@ for (const kind of ['take', 'slide'] as const) {
     server.resume();
     await reaches(one, 'ok');
     await reaches(other, 'ok');
-    assert.equal(await used(other, 'a', kind), 5);
+    assert.equal(await readUsed(other, 'a', kind), 5);
     assert.equal(await take(other, 'a', 10, kind), 5);
   });
 }
@@ -91,7 +91,7 @@ test('a Redis that comes back empty gets the counts of the windows still open', 
   await server.restartOnSamePort();
   await reaches(one, 'ok');
   await reaches(other, 'ok');
-  assert.equal(await used(other, 'a'), 8);
+  assert.equal(await readUsed(other, 'a'), 8);
   assert.equal(await take(other, 'a', 10), 2);
 });
 
@@ -110,7 +110,7 @@ test('two threads of one machine replay their hits once', async () => {
   }
   await server.restartOnSamePort();
   for (const thread of threads) await reaches(thread, 'ok');
-  assert.equal(await used(threads[0]!, 'a'), 5);
+  assert.equal(await readUsed(threads[0]!, 'a'), 5);
 });
 
 test('a reset during a Redis outage is replayed when Redis is back', async () => {
@@ -123,7 +123,7 @@ test('a reset during a Redis outage is replayed when Redis is back', async () =>
   assert.equal(await take(one, 'a', 1), 1);
   server.resume();
   await reaches(one, 'ok');
-  assert.equal(await used(one, 'a'), 1);
+  assert.equal(await readUsed(one, 'a'), 1);
 });
 
 test('a machine that starts without Redis counts locally, and shares counts once Redis is available', async () => {
@@ -346,7 +346,7 @@ test('a blocked event loop does not trip the circuit breaker', async () => {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000);
   assert.equal(await waiting, 1);
   assert.deepEqual(told, []);
-  assert.equal(await used(shared, 'a'), 2);
+  assert.equal(await readUsed(shared, 'a'), 2);
   await shared.close();
   await local.close();
 });

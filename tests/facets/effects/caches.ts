@@ -64,15 +64,15 @@ export const caches: readonly Effect[] = [
     }),
     async observe(at) {
       at.upstream.answer = (request, response) => response.writeHead(request.url === '/created' ? 201 : 200).end();
-      const createdAsk = (lang: string): Ask => ({ path: '/created', headers: { 'x-lang': lang } });
-      await becomesKept(at, createdAsk('de'));
-      assert.equal(await isKept(at, createdAsk('en')), false);
-      await isNotKept(at, { path: '/thing' }, createdAsk('fr'));
+      const askCreated = (lang: string): Ask => ({ path: '/created', headers: { 'x-lang': lang } });
+      await becomesKept(at, askCreated('de'));
+      assert.equal(await isKept(at, askCreated('en')), false);
+      await isNotKept(at, { path: '/thing' }, askCreated('fr'));
       await at.change(changing(at, { timeout: 1 }));
-      await becomesKept(at, createdAsk('de'));
-      await becomesKept(at, createdAsk('de'), false);
+      await becomesKept(at, askCreated('de'));
+      await becomesKept(at, askCreated('de'), false);
       await at.change(changing(at, { cacheAllSafeRequests: false }));
-      for (let n = 0; n < 3; n++) assert.equal(await isKept(at, createdAsk('de')), false);
+      for (let n = 0; n < 3; n++) assert.equal(await isKept(at, askCreated('de')), false);
     },
   },
   {

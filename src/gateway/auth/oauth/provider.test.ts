@@ -86,7 +86,7 @@ describe('OAuth provider', () => {
   const newCode = async (form: Record<string, string> = {}): Promise<string> => (await agree(form)).json.code;
   const swap = (code: string, more: Record<string, string> = {}, id?: string) =>
     token({ grant_type: 'authorization_code', code, redirect_uri: back, ...more }, id);
-  function denied({ status, json }: Awaited<ReturnType<typeof post>>, error: string): void {
+  function expectDenied({ status, json }: Awaited<ReturnType<typeof post>>, error: string): void {
     assert.deepEqual([status, json.error, typeof json.error_description], [403, error, 'string']);
   }
 
@@ -149,7 +149,7 @@ describe('OAuth provider', () => {
         ' https://good.example/back',
         `${back},myapp://back`,
       ])
-        denied(await agree({ redirect_uri: uri }), 'invalid_request');
+        expectDenied(await agree({ redirect_uri: uri }), 'invalid_request');
       assert.equal((await agree({ redirect_uri: 'myapp://back' })).status, 200);
       assert.equal((await agree({ redirect_uri: '', client_id: 'single' })).status, 200);
     });
@@ -208,13 +208,13 @@ describe('OAuth provider', () => {
 
     test('refuses key_rules that cannot be applied', async () => {
       for (const key_rules of ['nonsense', '[]', '{"rate":"x"}', '{"rate":5}', '{"apply_policies":["none"]}'])
-        denied(await agree({ key_rules }), 'invalid_request');
-      denied(await agree({ key_rules: '{"apply_policies":["closed"]}' }), 'invalid_request');
-      denied(await agree({ client_id: 'poor' }), 'unauthorized_client');
-      denied(await agree({ client_id: 'late' }), 'unauthorized_client');
-      denied(await agree({ client_id: 'bare' }), 'unauthorized_client');
+        expectDenied(await agree({ key_rules }), 'invalid_request');
+      expectDenied(await agree({ key_rules: '{"apply_policies":["closed"]}' }), 'invalid_request');
+      expectDenied(await agree({ client_id: 'poor' }), 'unauthorized_client');
+      expectDenied(await agree({ client_id: 'late' }), 'unauthorized_client');
+      expectDenied(await agree({ client_id: 'bare' }), 'unauthorized_client');
       const wrong = await agree({ client_id: 'nobody', state: 'kept' });
-      denied(wrong, 'server_error');
+      expectDenied(wrong, 'server_error');
       assert.equal(wrong.json.state, 'kept');
     });
   });
@@ -247,17 +247,17 @@ describe('OAuth provider', () => {
       const headers = { Authorization: basic('shop', 'shop secret'), 'Content-Type': 'application/json' };
       assert.equal((await post('/oauth/token/', body, { headers })).status, 200);
       for (const broken of ['[]', 'x', '{"grant_type":1}', `{"grant_type":"password",${body.slice(1)}`])
-        denied(await post('/oauth/token', broken, { headers }), 'invalid_request');
+        expectDenied(await post('/oauth/token', broken, { headers }), 'invalid_request');
     });
 
     test('a code is redeemed once; a second attempt revokes the tokens', async () => {
       const code = await newCode();
       const first = (await swap(code)).json;
       assert.equal((await call(first.access_token)).status, 0);
-      denied(await swap(code), 'invalid_grant');
+      expectDenied(await swap(code), 'invalid_grant');
       bench.invalidateAll();
       assert.equal((await call(first.access_token)).status, 403);
-      denied(await token({ grant_type: 'refresh_token', refresh_token: first.refresh_token }), 'invalid_grant');
+      expectDenied(await token({ grant_type: 'refresh_token', refresh_token: first.refresh_token }), 'invalid_grant');
     });
 
     test('a code can be redeemed once, also concurrently', async () => {
@@ -268,35 +268,35 @@ describe('OAuth provider', () => {
 
     test('a code is bound to its client, redirect URI and expiry', async () => {
       const codes = await Promise.all([1, 2, 3, 4].map(() => newCode()));
-      denied(await swap(codes[0]!, {}, 'single'), 'invalid_grant');
+      expectDenied(await swap(codes[0]!, {}, 'single'), 'invalid_grant');
       assert.equal((await swap(codes[0]!)).status, 200, 'another client’s try does not use it up');
       for (const redirect_uri of ['', 'myapp://back', `${back}/`])
-        denied(await swap(codes[1]!, { redirect_uri }), 'invalid_grant');
-      denied(await swap(codes[1]!), 'invalid_grant');
+        expectDenied(await swap(codes[1]!, { redirect_uri }), 'invalid_grant');
+      expectDenied(await swap(codes[1]!), 'invalid_grant');
       bench.time.nowMs += 249_999;
       assert.equal((await swap(codes[2]!)).status, 200);
       bench.time.nowMs += 1;
-      denied(await swap(codes[3]!), 'invalid_grant');
-      denied(await swap('no-such-code'), 'invalid_grant');
-      denied(await swap(''), 'invalid_request');
+      expectDenied(await swap(codes[3]!), 'invalid_grant');
+      expectDenied(await swap('no-such-code'), 'invalid_grant');
+      expectDenied(await swap(''), 'invalid_request');
     });
 
     test('redirect_uri may be omitted again where the authorization request omitted it', async () => {
       const code = await newCode({ client_id: 'single', redirect_uri: '' });
       assert.equal((await swap(code, { redirect_uri: '' }, 'single')).status, 200);
       const other = await newCode({ client_id: 'single', redirect_uri: '' });
-      denied(await swap(other, { redirect_uri: 'https://evil.example' }, 'single'), 'invalid_grant');
+      expectDenied(await swap(other, { redirect_uri: 'https://evil.example' }, 'single'), 'invalid_grant');
     });
 
     test('PKCE: a challenge needs its verifier, and a verifier needs a challenge', async () => {
       const asked = { code_challenge: challenge, code_challenge_method: 'S256' };
       assert.equal((await swap(await newCode(asked), { code_verifier: verifier })).status, 200);
-      denied(await swap(await newCode(asked)), 'invalid_grant');
-      denied(await swap(await newCode(asked), { code_verifier: 'w'.repeat(43) }), 'invalid_grant');
-      denied(await swap(await newCode(asked), { code_verifier: challenge }), 'invalid_grant');
-      denied(await swap(await newCode(), { code_verifier: verifier }), 'invalid_grant');
-      denied(await agree({ code_challenge: verifier, code_challenge_method: 'plain' }), 'invalid_request');
-      denied(await agree({ code_challenge_method: 'S256' }), 'invalid_request');
+      expectDenied(await swap(await newCode(asked)), 'invalid_grant');
+      expectDenied(await swap(await newCode(asked), { code_verifier: 'w'.repeat(43) }), 'invalid_grant');
+      expectDenied(await swap(await newCode(asked), { code_verifier: challenge }), 'invalid_grant');
+      expectDenied(await swap(await newCode(), { code_verifier: verifier }), 'invalid_grant');
+      expectDenied(await agree({ code_challenge: verifier, code_challenge_method: 'plain' }), 'invalid_request');
+      expectDenied(await agree({ code_challenge_method: 'S256' }), 'invalid_request');
     });
   });
 
@@ -305,7 +305,10 @@ describe('OAuth provider', () => {
 
     const inBody = (id: string, secret: string, headers: Record<string, string> = {}) =>
       post('/oauth/token', { ...asked, client_id: id, client_secret: secret }, { headers });
-    function refused({ status, json, headers }: Awaited<ReturnType<typeof post>>, byBasic: boolean): string {
+    function expectInvalidClient(
+      { status, json, headers }: Awaited<ReturnType<typeof post>>,
+      byBasic: boolean,
+    ): string {
       assert.deepEqual([status, json.error], [401, 'invalid_client']);
       assert.equal(headers.get('www-authenticate'), byBasic ? 'Basic realm="oauth"' : undefined);
       return JSON.stringify(json);
@@ -315,42 +318,42 @@ describe('OAuth provider', () => {
       assert.equal((await token(asked)).status, 200);
       assert.equal((await inBody('shop', 'shop secret')).status, 200);
       const Authorization = basic('shop', 'shop secret');
-      denied(await inBody('shop', 'shop secret', { Authorization }), 'invalid_request');
-      const named = (client_id: string) =>
+      expectDenied(await inBody('shop', 'shop secret', { Authorization }), 'invalid_request');
+      const postAs = (client_id: string) =>
         post('/oauth/token', { ...asked, client_id }, { headers: { Authorization } });
-      denied(await named('other'), 'invalid_request');
-      assert.equal((await named('shop')).status, 200);
+      expectDenied(await postAs('other'), 'invalid_request');
+      assert.equal((await postAs('shop')).status, 200);
     });
 
     test('unknown clients and wrong secrets are refused alike', async () => {
       const said = [
-        refused(await token(asked, 'shop', 'wrong'), true),
-        refused(await token(asked, 'shop', ''), true),
-        refused(await token(asked, 'nobody'), true),
-        refused(await inBody('shop', 'wrong'), false),
-        refused(await inBody('shop', ''), false),
-        refused(await inBody('nobody', 'x'), false),
+        expectInvalidClient(await token(asked, 'shop', 'wrong'), true),
+        expectInvalidClient(await token(asked, 'shop', ''), true),
+        expectInvalidClient(await token(asked, 'nobody'), true),
+        expectInvalidClient(await inBody('shop', 'wrong'), false),
+        expectInvalidClient(await inBody('shop', ''), false),
+        expectInvalidClient(await inBody('nobody', 'x'), false),
       ];
       assert.equal(new Set(said).size, 1);
     });
 
     test('missing or malformed credentials: invalid_request with the expected form', async () => {
-      denied(await post('/oauth/token', asked), 'invalid_request');
-      denied(await post('/oauth/token', { ...asked, client_id: 'shop' }), 'invalid_request');
-      denied(await post('/oauth/token', { ...asked, client_secret: 'shop secret' }), 'invalid_request');
+      expectDenied(await post('/oauth/token', asked), 'invalid_request');
+      expectDenied(await post('/oauth/token', { ...asked, client_id: 'shop' }), 'invalid_request');
+      expectDenied(await post('/oauth/token', { ...asked, client_secret: 'shop secret' }), 'invalid_request');
       for (const Authorization of ['Basic', 'Basic !', 'Bearer x', `Basic ${Buffer.from('shop').toString('base64')}`])
-        denied(await post('/oauth/token', asked, { headers: { Authorization } }), 'invalid_request');
-      denied(await token(asked, 'bare'), 'unauthorized_client');
-      denied(await token(asked, 'poor'), 'unauthorized_client');
+        expectDenied(await post('/oauth/token', asked, { headers: { Authorization } }), 'invalid_request');
+      expectDenied(await token(asked, 'bare'), 'unauthorized_client');
+      expectDenied(await token(asked, 'poor'), 'unauthorized_client');
     });
 
     test('form-encoded Basic credentials are accepted', async () => {
       await client('a+b', { secret: 's%20 +/=' });
       assert.equal((await token(asked, 'a+b', 's%20 +/=')).status, 200);
-      const escaped = (text: string) => encodeURIComponent(text).replaceAll('%20', '+');
-      assert.equal((await token(asked, escaped('a+b'), escaped('s%20 +/='))).status, 200);
-      refused(await token(asked, escaped('a+b'), 's%20%20'), true);
-      refused(await token(asked, 'a+b', '%'), true);
+      const formEncode = (text: string) => encodeURIComponent(text).replaceAll('%20', '+');
+      assert.equal((await token(asked, formEncode('a+b'), formEncode('s%20 +/='))).status, 200);
+      expectInvalidClient(await token(asked, formEncode('a+b'), 's%20%20'), true);
+      expectInvalidClient(await token(asked, 'a+b', '%'), true);
     });
 
     test('a POST ignores query parameters, which end up in logs', async () => {
@@ -358,7 +361,7 @@ describe('OAuth provider', () => {
       const grant = { grant_type: 'client_credentials' };
       assert.equal((await post('/oauth/token', grant, { headers })).status, 200);
       const inAddress = await post(`/oauth/token?${new URLSearchParams(grant)}`, '', { headers });
-      denied(inAddress, 'invalid_request');
+      expectDenied(inAddress, 'invalid_request');
       const secret = { client_id: 'shop', client_secret: 'shop secret' };
       const shown = await post(`/oauth/token?${new URLSearchParams(secret)}`, grant);
       assert.notEqual(shown.status, 200, shown.body);
@@ -370,19 +373,19 @@ describe('OAuth provider', () => {
 
     test('the token endpoint needs POST and an allowed grant type', async () => {
       const headers = { Authorization: basic('shop', 'shop secret') };
-      denied(
+      expectDenied(
         await post('/oauth/token?grant_type=client_credentials', '', { method: 'GET', headers }),
         'invalid_request',
       );
-      denied(await token({}), 'invalid_request');
-      denied(
+      expectDenied(await token({}), 'invalid_request');
+      expectDenied(
         await post('/oauth/token', 'grant_type=client_credentials&grant_type=password', { headers }),
         'invalid_request',
       );
       for (const grant_type of ['assertion', 'implicit', 'constructor', 'x'])
-        denied(await token({ grant_type, assertion_type: 't', assertion: 'a' }), 'unsupported_grant_type');
+        expectDenied(await token({ grant_type, assertion_type: 't', assertion: 'a' }), 'unsupported_grant_type');
       const fewer = await bench.compile(definition({ allowed_access_types: ['password'] }));
-      denied(await token(asked, 'shop', 'shop secret', fewer), 'unsupported_grant_type');
+      expectDenied(await token(asked, 'shop', 'shop secret', fewer), 'unsupported_grant_type');
       const put = await post('/oauth/token', '', { method: 'PUT' });
       assert.deepEqual([put.status, put.headers.get('allow')], [405, 'GET, POST']);
     });
@@ -392,7 +395,7 @@ describe('OAuth provider', () => {
       assert.equal(status, 200);
       assert.deepEqual(Object.keys(json), ['access_token', 'token_type', 'expires_in', 'scope']);
       assert.equal((await call(json.access_token)).status, 0);
-      denied(await token({ ...asked, scope: 'r\u0000' }), 'invalid_scope');
+      expectDenied(await token({ ...asked, scope: 'r\u0000' }), 'invalid_scope');
     });
 
     test('assertion grant: only where the API allows it', async () => {
@@ -400,7 +403,7 @@ describe('OAuth provider', () => {
       const form = { grant_type: 'assertion', assertion_type: 't', assertion: 'a' };
       const { status, json } = await token(form, 'shop', 'shop secret', asserting);
       assert.deepEqual([status, json.refresh_token], [200, undefined]);
-      denied(await token({ grant_type: 'assertion' }, 'shop', 'shop secret', asserting), 'invalid_request');
+      expectDenied(await token({ grant_type: 'assertion' }, 'shop', 'shop secret', asserting), 'invalid_request');
     });
 
     test('oauth.error_status sets the status of errors', async () => {
@@ -430,25 +433,25 @@ describe('OAuth provider', () => {
     test('a replayed refresh token revokes the whole grant', async () => {
       const first = (await swap(await newCode())).json;
       const second = (await refresh(first.refresh_token)).json;
-      denied(await refresh(first.refresh_token), 'invalid_grant');
+      expectDenied(await refresh(first.refresh_token), 'invalid_grant');
       bench.invalidateAll();
       assert.equal((await call(second.access_token)).status, 403);
-      denied(await refresh(second.refresh_token), 'invalid_grant');
+      expectDenied(await refresh(second.refresh_token), 'invalid_grant');
     });
 
     test('a refresh token is redeemed once, also concurrently, by its client, until it expires', async () => {
       const first = (await swap(await newCode())).json;
-      denied(await refresh(first.refresh_token, 'single'), 'invalid_grant');
-      denied(await refresh(first.access_token), 'invalid_grant');
-      denied(await refresh('nothing'), 'invalid_grant');
-      denied(await refresh(''), 'invalid_request');
+      expectDenied(await refresh(first.refresh_token, 'single'), 'invalid_grant');
+      expectDenied(await refresh(first.access_token), 'invalid_grant');
+      expectDenied(await refresh('nothing'), 'invalid_grant');
+      expectDenied(await refresh(''), 'invalid_request');
       bench.time.nowMs += 1_209_600_000 - 1;
       const all = await Promise.all([1, 2, 3].map(() => refresh(first.refresh_token)));
       assert.deepEqual(all.map(({ status }) => status).sort(), [200, 403, 403]);
       bench.time.nowMs = startMs;
       const late = (await swap(await newCode())).json;
       bench.time.nowMs += 1_209_600_000;
-      denied(await refresh(late.refresh_token), 'invalid_grant');
+      expectDenied(await refresh(late.refresh_token), 'invalid_grant');
     });
 
     test('no refresh token is issued where the API does not allow the grant', async () => {
@@ -509,7 +512,7 @@ describe('OAuth provider', () => {
         ['no-password', ''],
         ['no-password', 'x'],
       ] as const)
-        denied(await signIn(name, password), password === '' ? 'invalid_request' : 'access_denied');
+        expectDenied(await signIn(name, password), password === '' ? 'invalid_request' : 'access_denied');
     });
 
     test('a refresh uses the current rights of the user, and fails after a change of user or password', async () => {
@@ -527,7 +530,7 @@ describe('OAuth provider', () => {
         const second = (await renew(first.refresh_token)).json;
         assert.deepEqual((await call(second.access_token)).call.session?.policyIds, ['shop-policy'], name);
         await leave(stored);
-        denied(await renew(second.refresh_token), 'invalid_grant');
+        expectDenied(await renew(second.refresh_token), 'invalid_grant');
         bench.invalidateAll();
         assert.equal((await call(second.access_token)).status, 403, `${name}: nothing goes on`);
       }
@@ -545,7 +548,7 @@ describe('OAuth provider', () => {
       assert.equal(json.expires_in, 60);
       assert.deepEqual((await call(json.access_token)).call.session?.policyIds, ['shop-policy']);
       bench.time.nowMs += 60_000;
-      denied(await token({ grant_type: 'refresh_token', refresh_token: json.refresh_token }), 'invalid_grant');
+      expectDenied(await token({ grant_type: 'refresh_token', refresh_token: json.refresh_token }), 'invalid_grant');
     });
   });
 
@@ -647,7 +650,7 @@ describe('OAuth provider', () => {
       await revoke({ token: refresh_token, token_type_hint: 'refresh_token' });
       bench.invalidateAll();
       assert.equal((await call(access_token)).status, 403);
-      denied(await token({ grant_type: 'refresh_token', refresh_token }), 'invalid_grant');
+      expectDenied(await token({ grant_type: 'refresh_token', refresh_token }), 'invalid_grant');
     });
 
     test('a client revokes all its tokens and codes with its secret', async () => {
@@ -669,7 +672,7 @@ describe('OAuth provider', () => {
       assert.deepEqual([done.status, done.json], [200, ok('tokens revoked successfully')]);
       bench.invalidateAll();
       assert.equal((await call(access_token)).status, 403);
-      denied(await swap(code, {}, 'ender'), 'invalid_grant');
+      expectDenied(await swap(code, {}, 'ender'), 'invalid_grant');
     });
   });
 
@@ -717,19 +720,19 @@ describe('OAuth provider', () => {
     test('a notification is attempted three times at most, and no request waits for it', async () => {
       told.away = true;
       const given: string[] = [];
-      const sentOf = () => told.bodies.map(({ body }) => given.indexOf(JSON.parse(body).new_oauth_token));
+      const listNotified = () => told.bodies.map(({ body }) => given.indexOf(JSON.parse(body).new_oauth_token));
       const give = async () => {
         const { status, json } = await token({ grant_type: 'client_credentials' }, 'shop', 'shop secret', telling);
         assert.equal(status, 200);
         given.push(json.access_token);
       };
       await give();
-      await eventually(() => assert.deepEqual(sentOf(), [0, 0, 0]));
+      await eventually(() => assert.deepEqual(listNotified(), [0, 0, 0]));
       told.away = false;
       await give();
-      await eventually(() => assert.deepEqual(sentOf(), [0, 0, 0, 1]));
+      await eventually(() => assert.deepEqual(listNotified(), [0, 0, 0, 1]));
       await give();
-      await eventually(() => assert.deepEqual(sentOf(), [0, 0, 0, 1, 2], 'a notice that was taken is sent once'));
+      await eventually(() => assert.deepEqual(listNotified(), [0, 0, 0, 1, 2], 'a notice that was taken is sent once'));
     });
   });
 });

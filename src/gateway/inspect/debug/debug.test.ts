@@ -248,14 +248,18 @@ onEveryEngine('testing a definition', app => {
 
   test('missing and malformed members are reported', async () => {
     const spec = openApi(upstream);
-    const said = async (body: unknown) => {
+    const debugForMessage = async (body: unknown) => {
       const response = await debug(app(), body);
       return [response.status, response.body.status, response.body.message];
     };
-    assert.deepEqual(await said({ request: {} }), [400, 'error', 'Spec field is missing']);
-    assert.deepEqual(await said({ spec: null, oas: null }), [400, 'error', 'Spec field is missing']);
-    assert.deepEqual(await said({ spec }), [400, 'error', 'Request field is missing']);
-    assert.deepEqual(await said('{'), [400, 'error', 'Request body malformed: it is not JSON at character 1']);
+    assert.deepEqual(await debugForMessage({ request: {} }), [400, 'error', 'Spec field is missing']);
+    assert.deepEqual(await debugForMessage({ spec: null, oas: null }), [400, 'error', 'Spec field is missing']);
+    assert.deepEqual(await debugForMessage({ spec }), [400, 'error', 'Request field is missing']);
+    assert.deepEqual(await debugForMessage('{'), [
+      400,
+      'error',
+      'Request body malformed: it is not JSON at character 1',
+    ]);
     for (const [request, place] of [
       [{ method: 'CONNECT' }, 'request.method'],
       [{ method: 'G T' }, 'request.method'],
@@ -267,7 +271,7 @@ onEveryEngine('testing a definition', app => {
       [{ headers: { a: ['b\u0001'] } }, 'request.headers.a'],
       [{ body: {} }, 'request.body'],
     ] as const) {
-      const [status, , message] = await said({ spec, request });
+      const [status, , message] = await debugForMessage({ spec, request });
       assert.equal(status, 400);
       assert.ok(String(message).startsWith(place), `${place}: ${message}`);
     }

@@ -20,7 +20,7 @@ import {
 import { createSandbox, createSandboxSnapshot } from './sandbox.ts';
 import type { DebugRun, DebugTask } from './schema.ts';
 import { createSecretMask } from './secret-mask.ts';
-import { createTrace, elapsedMs, type Trace } from './trace.ts';
+import { createTrace, measureMs, type Trace } from './trace.ts';
 import { noteUpstream, traceApi } from './traced-api.ts';
 
 export interface DebugContext {
@@ -101,7 +101,7 @@ const collectResponse = (call: Exchange, dispatcher: RequestHandler, trace: Trac
     }
     function note(level: 'info' | 'warn', msg: string): void {
       const refused = call.errorCode ? { refusal: call.errorCode } : {};
-      const took_ms = elapsedMs(call.startedAt);
+      const took_ms = measureMs(call.startedAt);
       trace.note({ level, type: 'response', msg, code: answer.status(), ...refused, took_ms });
     }
     const answer = createResponseCollector({

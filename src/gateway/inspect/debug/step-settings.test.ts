@@ -5,15 +5,17 @@ import type { ClassicDefinition } from '#definition/wire-types.ts';
 import { order } from '../../steps/order.ts';
 import { describeStepSettings } from './step-settings.ts';
 
-const told = (step: string, definition: object) => {
+const describeStep = (step: string, definition: object) => {
   const model = classicToModel({ api_id: 'one', ...definition } as unknown as ClassicDefinition);
   return describeStepSettings(step, model, model.versions[0]);
 };
 
 test('settings of a step contain its part of the definition without unset members', () => {
-  assert.deepEqual(told('cors', { CORS: { enable: true, max_age: 9 } }), { cors: { enabled: true, maxAge: 9 } });
-  assert.equal(told('cors', {}), undefined);
-  assert.equal(told('no-such-step', {}), undefined);
+  assert.deepEqual(describeStep('cors', { CORS: { enable: true, max_age: 9 } }), {
+    cors: { enabled: true, maxAge: 9 },
+  });
+  assert.equal(describeStep('cors', {}), undefined);
+  assert.equal(describeStep('no-such-step', {}), undefined);
 });
 
 test('secrets are masked at any depth', () => {
@@ -37,16 +39,19 @@ test('secrets are masked at any depth', () => {
     },
   };
   for (const { step } of order) {
-    const text = JSON.stringify(told(step.name, definition)) ?? '';
+    const text = JSON.stringify(describeStep(step.name, definition)) ?? '';
     assert.ok(!text.includes(canary), `${step.name}: ${text}`);
   }
-  assert.deepEqual(told('request-headers', definition), {
+  assert.deepEqual(describeStep('request-headers', definition), {
     requestHeaders: { enabled: true, add: { 'X-Api-Key': '***' } },
   });
 });
 
 test('long settings are truncated', () => {
-  const settings = told('ip-access', { enable_ip_whitelisting: true, allowed_ips: Array(500).fill('192.0.2.1') });
+  const settings = describeStep('ip-access', {
+    enable_ip_whitelisting: true,
+    allowed_ips: Array(500).fill('192.0.2.1'),
+  });
   assert.ok(typeof settings === 'string' && settings.length <= 1501);
 });
 

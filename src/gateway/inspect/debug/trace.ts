@@ -58,7 +58,7 @@ export function createTrace(clock: Clock, own: TracedApiIdentity, redact = (text
   };
 }
 
-export const elapsedMs = (since: number): number => Math.round((performance.now() - since) * 1000) / 1000;
+export const measureMs = (since: number): number => Math.round((performance.now() - since) * 1000) / 1000;
 
 const levels: readonly TraceLine['level'][] = ['debug', 'info', 'warn', 'error'];
 

@@ -5,7 +5,7 @@ import { refusals } from '../../pipeline/refusals.ts';
 import type { Api } from '../../routing/api.ts';
 import type { VersionRuntime, VersionSelector } from '../../routing/versions.ts';
 import { describeStepSettings } from './step-settings.ts';
-import { elapsedMs, type Trace, type TracedApiIdentity, type TraceLine } from './trace.ts';
+import { measureMs, type Trace, type TracedApiIdentity, type TraceLine } from './trace.ts';
 
 /**
  * Wraps an API so that every step's decision is traced. The steps are those of traffic: the traffic path has no
@@ -26,7 +26,7 @@ function traceSelector(api: Api, traced: ReadonlyMap<VersionRuntime, VersionRunt
     select(call) {
       const begun = performance.now();
       const chosen = api.versionSelector.select(call);
-      const line = { type: 'request', mw: 'version', took_ms: elapsedMs(begun) } as const;
+      const line = { type: 'request', mw: 'version', took_ms: measureMs(begun) } as const;
       if (chosen.kind === 'refused') trace.note({ ...line, ...describeRefusal(call, chosen.response) }, api);
       else if (chosen.kind === 'other')
         trace.note({ ...line, level: 'info', msg: `version ${call.versionName} is served by ${chosen.apiId}` }, api);
@@ -89,12 +89,12 @@ function traceStep<T>(
   trace.waitingFor = `the step ${line.mw}`;
   trace.phase = line.type;
   const onResult = (value: T): T => {
-    trace.note({ ...line, ...describe(value), took_ms: elapsedMs(startedAt) }, of);
+    trace.note({ ...line, ...describe(value), took_ms: measureMs(startedAt) }, of);
     return value;
   };
   const onError = (error: unknown): never => {
     const msg = `failed: ${(error as Error).message}`;
-    trace.note({ ...line, level: 'error', msg, took_ms: elapsedMs(startedAt) }, of);
+    trace.note({ ...line, level: 'error', msg, took_ms: measureMs(startedAt) }, of);
     throw error;
   };
   try {

@@ -4,7 +4,7 @@ import { explainHeader } from '../../pipeline/explain-header.ts';
 import type { RequestHandler, ResponseWriter } from '../../pipeline/response-writer.ts';
 import { createDispatcher, type DispatcherOptions } from '../../routing/dispatch.ts';
 import { tracePools } from '../debug/run.ts';
-import { createTrace, elapsedMs, type Trace } from '../debug/trace.ts';
+import { createTrace, measureMs, type Trace } from '../debug/trace.ts';
 import { noteUpstream } from '../debug/traced-api.ts';
 import { createExplainedSnapshot } from './explained-snapshot.ts';
 import { ExplainedWriter, type ResponseEvents } from './explained-writer.ts';
@@ -87,13 +87,13 @@ function traceResponse(call: Exchange, id: string, trace: Trace): ResponseEvents
     onStart(status) {
       noteUpstream(call, trace);
       const refused = call.errorCode ? { refusal: call.errorCode } : {};
-      const took_ms = elapsedMs(call.startedAt);
+      const took_ms = measureMs(call.startedAt);
       trace.note(
         { level: 'info', type: 'response', msg: `the client gets status ${status}`, ...refused, took_ms },
         call.api,
       );
       return [explanationHeader, summarizeTrace(id, trace.text())];
     },
-    onEnd: () => trace.note({ level: 'info', type: 'response', msg: 'done', took_ms: elapsedMs(call.startedAt) }),
+    onEnd: () => trace.note({ level: 'info', type: 'response', msg: 'done', took_ms: measureMs(call.startedAt) }),
   };
 }

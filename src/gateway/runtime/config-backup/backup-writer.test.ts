@@ -68,25 +68,25 @@ test('the config backup is written when its content changes, not for changes of 
   const keeper = await keeping();
   await keeper.look();
   let last = text();
-  const changed = async () => {
+  const detectChange = async () => {
     await keeper.look();
     const was = last;
     last = text();
     return last !== was;
   };
-  assert.equal(await changed(), false);
+  assert.equal(await detectChange(), false);
   await touch('keys', 'some key');
   await touch('oauth', 'some client');
-  assert.equal(await changed(), false);
+  assert.equal(await detectChange(), false);
   for (const topic of ['apis', 'policies', 'certificates', 'organisations'] as const) {
     await touch(topic, 'some');
-    assert.equal(await changed(), true, topic);
+    assert.equal(await detectChange(), true, topic);
   }
   await touch('keys', keyDigest(vault, 'org'));
-  assert.equal(await changed(), true, 'limits of an organisation');
+  assert.equal(await detectChange(), true, 'limits of an organisation');
   master = createSecretText();
   await createMetaStore(records).set(dataKeyName, wrapDataKey(dataKey, parseMasterKey(master)));
-  assert.equal(await changed(), true, 'another master key');
+  assert.equal(await detectChange(), true, 'another master key');
   await keeper.close();
 
   const { backup } = readBackup(text(), database.url, ['a master key of before, long enough', master]);
