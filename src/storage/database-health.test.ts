@@ -57,11 +57,11 @@ describe('database health', () => {
   }) => {
     const countTimers = () => process.getActiveResourcesInfo().filter(it => it === 'Timeout').length;
     const before = countTimers();
-    assert.equal(await watched(() => records.revision()).ask(), '');
+    assert.equal(await watch(() => records.revision()).ask(), '');
     assert.equal(countTimers(), before);
     mock.timers.enable({ apis: ['setTimeout'] });
     const reply = Promise.withResolvers<number>();
-    const asked = watched(() => reply.promise).ask();
+    const asked = watch(() => reply.promise).ask();
     mock.timers.tick(1999);
     await new Promise(resolve => setImmediate(resolve));
     reply.resolve(1);

@@ -87,14 +87,14 @@ describe('shared counter engine', () => {
 
   test('a closed engine receives no more messages', async () => {
     for (const url of ['', redis.url]) {
-      const first = await opened({ url });
-      const second = await opened({ url, buffer: first.threads.buffer });
+      const first = await openEngine({ url });
+      const second = await openEngine({ url, buffer: first.threads.buffer });
       const heard: string[] = [];
       await second.threads.subscribe('news', message => heard.push(message));
       await first.threads.publish('news', 'before');
       await eventually(() => assert.deepEqual(heard, ['before']));
       await second.close();
-      const third = await opened({ url, buffer: first.threads.buffer });
+      const third = await openEngine({ url, buffer: first.threads.buffer });
       const last = Promise.withResolvers<void>();
       await third.threads.subscribe('news', () => last.resolve());
       await first.threads.publish('news', 'after');
