@@ -143,7 +143,7 @@ onBothEngines('kept counters', fresh => {
   test('writes are 900 ms apart by default, at least 50 ms, and none follows the last one at close', async ({
     mock,
   }) => {
-    const records = await opened();
+    const records = await openFresh();
     for (const [pauseMs, intervalMs] of [
       [800, undefined],
       [50, 1],
@@ -166,7 +166,7 @@ onBothEngines('kept counters', fresh => {
 
   test('waiting for the next write does not keep the process alive', async () => {
     const countTimers = () => process.getActiveResourcesInfo().filter(it => it === 'Timeout').length;
-    const { kept } = countWrites(await opened(), { intervalMs: never });
+    const { kept } = countWrites(await openFresh(), { intervalMs: never });
     const before = countTimers();
     await kept.start();
     assert.ok(countTimers() <= before);
@@ -174,16 +174,16 @@ onBothEngines('kept counters', fresh => {
   });
 
   test('a process that was not started writes nothing at close', async () => {
-    const { kept, writes } = countWrites(await opened());
+    const { kept, writes } = countWrites(await openFresh());
     await kept.reset(['day']);
     await kept.close();
     assert.equal(writes(), 0);
   });
 
   test('failed writes are reported, and the next one includes their rows, changed and ended', async () => {
-    const records = await opened();
+    const records = await openFresh();
     const failures: Error[] = [];
-    const one = await started(records);
+    const one = await startProcess(records);
     take(one, 'ended');
     await one.kept.close();
     const { kept, threads } = countWrites(records, { intervalMs: 1, onError: error => void failures.push(error) });
