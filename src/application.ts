@@ -278,7 +278,7 @@ type CatalogueServices = ServicesOf<typeof catalogue> & Installation['services']
 
 /** Options that all management listeners share. */
 function createListenerOptions(settings: Settings, { log, clock }: AppEnvironment, services: CatalogueServices) {
-  const authenticate = createAuthenticators(services.users, services.secrets);
+  const authenticate = createAuthenticators(services.users, services.resolveActor, services.secrets);
   const writeAudit = createAuditWriter(services.audit, log);
   const maxFailures = settings['management.max_auth_failures_per_minute'];
   return {

@@ -33,6 +33,7 @@ import { hookSecretOperations } from '#events/hooks/secret-operations.ts';
 import { debugOperations } from '#gateway/inspect/debug/operations.ts';
 import { explainOperations } from '#gateway/inspect/explain/operations.ts';
 import { auditOperations } from '#people/audit/operations.ts';
+import { groupOperations } from '#people/groups/operations.ts';
 import { grantOperations } from '#people/organisations/grant-operations.ts';
 import { organisationOperations } from '#people/organisations/operations.ts';
 import { sessionOperations } from '#people/sessions/operations.ts';
@@ -52,6 +53,7 @@ export const catalogue = [
   ...adminUserOperations,
   ...userOperations,
   ...sessionOperations,
+  ...groupOperations,
   ...auditOperations,
   ...hookOperations,
   ...hookSecretOperations,

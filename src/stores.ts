@@ -21,6 +21,7 @@ import { createVault, type Vault } from '#base/vault.ts';
 import { openEvents } from '#events/events.ts';
 import { createHookStore } from '#events/hooks/store.ts';
 import { createAuditStore } from '#people/audit/store.ts';
+import { createGroupStore } from '#people/groups/store.ts';
 import { defaultOrgMetaName } from '#people/installation/default-organisation.ts';
 import { createInstallationSecretStore } from '#people/installation/secrets.ts';
 import { createGrantStore } from '#people/organisations/grant-store.ts';
@@ -28,7 +29,7 @@ import type { ObjectLimitName } from '#people/organisations/grants.ts';
 import { createOrganisationStore } from '#people/organisations/store.ts';
 import { createSignInLimit } from '#people/sessions/sign-in-limit.ts';
 import { createSessionStore } from '#people/sessions/store.ts';
-import { type ResolveActor, toDashboardActor } from '#people/users/actor.ts';
+import { createActorResolver } from '#people/users/actor.ts';
 import { createUserStore } from '#people/users/store.ts';
 import { openPortal } from '#portal/portal-stores.ts';
 import { createPostStore } from '#portal/posts/store.ts';
@@ -101,9 +102,10 @@ export function openStores(
 }
 
 function openSignIn(records: Records, vault: Vault, settings: Settings, clock: Clock) {
-  const resolveActor: ResolveActor = async user => toDashboardActor(user);
+  const groups = createGroupStore(records);
   return {
-    resolveActor,
+    groups,
+    resolveActor: createActorResolver(groups),
     sessions: createSessionStore(records, vault, settings),
     signInLimit: createSignInLimit(settings, clock),
   };

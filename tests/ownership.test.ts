@@ -12,13 +12,14 @@ const notOwned = 'You do not own this API: ask one of its owners or an administr
 
 onEveryEngine('API ownership', app => {
   const users: Record<'owner' | 'member' | 'other', { id: string; key: string }> = Object.create(null);
-  const group = 'payments';
+  let group = '';
+  const permissions = ['apis', 'keys', 'policies', 'oauth', 'analytics', 'log', 'certs', 'hooks'];
+  const writeAll = Object.fromEntries(permissions.map(name => [name, 'write']));
   let owned: { id: string; databaseId: string };
   let open: { id: string; databaseId: string };
 
   /** A user of the operator's organisation with every permission but that of an administrator. */
   async function addUser(more: object = {}) {
-    const permissions = ['apis', 'keys', 'policies', 'oauth', 'analytics', 'log', 'certs', 'hooks'];
     const { body, text } = await app().ask('POST', '/admin/users', {
       body: {
         org_id: app().credentials.organisation_id,
@@ -26,7 +27,7 @@ onEveryEngine('API ownership', app => {
         first_name: 'A',
         last_name: 'B',
         active: true,
-        user_permissions: Object.fromEntries(permissions.map(name => [name, 'write'])),
+        user_permissions: writeAll,
         ...more,
       },
     });
@@ -51,6 +52,10 @@ onEveryEngine('API ownership', app => {
     Object.fromEntries(apis.map(({ id }) => [id, { api_id: id, api_name: '', versions: ['Default'] }]));
 
   before(async () => {
+    const payments = { name: 'payments', user_permissions: writeAll };
+    const created = await app().ask('POST', '/api/usergroups', { body: payments });
+    assert.equal(created.status, 200, created.text);
+    group = created.body.Meta;
     users.owner = await addUser();
     users.member = await addUser({ group_id: group });
     users.other = await addUser();

@@ -125,9 +125,11 @@ for (const engine of engines)
         await update(JSON.stringify(api));
       }
       // Tables of later migrations.
-      for (const table of ['assets', 'sessions', 'sign_in_tokens', 'user_factors'])
+      for (const table of ['assets', 'sessions', 'sign_in_tokens', 'user_factors', 'user_groups'])
         await records.db.schema.dropTable(table).execute();
       await records.db.schema.dropIndex('users_address').execute();
+      await records.db.schema.dropIndex('users_group').execute();
+      await records.db.schema.alterTable('users').dropColumn('group_id').execute();
       await services.meta.set('schema_version', String(migrations.findIndex(it => it.name === 'sealed-definitions')));
     }
 

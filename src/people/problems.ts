@@ -26,4 +26,19 @@ export const problem = problems('people', {
     status: 403,
     message: 'access denied: you cannot grant {permission}: {level}, which you do not have',
   },
+  permission_unknown: { status: 400, message: 'user_permissions.{name}: no such permission{hint}' },
+  permission_level_invalid: { status: 400, message: 'user_permissions.{name}: must be admin or deny' },
+  user_outranks: { status: 403, message: 'access denied: this user has permissions that you do not have' },
+  email_owner_only: {
+    status: 403,
+    message: 'access denied: only the user itself or an administrator may change an e-mail address',
+  },
+  group_not_found: { status: 404, message: 'User group not found' },
+  group_unknown: { status: 400, message: 'group_id: there is no user group {id}' },
+  group_in_use: { status: 409, message: 'The user group still has users ({count}): move them first' },
+  group_permission_invalid: { status: 400, message: 'user_permissions.{name}: a user group cannot carry it' },
+  group_owns_hidden_apis: {
+    status: 403,
+    message: 'access denied: the user group owns APIs that you cannot see',
+  },
 });

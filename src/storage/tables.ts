@@ -31,7 +31,8 @@ export interface Tables extends PortalTables, AnalyticsTables, EventTables, Sign
   changes: { revision: number; topic: string; id: string };
   organisations: { id: string; name: string; created_at: number; body: string };
   organisation_grants: { org_id: string; body: string };
-  users: Record & { email: string; access_digest: string; active: number };
+  users: Record & { email: string; access_digest: string; active: number; group_id: string };
+  user_groups: Record & { name: string };
   apis: Record & {
     api_id: string;
     kind: string;

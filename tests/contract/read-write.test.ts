@@ -131,6 +131,12 @@ const resources: Record<string, Resource> = {
   },
   '/admin/users/{userId}': { make: async () => `/admin/users/${(await newUser()).id}` },
   '/api/users/{userId}': { make: async () => `/api/users/${(await newUser()).id}` },
+  '/api/usergroups/{groupId}': {
+    async make() {
+      const group = { name: 'Readers', description: 'd', user_permissions: { apis: 'read' } };
+      return `/api/usergroups/${(await ok('POST', '/api/usergroups', group)).Meta}`;
+    },
+  },
   '/api/hooks/{hookId}': {
     async make() {
       const hook = {

@@ -60,6 +60,19 @@ export function createOwnership(records: Records, settings: Settings) {
       const apiIds = new Set(rows.map(row => row.api_id));
       return { apiIds: [...apiIds], has: apiId => apiIds.has(apiId) };
     },
+    /** True where a group owns an API that the actor must not see: joining it would show that API. */
+    async groupOwnsHiddenApis(actor: Actor, groupId: string): Promise<boolean> {
+      const hidden = new Set((await selectHidden(actor)).map(({ id }) => id));
+      if (hidden.size === 0) return false;
+      const owned = await records.db
+        .selectFrom('api_owners')
+        .select('api')
+        .where('org_id', '=', actor.orgId)
+        .where('kind', '=', 'group')
+        .where('owner', '=', groupId)
+        .execute();
+      return owned.some(({ api }) => hidden.has(api));
+    },
     /** Rejects a request that names, by either id, an API its user does not own. */
     async rejectHidden(actor: Actor, refs: readonly string[]): Promise<void> {
       if (refs.length === 0) return;

@@ -1,5 +1,6 @@
 import type { Actor, Authenticate } from '#operations/actor.ts';
 import type { SurfaceName } from '#operations/surfaces.ts';
+import type { ResolveActor } from '../users/actor.ts';
 import type { UserStore } from '../users/store.ts';
 import type { InstallationSecret, InstallationSecrets } from './secrets.ts';
 
@@ -9,6 +10,7 @@ const maxCredentialLength = 4096;
 /** Credential check of each surface. */
 export function createAuthenticators(
   users: UserStore,
+  resolveActor: ResolveActor,
   secrets: InstallationSecrets,
 ): Record<SurfaceName, Authenticate> {
   const createSecretAuthenticator =
@@ -21,22 +23,14 @@ export function createAuthenticators(
     admin: createSecretAuthenticator('admin'),
     gateway: createSecretAuthenticator('gateway'),
     portal: createSecretAuthenticator('portal'),
-    dashboard: createAccessKeyAuthenticator(users),
+    dashboard: createAccessKeyAuthenticator(users, resolveActor),
   };
 }
 
 const createAccessKeyAuthenticator =
-  (users: UserStore): Authenticate =>
+  (users: UserStore, resolveActor: ResolveActor): Authenticate =>
   async (credential): Promise<Actor | undefined> => {
     if (credential.length > maxCredentialLength) return undefined;
     const user = await users.findByAccessKey(credential);
-    if (!user?.active) return undefined;
-    return {
-      surface: 'dashboard',
-      id: user.id,
-      name: user.email_address,
-      orgId: user.org_id,
-      groupId: user.group_id,
-      permissions: user.user_permissions,
-    };
+    return user?.active ? resolveActor(user) : undefined;
   };

@@ -5,6 +5,7 @@ import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
 import { pageQuery, statusResponse, toPageRequest, toStatus } from '#operations/shapes.ts';
 import type { Records } from '#storage/records.ts';
+import type { GroupStore } from '../groups/store.ts';
 import { problem } from '../problems.ts';
 import type { UserStore } from '../users/store.ts';
 import type { GrantStore } from './grant-store.ts';
@@ -15,6 +16,7 @@ export interface OrganisationServices {
   organisations: OrganisationStore;
   grants: GrantStore;
   users: UserStore;
+  groups: GroupStore;
   /** Describes what the organisation still contains; undefined when it is empty. */
   describeContents: (orgId: string) => Promise<string | undefined>;
   /** Organisation created at first start. */
@@ -125,6 +127,7 @@ export const deleteOrganisation = operation({
       if (what) throw problem.organisation_in_use({ detail: { what } });
       if (!(await services.organisations.remove(orgId))) throw problem.organisation_not_found();
       await services.users.removeAll(orgId);
+      await services.groups.removeAll(orgId);
       await services.grants.remove(orgId);
     });
     return toStatus('Org deleted');

@@ -4,15 +4,14 @@ import { createDatabaseId, createPublicId } from '#base/ids.ts';
 import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
 import { toStatus } from '#operations/shapes.ts';
-import type { OrganisationStore } from '../organisations/store.ts';
 import { problem } from '../problems.ts';
+import { checkPermissionsExist, type PermissionServices } from './grant-check.ts';
 import { hashNewPassword } from './operations.ts';
 import { AdminUserChange, AdminUserWrite, buildUser, type StoredUser, toUser, User } from './schema.ts';
 import type { UserStore } from './store.ts';
 
-export interface AdminUserServices {
+export interface AdminUserServices extends PermissionServices {
   users: UserStore;
-  organisations: OrganisationStore;
   /** Organisation of a user for which the operator names none. */
   defaultOrgId: () => Promise<string>;
   clock: Clock;
@@ -22,6 +21,7 @@ export interface AdminUserServices {
 const params = z.object({ userId: z.string() });
 const userAnswer = z.object({ Status: z.string(), Message: z.string(), Meta: User });
 const declared = { surface: 'admin', noun: 'users', permission: 'secret' } as const;
+const permissionProblems = [problem.permission_unknown, problem.permission_level_invalid, problem.group_unknown];
 
 export const adminCreateUser = operation({
   ...declared,
@@ -31,13 +31,17 @@ export const adminCreateUser = operation({
   about: 'Creates a dashboard user, inactive by default; the message of the response is the access key.',
   body: AdminUserWrite,
   returns: userAnswer,
-  problems: [problem.email_exists, problem.organisation_unknown],
-  async handle({ body, audit }, { users, organisations, defaultOrgId, clock }: AdminUserServices) {
+  problems: [problem.email_exists, problem.organisation_unknown, ...permissionProblems],
+  async handle({ body, audit }, services: AdminUserServices) {
+    const { users, organisations, defaultOrgId, clock } = services;
     const orgId = body.org_id || (await defaultOrgId());
     if (!(await organisations.get(orgId))) throw problem.organisation_unknown({ detail: { id: orgId } });
     const createdAt = formatIsoTime(clock.now());
     const user = buildUser({ id: createDatabaseId(), accessKey: createPublicId(), orgId, createdAt, write: body });
-    await users.insert(user);
+    await users.runExclusive(async () => {
+      await checkPermissionsExist(services, user);
+      await users.insert(user);
+    });
     audit(user.id, orgId);
     return toStatus(user.access_key, toUser(user)) as z.output<typeof userAnswer>;
   },
@@ -68,8 +72,15 @@ export const adminUpdateUser = operation({
   params,
   body: AdminUserChange,
   returns: userAnswer,
-  problems: [problem.user_not_found, problem.email_exists, problem.organisation_unknown, problem.bad_password],
-  async handle({ params: { userId }, body, audit }, { users, organisations, clock, settings }: AdminUserServices) {
+  problems: [
+    problem.user_not_found,
+    problem.email_exists,
+    problem.organisation_unknown,
+    problem.bad_password,
+    ...permissionProblems,
+  ],
+  async handle({ params: { userId }, body, audit }, services: AdminUserServices) {
+    const { users, organisations, clock, settings } = services;
     audit(userId);
     if (body.org_id && !(await organisations.get(body.org_id)))
       throw problem.organisation_unknown({ detail: { id: body.org_id } });
@@ -78,13 +89,16 @@ export const adminUpdateUser = operation({
       plain === undefined
         ? {}
         : { password: await hashNewPassword(plain, settings), password_updated: formatIsoTime(clock.now()) };
-    const changes = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined && value !== ''));
-    const user = await users.change({ id: userId }, it => ({
-      ...it,
-      ...(changes as Partial<StoredUser>),
-      ...passwordChange,
-    }));
-    if (!user) throw problem.user_not_found();
+    const isSet = ([name, value]: [string, unknown]) => value !== undefined && (value !== '' || name === 'group_id');
+    const changes = Object.fromEntries(Object.entries(rest).filter(isSet)) as Partial<StoredUser>;
+    const user = await users.runExclusive(async () => {
+      const before = await users.getInAnyOrganisation(userId);
+      if (!before) throw problem.user_not_found();
+      const next: StoredUser = { ...before, ...changes, ...passwordChange };
+      await checkPermissionsExist(services, next, before);
+      await users.change({ id: userId }, () => next);
+      return next;
+    });
     audit(userId, user.org_id);
     return toStatus(user.access_key, toUser(user)) as z.output<typeof userAnswer>;
   },

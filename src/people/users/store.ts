@@ -25,6 +25,7 @@ export function createUserStore(records: Records, vault: Vault) {
       email: it.email_address,
       access_digest: vault.digest(vault.open(it.access_key, purpose), purpose),
       active: Number(it.active),
+      group_id: it.group_id,
       created_at: Date.parse(it.created_at),
     }),
     problem.email_exists,
@@ -51,6 +52,12 @@ export function createUserStore(records: Records, vault: Vault) {
     ...createUserChanges(records, users, { seal, open }),
     ...createEmailLookup(records, users, open),
     count: (orgId: string) => users.count({ org_id: orgId }),
+    countInGroup: (orgId: string, groupId: string) => users.count({ org_id: orgId, group_id: groupId }),
+    async pageOfGroup(orgId: string, groupId: string, request: PageRequest) {
+      const where = { org_id: orgId, group_id: groupId };
+      const found = await users.page({ where, order: newestFirst }, request);
+      return { ...found, items: openRows(found.items, open, it => it.id) };
+    },
     async hasOtherAdministrators(orgId: string, id: string): Promise<boolean> {
       const active = await users.all({ where: { org_id: orgId, active: 1 }, order: newestFirst });
       return active.some(user => user.id !== id && user.user_permissions.IsAdmin === 'admin');

@@ -146,9 +146,9 @@ onEveryEngine('users', app => {
   });
 
   test('a user may read itself and renew its own key; others need the permission', async () => {
-    const { id, credential } = await member('alone@example.org', { nothing: 'read' });
+    const { id, credential } = await member('alone@example.org', { system: 'read' });
     assert.equal((await app().ask('GET', `/api/users/${id}`, { credential })).body.id, id);
-    const other = (await member('other@example.org', { nothing: 'read' })).id;
+    const other = (await member('other@example.org', { system: 'read' })).id;
     assert.equal((await app().ask('GET', `/api/users/${other}`, { credential })).status, 403);
     const renew = (user: string, as: string) =>
       app().ask('PUT', `/api/users/${user}/actions/key/reset`, { credential: as });

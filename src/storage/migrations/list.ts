@@ -12,6 +12,7 @@ import { apiOwners } from './0011-api-owners.ts';
 import { sealedDefinitions } from './0012-sealed-definitions.ts';
 import { assets } from './0013-assets.ts';
 import { signInSchema } from './0015-sign-in.ts';
+import { userGroups } from './0016-user-groups.ts';
 
 /** In order: a migration's number is its position here, from 1. */
 export const migrations: readonly Migration[] = [
@@ -28,4 +29,5 @@ export const migrations: readonly Migration[] = [
   sealedDefinitions,
   assets,
   signInSchema,
+  userGroups,
 ];

@@ -1,0 +1,152 @@
+import { z } from 'zod';
+import type { Clock } from '#base/clock.ts';
+import { createDatabaseId } from '#base/ids.ts';
+import type { Settings } from '#base/settings.ts';
+import type { Actor } from '#operations/actor.ts';
+import { operation } from '#operations/operation.ts';
+import { pageQuery, statusResponse, toPageRequest, toStatus } from '#operations/shapes.ts';
+import type { OrganisationStore } from '../organisations/store.ts';
+import { checkPermissionNames } from '../permissions/names.ts';
+import { administratorPermissions, type PermissionMap } from '../permissions/table.ts';
+import { problem } from '../problems.ts';
+import { checkGroupGrant } from '../users/grant-check.ts';
+import type { UserStore } from '../users/store.ts';
+import { type StoredGroup, toUserGroup, UserGroup, UserGroupWrite } from './schema.ts';
+import type { GroupStore } from './store.ts';
+
+export interface GroupServices {
+  groups: GroupStore;
+  users: UserStore;
+  organisations: OrganisationStore;
+  clock: Clock;
+  settings: Settings;
+}
+
+const params = z.object({ groupId: z.string() });
+const declared = { surface: 'dashboard', noun: 'user groups' } as const;
+const grantProblems = [
+  problem.only_admin_grants,
+  problem.grant_not_held,
+  problem.group_permission_invalid,
+  problem.permission_unknown,
+];
+
+type Permissions = Pick<StoredGroup, 'active' | 'user_permissions'>;
+
+/** Rejects permissions that a group cannot have, or that the actor cannot give. */
+async function checkGroup(
+  { organisations }: GroupServices,
+  actor: Actor,
+  next: Permissions,
+  before?: Permissions,
+): Promise<void> {
+  rejectAdministratorPermissions(next.user_permissions);
+  checkGroupGrant(actor, next, before);
+  const custom = (await organisations.get(actor.orgId))?.additional_permissions ?? {};
+  checkPermissionNames(next.user_permissions, { custom, before: before?.user_permissions });
+}
+
+function rejectAdministratorPermissions(map: PermissionMap): void {
+  const name = administratorPermissions.find(it => Object.hasOwn(map, it));
+  if (name !== undefined) throw problem.group_permission_invalid({ detail: { name } });
+}
+
+export const listUserGroups = operation({
+  ...declared,
+  name: 'listUserGroups',
+  method: 'GET',
+  path: '/api/usergroups',
+  about: 'Lists the user groups of the caller’s organisation, newest first.',
+  permission: 'user_groups:read',
+  query: pageQuery,
+  returns: z.object({ groups: z.array(UserGroup), pages: z.int() }),
+  async handle({ actor, query }, { groups, settings }: GroupServices) {
+    const { items, pages } = await groups.page(actor.orgId, toPageRequest(query.p, settings['management.page_size']));
+    return { groups: items.map(toUserGroup), pages };
+  },
+});
+
+export const createUserGroup = operation({
+  ...declared,
+  name: 'createUserGroup',
+  method: 'POST',
+  path: '/api/usergroups',
+  about: 'Creates a user group; its id is the Meta of the response. It can carry permissions that the caller holds.',
+  permission: 'user_groups:write',
+  body: UserGroupWrite,
+  returns: statusResponse,
+  problems: [...grantProblems, problem.limit_reached],
+  async handle({ actor, body, audit }, services: GroupServices) {
+    const id = createDatabaseId();
+    audit(id);
+    await services.users.runExclusive(async () => {
+      await checkGroup(services, actor, body);
+      await services.groups.insert({ ...body, id, org_id: actor.orgId, created_at_ms: services.clock.now() });
+    });
+    return toStatus('User group created', id);
+  },
+});
+
+export const getUserGroup = operation({
+  ...declared,
+  name: 'getUserGroup',
+  method: 'GET',
+  path: '/api/usergroups/{groupId}',
+  about: 'Reads a user group.',
+  permission: 'user_groups:read',
+  params,
+  returns: UserGroup,
+  problems: [problem.group_not_found],
+  async handle({ actor, params: { groupId } }, { groups }: GroupServices) {
+    const group = await groups.get(actor.orgId, groupId);
+    if (!group) throw problem.group_not_found();
+    return toUserGroup(group);
+  },
+});
+
+export const updateUserGroup = operation({
+  ...declared,
+  name: 'updateUserGroup',
+  method: 'PUT',
+  path: '/api/usergroups/{groupId}',
+  about: 'Replaces a user group. Its users have the new permissions at once.',
+  permission: 'user_groups:write',
+  params,
+  body: UserGroupWrite,
+  returns: statusResponse,
+  problems: [problem.group_not_found, ...grantProblems],
+  async handle({ actor, params: { groupId }, body, audit }, services: GroupServices) {
+    audit(groupId);
+    await services.users.runExclusive(async () => {
+      const before = await services.groups.get(actor.orgId, groupId);
+      if (!before) throw problem.group_not_found();
+      await checkGroup(services, actor, body, before);
+      await services.groups.replace({ ...before, ...body });
+    });
+    return toStatus('User group updated');
+  },
+});
+
+export const deleteUserGroup = operation({
+  ...declared,
+  name: 'deleteUserGroup',
+  method: 'DELETE',
+  path: '/api/usergroups/{groupId}',
+  about: 'Removes a user group that has no users.',
+  permission: 'user_groups:write',
+  params,
+  returns: statusResponse,
+  problems: [problem.group_not_found, problem.group_in_use],
+  async handle({ actor, params: { groupId }, audit }, { groups, users }: GroupServices) {
+    audit(groupId);
+    await users.runExclusive(async () => {
+      if (!(await groups.get(actor.orgId, groupId))) throw problem.group_not_found();
+      const count = await users.countInGroup(actor.orgId, groupId);
+      if (count > 0) throw problem.group_in_use({ detail: { count } });
+      await groups.remove(actor.orgId, groupId);
+    });
+    return toStatus('User group deleted');
+  },
+});
+
+export const groupOperations = [listUserGroups, createUserGroup, getUserGroup, updateUserGroup, deleteUserGroup];

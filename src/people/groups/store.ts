@@ -1,0 +1,34 @@
+import { createCollection, type PageRequest } from '#storage/collection.ts';
+import type { Records } from '#storage/records.ts';
+import { problem } from '../problems.ts';
+import type { StoredGroup } from './schema.ts';
+
+export type GroupStore = ReturnType<typeof createGroupStore>;
+
+const maxGroupsPerOrganisation = 1000;
+
+export function createGroupStore(records: Records) {
+  const groups = createCollection<'user_groups', StoredGroup>(records, 'user_groups', it => ({
+    id: it.id,
+    org_id: it.org_id,
+    name: it.name,
+    created_at: it.created_at_ms,
+  }));
+  const newestFirst = ['-created_at', '-id'] as const;
+
+  return {
+    get: (orgId: string, id: string) => groups.find({ org_id: orgId, id }),
+    page: (orgId: string, request: PageRequest) =>
+      groups.page({ where: { org_id: orgId }, order: newestFirst }, request),
+    all: (orgId: string) => groups.all({ where: { org_id: orgId }, order: newestFirst }),
+    insert: (group: StoredGroup) =>
+      records.write(async () => {
+        if ((await groups.count({ org_id: group.org_id })) >= maxGroupsPerOrganisation)
+          throw problem.limit_reached({ detail: { name: 'user groups', max: maxGroupsPerOrganisation } });
+        await groups.insert(group);
+      }),
+    replace: (group: StoredGroup) => groups.replace({ org_id: group.org_id, id: group.id }, group),
+    remove: (orgId: string, id: string) => groups.remove({ org_id: orgId, id }),
+    removeAll: (orgId: string) => groups.remove({ org_id: orgId }),
+  };
+}

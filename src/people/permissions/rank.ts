@@ -1,0 +1,56 @@
+import { administratorPermissions, type PermissionLevel, type PermissionMap } from './table.ts';
+
+const levelRanks: Readonly<Record<string, number>> = { read: 1, write: 2, admin: 2 };
+
+const levelOf = (map: PermissionMap, name: string) => (Object.hasOwn(map, name) ? map[name] : undefined);
+const isAdministrator = (map: PermissionMap) => levelOf(map, 'IsAdmin') === 'admin';
+
+/** 0 for none, 1 for read, 2 for write. An administrator has everything that is not denied by name. */
+function rankOf(map: PermissionMap, name: string): number {
+  const level = levelOf(map, name);
+  if (administratorPermissions.includes(name)) return level === 'admin' ? 2 : 0;
+  if (level === 'deny') return 0;
+  return isAdministrator(map) ? 2 : (levelRanks[level ?? ''] ?? 0);
+}
+
+export interface ExcessPermission {
+  readonly permission: string;
+  readonly level: PermissionLevel;
+}
+
+/**
+ * Privilege escalation check: the first permission that a change raises above what its actor holds. A denial that the
+ * change lifts counts as raised. Undefined where there is none.
+ */
+export function findExcess(
+  held: PermissionMap,
+  next: PermissionMap,
+  before: PermissionMap = {},
+): ExcessPermission | undefined {
+  const names = new Set([...Object.keys(next), ...Object.keys(before), ...Object.keys(held)]);
+  for (const permission of names) {
+    const rank = rankOf(next, permission);
+    if (rank <= rankOf(before, permission) || rank <= rankOf(held, permission)) continue;
+    if (administratorPermissions.includes(permission)) return { permission, level: 'admin' };
+    return { permission, level: rank === 1 ? 'read' : 'write' };
+  }
+  return undefined;
+}
+
+/** True where acting as the other user would give something that the actor does not hold. */
+export function isOutranked(held: PermissionMap, other: PermissionMap): boolean {
+  const { ResetPassword: _held, ...rest } = other;
+  return findExcess(held, rest) !== undefined;
+}
+
+const mergeOrder = ['deny', 'read', 'write', 'admin'];
+
+/** Union of permission maps: of each name the higher level. */
+export function mergePermissions(maps: readonly PermissionMap[]): Record<string, string> {
+  const merged = new Map<string, string>();
+  for (const [name, level] of maps.flatMap(map => Object.entries(map))) {
+    const before = merged.get(name);
+    if (before === undefined || mergeOrder.indexOf(level) > mergeOrder.indexOf(before)) merged.set(name, level);
+  }
+  return Object.fromEntries(merged);
+}

@@ -1,0 +1,147 @@
+import { z } from 'zod';
+import type { Settings } from '#base/settings.ts';
+import { type Actor, hasPermission } from '#operations/actor.ts';
+import { operation } from '#operations/operation.ts';
+import { problem as refusal } from '#operations/problems.ts';
+import { pageNumber, pageQuery, toPageRequest } from '#operations/shapes.ts';
+import { combinePermissions } from '../groups/effective-permissions.ts';
+import type { GroupStore } from '../groups/store.ts';
+import { isOutranked } from '../permissions/rank.ts';
+import { problem } from '../problems.ts';
+import { type StoredUser, toUser, User } from './schema.ts';
+import type { UserStore } from './store.ts';
+
+interface UserReadServices {
+  users: UserStore;
+  groups: GroupStore;
+  settings: Settings;
+}
+
+const params = z.object({ userId: z.string() });
+const userPage = z.object({ users: z.array(User), pages: z.int() });
+const declared = { surface: 'dashboard', noun: 'users' } as const;
+
+type UserView = (user: StoredUser) => User;
+
+/**
+ * Hides access keys of other users: with one the actor could act as that user. They need a permission of their own, and
+ * all permissions of the other user.
+ */
+async function createUserView(actor: Actor, { groups, settings }: UserReadServices): Promise<UserView> {
+  if (settings['users.hide_access_keys'] || !hasPermission(actor, 'access_keys:read'))
+    return user => toUser(user, user.id !== actor.id);
+  const groupsById = new Map((await groups.all(actor.orgId)).map(group => [group.id, group]));
+  const mayReadKey = (user: StoredUser) =>
+    !isOutranked(actor.permissions, combinePermissions(user, groupsById.get(user.group_id)));
+  return user => toUser(user, user.id !== actor.id && !mayReadKey(user));
+}
+
+async function listPage(services: UserReadServices, actor: Actor, p: number, emailPart = '') {
+  const { users, settings } = services;
+  const { items, pages } = await users.page(actor.orgId, toPageRequest(p, settings['management.page_size']), emailPart);
+  return { users: items.map(await createUserView(actor, services)), pages };
+}
+
+export const listUsers = operation({
+  ...declared,
+  name: 'listUsers',
+  method: 'GET',
+  path: '/api/users',
+  about: 'Lists the users of the caller’s organisation, newest first.',
+  permission: 'users:read',
+  query: pageQuery,
+  returns: userPage,
+  handle: ({ actor, query }, services: UserReadServices) => listPage(services, actor, query.p),
+});
+
+export const listUsersOfGroup = operation({
+  ...declared,
+  name: 'listUsersOfGroup',
+  method: 'GET',
+  path: '/api/usergroups/{groupId}/users',
+  about: 'Lists the users of a user group, newest first.',
+  permission: 'users:read',
+  params: z.object({ groupId: z.string() }),
+  query: pageQuery,
+  returns: userPage,
+  problems: [problem.group_not_found],
+  async handle({ actor, params: { groupId }, query }, services: UserReadServices) {
+    const { users, groups, settings } = services;
+    if (!(await groups.get(actor.orgId, groupId))) throw problem.group_not_found();
+    const request = toPageRequest(query.p, settings['management.page_size']);
+    const { items, pages } = await users.pageOfGroup(actor.orgId, groupId, request);
+    return { users: items.map(await createUserView(actor, services)), pages };
+  },
+});
+
+export const searchUsers = operation({
+  ...declared,
+  name: 'searchUsers',
+  method: 'GET',
+  path: '/api/users/search',
+  about: 'Finds users whose e-mail address contains a text.',
+  permission: 'users:read',
+  query: z.object({
+    q: z.string().max(254).optional().describe('Part of the e-mail address'),
+    email: z.string().max(254).optional().describe('The same as q'),
+    email_address: z.string().max(254).optional().describe('The same as q'),
+    p: pageNumber,
+  }),
+  returns: userPage,
+  handle: ({ actor, query: { p, q, email, email_address } }, services: UserReadServices) =>
+    listPage(services, actor, p, q ?? email ?? email_address ?? ''),
+});
+
+export const searchUsersPrivately = operation({
+  ...declared,
+  name: 'searchUsersPrivately',
+  method: 'POST',
+  path: '/api/users/search',
+  about: 'Finds users like the other search, with the text in the body: no e-mail address is in the URL.',
+  permission: 'users:read',
+  query: pageQuery,
+  body: z.object({ filters: z.object({ query: z.string().min(1).max(254) }) }),
+  returns: userPage,
+  handle: ({ actor, query, body }, services: UserReadServices) =>
+    listPage(services, actor, query.p, body.filters.query),
+});
+
+export const getMe = operation({
+  ...declared,
+  name: 'getMe',
+  method: 'GET',
+  path: '/api/users/me',
+  about: 'Returns the caller’s own user.',
+  permission: 'any user',
+  returns: User,
+  async handle({ actor }, { users }: UserReadServices) {
+    const user = await users.get(actor.orgId, actor.id);
+    if (!user) throw problem.user_not_found();
+    return toUser(user);
+  },
+});
+
+export const getUser = operation({
+  ...declared,
+  name: 'getUser',
+  method: 'GET',
+  path: '/api/users/{userId}',
+  about: 'Returns a user: the caller, or with users:read any user of the organisation.',
+  permission: 'any user',
+  params,
+  returns: User,
+  problems: [problem.user_not_found, refusal.not_permitted],
+  async handle({ actor, params: { userId } }, services: UserReadServices) {
+    requirePermissionForOthers(actor, userId, 'users:read');
+    const user = await services.users.get(actor.orgId, userId);
+    if (!user) throw problem.user_not_found();
+    return (await createUserView(actor, services))(user);
+  },
+});
+
+/** Operations on one's own record need no permission; on another user's they do. */
+export function requirePermissionForOthers(actor: Actor, userId: string, permission: string): void {
+  if (userId !== actor.id && !hasPermission(actor, permission)) throw refusal.not_permitted({ detail: { permission } });
+}
+
+export const userReadOperations = [listUsers, listUsersOfGroup, searchUsers, searchUsersPrivately, getMe, getUser];
