@@ -1,7 +1,7 @@
 import { RegoError } from './error.ts';
 import { type RegoToken, tokenizeRego } from './lexer.ts';
 
-/** What can be known of a module in the whole language without parsing it. */
+/** Facts of a module in the whole language, found without parsing it. */
 export interface ModuleText {
   /** Names that begin a rule. */
   readonly ruleNames: ReadonlySet<string>;
