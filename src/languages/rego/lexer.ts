@@ -15,8 +15,21 @@ export interface RegoToken extends RegoPosition {
 export const maxRulesCharacters = 100_000;
 const maxTokens = 20_000;
 
-const pattern =
-  /([ \t\r]+|#[^\n]*)|(\n)|([A-Za-z_]\w*)|(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|("(?:[^"\\\n]|\\.)*")|(`[^`]*`)|(:=|==|!=|<=|>=|[^\s])/y;
+/** Space or comment, line end, name, number, quoted text, raw text, mark. */
+const pattern = new RegExp(
+  [
+    /([ \t\r]+|#[^\n]*)/,
+    /(\n)/,
+    /([A-Za-z_]\w*)/,
+    /(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)/,
+    /("(?:[^"\\\n]|\\.)*")/,
+    /(`[^`]*`)/,
+    /(:=|==|!=|<=|>=|[^\s])/,
+  ]
+    .map(part => part.source)
+    .join('|'),
+  'y',
+);
 
 /** Splits a module into tokens, the end included. */
 export function tokenizeRego(source: string): RegoToken[] {
