@@ -98,6 +98,30 @@ describe('Body streaming and backpressure', () => {
       assert.equal((await reader.read()).done, true);
     });
 
+    test(`concurrent responses over ${scheme} to clients that pause have their own bytes`, async () => {
+      const partBytes = 40_000;
+      const parts = 60;
+      const url = await target(scheme, (request, response) => {
+        const fill = (request as IncomingMessage).url!.at(-1)!;
+        Readable.from(Array.from({ length: parts }, () => Buffer.alloc(partBytes, fill))).pipe(response);
+      });
+      const receive = async (fill: string) => {
+        let bytes = 0;
+        for await (const part of (await fetch(`${url}/${fill}`)).body!) {
+          assert.deepEqual(Buffer.from(part), Buffer.alloc(part.length, fill));
+          bytes += part.length;
+          // Other responses are read and written meanwhile.
+          await new Promise(resolve => setImmediate(resolve));
+        }
+        return bytes;
+      };
+      const sizes = await Promise.all([...'abcdefgh'].map(receive));
+      assert.deepEqual(
+        sizes,
+        sizes.map(() => parts * partBytes),
+      );
+    });
+
     test(`a request over ${scheme} is paused by an upstream that does not read, and arrives complete when it does`, async () => {
       const { stream, taken } = source();
       const reading = Promise.withResolvers<Readable>();

@@ -11,10 +11,12 @@ export interface ResponseWriter {
   writeHead(status: number, headers: string[], parsed?: ParsedFields, isHeld?: boolean): void;
   /** Sends a held head. Absent where heads are not held. */
   flush?(): void;
-  /** False: wait for `onDrain` before the next write. */
-  write(chunk: Uint8Array): boolean;
+  /** `write` and `end` copy the chunks that are shared. Without it none may be. */
+  readonly takesShared?: boolean | undefined;
+  /** False: wait for `onDrain` before the next write. `isShared`: the chunk is overwritten after the call. */
+  write(chunk: Uint8Array, isShared?: boolean): boolean;
   /** Ends the response, with a last chunk and trailers (a flat list) if there are any. */
-  end(chunk?: Uint8Array, trailers?: readonly string[]): void;
+  end(chunk?: Uint8Array, trailers?: readonly string[], isShared?: boolean): void;
   /** Truncates the response by closing the connection, which tells the client. */
   abort(): void;
   onDrain: (() => void) | undefined;

@@ -80,12 +80,13 @@ describe('HTTP/2 client for upstreams', () => {
     const options = { allowH2: true, useH2c: true };
     const client = new Client(origin, options);
     const { bytes } = await readPaused({
-      dispatch: (_options, { onHead, onComplete, ...handler }) =>
+      dispatch: (_options, { onHead, onData, onComplete, ...handler }) =>
         client.dispatch(
           { origin, path: '/', method: 'GET', headers: [] },
           {
             ...handler,
             onHeaders: (status, _raw, resumeBody) => onHead(status, [], resumeBody),
+            onData: chunk => onData(chunk, false),
             onComplete: trailers => onComplete(trailers ?? []),
           },
         ),

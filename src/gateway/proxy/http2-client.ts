@@ -105,7 +105,7 @@ function dispatchStream(
     process.nextTick(notifyReadEnd, handler);
     const more = handler.onHead(Number(headers[':status']), removePseudoHeaders(raw as string[]), () => open.resume());
     open.on('data', (chunk: Buffer) => {
-      if (isEnded || !handler.onData(chunk)) open.pause();
+      if (isEnded || !handler.onData(chunk, false)) open.pause();
     });
     if (flags & constants.NGHTTP2_FLAG_END_STREAM) {
       // END_STREAM on the head: the end is passed on with it, so that it arrives in one frame again.

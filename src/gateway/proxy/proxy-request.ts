@@ -258,7 +258,7 @@ export class ProxyRequest implements UpstreamHandler, TimeoutEntry, Admittable {
     this.#timeouts.start(this);
   }
 
-  onData(chunk: Buffer): boolean {
+  onData(chunk: Buffer, isShared: boolean): boolean {
     const call = this.#call;
     const isBuffering = this.#state === 'buffering';
     call.responseBytes += chunk.length;
@@ -267,23 +267,25 @@ export class ProxyRequest implements UpstreamHandler, TimeoutEntry, Admittable {
       return true;
     }
     if (isBuffering) {
-      this.#buffered!.buffer.add(chunk);
+      this.#buffered!.buffer.add(isShared ? Buffer.from(chunk) : chunk);
       return true;
     }
-    return call.receivedMethod === 'HEAD' ? true : this.#writeChunk(chunk);
+    if (call.receivedMethod === 'HEAD') return true;
+    const mustCopy = isShared && (this.#capture !== undefined || this.#writer.takesShared !== true);
+    return mustCopy ? this.#writeChunk(Buffer.from(chunk), false) : this.#writeChunk(chunk, isShared);
   }
 
-  #writeChunk(chunk: Buffer): boolean {
+  #writeChunk(chunk: Buffer, isShared: boolean): boolean {
     if (this.#capture) this.#captureChunk(chunk);
     if (this.#remainingBytes >= 0) {
       this.#remainingBytes -= chunk.length;
       if (this.#remainingBytes === 0) {
         // The last chunk and the end are one write.
-        this.#end(chunk);
+        this.#end(chunk, undefined, isShared);
         return true;
       }
     }
-    const more = this.#writer.write(chunk);
+    const more = this.#writer.write(chunk, isShared);
     if (this.#timeouts) {
       if (more) this.#timeouts.start(this);
       else this.#timeouts.clear(this);
@@ -335,11 +337,11 @@ export class ProxyRequest implements UpstreamHandler, TimeoutEntry, Admittable {
     if (capture) deliverCaptures(capture.captures, bytes);
   }
 
-  #end(last?: Buffer, trailers?: string[]): void {
+  #end(last?: Buffer, trailers?: string[], isShared = false): void {
     // Before the end: an error of a capture aborts the response.
     if (this.#capture) this.#endCapture(this.#capture.buffer.bytes());
     this.#settle();
-    this.#writer.end(last, trailers);
+    this.#writer.end(last, trailers, isShared);
     this.#finish(true);
   }
 

@@ -175,7 +175,7 @@ const dispatcherOfResponse = (message: IncomingMessage): Pick<UpstreamDispatcher
     // Never retried, whatever the error code.
     message.on('error', cause => abort(new Error('the upstream truncated its response', { cause })));
     handler.onConnect(abort);
-    message.on('data', (chunk: Buffer) => attempt(() => handler.onData(chunk)));
+    message.on('data', (chunk: Buffer) => attempt(() => handler.onData(chunk, false)));
     process.nextTick(notifyReadEnd, handler);
     attempt(() => handler.onHead(message.statusCode!, message.rawHeaders, () => message.resume()));
     message.once('close', () => {

@@ -21,8 +21,8 @@ export interface UpstreamHandler {
   onConnect(abort: (error?: Error) => void): void;
   /** Interim responses first, then the final one. False pauses the body until `resume` is called. */
   onHead(status: number, headers: readonly string[], resume: () => void, parsed?: ParsedFields): boolean;
-  /** The chunk belongs to the handler. False pauses. */
-  onData(chunk: Buffer): boolean;
+  /** `isShared`: the chunk is overwritten after the call, so what outlives it is copied. False pauses. */
+  onData(chunk: Buffer, isShared: boolean): boolean;
   /** All that has arrived after a head was handed over: more of the response comes later, if any. */
   onReadEnd(): void;
   onComplete(trailers: readonly string[]): void;
@@ -56,7 +56,7 @@ export const createUndiciDispatcher = (
           process.nextTick(notifyReadEnd, handler);
           return handler.onHead(status, raw.map(toLatin1), resume);
         },
-        onData: chunk => handler.onData(chunk),
+        onData: chunk => handler.onData(chunk, false),
         onComplete: trailers => handler.onComplete((trailers ?? []).map(toLatin1)),
         onError: error => handler.onError(error),
       },

@@ -39,13 +39,17 @@ export class ExplainedWriter implements ResponseWriter {
     this.#inner.flush?.();
   }
 
-  write(chunk: Uint8Array): boolean {
-    return this.#inner.write(chunk);
+  get takesShared(): boolean | undefined {
+    return this.#inner.takesShared;
   }
 
-  end(chunk?: Uint8Array, trailers?: readonly string[]): void {
+  write(chunk: Uint8Array, isShared?: boolean): boolean {
+    return this.#inner.write(chunk, isShared);
+  }
+
+  end(chunk?: Uint8Array, trailers?: readonly string[], isShared?: boolean): void {
     this.#watching.onEnd();
-    this.#inner.end(chunk, trailers);
+    this.#inner.end(chunk, trailers, isShared);
   }
 
   abort(): void {

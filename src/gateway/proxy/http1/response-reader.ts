@@ -62,7 +62,7 @@ export class ResponseReader {
 
   /**
    * Reads from `at` until the response is complete, the handler pauses or the bytes end; returns the offset after what
-   * was read. `isShared`: the bytes are overwritten by the next read, so the handler gets copies. Throws Http1ParseError.
+   * was read. `isShared`: the bytes are overwritten by the next read. Throws Http1ParseError.
    */
   read(bytes: Buffer, at: number, isShared: boolean): number {
     let i = at;
@@ -139,13 +139,6 @@ export class ResponseReader {
   }
 
   #handData(bytes: Buffer, start: number, end: number, isShared: boolean): void {
-    const data = isShared ? copyBytes(bytes, start, end) : bytes.subarray(start, end);
-    if (!this.#handler!.onData(data)) this.isPaused = true;
+    if (!this.#handler!.onData(bytes.subarray(start, end), isShared)) this.isPaused = true;
   }
-}
-
-function copyBytes(bytes: Buffer, start: number, end: number): Buffer {
-  const copy = Buffer.allocUnsafe(end - start);
-  bytes.copy(copy, 0, start, end);
-  return copy;
 }

@@ -1,8 +1,6 @@
 import type { OnReadOpts, Socket } from 'node:net';
+import { sharedReadBytes } from '../../http/http1/shared-read.ts';
 import type { UpstreamConnection } from './connection.ts';
-
-/** Bytes of one read. */
-const readBufferBytes = 65_536;
 
 const connectionOf = Symbol('connection');
 
@@ -15,7 +13,7 @@ interface ConnectedSocket extends Socket {
  * memory of its own. What outlives the callback is copied.
  */
 export function createSharedReads(): { readonly onread: OnReadOpts; attach: typeof attachConnection } {
-  const buffer = Buffer.allocUnsafeSlow(readBufferBytes);
+  const buffer = Buffer.allocUnsafeSlow(sharedReadBytes);
   return {
     onread: {
       buffer,

@@ -4,6 +4,7 @@ import type { Peer } from '../../pipeline/exchange.ts';
 import type { BodyRate } from '../body-rate.ts';
 import type { TransportOptions } from '../transport.ts';
 import type { ConnectionTimeouts } from './connection-timeout.ts';
+import type { WriteBuffers } from './write-buffers.ts';
 
 /** Bytes of a request body that wait for its reader. */
 export const maxBufferedBodyBytes = 65_536;
@@ -17,6 +18,7 @@ export interface ConnectionContext {
   readonly options: TransportOptions;
   readonly bodyRate: BodyRate;
   readonly timeouts: ConnectionTimeouts;
+  readonly writeBuffers: WriteBuffers;
   /** Header lines of a connection that stays open, and the empty line. */
   readonly keepAliveLines: string;
   dateLine(): string;

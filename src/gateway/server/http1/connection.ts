@@ -70,7 +70,7 @@ export class ServerConnection implements ManagedConnection, RawRequest, BodySour
     socket.on('data', this.#onData);
     socket.on('end', this.#onEnd);
     socket.once('close', () => this.#onClose());
-    this.#output = new SocketOutput(socket, context.timeouts.write, () => this.#onDrain());
+    this.#output = new SocketOutput(socket, context, () => this.#onDrain());
     this.#timeout.start(context.timeouts.head);
   }
 
@@ -261,8 +261,8 @@ export class ServerConnection implements ManagedConnection, RawRequest, BodySour
     else if (this.#hasEnded && this.#ahead.byteLength === 0) this.isClosing = true;
   }
 
-  send(before: string, chunk: Uint8Array | undefined, after: string): boolean {
-    return this.#output.write(before, chunk, after);
+  send(before: string, chunk: Uint8Array | undefined, after: string, isShared: boolean): boolean {
+    return this.#output.write(before, chunk, after, isShared);
   }
 
   #onDrain(): void {
@@ -296,7 +296,7 @@ export class ServerConnection implements ManagedConnection, RawRequest, BodySour
     const isComplete = this.#state === 'response';
     const head = `${formatStatusLine(fault.status)}${formatFieldLines(headers)}${this.#context.dateLine()}${closeLines}`;
     this.isClosing = true;
-    this.send(head, isComplete && this.method === 'HEAD' ? undefined : body, '');
+    this.send(head, isComplete && this.method === 'HEAD' ? undefined : body, '', false);
     if (isComplete) this.#close();
     else this.#linger();
   }

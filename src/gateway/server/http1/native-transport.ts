@@ -5,6 +5,7 @@ import { readPeer } from '../peer.ts';
 import type { Transport, TransportOptions } from '../transport.ts';
 import { ServerConnection } from './connection.ts';
 import type { ConnectionContext, ManagedConnection } from './connection-context.ts';
+import { WriteBuffers } from './write-buffers.ts';
 
 /** Lingering close: time for which an unread request is drained, so that the response arrives. */
 const lingerTimeoutMs = 5000;
@@ -33,6 +34,7 @@ export function createNativeTransport(options: TransportOptions): Transport {
       halfClose: halfCloseTimeoutMs > 0 ? new TimeoutQueue(halfCloseTimeoutMs) : undefined,
       write: new TimeoutQueue(writeTimeoutMs),
     },
+    writeBuffers: new WriteBuffers(),
     keepAliveLines: `Connection: keep-alive\r\nKeep-Alive: timeout=${keepAliveSeconds}\r\n\r\n`,
     dateLine() {
       const second = Math.floor(clock.now() / 1000);

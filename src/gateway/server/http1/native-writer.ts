@@ -14,8 +14,8 @@ export interface ResponseConnection {
   isClosing: boolean;
   /** A response head is about to be written. */
   onResponseHead(): void;
-  /** Writes text, bytes and text; false when they have to wait for the client. */
-  send(before: string, chunk: Uint8Array | undefined, after: string): boolean;
+  /** Writes text, bytes and text; false when they have to wait for the client. `isShared`: the bytes are copied. */
+  send(before: string, chunk: Uint8Array | undefined, after: string, isShared: boolean): boolean;
   /** The response is written completely. */
   onResponseEnd(): void;
   /** The response cannot be completed. */
@@ -28,6 +28,7 @@ export const closeLines = 'Connection: close\r\n\r\n';
 
 /** Response writer over HTTP/1.1. */
 export class NativeWriter implements ResponseWriter {
+  readonly takesShared = true;
   readonly #connection: ResponseConnection;
   readonly #context: ConnectionContext;
   readonly #isHeadRequest: boolean;
@@ -124,7 +125,7 @@ export class NativeWriter implements ResponseWriter {
 
   /** Deferred head: sent with the first bytes, by this, or on the next tick. */
   flush(): void {
-    if (this.#state === 'head-pending') this.#connection.send(this.#takeHead(), undefined, '');
+    if (this.#state === 'head-pending') this.#connection.send(this.#takeHead(), undefined, '', false);
   }
 
   #takeHead(): string {
@@ -134,15 +135,15 @@ export class NativeWriter implements ResponseWriter {
     return head;
   }
 
-  write(chunk: Uint8Array): boolean {
+  write(chunk: Uint8Array, isShared = false): boolean {
     if (this.#state === 'done' || this.#framing === 'none' || chunk.length === 0) return true;
     if (!this.#countBytes(chunk)) return true;
     const head = this.#state === 'head-pending' ? this.#takeHead() : '';
-    if (this.#framing !== 'chunked') return this.#connection.send(head, chunk, '');
-    return this.#connection.send(head + formatChunkSize(chunk.length), chunk, '\r\n');
+    if (this.#framing !== 'chunked') return this.#connection.send(head, chunk, '', isShared);
+    return this.#connection.send(head + formatChunkSize(chunk.length), chunk, '\r\n', isShared);
   }
 
-  end(chunk?: Uint8Array, trailers?: readonly string[]): void {
+  end(chunk?: Uint8Array, trailers?: readonly string[], isShared = false): void {
     if (this.#state === 'done') return;
     const last = chunk !== undefined && chunk.length > 0 && this.#framing !== 'none' ? chunk : undefined;
     if (last !== undefined && !this.#countBytes(last)) return;
@@ -157,7 +158,7 @@ export class NativeWriter implements ResponseWriter {
       }
     }
     this.#state = 'done';
-    this.#connection.send(text, last, after);
+    this.#connection.send(text, last, after, isShared);
     this.#connection.onResponseEnd();
   }
 

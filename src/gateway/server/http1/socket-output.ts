@@ -1,7 +1,9 @@
 import type { Socket } from 'node:net';
 import type { TimeoutQueue } from '#base/timeout-queue.ts';
 import { sliceLatin1 } from '../../http/http1/syntax.ts';
+import type { ConnectionContext } from './connection-context.ts';
 import { ConnectionTimeout } from './connection-timeout.ts';
+import type { WriteBuffers } from './write-buffers.ts';
 
 /** Text and bytes up to this size are written as one string: one copy and one system call, without a buffer. */
 const maxJoinedBytes = 16_384;
@@ -10,6 +12,7 @@ const maxJoinedBytes = 16_384;
 export class SocketOutput {
   readonly #socket: Socket;
   readonly #timeouts: TimeoutQueue;
+  readonly #buffers: WriteBuffers;
   readonly #timeout = new ConnectionTimeout(() => this.#onTimeout());
   readonly #onDrain: () => void;
   /** Bytes that wait for the client, at the last check. */
@@ -17,9 +20,14 @@ export class SocketOutput {
   #isWatching = false;
   #isReleased = false;
 
-  constructor(socket: Socket, timeouts: TimeoutQueue, onDrain: () => void) {
+  constructor(
+    socket: Socket,
+    { timeouts, writeBuffers }: Pick<ConnectionContext, 'timeouts' | 'writeBuffers'>,
+    onDrain: () => void,
+  ) {
     this.#socket = socket;
-    this.#timeouts = timeouts;
+    this.#timeouts = timeouts.write;
+    this.#buffers = writeBuffers;
     this.#onDrain = onDrain;
     socket.once('close', () => this.#timeout.clear());
   }
@@ -29,13 +37,25 @@ export class SocketOutput {
     return this.#socket.writableLength > 0 && this.#socket.writableNeedDrain;
   }
 
-  /** Writes text, bytes and text with one system call; false when they have to wait for the client. */
-  write(before: string, chunk: Uint8Array | undefined, after: string): boolean {
+  /**
+   * Writes text, bytes and text with one system call; false when they have to wait for the client. `isShared`: the bytes
+   * are overwritten after the call.
+   */
+  write(before: string, chunk: Uint8Array | undefined, after: string, isShared: boolean): boolean {
     const socket = this.#socket;
     if (socket.destroyed || socket.writableEnded) return true;
-    if (writeJoined(socket, before, chunk, after)) return true;
+    const isCopied = isShared && chunk !== undefined && before.length + chunk.length + after.length > maxJoinedBytes;
+    if (isCopied ? this.#writeCopy(before, chunk, after) : writeJoined(socket, before, chunk, after, isShared))
+      return true;
     this.watch();
     return false;
+  }
+
+  #writeCopy(before: string, chunk: Uint8Array, after: string): boolean {
+    const buffer = this.#buffers.join(before, chunk, after);
+    return this.#socket.write(buffer, error => {
+      if (!error) this.#buffers.release(buffer);
+    });
   }
 
   /** Write timeout: a client that reads nothing for so long counts as disconnected, whatever it sends meanwhile. */
@@ -73,9 +93,15 @@ function countWaitingBytes(socket: Socket): number {
   return socket.writableLength + (handle?.writeQueueSize ?? 0);
 }
 
-function writeJoined(socket: Socket, before: string, chunk: Uint8Array | undefined, after: string): boolean {
+function writeJoined(
+  socket: Socket,
+  before: string,
+  chunk: Uint8Array | undefined,
+  after: string,
+  isShared: boolean,
+): boolean {
   if (chunk === undefined) return before + after === '' || socket.write(before + after, 'latin1');
-  if (before === '' && after === '') return socket.write(chunk);
+  if (before === '' && after === '' && !isShared) return socket.write(chunk);
   if (before.length + chunk.length + after.length <= maxJoinedBytes)
     return socket.write(before + toLatin1Text(chunk) + after, 'latin1');
   socket.cork();
