@@ -23,6 +23,12 @@ test('an empty classic definition becomes a model with every default and one ver
   assert.deepEqual(model.versions[0]!.endpoints.allow, []);
 });
 
+test('a model names the format of its definition', () => {
+  assert.equal(classicToModel({}).format, 'classic');
+  assert.equal(oasToModel(gateway()).format, 'oas');
+  assert.equal(oasToModel({ ...gateway(), 'x-gw-streaming': {} } as never).format, 'streams');
+});
+
 test('an absent block of the OpenAPI format is disabled', () => {
   const model = oasToModel(gateway());
   assert.equal(model.authentication.enabled, false);

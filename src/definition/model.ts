@@ -51,7 +51,7 @@ export function classicToModel(definition: ClassicDefinition): Model {
     model.versionData = { ...objectOrEmpty(model.versionData), notVersioned: true };
   return {
     ...model,
-    form: 'classic',
+    format: 'classic',
     authMethods: listEnabledMethods(model),
     versions: versions.map(([key, version]) => ({
       ...readAll(versionFacets, 'classic', root, { '@version': ['version_data', 'versions', key] }),
@@ -62,7 +62,7 @@ export function classicToModel(definition: ClassicDefinition): Model {
     scopeScheme: '',
     document: null,
     streams: null,
-  } as unknown as Model;
+  } satisfies Partial<Record<keyof Model, unknown>> as unknown as Model;
 }
 
 export function oasToModel(document: OasDefinition): Model {
@@ -72,7 +72,7 @@ export function oasToModel(document: OasDefinition): Model {
   const securityRequirements = readSecurityRequirements(document, extension);
   return {
     ...model,
-    form: isObject(streaming) ? 'streams' : 'oas',
+    format: isObject(streaming) ? 'streams' : 'oas',
     authMethods:
       securityRequirements.length > 0
         ? listEnabledMethods(model)
@@ -88,7 +88,7 @@ export function oasToModel(document: OasDefinition): Model {
     scopeScheme: anchors['@oauth2']?.at(-1) ?? '',
     document: openApi,
     streams: isObject(streaming) ? objectOrEmpty(streaming.streams) : null,
-  } as unknown as Model;
+  } satisfies Partial<Record<keyof Model, unknown>> as unknown as Model;
 }
 
 function readAll(
