@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect } from 'node:net';
-import { test } from 'node:test';
+import { createServer, type Server as HttpServer } from 'node:http';
+import { createServer as createHttp2Server, type Http2Server } from 'node:http2';
+import { type AddressInfo, connect } from 'node:net';
+import { after, before, test } from 'node:test';
 import { openApi, publish } from './support/traffic.ts';
 import { eventually } from './support/upstream.ts';
 import { withSettings } from './support/with-settings.ts';
@@ -40,3 +42,48 @@ for (const [timeoutMs, outcome] of [
       });
     },
   );
+
+const limits = { 'upstream.max_response_header_bytes': '2048', 'upstream.max_response_headers': '20' };
+for (const [name, settings, isH2c] of [
+  ['native', { ...limits, 'gateway.http1_engine': 'native' }, false],
+  ['node', { ...limits, 'gateway.http1_engine': 'node' }, false],
+  ['HTTP/2', limits, true],
+] as const)
+  withSettings(`Limits of upstream response heads, ${name}`, settings, app => {
+    let server: HttpServer | Http2Server;
+    let headers: Record<string, string> = {};
+    before(async () => {
+      const respond = (response: {
+        writeHead(status: number, more: Record<string, string>): unknown;
+        end(): unknown;
+      }) => {
+        response.writeHead(200, headers);
+        response.end();
+      };
+      server = isH2c
+        ? createHttp2Server((_request, response) => respond(response))
+        : createServer((_request, response) => respond(response));
+      server.listen(0, '127.0.0.1');
+      await once(server, 'listening');
+    });
+    after(() => void server.close());
+
+    async function readStatus(more: Record<string, string>): Promise<number> {
+      headers = more;
+      const { port } = server.address() as AddressInfo;
+      const url = await publish(app(), openApi({ url: `${isH2c ? 'h2c' : 'http'}://127.0.0.1:${port}` }));
+      return (await fetch(url)).status;
+    }
+    const createHeaders = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_none, at) => [`x-${at}`, '1']));
+
+    test('upstream.max_response_header_bytes: a larger head becomes a 500', async () => {
+      assert.equal(await readStatus({ 'x-a': 'a'.repeat(1500) }), 200);
+      assert.equal(await readStatus({ 'x-a': 'a'.repeat(2100) }), 500);
+    });
+
+    test('upstream.max_response_headers: a head with more becomes a 500', async () => {
+      assert.equal(await readStatus(createHeaders(12)), 200);
+      assert.equal(await readStatus(createHeaders(21)), 500);
+    });
+  });

@@ -52,7 +52,7 @@ describe('Upstream retries', () => {
   const failed = [500, '{\n    "error": "There was a problem proxying the request"\n}'];
 
   for (const way of ['destroy', 'resetAndDestroy'] as const) {
-    for (const method of ['GET', 'PUT', 'DELETE', 'OPTIONS'])
+    for (const method of ['GET', 'OPTIONS'])
       test(`${method} is retried once on a stale pooled connection (${way})`, async () => {
         const url = await fresh();
         doing = (socket, { call }) => (call === 1 ? answer(socket) : socket[way]());
@@ -64,6 +64,8 @@ describe('Upstream retries', () => {
     for (const [method, body] of [
       ['POST', undefined],
       ['PATCH', undefined],
+      ['PUT', undefined],
+      ['DELETE', undefined],
       ['POST', 'a'],
       ['PUT', 'a'],
     ] as const)

@@ -216,6 +216,16 @@ export const settingsTable = {
     'Time in milliseconds after which an attempt to connect to an upstream is aborted.',
     { min: 1 },
   ),
+  'upstream.max_response_header_bytes': count(
+    65_536,
+    'Maximum size in bytes of the head of an upstream response; a larger one becomes a 500.',
+    { min: 1024, max: 1_048_576 },
+  ),
+  'upstream.max_response_headers': count(
+    1000,
+    'Maximum number of headers of an upstream response; one with more becomes a 500.',
+    { min: 10, max: 10_000 },
+  ),
   'upstream.max_connections': count(512, 'Maximum number of connections per traffic thread and upstream.', {
     min: 1,
     max: 100_000,

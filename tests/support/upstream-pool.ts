@@ -20,6 +20,7 @@ export function createTestPool(t: TestContext, origin: string, options: TestPool
     maxWaiting: 4,
     waitTimeoutMs: 5000,
     maxSharePercent: 100,
+    headLimits: { maxHeaderBytes: 16_384, maxHeaders: 1000 },
     prereadBytes: 1024,
     maxPrereadBytes: 1024,
     http1Engine: 'native',

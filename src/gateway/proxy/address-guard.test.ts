@@ -36,6 +36,7 @@ function poolsOf(t: TestContext, resolve?: LookupAll) {
     maxWaiting: 4,
     waitTimeoutMs: 2000,
     maxSharePercent: 100,
+    headLimits: { maxHeaderBytes: 16_384, maxHeaders: 1000 },
     prereadBytes: 1024,
     maxPrereadBytes: 1024,
     ...(resolve ? { resolve } : {}),

@@ -71,6 +71,7 @@ describe('HTTP/2 client for upstreams', () => {
         return socket;
       },
       headersTimeoutMs: 5000,
+      headLimits: { maxHeaderBytes: 65_536, maxHeaders: 1000 },
       onMaxStreams: () => undefined,
     });
     assert.deepEqual(await readPaused(client), { bytes: bodyBytes, trailers: ['grpc-status', '0'] });

@@ -1,6 +1,8 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
 import type { Socket } from 'node:net';
+import type { HeadLimits } from '../http/http1/head-parser.ts';
 import {
+  checkHeadLimits,
   notifyReadEnd,
   type UpstreamDispatcher,
   type UpstreamHandler,
@@ -11,6 +13,7 @@ export interface Http2ClientOptions {
   /** Opens an HTTP/2 connection. */
   open(): Promise<Socket>;
   readonly headersTimeoutMs: number;
+  readonly headLimits: HeadLimits;
   /** Called with SETTINGS_MAX_CONCURRENT_STREAMS (RFC 9113, 6.5.2) when the upstream announces it. */
   onMaxStreams(streams: number): void;
 }
@@ -21,14 +24,19 @@ const idleTimeoutMs = 30_000;
 /** HTTP/2 client: multiplexes requests to one origin over one session, reopened when it ends. */
 export function createHttp2Client(
   origin: string,
-  { open, headersTimeoutMs, onMaxStreams }: Http2ClientOptions,
+  { open, headersTimeoutMs, headLimits, onMaxStreams }: Http2ClientOptions,
 ): UpstreamDispatcher {
   let session: Promise<ClientHttp2Session> | undefined;
   let isClosed = false;
 
   async function connectSession(): Promise<ClientHttp2Session> {
     const socket = await open();
-    const opened = connect(origin, { createConnection: () => socket, settings: { enablePush: false } });
+    const opened = connect(origin, {
+      createConnection: () => socket,
+      settings: { enablePush: false, maxHeaderListSize: headLimits.maxHeaderBytes },
+      // One more for `:status`, one more to count what exceeds the limit.
+      maxHeaderListPairs: headLimits.maxHeaders + 2,
+    });
     const clearSession = () => {
       session = undefined;
     };
@@ -54,7 +62,7 @@ export function createHttp2Client(
   return {
     dispatch(options, handler) {
       getSession().then(
-        opened => dispatchStream(opened, options, handler, options.hasCallerTimeout ? 0 : headersTimeoutMs),
+        opened => dispatchStream(opened, options, handler, headLimits, options.hasCallerTimeout ? 0 : headersTimeoutMs),
         error => handler.onError(error as Error),
       );
     },
@@ -73,6 +81,7 @@ function dispatchStream(
   session: ClientHttp2Session,
   options: UpstreamRequestOptions,
   handler: UpstreamHandler,
+  limits: HeadLimits,
   timeoutMs: number,
 ): void {
   let isEnded = false;
@@ -103,7 +112,13 @@ function dispatchStream(
   open.once('response', (headers, flags, raw) => {
     clearTimeout(timer);
     process.nextTick(notifyReadEnd, handler);
-    const more = handler.onHead(Number(headers[':status']), removePseudoHeaders(raw as string[]), () => open.resume());
+    const received = removePseudoHeaders(raw as string[]);
+    try {
+      checkHeadLimits(received, limits);
+    } catch (error) {
+      return fail(error as Error);
+    }
+    const more = handler.onHead(Number(headers[':status']), received, () => open.resume());
     open.on('data', (chunk: Buffer) => {
       if (isEnded || !handler.onData(chunk, false)) open.pause();
     });

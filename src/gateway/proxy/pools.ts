@@ -4,6 +4,7 @@ import { type buildConnector, Pool } from 'undici';
 import { type LookupAll, refuseHost } from '#base/address-policy.ts';
 import { BoundedMap } from '#base/bounded-map.ts';
 import { TimeoutQueue } from '#base/timeout-queue.ts';
+import type { HeadLimits } from '../http/http1/head-parser.ts';
 import type { UpstreamAddress } from '../pipeline/upstream-address.ts';
 import { Admission } from './admission.ts';
 import { createPreread } from './body-preread.ts';
@@ -26,6 +27,8 @@ export interface PoolOptions {
   readonly waitTimeoutMs: number;
   /** Share of one origin that a client network, key or organisation may use. */
   readonly maxSharePercent: number;
+  /** Limits of response heads. */
+  readonly headLimits: HeadLimits;
   /** Preread of request bodies: per request and in total. */
   readonly prereadBytes: number;
   readonly maxPrereadBytes: number;
@@ -84,9 +87,10 @@ type Http1PoolFactory = (
   connect: (onread?: OnReadOpts) => buildConnector.connector,
 ) => UpstreamDispatcher;
 
-function createHttp1PoolFactory({ maxConnections, headersTimeoutMs, http1Engine }: PoolOptions): Http1PoolFactory {
+function createHttp1PoolFactory(poolOptions: PoolOptions): Http1PoolFactory {
+  const { maxConnections, headersTimeoutMs, http1Engine, headLimits } = poolOptions;
   if (http1Engine === 'native') {
-    const shared = createHttp1SharedState(headersTimeoutMs);
+    const shared = createHttp1SharedState({ headersTimeoutMs, headLimits, now: () => performance.now() });
     return (origin, connect) =>
       new Http1Pool(origin, {
         connect: connect(shared.onread),
@@ -103,17 +107,23 @@ function createHttp1PoolFactory({ maxConnections, headersTimeoutMs, http1Engine 
     keepAliveTimeout: 30_000,
     keepAliveMaxTimeout: 600_000,
     pipelining: 1,
+    maxHeaderSize: headLimits.maxHeaderBytes,
   };
-  return (origin, connect) => createUndiciDispatcher(new Pool(origin, { ...options, connect: connect() }));
+  return (origin, connect) => createUndiciDispatcher(new Pool(origin, { ...options, connect: connect() }), headLimits);
 }
 
 /** Opens sockets and pools to upstreams. */
 function createPoolFactory(options: PoolOptions) {
-  const { connectTimeoutMs: timeoutMs, headersTimeoutMs, resolve, maxWaiting, maxSharePercent, maxStreams } = options;
+  const { connectTimeoutMs: timeoutMs, headersTimeoutMs, headLimits, resolve, maxStreams } = options;
   const waitTimeouts = new TimeoutQueue(options.waitTimeoutMs);
   const createHttp1 = createHttp1PoolFactory(options);
   const createAdmission = (maxActive: number) =>
-    new Admission({ maxActive, maxWaiting, maxSharePercent, waitTimeouts });
+    new Admission({
+      maxActive,
+      maxWaiting: options.maxWaiting,
+      maxSharePercent: options.maxSharePercent,
+      waitTimeouts,
+    });
 
   /** Opens a socket outside the pools, owned by the caller. */
   function openSocket(origin: string, connection: UpstreamConnectionOptions, alpn: AlpnMode): Promise<Socket> {
@@ -144,7 +154,7 @@ function createPoolFactory(options: PoolOptions) {
     const negotiated = createNegotiatedPool(
       pool,
       () => openSocket(origin, connection, 'both'),
-      open => createHttp2Client(origin, { open, headersTimeoutMs, onMaxStreams }),
+      open => createHttp2Client(origin, { open, headersTimeoutMs, headLimits, onMaxStreams }),
     );
     return Object.assign(negotiated, { admission });
   }
@@ -153,7 +163,7 @@ function createPoolFactory(options: PoolOptions) {
     const admission = createAdmission(maxStreams);
     const onMaxStreams = (announced: number) => admission.resize(Math.min(announced, maxStreams));
     const open = () => openSocket(origin, connection, 'http1');
-    return Object.assign(createHttp2Client(origin, { open, headersTimeoutMs, onMaxStreams }), {
+    return Object.assign(createHttp2Client(origin, { open, headersTimeoutMs, headLimits, onMaxStreams }), {
       admission,
       isHttp2: true,
     });

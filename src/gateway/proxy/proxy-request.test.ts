@@ -55,7 +55,7 @@ describe('proxied request', () => {
   before(async () => {
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
     upstream = new Pool(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-    dispatcher = createUndiciDispatcher(upstream);
+    dispatcher = createUndiciDispatcher(upstream, { maxHeaderBytes: 65_536, maxHeaders: 1000 });
   });
   after(async () => {
     // Waits for requests in flight: none may be left paused.

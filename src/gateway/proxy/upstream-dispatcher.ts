@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import type { HeadLimits } from '../http/http1/head-parser.ts';
 import type { ParsedFields } from '../http/http1/parsed-fields.ts';
 
 /** Request to an upstream. */
@@ -40,6 +41,7 @@ export interface UpstreamDispatcher {
 /** undici's HTTP/1.1 as an upstream dispatcher. */
 export const createUndiciDispatcher = (
   dispatcher: Pick<Dispatcher, 'dispatch' | 'close' | 'destroy'>,
+  limits: HeadLimits,
 ): UpstreamDispatcher => ({
   dispatch({ method, body, hasCallerTimeout, headers, parsed: _parsed, ...rest }, handler) {
     dispatcher.dispatch(
@@ -53,8 +55,11 @@ export const createUndiciDispatcher = (
       {
         onConnect: abort => handler.onConnect(abort),
         onHeaders(status, raw, resume) {
+          const received = raw.map(toLatin1);
+          // A throw fails the request and closes its connection.
+          checkHeadLimits(received, limits);
           process.nextTick(notifyReadEnd, handler);
-          return handler.onHead(status, raw.map(toLatin1), resume);
+          return handler.onHead(status, received, resume);
         },
         onData: chunk => handler.onData(chunk, false),
         onComplete: trailers => handler.onComplete((trailers ?? []).map(toLatin1)),
@@ -68,5 +73,14 @@ export const createUndiciDispatcher = (
 
 /** For dispatchers that do not know where a read ends. */
 export const notifyReadEnd = (handler: UpstreamHandler): void => handler.onReadEnd();
+
+/** Limits of a response head that another implementation has parsed. Throws when it exceeds them. */
+export function checkHeadLimits(headers: readonly string[], { maxHeaderBytes, maxHeaders }: HeadLimits): void {
+  if (headers.length > 2 * maxHeaders) throw new Error(`the response has more than ${maxHeaders} headers`);
+  let bytes = 0;
+  // A line has a colon, a space and its end besides.
+  for (let i = 0; i < headers.length; i += 2) bytes += headers[i]!.length + headers[i + 1]!.length + 4;
+  if (bytes > maxHeaderBytes) throw new Error('the response head is too large');
+}
 
 const toLatin1 = (text: string | Buffer): string => text.toString('latin1');

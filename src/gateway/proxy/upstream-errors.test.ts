@@ -21,12 +21,13 @@ test('errors of the HTTP/1.1 engine are refused by their kind', () => {
     assert.equal(toRefusalCode(call, createUpstreamError(kind as keyof typeof refusals, 'x')), code, kind);
 });
 
-test('only a closed connection that was reused is retried, for idempotent methods', () => {
+test('only a closed connection that was reused is retried, for safe methods', () => {
   const createSocketError = (bytesRead: number) =>
     Object.assign(createUpstreamError('socket', 'x'), { socket: { bytesRead } });
   assert.equal(isRetryable(createSocketError(1), call, 'GET'), true);
   assert.equal(isRetryable(createSocketError(0), call, 'GET'), false);
-  assert.equal(isRetryable(createSocketError(1), call, 'POST'), false);
+  for (const method of ['POST', 'PATCH', 'PUT', 'DELETE'])
+    assert.equal(isRetryable(createSocketError(1), call, method), false, method);
   assert.equal(isRetryable(createSocketError(1), createCall(bodyFromBytes(Buffer.from('a'))), 'PUT'), false);
   const timeout = Object.assign(createUpstreamError('headersTimeout', 'x'), { socket: { bytesRead: 1 } });
   assert.equal(isRetryable(timeout, call, 'GET'), false);

@@ -32,11 +32,11 @@ export function toRefusalCode(call: Exchange, error: Error): RefusalCode {
   return dnsErrors.has(code) ? 'upstream_dns_failed' : 'upstream_failed';
 }
 
-/** Idempotent methods (RFC 9110, 9.2.2), retried when a reused connection was closed. */
-const idempotentMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
+/** Safe methods (RFC 9110, 9.2.1): the upstream may have handled a request whose connection it closed. */
+const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Retry only when a reused connection was closed before any response byte, for an idempotent request without a body.
+ * Retry only when a reused connection was closed before any response byte, for a safe request without a body.
  * A fresh connection that closes is an upstream failure.
  */
 export function isRetryable(error: Error, call: Exchange, method: string): boolean {
@@ -46,6 +46,6 @@ export function isRetryable(error: Error, call: Exchange, method: string): boole
     (socket?.bytesRead ?? 0) > 0 &&
     !call.isClientDisconnected &&
     call.body.isEmpty &&
-    idempotentMethods.has(method)
+    safeMethods.has(method)
   );
 }

@@ -209,6 +209,10 @@ async function runThread(data: ThreadData, port: MessagePort): Promise<void> {
     maxWaiting: settings['upstream.max_queued_requests'],
     waitTimeoutMs: settings['upstream.queue_timeout_ms'],
     maxSharePercent: settings['upstream.max_share_percent'],
+    headLimits: {
+      maxHeaderBytes: settings['upstream.max_response_header_bytes'],
+      maxHeaders: settings['upstream.max_response_headers'],
+    },
     prereadBytes: settings['upstream.body_preread_bytes'],
     maxPrereadBytes: settings['upstream.body_preread_total_bytes'],
     http2: settings['upstream.http2'],

@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net';
 import type { buildConnector } from 'undici';
 import type { TimeoutQueue } from '#base/timeout-queue.ts';
-import type { HeadLimits } from '../../http/http1/head-parser.ts';
 import { type ConnectTarget, toConnectTarget } from '../connect.ts';
 import type { UpstreamDispatcher, UpstreamHandler, UpstreamRequestOptions } from '../upstream-dispatcher.ts';
 import { type ConnectionOwner, type PendingRequest, UpstreamConnection } from './connection.ts';
@@ -22,8 +21,6 @@ const idleTimeoutMs = 30_000;
 const maxIdleTimeoutMs = 600_000;
 /** Subtracted from the time that the upstream names: the request needs time to arrive. */
 const idleMarginMs = 2000;
-
-const headLimits: HeadLimits = { maxHeaderBytes: 16_384, maxHeaders: 1000 };
 
 /** HTTP/1.1 connection pool of one origin. The most recently used connection is reused first, so others can expire. */
 export class Http1Pool implements ConnectionOwner, UpstreamDispatcher {
@@ -80,7 +77,7 @@ export class Http1Pool implements ConnectionOwner, UpstreamDispatcher {
   #takeIdle(): UpstreamConnection | undefined {
     let connection = this.#idle.pop();
     if (connection === undefined) return undefined;
-    const now = performance.now();
+    const now = this.#options.shared.now();
     while (connection !== undefined && connection.idleExpiresAtMs <= now) {
       connection.close();
       connection = this.#idle.pop();
@@ -107,7 +104,7 @@ export class Http1Pool implements ConnectionOwner, UpstreamDispatcher {
   }
 
   #onConnected(socket: Socket): void {
-    const connection = new UpstreamConnection(socket, this, headLimits);
+    const connection = new UpstreamConnection(socket, this, this.#options.shared.headLimits);
     this.#options.shared.attach(socket, connection);
     this.#connections.add(connection);
     if (this.#state === 'destroyed' || socket.destroyed) return connection.close();
@@ -120,7 +117,7 @@ export class Http1Pool implements ConnectionOwner, UpstreamDispatcher {
     const timeoutMs = keepAliveMs < 0 ? idleTimeoutMs : Math.min(keepAliveMs - idleMarginMs, maxIdleTimeoutMs);
     if (timeoutMs <= 0) return connection.close();
     const { shared } = this.#options;
-    connection.idleExpiresAtMs = performance.now() + timeoutMs;
+    connection.idleExpiresAtMs = shared.now() + timeoutMs;
     const request = this.#pending.shift();
     if (request) shared.schedule(connection, request, this.#resend);
     else if (this.#state !== 'open') connection.close();

@@ -1,5 +1,6 @@
 import type { OnReadOpts, Socket } from 'node:net';
 import { TimeoutQueue } from '#base/timeout-queue.ts';
+import type { HeadLimits } from '../../http/http1/head-parser.ts';
 import type { PendingRequest, UpstreamConnection } from './connection.ts';
 import { createSharedReads } from './shared-reads.ts';
 
@@ -15,6 +16,9 @@ interface ScheduledSend {
 /** Shared state of the HTTP/1.1 pools of a thread: read buffer, timeouts, scheduled sends. */
 export interface Http1SharedState {
   readonly headersTimeouts: TimeoutQueue;
+  readonly headLimits: HeadLimits;
+  /** Milliseconds that never go back. */
+  now(): number;
   readonly onread: OnReadOpts;
   attach(socket: Socket, connection: UpstreamConnection): void;
   /** Sends on a connection from the pool; `resend` when it turns out to be closed. */
@@ -23,7 +27,18 @@ export interface Http1SharedState {
   sweepIdle(idle: readonly UpstreamConnection[]): void;
 }
 
-export function createHttp1SharedState(headersTimeoutMs: number): Http1SharedState {
+export interface Http1SharedStateOptions {
+  readonly headersTimeoutMs: number;
+  /** Limits of response heads. */
+  readonly headLimits: HeadLimits;
+  now(): number;
+}
+
+export function createHttp1SharedState({
+  headersTimeoutMs,
+  headLimits,
+  now,
+}: Http1SharedStateOptions): Http1SharedState {
   const { onread, attach } = createSharedReads();
   let scheduled: ScheduledSend[] = [];
   const idleLists = new Set<readonly UpstreamConnection[]>();
@@ -39,10 +54,10 @@ export function createHttp1SharedState(headersTimeoutMs: number): Http1SharedSta
   }
 
   function sweep(): void {
-    const now = performance.now();
+    const nowMs = now();
     isSweepScheduled = false;
     for (const idle of idleLists) {
-      for (const connection of idle.filter(it => it.idleExpiresAtMs <= now)) connection.close();
+      for (const connection of idle.filter(it => it.idleExpiresAtMs <= nowMs)) connection.close();
       if (idle.length === 0) idleLists.delete(idle);
     }
     if (idleLists.size > 0) startSweep();
@@ -56,6 +71,8 @@ export function createHttp1SharedState(headersTimeoutMs: number): Http1SharedSta
 
   return {
     headersTimeouts: new TimeoutQueue(headersTimeoutMs),
+    headLimits,
+    now,
     onread,
     attach,
     /**
