@@ -113,11 +113,8 @@ function dispatchStream(
     clearTimeout(timer);
     process.nextTick(notifyReadEnd, handler);
     const received = removePseudoHeaders(raw as string[]);
-    try {
-      checkHeadLimits(received, limits);
-    } catch (error) {
-      return fail(error as Error);
-    }
+    const excess = checkHeadLimits(received, limits);
+    if (excess) return fail(excess);
     const more = handler.onHead(Number(headers[':status']), received, () => open.resume());
     open.on('data', (chunk: Buffer) => {
       if (isEnded || !handler.onData(chunk, false)) open.pause();

@@ -56,8 +56,9 @@ export const createUndiciDispatcher = (
         onConnect: abort => handler.onConnect(abort),
         onHeaders(status, raw, resume) {
           const received = raw.map(toLatin1);
-          // A throw fails the request and closes its connection.
-          checkHeadLimits(received, limits);
+          const excess = checkHeadLimits(received, limits);
+          // Fails the request and closes its connection.
+          if (excess) throw excess;
           process.nextTick(notifyReadEnd, handler);
           return handler.onHead(status, received, resume);
         },
@@ -74,13 +75,16 @@ export const createUndiciDispatcher = (
 /** For dispatchers that do not know where a read ends. */
 export const notifyReadEnd = (handler: UpstreamHandler): void => handler.onReadEnd();
 
-/** Limits of a response head that another implementation has parsed. Throws when it exceeds them. */
-export function checkHeadLimits(headers: readonly string[], { maxHeaderBytes, maxHeaders }: HeadLimits): void {
-  if (headers.length > 2 * maxHeaders) throw new Error(`the response has more than ${maxHeaders} headers`);
+/** Limits of a response head that another implementation has parsed: an error when it exceeds them. */
+export function checkHeadLimits(
+  headers: readonly string[],
+  { maxHeaderBytes, maxHeaders }: HeadLimits,
+): Error | undefined {
+  if (headers.length > 2 * maxHeaders) return new Error(`the response has more than ${maxHeaders} headers`);
   let bytes = 0;
   // A line has a colon, a space and its end besides.
   for (let i = 0; i < headers.length; i += 2) bytes += headers[i]!.length + headers[i + 1]!.length + 4;
-  if (bytes > maxHeaderBytes) throw new Error('the response head is too large');
+  return bytes > maxHeaderBytes ? new Error('the response head is too large') : undefined;
 }
 
 const toLatin1 = (text: string | Buffer): string => text.toString('latin1');
