@@ -47,7 +47,7 @@ export function createAssetStore(records: Records, vault: Vault) {
     insert: (asset: Asset) =>
       records.write(async () => {
         if ((await assets.count({ org_id: asset.org_id })) >= maxAssetsPerOrganisation)
-          throw problem.too_many_assets({ detail: { most: maxAssetsPerOrganisation } });
+          throw problem.too_many_assets({ detail: { maxAssets: maxAssetsPerOrganisation } });
         await ensureIdFree(asset);
         await assets.insert(asset);
       }),

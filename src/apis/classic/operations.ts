@@ -4,7 +4,8 @@ import { operation } from '#operations/operation.ts';
 import { createdResponse, statusResponse, toCreated, toStatus, toWarningsMember } from '#operations/shapes.ts';
 import { buildApiAddress } from '../api/api-address.ts';
 import { type ApiServices, addApi, changeApi, checkDefinition, removeApi } from '../api/changes.ts';
-import { readApiId, toApiView } from '../api/rules.ts';
+import { ensureSameId } from '../api/ensure-same-id.ts';
+import { toApiView } from '../api/rules.ts';
 import { ApiView, ClassicWrite, mergeWrapper, type StoredApi } from '../api/schema.ts';
 import { maskSecretsFor } from '../api/secrets.ts';
 import type { ApiStore } from '../api/store.ts';
@@ -79,9 +80,7 @@ export const updateApi = operation({
     const written = checkDefinition('classic', body.api_definition, services, place);
     const api = await changeApi(services, { actor, orgId: actor.orgId, ref: apiId }, before => {
       ensureClassic(before, services.settings);
-      const given = readApiId(written);
-      if (given !== '' && given !== before.api_id)
-        throw problem.other_id({ detail: { path: `${place}.api_id`, given, wanted: before.api_id } });
+      ensureSameId(written, before, `${place}.api_id`);
       return { ...written, wrapper: mergeWrapper(body, before.wrapper) };
     });
     audit(api.api_id);

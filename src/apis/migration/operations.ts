@@ -98,7 +98,7 @@ async function listClassicApis({ apis, ownership }: ApiServices, actor: Migratio
   const { apiIds: hidden } = await ownership.findHidden(actor);
   const page = { page: 1, size: maxMigratedApis };
   const { items, total } = await apis.page(actor.orgId, { kind: 'classic', hidden }, 'created_at', page);
-  if (total > maxMigratedApis) throw problem.too_many_to_migrate({ detail: { most: maxMigratedApis } });
+  if (total > maxMigratedApis) throw problem.too_many_to_migrate({ detail: { maxApis: maxMigratedApis } });
   return items.map(({ api_id }) => api_id);
 }
 

@@ -16,8 +16,8 @@ import {
   toWarningsMember,
 } from '#operations/shapes.ts';
 import { type ApiServices, addApi, changeApi } from '../api/changes.ts';
-import { readApiId } from '../api/rules.ts';
-import { type StoredApi, toDocumentedSchema } from '../api/schema.ts';
+import { ensureSameId } from '../api/ensure-same-id.ts';
+import { toDocumentedSchema } from '../api/schema.ts';
 import { maskSecretsFor } from '../api/secrets.ts';
 import type { ApiStore } from '../api/store.ts';
 import { versionQuery } from '../api/versions.ts';
@@ -42,7 +42,6 @@ import { removeWithVersions } from './purge.ts';
 const params = z.object({ apiId: z.string().describe('Public or database id of the API') });
 const declared = { surface: 'dashboard', noun: 'oas' } as const;
 const body = toDocumentedSchema(oasSchema);
-const idPath = 'x-gw-api-gateway.info.id';
 
 interface TemplateServices extends ApiServices {
   assets: AssetStore;
@@ -119,12 +118,6 @@ export const getDocument = operation({
     return (maskSecretsFor(call.actor, api) as OasApi).definition;
   },
 });
-
-/** Id of the document, where it has one, must be that of the API. */
-function ensureSameId(written: Parameters<typeof readApiId>[0], { api_id }: StoredApi): void {
-  const given = readApiId(written);
-  if (given !== '' && given !== api_id) throw problem.other_id({ detail: { path: idPath, given, wanted: api_id } });
-}
 
 const changeProblems = [
   problem.definition_not_found,

@@ -5,16 +5,9 @@ import { streamsSchema } from '#definition/streams.ts';
 import { operation } from '#operations/operation.ts';
 import { createdResponse, statusResponse, toCreated, toStatus, toWarningsMember } from '#operations/shapes.ts';
 import { createInvalidProblem } from '#operations/validation-error.ts';
-import {
-  type ApiServices,
-  addApi,
-  type CheckedDefinition,
-  changeApi,
-  checkDefinition,
-  removeApi,
-} from '../api/changes.ts';
-import { readApiId } from '../api/rules.ts';
-import { type StoredApi, toDocumentedSchema } from '../api/schema.ts';
+import { type ApiServices, addApi, changeApi, checkDefinition, removeApi } from '../api/changes.ts';
+import { ensureSameId } from '../api/ensure-same-id.ts';
+import { toDocumentedSchema } from '../api/schema.ts';
 import { maskSecretsFor } from '../api/secrets.ts';
 import type { ApiStore } from '../api/store.ts';
 import { configurationQuery, rejectSwagger, toImportOptions } from '../gw/documents.ts';
@@ -117,12 +110,6 @@ export const patchStreams = operation({
     return { ...toStatus('API updated'), ...warned };
   },
 });
-
-function ensureSameId(written: CheckedDefinition<'streams'>, { api_id }: StoredApi): void {
-  const given = readApiId(written);
-  if (given !== '' && given !== api_id)
-    throw problem.other_id({ detail: { path: 'x-gw-api-gateway.info.id', given, wanted: api_id } });
-}
 
 export const deleteStreams = operation({
   ...declared,

@@ -4,10 +4,10 @@ import type { DataPlaneControl } from '../api/data-plane.ts';
 import type { ApiStore } from '../api/store.ts';
 import { problem } from '../problems.ts';
 
-export const clearApiKeySets = operation({
+export const clearOwnApiJwksCache = operation({
   surface: 'dashboard',
   noun: 'cache',
-  name: 'clearApiKeySets',
+  name: 'clearOwnApiJwksCache',
   method: 'DELETE',
   path: '/api/cache/jwks/{apiId}',
   about: 'Clears the cached JWKS that an API references; they are fetched again for the next token.',
@@ -41,4 +41,4 @@ export const reloadInstallation = operation({
   },
 });
 
-export const apiSystemOperations = [clearApiKeySets, reloadInstallation];
+export const apiSystemOperations = [clearOwnApiJwksCache, reloadInstallation];

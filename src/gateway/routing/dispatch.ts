@@ -1,5 +1,7 @@
+import { attempt } from '#base/maybe-promise.ts';
 import { hasMatrixParameters, stripMatrixParameters } from '../http/path.ts';
 import { removeGatewayCredentials } from '../http/request-head.ts';
+import type { GatewayResponse } from '../http/response.ts';
 import { bodyTooLargeResponse, exceedsBodyLimit } from '../pipeline/body-limit.ts';
 import type { BuiltInRoute } from '../pipeline/built-in-route.ts';
 import { runRequestSteps } from '../pipeline/chain.ts';
@@ -43,6 +45,16 @@ interface DispatchContext {
   readonly allowsIdPaths: boolean;
   /** Dispatches requests that built-in routes make. */
   readonly handle: RequestHandler['handle'];
+}
+
+/** A request to one version of an API, until the upstream or another API has it; one object per pass. */
+interface Forwarding {
+  readonly context: DispatchContext;
+  readonly call: Exchange;
+  readonly api: Api;
+  readonly runtime: VersionRuntime;
+  readonly writer: ResponseWriter;
+  readonly current: Snapshot;
 }
 
 /**
@@ -144,10 +156,11 @@ function dispatchToApi(
   if (selection.kind === 'other')
     return dispatchToVersion(context, call, selection.apiId, selection.isDefault, writer, current);
   if (call.headers.hasGatewayCredentials) removeGatewayCredentials(call.headers, api.isKeyHeader);
+  const forwarding: Forwarding = { context, call, api, runtime: selection, writer, current };
   if (api.forwardsOptions && call.method === 'OPTIONS')
-    return forwardOptions(context, call, api, selection, writer, current);
+    return attempt(forwarding, runOptionsAccess, continueOptions, failForwarding);
   call.chain = selection.chain;
-  runRequestPhase(context, call, api, selection, writer, current);
+  attempt(forwarding, runRequestPhase, continueRequest, failForwarding);
 }
 
 /** A built-in route: no chain, no upstream, and no analytics record, since its bodies carry credentials. */
@@ -200,90 +213,45 @@ function rejectVersion(
 }
 
 /** OPTIONS requests for the upstream pass access checks only. */
-function forwardOptions(
-  context: DispatchContext,
-  call: Exchange,
-  api: Api,
-  runtime: VersionRuntime,
-  writer: ResponseWriter,
-  current: Snapshot,
-): void {
-  const { responder } = context;
-  Promise.try(() => runtime.optionsAccess?.(call)).then(
-    refused =>
-      refused
-        ? writeLocalReply(responder, call, writer, refused)
-        : forward(context, call, api, runtime, writer, current),
-    error => handleError(responder, call, writer, error),
-  );
+const runOptionsAccess = ({ call, runtime }: Forwarding) => runtime.optionsAccess?.(call);
+
+function continueOptions(forwarding: Forwarding, refused: GatewayResponse | undefined): void {
+  const { context, call, writer } = forwarding;
+  if (refused) writeLocalReply(context.responder, call, writer, refused);
+  else forward(forwarding);
 }
 
-function runRequestPhase(
-  context: DispatchContext,
-  call: Exchange,
-  api: Api,
-  runtime: VersionRuntime,
-  writer: ResponseWriter,
-  current: Snapshot,
-): void {
-  const { responder } = context;
-  let outcome: ReturnType<typeof runRequestSteps>;
-  try {
-    outcome = runRequestSteps(runtime.chain, call);
-  } catch (error) {
-    return handleError(responder, call, writer, error);
-  }
-  if (outcome instanceof Promise) {
-    outcome.then(
-      response =>
-        response ? respond(responder, call, writer, response) : forward(context, call, api, runtime, writer, current),
-      error => handleError(responder, call, writer, error),
-    );
-  } else if (outcome) respond(responder, call, writer, outcome);
-  else forward(context, call, api, runtime, writer, current);
+const runRequestPhase = ({ call, runtime }: Forwarding) => runRequestSteps(runtime.chain, call);
+
+function continueRequest(forwarding: Forwarding, response: GatewayResponse | undefined): void {
+  const { context, call, writer } = forwarding;
+  if (response) respond(context.responder, call, writer, response);
+  else forward(forwarding);
 }
 
 /** Forwards to the upstream that the load balancer chooses. Never throws. */
-function forward(
-  context: DispatchContext,
-  call: Exchange,
-  api: Api,
-  runtime: VersionRuntime,
-  writer: ResponseWriter,
-  current: Snapshot,
-): void {
-  const { responder } = context;
-  let address: ReturnType<typeof chooseUpstream>;
-  try {
-    address = chooseUpstream(call, runtime);
-  } catch (error) {
-    return handleError(responder, call, writer, error);
-  }
-  if (address instanceof Promise)
-    address.then(
-      chosen => forwardTo(context, call, api, chosen, writer, current),
-      error => handleError(responder, call, writer, error),
-    );
-  else forwardTo(context, call, api, address, writer, current);
-}
+const forward = (forwarding: Forwarding): void => attempt(forwarding, selectUpstream, forwardTo, failForwarding);
 
-function forwardTo(
-  context: DispatchContext,
-  call: Exchange,
-  api: Api,
-  to: UpstreamAddress | undefined,
-  writer: ResponseWriter,
-  current: Snapshot,
-): void {
+const selectUpstream = ({ call, runtime }: Forwarding) => chooseUpstream(call, runtime);
+
+function forwardTo({ context, call, api, writer, current }: Forwarding, to: UpstreamAddress | undefined): void {
   const { responder } = context;
   try {
     if (!to) return writeLocalReply(responder, call, writer, refuseAsText(call, 'upstream_hosts_down'));
     if (to.loop) return loopToApi(context, call, to, writer, current);
     const sending = proxy(context.proxyContext, call, api, to, writer, current.hasTenants ? api.orgId : '');
-    if (sending) sending.catch(error => failExchange(responder, call, writer, error));
+    if (sending) catchFailure(sending, responder, call, writer);
   } catch (error) {
     failExchange(responder, call, writer, error);
   }
+}
+
+function catchFailure(sending: Promise<void>, responder: Responder, call: Exchange, writer: ResponseWriter): void {
+  sending.catch(error => failExchange(responder, call, writer, error));
+}
+
+function failForwarding({ context, call, writer }: Forwarding, error: unknown): void {
+  handleError(context.responder, call, writer, error);
 }
 
 /** `gw://name/path`: another API of this gateway, or the same one again, without leaving the process. */
