@@ -288,6 +288,7 @@ function createListenerOptions(settings: Settings, { log, clock }: AppEnvironmen
     authenticateSession: createSessionAuthenticator(services),
     writeAudit,
     refuseHidden: services.ownership.rejectHidden,
+    enforceRules: services.rules.enforceForActor,
     log,
     version,
     maxBodyBytes: settings['management.max_body_bytes'],

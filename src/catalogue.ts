@@ -36,6 +36,8 @@ import { auditOperations } from '#people/audit/operations.ts';
 import { groupOperations } from '#people/groups/operations.ts';
 import { grantOperations } from '#people/organisations/grant-operations.ts';
 import { organisationOperations } from '#people/organisations/operations.ts';
+import { customPermissionOperations } from '#people/permissions/operations.ts';
+import { ruleOperations } from '#people/rules/operations.ts';
 import { sessionOperations } from '#people/sessions/operations.ts';
 import { adminUserOperations } from '#people/users/admin-operations.ts';
 import { userOperations } from '#people/users/operations.ts';
@@ -54,6 +56,8 @@ export const catalogue = [
   ...userOperations,
   ...sessionOperations,
   ...groupOperations,
+  ...customPermissionOperations,
+  ...ruleOperations,
   ...auditOperations,
   ...hookOperations,
   ...hookSecretOperations,

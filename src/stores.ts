@@ -27,6 +27,7 @@ import { createInstallationSecretStore } from '#people/installation/secrets.ts';
 import { createGrantStore } from '#people/organisations/grant-store.ts';
 import type { ObjectLimitName } from '#people/organisations/grants.ts';
 import { createOrganisationStore } from '#people/organisations/store.ts';
+import { createRuleEngine } from '#people/rules/rule-engine.ts';
 import { createSignInLimit } from '#people/sessions/sign-in-limit.ts';
 import { createSessionStore } from '#people/sessions/store.ts';
 import { createActorResolver } from '#people/users/actor.ts';
@@ -98,7 +99,7 @@ export function openStores(
     describeContents: (orgId: string) => describeContents({ ...access, apis, assets, hooks }, orgId),
     ...openOutbound(settings, async orgId => (await grants.find(orgId)).networks),
   };
-  return { ...services, ...openPortal(services) };
+  return { ...services, ...openPortal(services), rules: createRuleEngine({ ...services, ...environment }) };
 }
 
 function openSignIn(records: Records, vault: Vault, settings: Settings, clock: Clock) {

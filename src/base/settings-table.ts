@@ -532,6 +532,15 @@ export const settingsTable = {
     max: 86_400,
   }),
   'sign_in.hide_retry_after': flag(false, 'Omits the seconds after which a limited sign-in may be tried again.'),
+  'rules.opa_url': text(
+    '',
+    'Base URL of an Open Policy Agent that evaluates the rules of organisations (`/api/org/opa`). Empty: this process evaluates them, in a subset of the language.',
+  ),
+  'rules.opa_token': secret('Bearer token for the Open Policy Agent.'),
+  'rules.opa_timeout_ms': count(2000, 'Timeout of one request to the Open Policy Agent, in milliseconds.', {
+    min: 1,
+    max: 30_000,
+  }),
   'audit.retention_days': count(90, 'Number of days for which audit records are stored; 0 for ever.', { max: 36_500 }),
   'analytics.enabled': flag(true, 'Records one analytics row for each request of a managed API.'),
   'analytics.retention_days': count(

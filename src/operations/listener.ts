@@ -34,6 +34,18 @@ export interface ManagementListenerOptions extends RequestAuthentication {
   readonly validateResponses: boolean;
   /** Rejects a request that names an object its actor must not see. */
   readonly refuseHidden: (actor: Actor, refs: readonly string[]) => Promise<void>;
+  /** Rejects a request that the rules of its actor's organisation deny. */
+  readonly enforceRules: (actor: Actor, request: AuthorizedRequest) => Promise<void>;
+}
+
+/** A validated request, as rules see it. */
+export interface AuthorizedRequest {
+  readonly operation: string;
+  readonly method: AnyOperation['method'];
+  readonly path: string;
+  readonly query: Readonly<Record<string, unknown>>;
+  /** JSON of the body; undefined where there is none, or it is no JSON. */
+  readonly body: unknown;
 }
 
 const maxParamLength = 1024;
@@ -155,13 +167,16 @@ async function runOperation(
   await options.refuseHidden(actor, listReferencedApis(request));
   const bytes = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
   const readOptions = { contentType: request.headers['content-type'], maxBytes: options.maxBodyBytes };
+  const rawBody = it.body && (await readBody(it.accepts ?? 'json', bytes, readOptions));
   const { body, warnings } = it.body
-    ? checkBody(
-        { ...it, body: it.body },
-        await readBody(it.accepts ?? 'json', bytes, readOptions),
-        options.unknownMembers,
-      )
+    ? checkBody({ ...it, body: it.body }, rawBody, options.unknownMembers)
     : { body: undefined, warnings: [] };
+  if (!it.ignoresRules) {
+    const { name: operation, method } = it;
+    const json = it.accepts === 'upload' || it.accepts === 'text' ? undefined : rawBody;
+    const path = toAuditPath(it, request);
+    await options.enforceRules(actor, { operation, method, path, query: rawQuery, body: json });
+  }
   const isSecure = request.protocol === 'https';
   const call = { params, query, body, actor, address: request.ip, isSecure, ...callContext };
   const handle = (): Promise<unknown> => it.handle(call as never, options.services as never);

@@ -66,6 +66,8 @@ export interface Operation<
   /** Groups operations in documents: keys, policies, apps… */
   readonly noun: string;
   readonly permission: Permission;
+  /** The rules of the organisation do not apply. */
+  readonly ignoresRules?: true;
   readonly params?: P;
   readonly query?: Q;
   /** Request headers that the handler reads, lower case, each with its meaning. */

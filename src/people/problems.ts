@@ -41,4 +41,9 @@ export const problem = problems('people', {
     status: 403,
     message: 'access denied: the user group owns APIs that you cannot see',
   },
+  custom_permission_invalid: { status: 400, message: '{path}: {reason}' },
+  rules_invalid: { status: 400, message: 'open_policy.rules: {reason}' },
+  rules_without_decision: { status: 400, message: 'open_policy.rules: must define deny or allow' },
+  rules_denied: { status: 403, message: 'access denied: {reasons}' },
+  rules_unavailable: { status: 503, message: 'The rules of the organisation cannot be evaluated: {reason}' },
 });

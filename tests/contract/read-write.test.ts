@@ -137,6 +137,8 @@ const resources: Record<string, Resource> = {
       return `/api/usergroups/${(await ok('POST', '/api/usergroups', group)).Meta}`;
     },
   },
+  '/api/org/opa': { make: async () => '/api/org/opa' },
+  '/api/org/permissions': { make: async () => '/api/org/permissions' },
   '/api/hooks/{hookId}': {
     async make() {
       const hook = {

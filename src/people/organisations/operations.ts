@@ -7,9 +7,11 @@ import { pageQuery, statusResponse, toPageRequest, toStatus } from '#operations/
 import type { Records } from '#storage/records.ts';
 import type { GroupStore } from '../groups/store.ts';
 import { problem } from '../problems.ts';
+import type { RuleEngine } from '../rules/rule-engine.ts';
 import type { UserStore } from '../users/store.ts';
 import type { GrantStore } from './grant-store.ts';
 import { OrganisationBody, OrganisationImport, StoredOrganisation, toFullOrganisation } from './schema.ts';
+import { checkOrganisationSettings } from './settings-check.ts';
 import type { OrganisationStore } from './store.ts';
 
 export interface OrganisationServices {
@@ -17,6 +19,7 @@ export interface OrganisationServices {
   grants: GrantStore;
   users: UserStore;
   groups: GroupStore;
+  rules: RuleEngine;
   /** Describes what the organisation still contains; undefined when it is empty. */
   describeContents: (orgId: string) => Promise<string | undefined>;
   /** Organisation created at first start. */
@@ -28,6 +31,12 @@ export interface OrganisationServices {
 
 const params = z.object({ orgId: z.string() });
 const declared = { surface: 'admin', noun: 'organisations', permission: 'secret' } as const;
+const settingsProblems = [
+  problem.custom_permission_invalid,
+  problem.rules_invalid,
+  problem.rules_without_decision,
+  problem.rules_unavailable,
+];
 
 export const listOrganisations = operation({
   ...declared,
@@ -51,8 +60,10 @@ export const createOrganisation = operation({
   about: 'Creates an organisation; the Meta of the response is its id.',
   body: OrganisationBody,
   returns: statusResponse,
-  async handle({ body, audit }, { organisations, clock }: OrganisationServices) {
+  problems: settingsProblems,
+  async handle({ body, audit }, { organisations, rules, clock }: OrganisationServices) {
     const id = createDatabaseId();
+    await checkOrganisationSettings(rules, id, body);
     await organisations.insert({ ...body, id, created_at: formatIsoTime(clock.now()) });
     audit(id, id);
     return toStatus('Org created', id);
@@ -67,8 +78,9 @@ export const importOrganisation = operation({
   about: 'Imports an organisation with its id.',
   body: OrganisationImport,
   returns: statusResponse,
-  problems: [problem.organisation_exists],
-  async handle({ body, audit }, { organisations, clock }: OrganisationServices) {
+  problems: [problem.organisation_exists, ...settingsProblems],
+  async handle({ body, audit }, { organisations, rules, clock }: OrganisationServices) {
+    await checkOrganisationSettings(rules, body.id, body);
     await organisations.insert({ ...body, created_at: formatIsoTime(clock.now()) });
     audit(body.id, body.id);
     return toStatus('Org imported', body.id);
@@ -100,9 +112,12 @@ export const updateOrganisation = operation({
   params,
   body: OrganisationBody,
   returns: statusResponse,
-  problems: [problem.organisation_not_found],
-  async handle({ params: { orgId }, body, audit }, { organisations }: OrganisationServices) {
+  problems: [problem.organisation_not_found, ...settingsProblems],
+  async handle({ params: { orgId }, body, audit }, { organisations, rules }: OrganisationServices) {
     audit(orgId, orgId);
+    const before = await organisations.get(orgId);
+    if (!before) throw problem.organisation_not_found();
+    await checkOrganisationSettings(rules, orgId, body, before);
     const changed = await organisations.change(orgId, ({ created_at }) => ({ ...body, id: orgId, created_at }));
     if (!changed) throw problem.organisation_not_found();
     return toStatus('Org updated');

@@ -24,3 +24,22 @@ export function checkPermissionNames(map: PermissionMap, { custom, before = {} }
       throw problem.permission_level_invalid({ detail: { name } });
   }
 }
+
+const maxCustomPermissions = 100;
+const customName = /^[A-Za-z][\w-]{0,63}$/;
+
+/** Rejects permissions of an organisation that are not its own to define; those it has already pass. */
+export function checkCustomPermissions(custom: CustomPermissions, before: CustomPermissions = {}): void {
+  const names = Object.keys(custom).filter(name => !Object.hasOwn(before, name));
+  const refuse = (name: string, reason: string) => {
+    throw problem.custom_permission_invalid({ detail: { path: `additional_permissions.${name}`, reason } });
+  };
+  if (names.length > 0 && Object.keys(custom).length > maxCustomPermissions)
+    throw problem.custom_permission_invalid({
+      detail: { path: 'additional_permissions', reason: `has more than ${maxCustomPermissions} names` },
+    });
+  for (const name of names) {
+    if (!customName.test(name)) refuse(name, 'must be a letter, then up to 63 letters, digits, _ or -');
+    if (Object.hasOwn(permissionTable, name)) refuse(name, 'is a permission of the product');
+  }
+}

@@ -1,0 +1,44 @@
+import type { Json } from '#base/json.ts';
+import { redactedText } from '#base/redaction.ts';
+import type { Actor } from '#operations/actor.ts';
+import type { AuthorizedRequest } from '#operations/listener.ts';
+import type { Method } from '#operations/operation.ts';
+
+/** Document that rules see as `input`. */
+export interface RuleInput {
+  readonly user: Readonly<Record<string, unknown>>;
+  readonly request: Readonly<Record<string, unknown>>;
+}
+
+const intents: Partial<Record<Method, string>> = { GET: 'read', DELETE: 'delete' };
+
+export const toRuleInput = (actor: Actor, { operation, method, path, query, body }: AuthorizedRequest): RuleInput => ({
+  user: {
+    id: actor.id,
+    email_address: actor.name,
+    org_id: actor.orgId,
+    group_id: actor.groupId ?? '',
+    user_permissions: actor.permissions,
+  },
+  request: {
+    operation,
+    method,
+    path,
+    intent: intents[method] ?? 'write',
+    query,
+    ...(body !== undefined && { body: maskSecrets(body as Json) }),
+  },
+});
+
+const secretName = /password|secret|private_?key|access_?key|hmac_string|token$/i;
+
+/** Secret masking: rules, and the log of an agent, get no credential that a body carries. */
+function maskSecrets(value: Json): Json {
+  if (Array.isArray(value)) return value.map(maskSecrets);
+  if (typeof value !== 'object' || value === null) return value;
+  const mask = ([name, member]: [string, Json]): [string, Json] =>
+    secretName.test(name) && typeof member === 'string' && member !== ''
+      ? [name, redactedText]
+      : [name, maskSecrets(member)];
+  return Object.fromEntries(Object.entries(value).map(mask));
+}
