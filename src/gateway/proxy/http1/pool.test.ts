@@ -146,6 +146,19 @@ describe('HTTP/1.1 upstream pool', () => {
     assert.equal(upstream.connectionCount(), 2);
   });
 
+  test('a waiting request does not get a connection that the upstream is about to close', async t => {
+    const { upstream, send } = await start(t, { pool: { maxConnections: 1 } });
+    const held = holdResponses(upstream);
+    const both = [send(), send()];
+    await waitFor(1, held);
+    held[0]!(ok('first', 'Keep-Alive: timeout=2'));
+    await both[0];
+    await waitFor(2, held);
+    held[1]!(ok('second'));
+    assert.equal((await both[1]!).body, 'second');
+    assert.equal(upstream.connectionCount(), 2);
+  });
+
   test('closing the pool lets requests end and keeps no connection', async t => {
     const { upstream, pool, send } = await start(t);
     await send();

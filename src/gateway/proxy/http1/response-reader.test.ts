@@ -228,9 +228,32 @@ describe('HTTP/1.1 upstream responses', () => {
             assert.deepEqual(result[name as keyof DispatchResult], value, name);
           if (!isReused) await eventually(() => assert.equal(upstream.sockets.size, 0));
           const next = await dispatchRequest(pool);
-          assert.deepEqual([next.error, next.body], ['', 'next']);
+          assert.deepEqual([next.error, next.body, next.trailers], ['', 'next', []]);
           assert.equal(upstream.connectionCount(), isReused ? 1 : 2);
         });
+
+  test('a response that ends with its connection while the handler pauses is complete after it resumes', async t => {
+    const upstream = await startRawUpstream(t);
+    const pool = createTestPool(t, upstream.origin);
+    for (const bytes of [`${head()}abc`, `${head('Content-Length: 3')}abc`]) {
+      upstream.respond = socket => void socket.end(bytes);
+      let resumeLater: () => void = () => assert.fail('no data');
+      const paused = Promise.withResolvers<void>();
+      const pause = (_chunk: Buffer, resume: () => void) => {
+        resumeLater = resume;
+        paused.resolve();
+        return false;
+      };
+      const sent = dispatchRequest(pool, {}, { onData: pause });
+      await paused.promise;
+      // Another exchange with the upstream takes longer than the FIN on loopback.
+      upstream.respond = socket => void socket.end(`${head('Content-Length: 2')}ok`);
+      assert.equal((await dispatchRequest(pool)).body, 'ok');
+      resumeLater();
+      const { error, body } = await sent;
+      assert.deepEqual([error, body], ['', 'abc'], bytes);
+    }
+  });
 
   test('a reset in the head, in the body and until close fails the request', async t => {
     const upstream = await startRawUpstream(t);
