@@ -143,11 +143,12 @@ describe('PostgreSQL reader', () => {
   });
 
   test('a query without an answer in time is unavailable, and its connection is not used again', async ({ mock }) => {
+    // From the start: the pool clears timers that it started itself.
+    mock.timers.enable({ apis: ['setTimeout'] });
     const reader = await openReader({ url: database.url, connections: 1 });
     const pid = async () => (await reader.rows<{ pid: number }>('select pg_backend_pid() as pid', []))[0]!.pid;
     const first = await pid();
     await admin.query('select pg_advisory_lock(10)');
-    mock.timers.enable({ apis: ['setTimeout'] });
     let outcome = 'waiting';
     const waiting = (async () => reader.rows('select pg_advisory_xact_lock_shared(10)', []))().catch(error => {
       outcome = error.code;

@@ -151,6 +151,7 @@ onEveryEngine('policies', app => {
     expectError(await make({}), 400, /^name: is required$/);
     expectError(await make({ name: ' ' }), 400, /^name: is required$/);
     expectError(await make({ name: 'x'.repeat(301) }), 400, /^name: may have at most 300/);
+    assert.equal((await make({ name: 'x'.repeat(300) })).status, 200);
     expectError(await make({ name: 'X', rate: 'much' }), 400, /^rate: /);
     expectError(await make({ name: 'X', state: 'asleep' }), 400, /^state: /);
     expectError(

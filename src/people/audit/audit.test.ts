@@ -175,6 +175,7 @@ onEveryEngine('audit logs', app => {
     assert.deepEqual(await actions('url=/gone'), []);
     assert.deepEqual(await actions('url=%25'), []);
     assert.deepEqual(await actions('ip=127.0.0.2'), []);
+    for (const status of [100, 599]) assert.deepEqual(await actions(`status=${status}`), []);
     assert.equal((await actions('ip=127.0.0.1&user=admin%20secret')).length, 2);
     const today = new Date(app().application.installation.services.clock.now()).toISOString().slice(0, 10);
     assert.equal((await actions(`from_date=${today}&to_date=${today}`)).length, 6);
@@ -184,6 +185,8 @@ onEveryEngine('audit logs', app => {
       ['from_date=yesterday', 'from_date'],
       ['to_date=2020-02-31', 'to_date'],
       ['status=ok', 'status'],
+      ['status=99', 'status'],
+      ['status=600', 'status'],
       ['p=x', 'p'],
     ] as const) {
       const answer = await app().ask('GET', `/api/audit-logs?${query}`, { credential });

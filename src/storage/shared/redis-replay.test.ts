@@ -81,6 +81,7 @@ describe('offline counts during a Redis outage', () => {
     const clock = { now: () => nowMs };
     const nowMs = systemClock.now();
     const own = createOfflineCounts({ local, clock, keys, connection: () => failing });
+    local.slidingWindows.record('retry', window, nowMs - 10, 4);
     for (const cost of [2, 3]) {
       local.fixedWindows.take('retry', window, nowMs, cost, true);
       local.slidingWindows.slide('retry', window, nowMs - 5 + cost, cost, true);

@@ -168,6 +168,26 @@ describe('HTTP/1.1 engine, server side', () => {
     assert.match(received, /^HTTP\/1\.1 408 Request Timeout\r\n/);
   });
 
+  test('a later request of a connection has the timeout too', async () => {
+    const begun = Promise.withResolvers<void>();
+    handler = async (call, writer) => {
+      begun.resolve();
+      const body = await readBody(call).catch(() => undefined);
+      if (body !== undefined) respond(writer, 'ok');
+    };
+    const socket = connect({ port, host: '127.0.0.1' });
+    sockets.push(socket);
+    let received = '';
+    socket.on('data', (chunk: Buffer) => {
+      received += chunk.toString('latin1');
+    });
+    socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\na');
+    await begun.promise;
+    socket.write('bPOST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nhalf');
+    await once(socket, 'close');
+    assert.match(received, /^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\nokHTTP\/1\.1 408 Request Timeout\r\n/);
+  });
+
   test('an idle connection is closed after the keep-alive timeout, which clients know', async () => {
     handler = (_call, writer) => respond(writer, 'ok');
     const received = await exchange('GET / HTTP/1.1\r\nHost: x\r\n\r\n');

@@ -35,3 +35,20 @@ test('one-byte reads count with the memory they take', () => {
   for (let n = 0; n < 300; n++) body.receive(Buffer.from('x'), 0);
   assert.ok(body.bufferedBytes > 65_536);
 });
+
+test('a failure rejects the reader of a body in progress after what has arrived, and leaves a complete one as it is', async () => {
+  const failure = new Error('disconnected');
+  const partial = new RequestBody(source, 4, limits);
+  partial.receive(Buffer.from('ab'), 0);
+  partial.fail(failure);
+  assert.equal(Buffer.from((await partial.next()).value!).toString(), 'ab');
+  await assert.rejects(partial.next(), failure);
+  const waiting = new RequestBody(source, 4, limits);
+  const part = waiting.next();
+  waiting.fail(failure);
+  await assert.rejects(part, failure);
+  const complete = new RequestBody(source, 2, limits);
+  complete.receive(Buffer.from('ab'), 0);
+  complete.fail(failure);
+  assert.equal(Buffer.concat(await readAll(complete)).toString(), 'ab');
+});
