@@ -21,9 +21,11 @@ export async function startGateway(
   ports: GatewayPorts,
   cores: string,
   threads: number,
+  settings: Readonly<Record<string, string>> = {},
 ): Promise<BenchGateway> {
   const env = {
     ...process.env,
+    ...settings,
     GW_DATA_DIR: directory,
     GW_GATEWAY_HOST: '127.0.0.1',
     GW_GATEWAY_PORT: String(ports.gateway),
@@ -40,7 +42,7 @@ export async function startGateway(
   ) as Record<string, string>;
   return {
     ...measured,
-    url: `http://127.0.0.1:${ports.gateway}`,
+    url: `${settings.GW_GATEWAY_TLS_ENABLED === 'true' ? 'https' : 'http'}://127.0.0.1:${ports.gateway}`,
     async settle() {
       const headers = { 'x-gw-authorization': secret! };
       const { status } = await fetch(`http://127.0.0.1:${ports.dashboard}/gw/reload/?block=true`, { headers });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ensureBenchServices } from '../tools/services.ts';
 import { type BenchGateway, startGateway } from './gateway.ts';
 import { call, type Load, type Result } from './load.ts';
-import { startProxy, startUpstream } from './nginx.ts';
+import { certificateFile, createCertificate, keyFile, startProxy, startUpstream } from './nginx.ts';
 import { type Scenario, scenarios } from './scenarios.ts';
 
 /**
@@ -20,7 +20,12 @@ const rounds = Number(process.env.BENCH_ROUNDS ?? 9);
 const seconds = Number(process.env.BENCH_SECONDS ?? 2);
 /** Until what is called often has been compiled for that. */
 const warmUpSeconds = 10;
-const [upstreamPort, proxyPort, firstPort] = [18_100, 18_101, 18_102];
+const upstreamPorts = { plain: 18_096, tls: 18_097 };
+const proxyPorts = { plain: 18_098, tls: 18_099 };
+const firstPort = 18_100;
+/** Compares each scenario with itself on node:http and undici, instead of the plainer one. */
+const comparesEngines = process.env.BENCH_ENGINES === '1';
+const nodeEngine = { GW_GATEWAY_HTTP1_ENGINE: 'node' };
 
 interface Contender {
   readonly gateway: BenchGateway;
@@ -34,8 +39,9 @@ const kept = new Map<string, Contender>();
 let started = 0;
 
 await ensureBenchServices();
-const upstream = await startUpstream(directory, upstreamPort, otherCores);
-const proxy = await startProxy(directory, proxyPort, upstreamPort, gatewayCores);
+createCertificate(directory);
+const upstream = await startUpstream(directory, upstreamPorts, otherCores);
+const proxy = await startProxy(directory, proxyPorts, upstreamPorts, gatewayCores);
 console.log('| scenario | µs CPU per call | calls/s | p50 ms | p99 ms | nginx µs | ratio to nginx | cost | failed |');
 console.log('|---|---|---|---|---|---|---|---|---|');
 try {
@@ -49,11 +55,11 @@ try {
 }
 
 async function compare(scenario: Scenario): Promise<void> {
-  const base = scenario.against === undefined ? undefined : await plainer(scenario.against);
-  const isPlain = all.some(({ against }) => against === scenario.name);
+  const base = comparesEngines ? await ready(scenario, nodeEngine) : await findBase(scenario);
+  const isPlain = !comparesEngines && all.some(({ against }) => against === scenario.name);
   const contender = isPlain ? await plainer(scenario.name) : await ready(scenario);
   const yardstick: Load = {
-    url: `http://127.0.0.1:${proxyPort}${scenario.yardstick}`,
+    url: `${scenario.isTls ? `https://127.0.0.1:${proxyPorts.tls}` : `http://127.0.0.1:${proxyPorts.plain}`}${scenario.yardstick}`,
     connections,
     ...(scenario.yardstickScript === undefined ? {} : { script: scenario.yardstickScript }),
   };
@@ -78,6 +84,11 @@ async function compare(scenario: Scenario): Promise<void> {
   console.error(`  memory ${megabytes(contender)} MiB`);
   if (scenario.calls) await measureEndurance(scenario.calls, contender);
   if (!isPlain) await contender.gateway.stop();
+  if (comparesEngines) await base!.gateway.stop();
+}
+
+async function findBase({ against }: Scenario): Promise<Contender | undefined> {
+  return against === undefined ? undefined : plainer(against);
 }
 
 /** A scenario others are compared with stays up until the end. */
@@ -88,13 +99,21 @@ async function plainer(name: string): Promise<Contender> {
 }
 
 /** A gateway of the scenario's own, filled and warm. */
-async function ready(scenario: Scenario): Promise<Contender> {
+async function ready(scenario: Scenario, settings: Readonly<Record<string, string>> = {}): Promise<Contender> {
   const first = firstPort + started++ * 3;
   const ports = { gateway: first, dashboard: first + 1, portal: first + 2 };
   const cores = (scenario.threads ?? 1) > 1 ? `${gatewayCores},${otherCores}` : gatewayCores;
-  const gateway = await startGateway(join(directory, `data-${started}`), ports, cores, scenario.threads ?? 1);
+  const tlsSettings = {
+    GW_GATEWAY_TLS_ENABLED: 'true',
+    GW_GATEWAY_TLS_CERTIFICATE_FILE: certificateFile(directory),
+    GW_GATEWAY_TLS_KEY_FILE: keyFile(directory),
+  };
+  const allSettings = { ...settings, ...(scenario.isTls ? tlsSettings : {}) };
+  const data = join(directory, `data-${started}`);
+  const gateway = await startGateway(data, ports, cores, scenario.threads ?? 1, allSettings);
+  const target = scenario.isTls ? `https://127.0.0.1:${upstreamPorts.tls}` : `http://127.0.0.1:${upstreamPorts.plain}`;
   const load = {
-    ...(await scenario.prepare(gateway, `http://127.0.0.1:${upstreamPort}`, directory)),
+    ...(await scenario.prepare(gateway, target, directory)),
     connections,
   };
   await gateway.settle();

@@ -11,6 +11,8 @@ type Prepare = (gateway: BenchGateway, upstream: string, directory: string) => P
 export interface Scenario {
   readonly name: string;
   readonly threads?: number;
+  /** TLS on both sides, of the gateway and of nginx. */
+  readonly isTls?: true;
   /** How many calls are made on top, to see whether memory grows. */
   readonly calls?: number;
   /** The plainer scenario it is compared with. */
@@ -258,6 +260,15 @@ const order = (directory: string) =>
     `wrk.method = 'POST'\nwrk.body = [[${JSON.stringify({ id: 7, items: Array.from({ length: 20 }, (_, n) => ({ name: `item ${n}`, price: n * 1.5 })) })}]]\nwrk.headers['content-type'] = 'application/json'`,
   );
 
+/** A raw request: wrk itself sends a length. */
+const chunks = (directory: string, name: string, path: string) =>
+  script(
+    directory,
+    name,
+    `local body = '3e8\\r\\n' .. string.rep('x', 1000) .. '\\r\\n0\\r\\n\\r\\n'
+request = function() return 'POST ${path} HTTP/1.1\\r\\nHost: 127.0.0.1\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n' .. body end`,
+  );
+
 /** A body of a kilobyte is written anew on its way in, and a short one on its way out. */
 async function bodyTransform(gateway: BenchGateway, upstream: string, directory: string) {
   const entry = (template: string) => ({
@@ -305,6 +316,25 @@ export const scenarios = (directory: string): readonly Scenario[] => [
     yardstick: '/post',
     yardstickScript: post(directory),
     prepare: async (g, u) => ({ url: (await keyless(g, u)).url.replace('/small', '/post'), script: post(directory) }),
+  },
+  {
+    name: 'chunked both ways',
+    yardstick: '/chunked',
+    yardstickScript: chunks(directory, 'chunks', '/chunked'),
+    prepare: async (g, u) => {
+      const { url } = await keyless(g, u);
+      return { url, script: chunks(directory, 'gateway-chunks', '/open/chunked') };
+    },
+  },
+  {
+    name: 'TLS both ways',
+    isTls: true,
+    yardstick: '/small',
+    prepare: async (g, u) => {
+      const transport = { ssl_insecure_skip_verify: true };
+      const proxy = { listen_path: '/open', target_url: u, strip_listen_path: true, transport };
+      return { url: `${await publish(g, u, { id: 'open', ...open, proxy })}/small` };
+    },
   },
   {
     name: 'validate-request',
