@@ -53,7 +53,7 @@ export interface BatchApi {
   readonly name: string;
   readonly listenPath: string;
   readonly tags: readonly string[];
-  /** 0 keeps records as long as the settings say. */
+  /** 0 applies the retention of the settings. */
   readonly retentionSeconds: number;
 }
 

@@ -23,7 +23,7 @@ export interface AddressPolicyOptions {
   readonly networks: readonly string[];
   /** Ports of the management listeners of this process; read at each check, since listeners open later than pools. */
   readonly managementPorts: () => readonly number[];
-  /** Address ranges, each with an optional port, that are refused whatever the networks say. */
+  /** Address ranges, each with an optional port, that are refused in every network. */
   readonly refused?: readonly string[];
   /** Addresses of this machine. */
   readonly localAddresses?: () => readonly string[];

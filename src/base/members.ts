@@ -213,7 +213,7 @@ function walkRecord(walk: Walk, def: z.core.$ZodRecordDef, value: Record<string,
 }
 
 /**
- * Zero values: exporters write every member they know, `false`, `0` and empty arrays included. A warning about an empty
+ * Zero values: exporters write every member, `false`, `0` and empty arrays included. A warning about an empty
  * legacy member would hide those that matter.
  */
 function isEmpty(value: unknown): boolean {

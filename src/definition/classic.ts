@@ -28,7 +28,7 @@ export function checkClassic(
   return toCheckResult(members, errors.length > 0 ? errors : validateClassic(members.value as ClassicDefinition));
 }
 
-/** Detects an OpenAPI document, which has no member of a classic definition: one message says more than a list. */
+/** Detects an OpenAPI document, which has no member of a classic definition: one message is clearer than a list. */
 function detectOpenApi(value: unknown): ValidationError | undefined {
   const name = ['openapi', 'swagger'].find(member => isObject(value) && member in value);
   if (name === undefined) return undefined;

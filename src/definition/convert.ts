@@ -45,7 +45,7 @@ export function convertToClassic(document: OasDefinition): ClassicDefinition {
   const { extension, anchors: schemes } = normalizeOas(document);
   const carriedOver = objectOrEmpty(extension[carryOverKey.classic]) as ClassicDefinition;
   const key = selectVersion(carriedOver) ?? '';
-  // A definition that comes home with its versions has said whether calls name theirs.
+  // A definition converted back with its versions sets whether requests name theirs.
   const hasVersions = !isZeroValue(carriedOver.version_data?.versions);
   const context = startConversion('oas', 'classic', extension, {
     classic: { '@version': ['version_data', 'versions', key] },

@@ -44,7 +44,7 @@ function requirementsInForce(extension: JsonObject, requirements: readonly JsonO
   return new Set((compliant ? requirements : requirements.slice(0, 1)).flatMap(it => Object.keys(it)));
 }
 
-/** The component of an API key says where it is sent; the other schemes use the Authorization header. */
+/** The component of an API key has its location; the other schemes use the Authorization header. */
 function configureScheme(
   extension: JsonObject,
   document: JsonObject,

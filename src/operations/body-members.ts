@@ -21,7 +21,7 @@ interface BodyRules {
 
 /**
  * Checks a request body, its members first: one that the schema does not declare is refused with the nearest known name, or
- * left out and reported, as the installation asks; `null` of an optional member is absent. All faults come at once.
+ * left out and reported, by the setting; `null` of an optional member is absent. All faults come at once.
  */
 export function checkBody(
   { body: schema, envelope }: BodyRules,

@@ -36,7 +36,7 @@ export interface OperationCall<P, Q, B> {
   readonly body: B;
   readonly actor: Actor;
   readonly address: string;
-  /** The request came over TLS, as a trusted proxy may say. */
+  /** The request came over TLS, to this process or to a trusted proxy. */
   readonly isSecure: boolean;
   /** Sets the actor of the audit record of a public operation. */
   identify(actor: Actor): void;

@@ -31,7 +31,7 @@ interface UptimeResult {
   latency_ms: number;
   /** Connection error; empty where a response came. */
   failure: string;
-  /** 0: when the settings say. */
+  /** 0: by the retention of the settings. */
   expires_at: number;
 }
 
@@ -84,6 +84,6 @@ export interface UsageRow {
   max_upstream_us: number;
   request_bytes: number;
   answer_bytes: number;
-  /** 0: when the settings say. */
+  /** 0: by the retention of the settings. */
   expires_at: number;
 }

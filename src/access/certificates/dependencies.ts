@@ -29,7 +29,7 @@ export type DependencyServices = ApiServices & Omit<KeyServices, 'settings'>;
 
 /**
  * Removes a certificate from every API that names it, and the keys that are bound to it: a key without its certificate
- * would be usable by anybody who knows it.
+ * would be usable by any client that has it.
  */
 export async function removeDependencies(services: DependencyServices, actor: Actor, certificateId: string) {
   const { records, apis, keys } = services;

@@ -33,7 +33,7 @@ const graphTypes: Readonly<Record<string, string>> = {
   tcp: 'TCP',
 };
 
-/** Kind of an API as clients of this list know it. */
+/** Kind of an API in the vocabulary of this list. */
 function toApiTypeName({ kind, summary }: StoredApi): string {
   if (kind === 'streams') return 'Gw Streams';
   if (kind === 'oas') return 'Gw OAS';

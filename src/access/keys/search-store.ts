@@ -96,7 +96,7 @@ export async function listKeys(records: Records, orgId: string, query: KeyPageQu
 }
 
 /**
- * Ids are encrypted, so a text inside them cannot be asked of the database: every key of the organisation is walked in
+ * Ids are encrypted, so the database cannot search inside them: every key of the organisation is walked in
  * index order, without its body, and its id opened. Memory stays at one step of the walk and one page; time grows with
  * the number of keys, about a second for each hundred thousand, because the page count needs them all. Other callers
  * are served between two steps.

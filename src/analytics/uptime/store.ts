@@ -136,7 +136,7 @@ async function findChanges(records: Records, { orgId, to, now }: UptimeQuery, ho
   return Map.groupBy(rows, ({ api_id, host }) => `${api_id}\n${host}`);
 }
 
-/** Inserted only if the state differs from the last stored one: a restarted process does not know that one. */
+/** Inserted only if the state differs from the last stored one: a restarted process has no copy of it. */
 async function addChange(records: Records, change: UptimeChange): Promise<void> {
   const last = await records.db
     .selectFrom('uptime_changes')

@@ -20,7 +20,7 @@ export interface UptimeResult {
   readonly passed: number;
   /** Total duration of passed checks. */
   readonly passedMs: number;
-  /** 0 keeps results as long as the settings say. */
+  /** 0 applies the retention of the settings. */
   readonly retentionSeconds: number;
 }
 

@@ -14,7 +14,7 @@ export interface PlainSecretsServices {
 
 /**
  * Seals secrets that an earlier release stored in plain text, once. Processes that start together lock: the first one
- * seals, in one transaction. Where purging the file fails for want of space, the next start retries.
+ * seals, in one transaction. Where purging the file fails because the disk is full, the next start retries.
  */
 export async function sealPlainSecrets({ records, meta, apis }: PlainSecretsServices, log: Log): Promise<void> {
   if ((await meta.get(plainSecretsName)) === undefined) return;

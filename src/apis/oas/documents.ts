@@ -45,7 +45,7 @@ export function checkBuiltOas(
   return checkOasDocument(result.definition, services);
 }
 
-/** A plain document has no extension: what the gateway knows of the API is stored, or made by the import. */
+/** A plain document has no extension: that part is stored already, or created by the import. */
 export function rejectExtension(body: unknown): void {
   if (isObject(body) && extensionName in body) throw gwProblem.extension_present();
 }

@@ -10,7 +10,7 @@ export interface OutboundTls {
   /** Client certificate and key, PEM. */
   readonly cert?: string;
   readonly key?: string;
-  /** Skips certificate verification, where the operator says so. */
+  /** Skips certificate verification, by a setting of the operator. */
   readonly insecure?: boolean;
 }
 

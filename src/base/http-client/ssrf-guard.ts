@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
 /**
- * Reach of an address: `public` is allowed to all, `local` (this machine and its networks) where the rules say so,
+ * Reach of an address: `public` is allowed to all, `local` (this machine and its networks) where the rules allow it,
  * `forbidden` never: metadata services and the like answer with the credentials of the machine.
  */
 export type AddressReach = 'public' | 'local' | 'forbidden';

@@ -4,7 +4,7 @@ import type { HeaderList } from '../http/headers.ts';
 const maxClientHeaderChars = 8192;
 
 /**
- * Request headers that do not identify the client: negotiation (upstreams that heed it say `Vary`), conditions, hints about the
+ * Request headers that do not identify the client: negotiation (upstreams that use it send `Vary`), conditions, hints about the
  * client, tracing, framing, and what is in every cache key already. Every other header may be a credential.
  */
 const nonIdentifyingHeaders: ReadonlySet<string> = new Set([

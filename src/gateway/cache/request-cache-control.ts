@@ -49,7 +49,7 @@ export function parseRequestCacheControl(headers: HeaderList): RequestCacheContr
 export const isFreshEnough = (entry: CacheEntry, wants: RequestCacheControl, nowMs: number): boolean =>
   !wants.noCache &&
   computeAge(entry, nowMs) <= wants.maxAgeSeconds &&
-  // `max-age=0` asks for a new response, also where the age rounds to 0.
+  // `max-age=0` requires a new response, also where the age rounds to 0.
   wants.maxAgeSeconds > 0 &&
   entry.expiresAtMs - nowMs >= wants.minFreshSeconds * 1000;
 

@@ -3,7 +3,7 @@ import type { StoredItem } from './cache-entry.ts';
 
 export interface CacheLookup {
   readonly item: StoredItem | undefined;
-  /** Passed to `put`: it tells which invalidations happened since this lookup. Undefined: store nothing. */
+  /** Passed to `put`: detects invalidations since this lookup. Undefined: store nothing. */
   readonly writeToken: string | undefined;
   /** Part of the coalescing key: a request after an invalidation does not join one from before it. */
   readonly generation: string;

@@ -10,7 +10,7 @@ const actionHeader = 'x-gw-cache-action-set';
 /** Responses that vary by more headers hardly ever match a second request. */
 const maxVaryHeaders = 16;
 
-/** The upstream asks for storage with its action header. */
+/** The action header of the upstream enables storage. */
 const isStorageRequested = ({ ttlHeader }: CacheRules, headers: HeaderList) =>
   ttlHeader !== undefined && (headers.get(actionHeader) ?? '').trim() !== '';
 
@@ -25,7 +25,7 @@ export function computeTtlMs(rules: CacheRules, response: GatewayResponse, nowMs
   const isRequested = isStorageRequested(rules, headers);
   if (rules.ttlHeader !== undefined && !isRequested) return 0;
   if (!isRequested && rules.statuses && !rules.statuses.has(status)) return 0;
-  // A cookie is for one client; the upstream can still ask for the rest of the response to be stored.
+  // A cookie is for one client; the action header can still enable storage of the rest of the response.
   if (!isRequested && headers.has('set-cookie')) return 0;
   const ttlSeconds = isRequested ? parseTtlHeader(headers.get(rules.ttlHeader!)) : undefined;
   if (ttlSeconds !== undefined) return ttlSeconds * 1000;

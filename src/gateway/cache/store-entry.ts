@@ -8,7 +8,7 @@ import type { CacheLocation } from './cache-location.ts';
 import type { ResponseCache } from './response-cache.ts';
 import { parseAge, parseVary, selectStoredHeaders } from './response-freshness.ts';
 
-/** The result of a coalesced request. Waiters use it where they ask for the same variant. */
+/** The result of a coalesced request. Waiters use it if their request selects the same variant. */
 export interface CoalescedResult {
   readonly entry: CacheEntry;
   readonly varyNames: readonly string[];

@@ -25,7 +25,7 @@ const byHttpStatus: ReadonlyMap<number, number> = new Map([
 ]);
 const unknownStatus = 2;
 
-/** Refusals that are UNAVAILABLE although HTTP says 500: gRPC clients retry UNAVAILABLE, not INTERNAL. */
+/** Refusals that are UNAVAILABLE although the HTTP status is 500: gRPC clients retry UNAVAILABLE, not INTERNAL. */
 const unavailableCodes: ReadonlySet<string> = new Set([
   'upstream_failed',
   'upstream_dns_failed',

@@ -24,7 +24,7 @@ function getQueue({ settings }: Pick<LimitServices, 'settings'>): ThrottleQueue 
 
 type RateGuardServices = Pick<LimitServices, 'clock' | 'counters' | 'emitEvent' | 'settings'>;
 
-/** Rate limit of a key. Above the rate a request is throttled where the key says so, else refused. */
+/** Rate limit of a key. Above the rate a request is throttled if the key enables throttling, else refused. */
 export function createRateGuard(services: RateGuardServices, rates: RateCounter) {
   const { clock, settings, emitEvent } = services;
   const rejectTooManyRequests = createTooManyRequests(services);

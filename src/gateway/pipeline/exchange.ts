@@ -187,7 +187,7 @@ export interface StepHooks {
   response?(call: Exchange, response: GatewayResponse): MaybePromise<void>;
   /** True when `response` reads the whole body: the response is then buffered, within a bound. */
   buffersResponse?(call: Exchange, response: GatewayResponse): boolean;
-  /** Body capture: asks for a copy of the body after all response hooks ran; the response is not delayed. */
+  /** Body capture: requests a copy of the body after all response hooks ran; the response is not delayed. */
   captureBody?(call: Exchange, response: GatewayResponse): BodyCapture | undefined;
   /** Result of the upstream request. */
   onUpstreamResult?(call: Exchange, result: UpstreamResult): void;

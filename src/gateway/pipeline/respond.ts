@@ -77,7 +77,7 @@ export function runUpstreamResponsePhase(call: Exchange, response: GatewayRespon
   return runResponsePhase(call, response);
 }
 
-/** Head of an upstream response whose body streams, held for it. Returns the captures that want a copy of the body. */
+/** Head of an upstream response whose body streams, held for it. Returns the captures of its body. */
 export function writeStreamHead(
   call: Exchange,
   writer: ResponseWriter,

@@ -17,7 +17,7 @@ export interface ResponseWriter {
   write(chunk: Uint8Array, isShared?: boolean): boolean;
   /** Ends the response, with a last chunk and trailers (a flat list) if there are any. */
   end(chunk?: Uint8Array, trailers?: readonly string[], isShared?: boolean): void;
-  /** Truncates the response by closing the connection, which tells the client. */
+  /** Truncates the response by closing the connection, so that the client detects it. */
   abort(): void;
   onDrain: (() => void) | undefined;
   /**

@@ -44,7 +44,7 @@ interface StepOf<Context> {
   readonly isDefinitionIndependent?: true;
   /**
    * Undefined when the definition does not use the step: it is then not in the chain. Throws `ApiCompileError` when the
-   * step cannot do what the definition asks for.
+   * step cannot implement the definition.
    */
   readonly build: (context: Context) => StepHooks | undefined;
 }
@@ -65,5 +65,5 @@ export interface ChainContext<Services> {
 /** Any step that can be built with `Services`. */
 export type ChainStep<Services> = StepOf<ChainContext<Services>>;
 
-/** The definition cannot be compiled. The API is kept, its status says why, and its requests get 503. */
+/** The definition cannot be compiled. The API is kept, its status has the reason, and its requests get 503. */
 export class ApiCompileError extends Error {}

@@ -21,8 +21,8 @@ export interface UpstreamAddress {
   readonly query: string;
   /** The API named by a `gw://` address; empty for a real upstream. */
   readonly loop: string;
-  /** What that address asks of the call besides. */
+  /** Loop controls in the query of that address. */
   readonly controls?: LoopControls;
-  /** Spoken to in HTTP/2 without TLS. */
+  /** HTTP/2 without TLS. */
   readonly http2?: boolean;
 }

@@ -354,7 +354,7 @@ export class ProxyRequest implements UpstreamHandler, TimeoutEntry, Admittable {
     this.#releasePreread?.(false);
     this.#endCapture(undefined);
     if (state === 'streaming') {
-      // The head is sent: only closing the connection tells the client that the body is truncated.
+      // The head is sent: only closing the connection signals to the client that the body is truncated.
       this.#writer.abort();
       return this.#finish(false);
     }

@@ -16,7 +16,7 @@ import type { UpstreamRequestOptions } from './upstream-dispatcher.ts';
 import { toRefusalCode } from './upstream-errors.ts';
 import { buildUpstreamHeaders } from './upstream-headers.ts';
 
-/** The part of an API that says how its upstreams are reached. */
+/** The part of an API that configures connections to its upstreams. */
 export interface ProxiedApi {
   readonly connectionOptionsFor: ConnectionOptionsFor;
   readonly stripsListenPath: boolean;

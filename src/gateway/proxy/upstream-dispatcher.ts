@@ -72,7 +72,7 @@ export const createUndiciDispatcher = (
   destroy: () => dispatcher.destroy(),
 });
 
-/** For dispatchers that do not know where a read ends. */
+/** For dispatchers that cannot detect where a read ends. */
 export const notifyReadEnd = (handler: UpstreamHandler): void => handler.onReadEnd();
 
 /** Limits of a response head that another implementation has parsed: an error when it exceeds them. */

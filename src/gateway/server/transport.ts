@@ -7,7 +7,7 @@ import type { RequestHandler } from '../pipeline/response-writer.ts';
 import type { BodyRateOptions } from './body-rate.ts';
 
 /**
- * One protocol over accepted connections: requests become exchanges, response writers write. Only transports know
+ * One protocol over accepted connections: requests become exchanges, response writers write. Only transports use
  * sockets, so that one can replace another.
  */
 export interface Transport {

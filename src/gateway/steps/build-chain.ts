@@ -4,10 +4,10 @@ import type { ChainContext, ChainStep } from '../pipeline/step.ts';
 import { order } from './order.ts';
 import type { StepServices } from './step-services.ts';
 
-/** Shared by all chains: with many APIs, what calls of the others have just looked at is close at hand. */
+/** Shared by all chains: with many APIs the list stays in the processor cache. */
 const noHooks: readonly never[] = [];
 
-/** Of definitions that ask nothing of their own: those share one chain. */
+/** Chain of definitions without steps of their own: they share one. */
 const sharedChains = new WeakMap<Settings, Chain>();
 
 export function buildChain(context: ChainContext<StepServices>): Chain {

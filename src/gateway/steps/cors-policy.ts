@@ -75,7 +75,7 @@ function compileCorsPolicy(
 
   return {
     addHeaders(call) {
-      // A looped request has the headers of the first API, the one the page knows.
+      // A looped request has the headers of the first API, the one that the page called.
       if (call.extraResponseHeaders && hasOriginVary(call.extraResponseHeaders)) return;
       call.extraResponseHeaders ??= [];
       call.extraResponseHeaders.push('Vary', 'Origin');

@@ -91,7 +91,7 @@ export function headerInjections(
     });
 }
 
-/** Rewrites `Location` and similar headers: clients know the gateway only. */
+/** Rewrites `Location` and similar headers: clients reach the gateway only. */
 function createHeaderTransform(
   { model, version }: StepContext<Services, typeof reads>,
   options: unknown,

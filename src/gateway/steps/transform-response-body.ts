@@ -132,7 +132,7 @@ function handleFailure(
   if (isLenient) return;
   if (!(error instanceof ContentCodingError || error instanceof InvalidBody))
     return replaceWithError(call, response, 'response_transform_failed');
-  // An upstream error keeps its status, which says more than a page that is not JSON.
+  // An upstream error keeps its status, which is more specific than the failure to parse its page.
   const { status } = response;
   replaceWithError(call, response, 'response_body_unreadable');
   if (status >= 400) response.status = call.status = status;

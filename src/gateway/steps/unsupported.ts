@@ -22,7 +22,7 @@ type UnsupportedList = (typeof reads.also.endpoints)[number];
 
 /**
  * Unsupported features. Serving the API without one could admit clients it excludes or reveal what it hides, so the API
- * is not served and its status says why. Implementing a feature removes its row.
+ * is not served and its status has the reason. Implementing a feature removes its row.
  */
 interface UnsupportedFeature {
   readonly feature: string;

@@ -10,7 +10,7 @@ export type PermissionMap = Readonly<Record<string, string>>;
 
 const readWrite = ['read', 'write'] as const;
 
-/** All permissions that the product knows; an organisation may add names of its own, for its rules. */
+/** All permissions of the product; an organisation may add names of its own, for its rules. */
 export const permissionTable: Readonly<Record<string, PermissionRow>> = {
   IsAdmin: { levels: ['admin'], about: 'everything that is not denied by name' },
   ResetPassword: { levels: ['admin'], about: 'passwords of other users; only the operator grants it' },

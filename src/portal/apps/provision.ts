@@ -11,7 +11,7 @@ import type { Provision, StoredApp } from './schema.ts';
 /** Auth methods without keys: basic auth and custom plugins. */
 const keylessAuthTypes = new Set(['ba', 'custom']);
 
-/** Creates an access request; approves it at once where plan or body say so. */
+/** Creates an access request; approves it at once if plan or body enable it. */
 export async function provision(app: StoredApp, body: Provision, services: DecisionServices): Promise<number> {
   const { portal, clock } = services;
   const { plan, products } = await resolvePlanAndProducts(body, services);

@@ -80,7 +80,7 @@ function createChannel(): Channel {
   return { listeners, deliver, isAttached: false };
 }
 
-/** Subscriber connection: Redis wants a separate one for SUBSCRIBE. Opened with the first subscription. */
+/** Subscriber connection: Redis requires a separate one for SUBSCRIBE. Opened with the first subscription. */
 function createSubscriber(url: string) {
   const channels = new Map<string, Channel>();
   const client = createRedisClient(url, ignore, { pingInterval: pingIntervalMs });

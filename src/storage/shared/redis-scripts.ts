@@ -28,7 +28,7 @@ local function bound(text)
   return value
 end`;
 
-/** Reads the open window into \`start\` and \`count\`; \`ended\` says that there was none. ARGV: period, opens. */
+/** Reads the open window into \`start\` and \`count\`; \`ended\` is set if there was none. ARGV: period, opens. */
 const readWindow = `
 local period, opens = bound(ARGV[1]), ARGV[2]
 local opening = now

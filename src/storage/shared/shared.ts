@@ -35,7 +35,7 @@ export interface CounterResult {
 export interface Counters {
   /** Fixed window: allows exactly `limit` per window. */
   take(name: string, window: Window, nowMs: number, cost?: number): CounterResult | Promise<CounterResult>;
-  /** Reads without counting: `allowed` says whether a hit of cost 1 would pass. */
+  /** Reads without counting: `allowed` is whether a hit of cost 1 would pass. */
   peek(name: string, window: Window, nowMs: number): CounterResult | Promise<CounterResult>;
   /**
    * Sliding window: never more than `limit` in any period. Exact up to `maxExactHits`; above, a hit may count for up to

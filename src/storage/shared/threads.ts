@@ -18,7 +18,7 @@ export interface ThreadsShared extends Shared {
   readonly fixedWindows: FixedWindows;
   readonly slidingWindows: SlidingWindows;
   /**
-   * Open persistent windows of all threads, for the main thread to store. The table knows names by hash only, so a
+   * Open persistent windows of all threads, for the main thread to store. The table has hashes of names only, so a
    * thread that opens such a window announces its name to the owner of the buffer.
    */
   entries(nowMs: number): CounterEntry[];
@@ -43,7 +43,7 @@ export interface CounterEntry extends OpenWindow {
 export interface ThreadsSharedOptions extends Partial<MemorySize> {
   /** Buffer of the owning thread; without one a new buffer of the given sizes is created. */
   buffer?: SharedArrayBuffer;
-  /** Windows at least this long are persisted; of shorter ones only those that ask for it (quotas). */
+  /** Windows at least this long are persisted; of shorter ones only those that are marked (quotas). */
   longLivedMs?: number;
 }
 

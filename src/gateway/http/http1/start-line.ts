@@ -3,7 +3,7 @@ import { requestFaults } from './request-faults.ts';
 import { carriageReturn, fieldBytes, space, targetBytes, tokenBytes } from './syntax.ts';
 
 /**
- * Registered methods, as Node's parser knows them. A request line that begins with another word is more likely another
+ * Registered methods, as in Node's parser. A request line that begins with another word is more likely another
  * protocol than a new method.
  */
 const methods: readonly string[] = [

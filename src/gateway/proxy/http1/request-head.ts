@@ -5,7 +5,7 @@ import { FieldLines, formatFieldLine, isToken } from '../../http/http1/write-mes
 import type { UpstreamRequestOptions } from '../upstream-dispatcher.ts';
 import { createUpstreamError } from './errors.ts';
 
-/** Methods whose requests say that they have no content (RFC 9110, 8.6). */
+/** Methods whose requests declare that they have no content (RFC 9110, 8.6). */
 const contentMethods: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'QUERY', 'PROPFIND', 'PROPPATCH']);
 
 export const expectsContent = (method: string): boolean => contentMethods.has(method);

@@ -9,7 +9,7 @@ export type ReaderState = 'none' | 'head' | 'length' | 'chunked' | 'close' | 'co
 
 /**
  * Reads the responses of one connection, one after the other, and calls the handler of the request. Resumable at any
- * byte; stops where the handler asks to pause.
+ * byte; stops where the handler pauses.
  */
 export class ResponseReader {
   state: ReaderState = 'none';

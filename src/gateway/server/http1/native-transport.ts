@@ -10,7 +10,7 @@ import { WriteBuffers } from './write-buffers.ts';
 /** Lingering close: time for which an unread request is drained, so that the response arrives. */
 const lingerTimeoutMs = 5000;
 
-/** The connection stays open longer than `Keep-Alive` says: a request may be on its way. */
+/** Margin beyond the time in `Keep-Alive`: a request may be on its way when it ends. */
 const keepAliveGraceMs = 1000;
 
 /** HTTP/1.1 transport of the gateway's own engine. */

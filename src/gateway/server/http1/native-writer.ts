@@ -110,7 +110,7 @@ export class NativeWriter implements ResponseWriter {
     return text + (connection.isClosing ? closeLines : this.#context.keepAliveLines);
   }
 
-  /** Framing of the body (RFC 9112, 6.3); HTTP/1.0 knows no chunks. */
+  /** Framing of the body (RFC 9112, 6.3); HTTP/1.0 has no chunked coding. */
   #setFraming(status: number, contentLength: number): void {
     if (this.#isHeadRequest || status === 204 || status === 304) this.#framing = 'none';
     else if (contentLength >= 0) {

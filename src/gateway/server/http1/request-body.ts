@@ -3,7 +3,7 @@ import type { HeadLimits } from '../../http/http1/head-parser.ts';
 
 /** The connection a body arrives on. */
 export interface BodySource {
-  /** The reader asks for bytes, the first time. */
+  /** First demand of the reader for bytes. */
   onBodyRead(): void;
   /** The reader took what was buffered. */
   onBodyDrain(): void;
