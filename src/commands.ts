@@ -7,6 +7,7 @@ import { createSecretText } from '#base/ids.ts';
 import { createLog } from '#base/log.ts';
 import { Problem, problems } from '#base/problems.ts';
 import { isTerminal, onShutdownSignal, print, printError, readEnvironment, setExitCode } from '#base/process.ts';
+import { releaseMemory } from '#base/release-memory.ts';
 import { isSetting, isSwitch, maskSettings, readSettings, type Settings } from '#base/settings.ts';
 import { clientCommandNames, isClientCommand, runClientCommand } from '#cli/client-command.ts';
 import { threadCount } from '#gateway/pipeline/thread-count.ts';
@@ -146,6 +147,7 @@ async function start({ settings }: CommandInput): Promise<void> {
   );
   print(`${ready}\n\n${lines.join('\n')}\n\n${describeCredentials(installation, created)}`);
   markDisplayed(installation.directory);
+  releaseMemory();
 }
 
 const offlineNotice = 'without its database: traffic is served from the config backup.';

@@ -1,7 +1,9 @@
+import { spawnSync } from 'node:child_process';
 import { globSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { useCompileCache, writeCompileCache } from '../src/base/compile-cache.ts';
-import { disablePretenuring } from '../src/base/v8-flags.ts';
+import { loadUndici } from '../src/base/undici.ts';
+import { disablePretenuring, exposeCollection } from '../src/base/v8-flags.ts';
 
 /**
  * Run once after `npm ci`. Removes the C++ headers that come with Node (67 MB: nothing here is compiled natively), and
@@ -12,7 +14,11 @@ for (const headers of globSync('node_modules/node/node_modules/node-*/include', 
   rmSync(join(root, headers), { recursive: true, force: true });
 
 disablePretenuring();
+exposeCollection();
 useCompileCache();
 await import('../src/application.ts');
 await import('../src/gateway/runtime/thread.ts');
+loadUndici();
 writeCompileCache();
+// The command itself, which cannot be imported without running.
+spawnSync(join(root, 'bin/gw'), ['--version'], { stdio: 'ignore' });

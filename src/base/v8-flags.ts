@@ -8,3 +8,8 @@ import { setFlagsFromString } from 'node:v8';
 export function disablePretenuring(): void {
   setFlagsFromString('--no-allocation-site-pretenuring');
 }
+
+/** Lets `releaseMemory` run in threads started later. */
+export function exposeCollection(): void {
+  setFlagsFromString('--expose-gc');
+}

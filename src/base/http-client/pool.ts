@@ -1,7 +1,8 @@
 import type { LookupFunction } from 'node:net';
 import { isIPv6 } from 'node:net';
-import { Client, type Dispatcher, Pool } from 'undici';
+import type { Client, Dispatcher, Pool } from 'undici';
 import { BoundedMap } from '../bounded-map.ts';
+import { loadUndici } from '../undici.ts';
 import type { OutboundTarget } from './target.ts';
 
 export interface OutboundTls {
@@ -40,7 +41,10 @@ export function createConnectionPools(): ConnectionPools {
     const key = [rules, target.url.origin, ...target.addresses.toSorted()].join(' ');
     let pool = pools.touch(key);
     if (!pool) {
-      pool = new Pool(target.url.origin, { ...toClientOptions(target), connections: maxConnectionsPerPool });
+      pool = new (loadUndici().Pool)(target.url.origin, {
+        ...toClientOptions(target),
+        connections: maxConnectionsPerPool,
+      });
       pools.set(key, pool);
     }
     return pool;
@@ -50,7 +54,7 @@ export function createConnectionPools(): ConnectionPools {
     async use(rules, target, tls, send) {
       if (!tls) return send(getPool(rules, target));
       // Requests with their own CAs or client certificate never share a connection.
-      const client = new Client(target.url.origin, { ...toClientOptions(target, tls), pipelining: 0 });
+      const client = new (loadUndici().Client)(target.url.origin, { ...toClientOptions(target, tls), pipelining: 0 });
       try {
         return await send(client);
       } finally {

@@ -1,7 +1,8 @@
 import { isIP, type OnReadOpts, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
-import { buildConnector, Client } from 'undici';
+import type { buildConnector } from 'undici';
 import { type AddressPolicy, createGuardedLookup, type LookupAll, refuseHost } from '#base/address-policy.ts';
+import { loadUndici } from '#base/undici.ts';
 import type { UpstreamConnectionOptions } from './connection-options.ts';
 
 type Connector = buildConnector.connector;
@@ -79,7 +80,9 @@ export function createGuardedConnector(
     if (refused) return callback(refused, null);
     let connector = byPort.get(port);
     if (!connector) {
-      connector = withSession(buildConnector({ ...options, lookup: createGuardedLookup(policy, port, resolve) }));
+      connector = withSession(
+        loadUndici().buildConnector({ ...options, lookup: createGuardedLookup(policy, port, resolve) }),
+      );
       byPort.set(port, connector);
     }
     connector(target, callback);
@@ -118,7 +121,7 @@ function createProxyConnector(
   const headers = proxyHeaders(proxy);
   return (target, callback) => {
     const port = portOf(target);
-    const client = new Client(proxy.origin, { connect, headersTimeout: timeoutMs });
+    const client = new (loadUndici().Client)(proxy.origin, { connect, headersTimeout: timeoutMs });
     client
       .connect({ path: `${target.hostname}:${port}`, headers: { host: `${target.hostname}:${port}`, ...headers } })
       .then(

@@ -1,9 +1,10 @@
 import type { OnReadOpts, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { type buildConnector, Pool } from 'undici';
+import type { buildConnector } from 'undici';
 import { type LookupAll, refuseHost } from '#base/address-policy.ts';
 import { BoundedMap } from '#base/bounded-map.ts';
 import { TimeoutQueue } from '#base/timeout-queue.ts';
+import { loadUndici } from '#base/undici.ts';
 import type { HeadLimits } from '../http/http1/head-parser.ts';
 import type { UpstreamAddress } from '../pipeline/upstream-address.ts';
 import { Admission } from './admission.ts';
@@ -109,7 +110,8 @@ function createHttp1PoolFactory(poolOptions: PoolOptions): Http1PoolFactory {
     pipelining: 1,
     maxHeaderSize: headLimits.maxHeaderBytes,
   };
-  return (origin, connect) => createUndiciDispatcher(new Pool(origin, { ...options, connect: connect() }), headLimits);
+  return (origin, connect) =>
+    createUndiciDispatcher(new (loadUndici().Pool)(origin, { ...options, connect: connect() }), headLimits);
 }
 
 /** Opens sockets and pools to upstreams. */

@@ -8,6 +8,7 @@ import { systemClock } from '#base/clock.ts';
 import { createOutboundClient, type OutboundClient } from '#base/http-client/client.ts';
 import { createLog } from '#base/log.ts';
 import { createRedactor } from '#base/redaction.ts';
+import { releaseMemory } from '#base/release-memory.ts';
 import { every } from '#base/repeat.ts';
 import type { Settings } from '#base/settings.ts';
 import { createVault } from '#base/vault.ts';
@@ -333,6 +334,8 @@ async function runThread(data: ThreadData, port: MessagePort): Promise<void> {
     port.close();
   }
   await listeners.reconcile();
+  // Before the first request, which would wait for the collection.
+  releaseMemory();
   listeners.listen().then(
     found => post({ kind: 'listening', port: found }),
     error => post({ kind: 'failed', code: (error as NodeJS.ErrnoException).code ?? '', message: error.message }),
