@@ -46,7 +46,7 @@ const oasEntry = ({ template = '', file, format = 'json' }: Wish) => ({
   ...(file ? { path: file } : { body: base64(template) }),
 });
 
-/** One endpoint, `/x`, said in both formats. */
+/** One endpoint, `/x`, in both formats. */
 function transforming(app: TestApp, upstream: Upstream, shape: Shape): Promise<Published[]> {
   const { request, response, method = 'POST', context = false, guarded = false, session = true } = shape;
   const lists = {

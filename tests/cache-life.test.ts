@@ -257,7 +257,7 @@ inPlace('one thread', {}, place => {
     const definition = openApi(place().upstream, kept);
     const url = await publish(app, definition);
     const query = `/api/logs?start=0&end=9999999999&api_id=${definition.api_id}`;
-    // The log takes so many single calls at a time, and tests before this one may have used that up: it is asked again.
+    // The log stores a bounded number of requests at a time, which earlier tests may have used up: repeat.
     await eventually(async () => {
       const path = `${url}/${createPublicId()}`;
       await sendRequest(path);
@@ -406,7 +406,7 @@ inPlace('several threads', { settings: { threads: '3' } }, place => {
       for (let n = 0; n < 20; n++) assert.ok(isKept(await call()));
     });
     await call({ method: 'PUT', body: 'x' });
-    // Threads tell each other; from then on nothing older than the change is given out.
+    // Threads notify each other; from then on no older response is served.
     await eventually(async () => {
       const heard = await Promise.all(Array.from({ length: 20 }, () => call()));
       const numbers = heard.map(it => Number(String(it.body).split(' ')[1]));

@@ -9,7 +9,7 @@ describe('Upstream connect timeout', () => {
   let app: TestApp;
   const sockets: Socket[] = [];
   const servers: Server[] = [];
-  /** Takes connections and says nothing, or what it is told to. */
+  /** Accepts connections and sends nothing, or a given text. */
   async function listening(onSocket: (socket: Socket) => void = socket => void socket.resume()): Promise<number> {
     const server = createServer(socket => {
       sockets.push(socket);
@@ -20,7 +20,7 @@ describe('Upstream connect timeout', () => {
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
     return (server.address() as AddressInfo).port;
   }
-  /** Opens tunnels to wherever it is asked. */
+  /** Opens tunnels to every requested target. */
   const proxy = (socket: Socket) =>
     socket.once('data', chunk => {
       const other = connect(Number(/^CONNECT \S+:(\d+) /.exec(chunk.toString())![1]), '127.0.0.1', () => {

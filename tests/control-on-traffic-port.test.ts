@@ -229,7 +229,7 @@ withSettings('Control interface on both ports', { ...on, ...bounds }, (app, upst
   });
 });
 
-/** 404 and 400 of the gateway are in its own words; `control` is what the control interface says of a path it has not. */
+/** 404 and 400 of the gateway are in its own words; `control`: those of the control interface for unknown paths. */
 const spellings: readonly [path: string, expected: 404 | 400 | 'control'][] = [
   ['/api/apis', 404],
   ['/admin/organisations', 404],

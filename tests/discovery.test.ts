@@ -12,7 +12,7 @@ describe('Service discovery', () => {
   const others: Upstream[] = [];
 
   before(async () => {
-    // Each thread asks registries for itself: with one of them it is known which one has heard what.
+    // Each thread queries registries for itself: with one thread the cached responses are known.
     [app, upstream] = await Promise.all([startApp('sqlite', { settings: { threads: '1' } }), startUpstream()]);
   });
   after(async () => {

@@ -17,7 +17,7 @@ import { handling, type Receiver, startReceiver, webhook } from './support/webho
 let app: TestApp;
 let upstream: Upstream;
 let receiver: Receiver;
-/** Where the handlers of the operator send what they hear. */
+/** Path of the webhook of the operator's handlers. */
 const operatorPath = '/operator';
 
 before(async () => {

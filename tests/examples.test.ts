@@ -118,7 +118,7 @@ test('every endpoint feature has an example in every format that supports it', (
 const modelOf = (definition: JsonObject, format: DefinitionFormat): Model =>
   format === 'classic' ? classicToModel(definition as ClassicDefinition) : oasToModel(definition as OasDefinition);
 
-/** What the OpenAPI format says in its own way, or need not say. */
+/** Features that the OpenAPI format expresses differently, or not at all. */
 const ownWords = new Set(['isOas', 'label', 'useExtendedPaths', 'cachedPaths']);
 
 /** A model without them, and with endpoint lists in one order. */

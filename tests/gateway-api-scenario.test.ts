@@ -5,7 +5,7 @@ import { type AppOptions, type EngineName, rememberSecrets, startApp, type TestA
 import { testRedis } from './support/services/engines.ts';
 import { eventually, startUpstream, type Upstream } from './support/upstream.ts';
 
-/** Whoever knows nothing but `/gw` of a gateway can run it from the first API to the last. */
+/** Control interface alone: `/gw` manages a gateway from the first API to the last. */
 
 type Body = ReturnType<typeof JSON.parse>;
 

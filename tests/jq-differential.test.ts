@@ -49,7 +49,7 @@ function comparable(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, it]) => [name, comparable(it)]));
 }
 
-/** An error that nothing in the filter catches is an error, whatever it says. */
+/** An error that nothing in the filter catches is an error, with any message. */
 const withoutMessages = (results: readonly unknown[]) =>
   results.map(it => (Object.hasOwn(it as object, 'error') ? 'error' : comparable(it)));
 

@@ -106,7 +106,7 @@ for (const engine of engines)
     test('a key bound to a certificate is accepted only with it', async () => {
       const api = openApi(upstream, { use_keyless: false });
       const url = await publish(app, api);
-      // Callers are asked for certificates only while some API wants one.
+      // Client certificates are requested only while an API requires one.
       await publish(
         app,
         openApi(upstream, { use_keyless: false, auth_configs: { authToken: { use_certificate: true } } }),

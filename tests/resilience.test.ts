@@ -13,7 +13,7 @@ interface Versions {
   versions: { Default: { extended_paths: Record<string, object[]> } };
 }
 
-/** What one endpoint, GET /x, asks for in both formats. */
+/** Features of one endpoint, GET /x, in both formats. */
 const endpoint = (list: string, classic: object, name: string, oas: object): Said => ({
   classic: {
     version_data: {

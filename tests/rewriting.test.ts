@@ -281,7 +281,7 @@ describe('URL rewriting', () => {
     }
   });
 
-  /** Agrees to become a WebSocket, and tells what it was asked for. */
+  /** Accepts WebSocket upgrades, and records their targets. */
   async function startSockets() {
     const server = createServer().on('upgrade', ({ url, headers }: IncomingMessage, socket: Duplex) => {
       const told = `X-Asked: ${url}\r\nX-With: ${headers['x-set']}`;
@@ -293,7 +293,7 @@ describe('URL rewriting', () => {
     return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() };
   }
 
-  /** Asks for a WebSocket: the status, and what the upstream was asked for. */
+  /** Requests a WebSocket: the status, and the target of the upstream request. */
   async function upgradeTo(api: Published, target: string): Promise<unknown[]> {
     const { hostname, port } = new URL(api.url);
     const headers = {

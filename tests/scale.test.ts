@@ -5,7 +5,7 @@ import { buildListQueries, buildScan, selectKeyRows } from '#access/keys/search-
 import type { PolicySearch } from '#access/policies/store.ts';
 import { onEveryEngine, type TestApp } from './support/app.ts';
 
-/** What still holds with a hundred thousand keys and ten thousand policies: every list asks an index. */
+/** What still holds with a hundred thousand keys and ten thousand policies: every list uses an index. */
 
 const keyCount = 100_000;
 const policyCount = 10_000;
@@ -15,7 +15,7 @@ const rowsAtOnce = 2500;
 
 const number = (n: number) => String(n).padStart(8, '0');
 
-/** The first organisation is one that people of the test can ask for; it holds as much as any other. */
+/** The first organisation is the one of the test's users; it has as many objects as the others. */
 async function fill(app: TestApp, orgId: string): Promise<void> {
   const { records, services } = app.application.installation;
   const orgOf = (n: number) => (n % organisations === 0 ? orgId : `org-${n % organisations}`);

@@ -6,7 +6,7 @@ import { type Published, publishBoth, type Said } from './support/both-formats.t
 import { errorBody } from './support/step-harness.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 
-/** A limit for everything, and one for an endpoint; 0 says nothing. */
+/** A limit for the API, and one for an endpoint; 0 for none. */
 const createSizeLimits = (everywhere: number, endpoint: number, isOff = false): Said => ({
   classic: {
     version_data: {

@@ -6,7 +6,7 @@ import { type Answer, onEveryEngine, startApp, type TestApp } from './support/ap
 import { type Definition, openApi } from './support/traffic.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 
-/** What a tenant tries, and what it is told. */
+/** Requests of a tenant, and the expected responses. */
 interface Tenant {
   readonly orgId: string;
   readonly accessKey: string;

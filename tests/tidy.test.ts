@@ -34,7 +34,7 @@ const wiring = new Set(
 /** Modules that reach a running product over HTTP: of the server they take types, never its code. */
 const clients: Readonly<Record<string, readonly string[]>> = { cli: ['base', 'operations', 'catalogue.ts'] };
 
-/** A module may import only modules to its left; the last two do not know each other. */
+/** A module may import only modules to its left; the last two do not import each other. */
 const order = [
   'base',
   'languages',

@@ -49,7 +49,7 @@ interface Failure {
   readonly headers?: Record<string, string>;
   /** Refusal of a request, then what becomes of a response. */
   readonly refusals: readonly [request: number, response: number];
-  /** What a client gets of such a response where failures pass; the upstream's own body unless said. */
+  /** What a client gets of such a response where failures pass; by default the body of the upstream. */
   readonly passed?: string;
   readonly isBound?: boolean;
 }

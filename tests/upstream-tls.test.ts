@@ -61,7 +61,7 @@ describe('Upstream TLS', () => {
   const uploadKey = async ({ publicKeyPem }: MadeCertificate): Promise<string> =>
     (await app.ask('POST', '/api/certs', { body: publicKeyPem })).body.id;
 
-  /** Publishes an API with these options and calls it: what the upstream says, or the status and words of the refusal. */
+  /** Publishes an API with these options and calls it: the upstream response, or status and message of the refusal. */
   async function callUpstream(
     target: string,
     more: Record<string, unknown> = {},
@@ -251,7 +251,7 @@ describe('Upstream TLS', () => {
   });
 });
 
-/** Answers over HTTP/2 with what it was asked, and headers after it. */
+/** Echoes requests over HTTP/2, with trailers. */
 function grpcLike(server: Http2Server | Http2SecureServer): void {
   server.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
     stream.on('error', () => undefined);

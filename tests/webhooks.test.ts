@@ -49,7 +49,7 @@ async function requestOk(app: TestApp, method: string, path: string, body?: unkn
   return answer.body;
 }
 
-/** An API that tells of calls with unknown keys, to the handlers given; each call of it is such an event. */
+/** An API with handlers of AuthFailure; every request without a valid key emits one. */
 async function telling(app: TestApp, handlers: object[], around: object = {}) {
   const api = openApi(upstream, { use_keyless: false, ...handling('AuthFailure', ...handlers) });
   await requestOk(app, 'POST', '/api/apis', { api_definition: api, ...around });

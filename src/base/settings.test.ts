@@ -25,7 +25,7 @@ function file(content: string, name = `${++files}.yaml`): { path: string; requir
   return { path, required: true };
 }
 
-/** What the refusal says, line by line. */
+/** Lines of the error message. */
 function refusal(sources: SettingSources): string[] {
   try {
     readSettings(sources);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { decodeXml, parseXml, writeXml, XmlError, type XmlMap } from './xml.ts';
 
-/** Without prototypes, which comparisons would tell apart. */
+/** Removes prototypes, which comparisons would distinguish. */
 const plain = (source: string) => JSON.parse(JSON.stringify(parseXml(source))) as unknown;
 
 test('elements, attributes, text and repetitions become objects', () => {

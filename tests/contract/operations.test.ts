@@ -238,7 +238,7 @@ async function lastAudit(app: TestApp) {
 
 const unprivileged = new WeakMap<TestApp, Promise<string>>();
 
-/** An active user who holds one permission that no operation asks for. */
+/** An active user with one permission that no operation requires. */
 function userWithout(app: TestApp, _permission: string): Promise<string> {
   const made = unprivileged.get(app) ?? makeUnprivileged(app);
   unprivileged.set(app, made);

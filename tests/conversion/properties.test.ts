@@ -13,11 +13,11 @@ import { classicToModel, oasToModel } from '#definition/model.ts';
 import { checkOas, oasSchema } from '#definition/oas.ts';
 import { definitionArbitrary, oasArbitrary } from '../arbitraries/definition.ts';
 
-// Shrinking a whole definition takes minutes and tells little more.
+// Shrinking a whole definition takes minutes and adds little.
 const runs = { numRuns: 60, endOnFailure: true };
 type Bag = Record<string, unknown>;
 
-/** What both formats can say, of the version that stands for the API. */
+/** Members that both formats can express, of the version that represents the API. */
 function pickShared(model: Model, key: string): Bag {
   const version = (model.versions.find(one => one.key === key) ?? model.versions[0]) as unknown as Bag;
   const said: Bag = {};
@@ -44,7 +44,7 @@ function bothSided({ rows, classic, oas }: Facet, values: Bag): Bag {
   );
 }
 
-/** Items of lists keep only what both formats can say of them. */
+/** Items of lists, reduced to the members that both formats can express. */
 function toKnown(row: Facet['rows'][number], value: unknown): unknown {
   if (!row.items || !Array.isArray(value)) return value;
   const names = row.items.rows.filter(one => one.classic && one.oas).map(({ name }) => name);

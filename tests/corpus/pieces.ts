@@ -23,5 +23,5 @@ export const document = (paths: unknown, more: object = {}): Bag => ({
   ...more,
 });
 
-/** One path that can be called, whatever else a document says. */
+/** One path that can be requested in every document. */
 export const simplePath = { '/ping': { get: operation('ping') } };

@@ -71,7 +71,7 @@ export const placeMakers = [
     make: (which, chance) => ({
       document: createSecuredDocument(known[which]!),
       query: { authentication: chance.pick(['true', '1', 't']) },
-      // Those who know callers by a token of the Authorization header say that it is missing; the others, that they may not.
+      // Methods with a token in the Authorization header report it as missing; the others refuse access.
       fate: { calls: [{ path: '/ping', status: /^(signed|OAuth)/.test(which) ? 400 : 401 }] },
     }),
   }),

@@ -14,7 +14,7 @@ export type Fate =
 export interface Called {
   readonly path: string;
   readonly method?: string;
-  /** 200 unless said. */
+  /** Defaults to 200. */
   readonly status?: number;
 }
 
@@ -29,10 +29,10 @@ export interface Made {
   /** A text is sent as it is. */
   readonly document: Bag | string;
   readonly fate: Fate;
-  /** JSON unless said. */
+  /** Defaults to JSON. */
   readonly notation?: Notation;
   readonly query?: Readonly<Record<string, string>>;
-  /** Whether the servers of the document say where the upstream is; else a parameter does. */
+  /** The upstream URL is in the servers of the document; else in a parameter. */
   readonly ownServers?: boolean;
   /** Compared with what is read back, where it differs from the document. */
   readonly read?: Bag;

@@ -26,7 +26,7 @@ const broken: Record<string, string> = {
 const few = { openapi: '3.0.3', info: { title: 'T', version: '1' }, paths: {} };
 const twoGets = { '/a': { get: operation('same') }, '/b': { get: operation('same') } };
 
-/** Documents that are none, and where they say so. */
+/** Invalid documents, and the paths of their errors. */
 const wrong: readonly (readonly [what: string, document: object | string, why: RegExp])[] = [
   [
     'an older language',

@@ -9,7 +9,7 @@ import type { Place } from './place.ts';
 
 /** How an example is prepared and called, and what must come of it: for both formats where there are both. */
 export interface Example {
-  /** What it shows; where there is an OpenAPI format, its description says that. */
+  /** Title; an example in the OpenAPI format has it as its description. */
   readonly shows?: string;
   /** Examples it does not work without. */
   readonly needs?: readonly string[];
@@ -38,7 +38,7 @@ export interface Call {
   /** Shows the certificate that `before` made. */
   readonly withCertificate?: boolean;
   readonly status: number;
-  /** What the answer says. */
+  /** Text of the response. */
   readonly says?: RegExp;
   /** Headers of the answer; null where one must not be there. */
   readonly tells?: Readonly<Record<string, string | RegExp | null>>;

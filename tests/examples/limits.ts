@@ -1,6 +1,6 @@
 import type { Example } from './example.ts';
 
-/** How often, how much, and what is not asked of the upstream again. */
+/** Rate limits, quotas, size limits and caching. */
 
 const withKey = { Authorization: '$KEY' };
 const tooMany = { status: 429, says: /Rate Limit Exceeded/, tells: { 'retry-after': /\d/ }, reaches: null };

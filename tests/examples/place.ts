@@ -22,7 +22,7 @@ import type { Example } from './example.ts';
 export interface Surroundings {
   readonly upstream: Upstream;
   readonly second: Upstream;
-  /** Whatever else is asked: issuers of tokens, registries, receivers of webhooks. */
+  /** Other servers: issuers of tokens, registries, receivers of webhooks. */
   readonly partner: Publisher;
   readonly secure: MadeCertificate;
   readonly authority: MadeCertificate;

@@ -5,7 +5,7 @@ import { eventually } from '../support/upstream.ts';
 import type { Example } from './example.ts';
 import type { Place } from './place.ts';
 
-/** Where an API answers, in which versions, and what is told of its calls. */
+/** Listen paths, domains, versions, and events. */
 
 interface Logged {
   readonly path: string;

@@ -7,7 +7,7 @@ import { waitUntilApplied } from '../support/traffic.ts';
 import type { Upstream } from '../support/upstream.ts';
 import type { Ground, Served } from './effect.ts';
 
-/** What effects of authentication share: how each way in is said, what a caller shows, and who is let in. */
+/** Shared by effects of authentication: definitions of each method, credentials, and expected results. */
 
 const components: Readonly<Record<string, JsonObject>> = {
   token: { type: 'apiKey', in: 'header', name: 'Authorization' },
@@ -17,7 +17,7 @@ const components: Readonly<Record<string, JsonObject>> = {
   externalOAuth: { type: 'oauth2', flows: {} },
 };
 
-/** An OpenAPI document with one way in. `entry` is what the gateway's part says of it, `more` what it says of all. */
+/** An OpenAPI document with one auth method. `entry` are members of its scheme, `more` those of all schemes. */
 export function requireMethod(way: string, entry: JsonObject, more: JsonObject = {}, component = components[way]) {
   const said = { enabled: true, ...entry };
   const own = component ? { securitySchemes: { mine: said } } : { [way]: said };
@@ -32,7 +32,7 @@ export const entryChange = (entry: JsonObject): JsonObject => ({
   server: { authentication: { securitySchemes: { mine: entry } } },
 });
 
-/** Members of a classic definition with one way in; `config` is where it says where a credential is looked for. */
+/** Members of a classic definition with one auth method; `config` is the member with the credential sources. */
 const classicOf = {
   token: { use_standard_auth: true },
   jwt: { enable_jwt: true },

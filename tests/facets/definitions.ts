@@ -3,7 +3,7 @@ import type { JsonObject } from '#base/json-tree.ts';
 import { eventually } from '../support/upstream.ts';
 import { mergeDeep, type Served } from './effect.ts';
 
-/** What effects share: how a thing is said in each format, and how it is looked at. */
+/** Shared by effects: definitions in each format, and requests that observe them. */
 
 export const version = (more: JsonObject): JsonObject => ({ version_data: { versions: { Default: more } } });
 /** Endpoint lists of a classic definition. */
@@ -13,7 +13,7 @@ export const operation = (feature: JsonObject) => ({ x: { middleware: { operatio
 export const global = (more: JsonObject) => ({ x: { middleware: { global: more } } });
 export const place = { path: '/thing', method: 'GET', disabled: false };
 
-/** An API that asks for a key, in each format. */
+/** An API that requires a key, in each format. */
 export const requireKeyClassic = (more: JsonObject = {}): JsonObject => ({
   use_keyless: false,
   use_standard_auth: true,

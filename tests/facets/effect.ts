@@ -10,7 +10,7 @@ import { waitUntilApplied } from '../support/traffic.ts';
 import { patience, startUpstream, type Upstream } from '../support/upstream.ts';
 
 /**
- * What fields of a definition do, seen from outside. Each effect turns its rows on through each format that can say them,
+ * Effects of definition fields, seen by a client. Each effect enables its rows through each format that has them,
  * and observes what changes on the wire.
  */
 export interface Effect {
@@ -53,7 +53,7 @@ export interface Served extends Ground {
   call(path?: string, init?: RequestInit): Promise<Answer>;
   /** A key with a right to the API. */
   key(more?: JsonObject): Promise<string>;
-  /** Changes what the definition says, on top of what it said. */
+  /** Changes the definition. */
   change(more: JsonObject): Promise<void>;
   /** The same API without the rows of the effect, for comparison. */
   plain(): Promise<Served>;
@@ -116,7 +116,7 @@ export async function definitionOf(effect: Effect, ground: Ground): Promise<Json
   return mergeDeep(mergeDeep(openOas(ground), document), { 'x-gw-api-gateway': x ?? {} }) as JsonObject;
 }
 
-/** Whether a definition says something at a place of the table, whatever stands for its lists and names. */
+/** True if a definition has a value at a path of the table, for any list index and name. */
 export function says(definition: JsonObject, format: DefinitionFormat, place: string): boolean {
   const root = format === 'classic' ? definition : definition['x-gw-api-gateway'];
   const members = place.replaceAll('[]', `.${anyName}`).split('.');
@@ -132,7 +132,7 @@ function hasMember(values: readonly unknown[], [member, ...rest]: readonly strin
   return next.length > 0 && hasMember(next, rest);
 }
 
-/** What a gateway is and says. */
+/** A gateway and its log. */
 export interface Watched {
   readonly app: TestApp;
   readonly logged: readonly string[];
@@ -149,8 +149,8 @@ function groundOf({ app, logged }: Watched, upstream: Upstream, format: Definiti
 }
 
 /**
- * Publishes what an effect says and lets it look. A refusal may have another cause than the rows, such as a default of the
- * gateway: where one was seen, a control run publishes the API without the rows, and there the same look must fail.
+ * Publishes the definition of an effect and runs its check. A refusal may have another cause than the rows, such as a
+ * default of the gateway: where one was seen, a control run publishes the API without the rows, and its check must fail.
  */
 export async function prove(
   effect: Effect,

@@ -4,7 +4,7 @@ import { listReferenceRows, type ReferenceRow } from '#definition/reference-rows
 import { anyName } from '#definition/wire-schema.ts';
 import { useSharedApp } from '../support/shared-app.ts';
 
-/** Every field of both formats, set to what it cannot be: the write is refused, and says where. */
+/** Every field of both formats with an invalid value: the write is refused, with the path of the field. */
 
 /** A value the rule has no room for; undefined where it takes anything. */
 function wrongFor({ rule }: ReferenceRow): unknown {

@@ -1,4 +1,4 @@
-/** Filters of the table that differ from the original on purpose. The guide says why; one that no longer differs fails. */
+/** Filters that differ from the original on purpose, as the guide explains. One that no longer differs fails. */
 export const deviations: Readonly<Record<string, readonly string[]>> = {
   'numbers are written as JSON.stringify writes them': ['[1e17,1e-7]|tojson'],
   '`?` does not catch errors of what follows it': ['[1? | error("x")]'],

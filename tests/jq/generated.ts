@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** Small values of every kind, with the names and places that generated filters ask for. */
+/** Small values of every kind, with the names and paths of generated filters. */
 export const values: fc.Arbitrary<unknown> = fc.letrec<{ value: unknown }>(tie => ({
   value: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },

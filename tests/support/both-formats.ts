@@ -4,7 +4,7 @@ import type { TestApp } from './app.ts';
 import { openApi, publish, waitUntilApplied } from './traffic.ts';
 import type { Upstream } from './upstream.ts';
 
-/** One API said in both formats. */
+/** One API in both formats. */
 export interface Said {
   /** Members of the classic definition. */
   readonly classic: Record<string, unknown>;

@@ -2,7 +2,7 @@ import { createPublicId } from '#base/ids.ts';
 import { hashPassword } from '#base/passwords.ts';
 import type { Answer, TestApp } from './app.ts';
 
-/** A browser of one user: keeps the session cookie and sends the CSRF token with writes, unless told otherwise. */
+/** A browser of one user: keeps the session cookie and sends the CSRF token with writes, by default. */
 export interface Browser {
   cookie: string;
   csrfToken: string;

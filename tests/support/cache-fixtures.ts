@@ -5,7 +5,7 @@ import type { TestApp } from './app.ts';
 import { type Published, publishBoth, type Said } from './both-formats.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
 
-/** What the upstream says to calls of one case. */
+/** Upstream responses to the requests of one case. */
 export interface Says {
   status?: number;
   headers?: Record<string, string | string[]>;
@@ -21,7 +21,7 @@ export interface Ask {
   query?: string;
   headers?: Record<string, string>;
   body?: string;
-  /** What the upstream says from here on. */
+  /** Upstream response from here on. */
   says?: Says;
 }
 
@@ -31,7 +31,7 @@ export interface Heard {
   body: Buffer;
 }
 
-/** An upstream that says what each case wants said, and counts what it was asked. */
+/** An upstream with the responses of each case, which counts its requests. */
 export async function startOrigin() {
   const upstream = await startUpstream();
   const says = new Map<string, Says>();
@@ -97,7 +97,7 @@ const classicNames: Readonly<Record<string, string>> = {
 const toClassicNames = (from: object) =>
   Object.fromEntries(Object.entries(from).map(([name, value]) => [classicNames[name] ?? name, value]));
 
-/** What is to be kept, said in both formats. */
+/** Caching options in both formats. */
 export function toDefinitions({ cache, endpoints = [] }: Options): Said {
   const advanced = endpoints.map(({ timeout = 0, ...it }) => ({
     ...toClassicNames(it),
@@ -146,7 +146,7 @@ export interface Case {
   expected: string;
 }
 
-/** Sends the calls of a case one after the other, and says where each answer came from. */
+/** Sends the calls of a case one after the other, and returns the origin of each response. */
 export async function outcomeOf(url: string, origin: Origin, { says, asks }: Case): Promise<string> {
   const id = createPublicId();
   if (says) origin.says.set(id, says);

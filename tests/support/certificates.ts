@@ -39,7 +39,7 @@ export interface MadeCertificate {
   subjectDer: Buffer;
 }
 
-/** Wide enough that no test ever asks the clock. */
+/** Validity that does not depend on the clock of the test. */
 const longAgo = new Date('2020-01-01T00:00:00Z');
 const farAhead = new Date('2049-12-31T23:59:59Z');
 

@@ -24,7 +24,7 @@ export interface Child {
   out(): string;
   err(): string;
   ask(method: string, path: string, asked?: Asked): Promise<Answer>;
-  /** Sends a signal, SIGTERM unless said, and waits for the end. */
+  /** Sends a signal, by default SIGTERM, and waits for the end. */
   stop(signal?: NodeJS.Signals): Promise<Ended>;
   readonly ended: Promise<Ended>;
 }
@@ -42,7 +42,7 @@ export interface ChildOptions {
 const program = join(import.meta.dirname, '../../src/main.ts');
 const logs = process.env.GW_TEST_LOGS;
 
-/** No more is kept of what a child says. */
+/** Maximum output of a child that is kept. */
 const keptCharacters = 1_000_000;
 
 const running = new Set<ChildProcess>();
@@ -61,7 +61,7 @@ interface Launched {
   readonly ended: Promise<Ended>;
   out(): string;
   err(): string;
-  /** Resolves when it holds for what was said so far; rejects when the child ends first. */
+  /** Resolves when the condition holds for the output so far; rejects when the child ends first. */
   waitForOutput(holds: (out: string, err: string) => boolean): Promise<void>;
 }
 
@@ -100,7 +100,7 @@ function launch(command: readonly string[], { directory, environment, prefix = [
   return { child, ended, waitForOutput, out: () => text.out, err: () => text.err };
 }
 
-/** Any free port, one traffic thread, a quick start; a test that wants something else says so. */
+/** Defaults: any free port, one traffic thread, a quick start. */
 const quiet = {
   NODE_COMPILE_CACHE: join(import.meta.dirname, '../../node_modules/.cache/tests'),
   GW_GATEWAY_HOST: '127.0.0.1',
@@ -115,7 +115,7 @@ const quiet = {
 export const runChild = (command: readonly string[], options: ChildOptions): Promise<Ended> =>
   launch(command, options).ended;
 
-/** Starts the product and waits until it says that it is ready. */
+/** Starts the product and waits until it reports that it is ready. */
 export async function startChild(options: ChildOptions): Promise<Child> {
   const launched = launch(['start', ...(options.args ?? [])], options);
   await launched.waitForOutput(out => /is ready.*credentials\.json.*\n$/s.test(out));

@@ -81,7 +81,7 @@ export function limitsBench({ settings = {}, organisation, grants = {}, counters
     heard,
     services,
     events: () => heard.splice(0).map(it => it.event),
-    /** An API with the limits the definition asks for, called with a session. */
+    /** An API with the limits of the definition, called with a session. */
     api: (definition: Record<string, unknown> = {}) =>
       apiOn(services, classicToModel({ api_id: 'api', org_id: orgId, ...definition } as ClassicDefinition)),
     /** The same from an OpenAPI document. */
@@ -157,7 +157,7 @@ function callOf({ clock }: StepServices, session: Session | undefined, called: C
   return call;
 }
 
-/** A key as the gateway sees it, with the right to the API `api` unless it says otherwise. */
+/** A compiled key, by default with access to the API `api`. */
 export function keySession(key: Key, policies: readonly Policy[] = []): Session {
   const sent: Key = { org_id: orgId, access_rights: { api: {} }, ...key };
   const applied = applyPolicies(sent, new Map(policies.map(policy => [policy.id!, policy])), { orgId });

@@ -6,7 +6,7 @@ import { mint, pemOf, rsaPair } from './tokens.ts';
 import { waitUntilApplied } from './traffic.ts';
 import type { Upstream } from './upstream.ts';
 
-/** OpenAPI definitions whose callers send signed tokens, for tests of what is asked of those beside their signature. */
+/** OpenAPI definitions with signed tokens, for tests of scope checks and token exchange. */
 export const issuer = 'https://issuer.example';
 export const signer = rsaPair();
 export const tokenOf = (claims: object = {}, key = signer.privateKey): string =>
@@ -24,7 +24,7 @@ const components: JsonObject = {
 export interface Wanted {
   /** Members of the document. */
   readonly document?: JsonObject;
-  /** Members of the scheme that asks for scopes and exchanges tokens. */
+  /** Members of the scheme with scope checks and token exchange. */
   readonly scheme?: JsonObject;
   /** Members of `server.authentication`, and of its schemes. */
   readonly authentication?: JsonObject;

@@ -34,7 +34,7 @@ export const anyPorts = {
 export interface Ran {
   readonly child: ChildProcess;
   output(): string;
-  /** Resolves when the output so far matches; rejects when the program ends first, or its watcher says that it failed. */
+  /** Resolves when the output so far matches; rejects when the program ends first, or its watcher reports a failure. */
   until(pattern: RegExp): Promise<RegExpExecArray>;
   /** The exit code. */
   readonly ended: Promise<number | null>;

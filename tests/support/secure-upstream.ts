@@ -2,7 +2,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import type { TLSSocket, TlsOptions } from 'node:tls';
 
-/** An upstream behind TLS that says how it was reached. */
+/** An upstream over TLS that reports its connection. */
 export interface SecureUpstream {
   readonly port: number;
   connections: number;

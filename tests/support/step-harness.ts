@@ -233,7 +233,7 @@ export async function openBench(flags: Partial<Record<SettingName, string>> = {}
   };
 }
 
-/** The steps that ask who calls and what they may; limits, which count, have tests of their own. */
+/** Steps of authentication and authorization; limits have tests of their own. */
 const guards = new Set([
   'expiry',
   'endpoint-access',
@@ -256,7 +256,7 @@ const guards = new Set([
 /** The body of a refusal. */
 export const errorBody = (message: string) => `{\n    "error": ${JSON.stringify(message)}\n}`;
 
-/** An API that asks for a key, unless it says otherwise. */
+/** An API that requires a key by default. */
 const definitionOf = (more: object) =>
   ({
     name: 'Bench "1"',

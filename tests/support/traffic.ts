@@ -4,7 +4,7 @@ import { changeApi } from '../../src/apis/api/changes.ts';
 import { operatorActor, type TestApp } from './app.ts';
 import { eventually, type Upstream } from './upstream.ts';
 
-/** A classic definition that says the least: open, at a path of its own, with its listen path stripped. */
+/** A minimal classic definition: keyless, at a path of its own, with its listen path stripped. */
 export function openApi(upstream: Pick<Upstream, 'url'>, more: Record<string, unknown> = {}): Definition {
   const { proxy, ...rest } = more as { proxy?: object };
   return {

@@ -3,7 +3,7 @@ import type { TestApp } from './app.ts';
 import { type Published, publishBoth } from './both-formats.ts';
 import type { Received, Upstream } from './upstream.ts';
 
-/** What an API changes about its calls, said once for both formats. */
+/** Transforms of an API, written once for both formats. */
 export interface Shaping {
   context?: boolean;
   /** Asks for a key. */
@@ -135,7 +135,7 @@ function oasOperations(endpoints: Endpoint[]) {
   return { paths: withParameters(paths), operations };
 }
 
-/** OpenAPI wants every parameter of a path declared. */
+/** OpenAPI requires a declaration of every path parameter. */
 function withParameters(paths: Record<string, Record<string, object>>) {
   return Object.fromEntries(
     Object.entries(paths).map(([path, item]) => {

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A real server behind the gateway: repeats what it was sent, or does what a test tells it. */
+/** A real upstream: echoes requests, or runs the handler of a test. */
 export interface Upstream {
   readonly url: string;
   readonly port: number;

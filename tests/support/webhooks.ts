@@ -39,7 +39,7 @@ export const webhook = (target_path: string, more: object = {}) => ({
   handler_meta: { method: 'POST', target_path, event_timeout: 0, ...more },
 });
 
-/** The member of a classic definition that has these handlers hear of an event. */
+/** Member of a classic definition with these handlers of an event. */
 export const handling = (event: string, ...handlers: object[]) => ({
   event_handlers: { events: { [event]: handlers } },
 });

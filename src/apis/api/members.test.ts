@@ -53,7 +53,7 @@ interface Write {
   readonly error: string;
 }
 
-/** Each way to write a definition, with a misspelt member in it, and what the refusal says. */
+/** Every write operation of definitions, with a misspelt member, and the expected error. */
 async function writesOf(app: TestApp): Promise<Write[]> {
   const ask = async (path: string, body: object, headers = {}) => {
     const { status, text } = await app.ask('POST', path, { body: JSON.stringify(body), headers });

@@ -19,7 +19,7 @@ const settings = readSettings({});
 const log = createLog({ level: 'silent', format: 'json' });
 const rights = { org_id: orgId, access_rights: { a: { api_id: 'a', versions: [] } } };
 
-/** A store whose reads of one kind end when the test says so; it counts them. */
+/** A store whose reads of one kind the test completes; it counts them. */
 function slowStore(kind: keyof AccessStore, others: Partial<AccessStore> = {}) {
   const reads: PromiseWithResolvers<unknown[]>[] = [];
   const read = () => {
@@ -53,7 +53,7 @@ const keyRow = (digest: string, kind = 'token', body: object = rights) => ({
   created_at: 0,
 });
 
-/** Every cache of what the gateway knows of callers, each asked for one thing. */
+/** Every cache of client credentials, each with one lookup. */
 const caches: Readonly<Record<string, () => Cache>> = {
   keys() {
     const { reads, store } = slowStore('keys');

@@ -19,7 +19,7 @@ describe('control API on the traffic port', () => {
   });
   const log = createLog({ level: 'error', format: 'json' });
   const carried: ForwardedRequest[] = [];
-  /** Answers as the main thread would; what it was asked is what is looked at. */
+  /** Responds like the main thread, and records the requests. */
   const rpc = (async (_name: string, given: ForwardedRequest) => {
     carried.push(given);
     return { status: 200, headers: [], body: Buffer.alloc(0) };

@@ -43,7 +43,7 @@ const ids = { $ref: '#/components/schemas/Ids' };
 const point = { type: 'object', properties: { x: { type: 'integer' }, y: { type: 'boolean' } }, required: ['x'] };
 const notInteger = 'must be an integer, is a string';
 
-/** Parameter, what fits it, what does not, and what is said of that. */
+/** Parameter, a valid value, an invalid one, and its error. */
 const styles: readonly [string, JsonObject, Sent, Sent, string][] = [
   ['query form', { in: 'query', schema: id }, { query: 'p=5' }, { query: 'p=a' }, `query.p: ${notInteger}`],
   ['query bound', { in: 'query', schema: id }, { query: '' }, { query: 'p=0' }, 'query.p: must be at least 1'],

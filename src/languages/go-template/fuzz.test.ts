@@ -6,7 +6,7 @@ import { TemplateError } from './error.ts';
 import { functionTable } from './functions/table.ts';
 import { compileTemplate } from './template.ts';
 
-/** Whatever goes wrong is said in the one way there is. */
+/** Every failure is a TemplateError. */
 function onlyFaults(run: () => unknown, about: string): void {
   try {
     run();

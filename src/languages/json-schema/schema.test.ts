@@ -10,7 +10,7 @@ const draft4 = 'http://json-schema.org/draft-04/schema#';
 const draft2019 = 'https://json-schema.org/draft/2019-09/schema';
 const draft2020 = 'https://json-schema.org/draft/2020-12/schema';
 
-/** Schema, a value that fits, one that does not, and what is said of it. */
+/** Schema, a valid value, an invalid one, and its error. */
 const keywords: readonly [schema: Json, fits: unknown, fails: unknown, said: string][] = [
   [{ type: 'string' }, 'a', 1, '(root): must be a string, is a number'],
   [{ type: ['integer', 'null'] }, 2.0, 2.5, '(root): must be an integer or null, is a number'],

@@ -13,7 +13,7 @@ const isKept = async ({ call }: Served, { path, ...init }: Ask = {}) =>
 /** Keeping takes its time, which is the gateway's own affair. */
 const becomesKept = (at: Served, ask?: Ask, kept = true) =>
   eventually(async () => assert.equal(await isKept(at, ask), kept));
-/** Once something asked later is kept, this would be. */
+/** Once a later request is cached, this one would be. */
 async function isNotKept(at: Served, ask: Ask, later?: Ask): Promise<void> {
   await at.call(ask.path, ask);
   if (later) await becomesKept(at, later);

@@ -30,7 +30,7 @@ interface Said {
   readonly oas: JsonObject;
 }
 
-/** Tokens signed with the key of the definition, whose callers have the rights of a policy, and what is said on top. */
+/** Tokens signed with the key of the definition, with the rights of a policy, and further members. */
 const tokens = (say: (at: Ground, policy: string) => Said | Promise<Said>): Pick<Effect, 'classic' | 'oas'> => ({
   classic: async at => {
     const policy = await policyFor(at);
@@ -51,7 +51,7 @@ const tokens = (say: (at: Ground, policy: string) => Said | Promise<Said>): Pick
   },
 });
 
-/** For what only the OpenAPI format can say. */
+/** For members of the OpenAPI format only. */
 const tokensOas = (say: (at: Ground, policy: string) => JsonObject | Promise<JsonObject>): Pick<Effect, 'oas'> => ({
   oas: tokens(async (at, policy) => ({ oas: await say(at, policy) })).oas!,
 });

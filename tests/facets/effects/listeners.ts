@@ -19,7 +19,7 @@ const settings = {
     .join(','),
 };
 
-/** One for each format: what is said in one is still there while the other is looked at. */
+/** One for each format: the first is still there while the second is tested. */
 async function pair(): Promise<Readonly<Record<DefinitionFormat, number>>> {
   return { classic: await freePort(), oas: await freePort() };
 }

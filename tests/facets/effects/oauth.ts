@@ -120,7 +120,7 @@ const external = (provider: (at: Ground) => JsonObject): Pick<Effect, 'classic' 
 const introspect = ({ id }: Ground) => `/${id}/introspect`;
 const timesAsked = (at: Ground) => at.upstream.requests.filter(({ url }) => url === introspect(at)).length;
 
-/** The server that issued a token: knows `good`, and whom it asks only by their credentials. */
+/** Introspection endpoint: `good` is active, for authenticated clients only. */
 const introspectToken = (body: string): JsonObject => {
   const form = new URLSearchParams(body);
   const trusted = form.get('client_id') === 'me' && form.get('client_secret') === 'mine';

@@ -32,7 +32,7 @@ const header = { enabled: true, name: 'Authorization' };
 const idToken = (at: Ground, claims: JsonObject, from = 'issuer'): string =>
   bearer({ iss: issuerOf(at, from), aud: 'app', sub: at.id, ...claims });
 
-/** Remaining calls of the quota, as the answer to a call says. */
+/** Remaining quota, from the response headers of a request. */
 async function remaining(at: Served, authorization: string): Promise<number> {
   return Number((await letsIn(at, '/thing', { authorization })).headers.get('x-ratelimit-remaining'));
 }

@@ -4,7 +4,7 @@ import { eventually } from '../../support/upstream.ts';
 import { calls, global, requireKeyClassic, requireKeyOas, snake, statusOf } from '../definitions.ts';
 import type { Effect, Served } from '../effect.ts';
 
-/** What pages, clients and operators are told: origins, batches, errors, events and logs. */
+/** CORS, batch requests, error overrides, events and logs. */
 
 const cors = (rules: JsonObject): Pick<Effect, 'classic' | 'oas'> => {
   const { enabled, ...others } = rules;

@@ -8,7 +8,7 @@ import type { Effect, Ground, Served } from '../effect.ts';
 
 /** Upstreams: where they are, how they do, how long they may take. */
 
-/** Hosts are tested often, and what a registry says is believed for long where a definition does not say. */
+/** Short interval of uptime tests, and a long default cache time of registry responses. */
 const settings = { 'uptime.interval_ms': '50', 'uptime.failures': '1', 'discovery.cache_ttl_seconds': '3600' };
 const upstream = (more: JsonObject) => ({ x: { upstream: more } });
 /** Servers of an effect by the id of its API. */
@@ -45,13 +45,13 @@ async function listUsedHosts({ call }: Served): Promise<Set<string>> {
 const becomesUsed = (at: Served, ...names: string[]) =>
   eventually(async () => assert.deepEqual([...(await listUsedHosts(at))].sort(), names.sort()), 4000);
 
-/** Says its name; what it says to tests is left to `health`. */
+/** Returns its name; `health` determines the response to uptime tests. */
 const naming =
   (name: string, health: (...call: Parameters<NonNullable<Upstream['answer']>>) => void): Upstream['answer'] =>
   (request, response, body) =>
     request.url === '/who' ? response.end(name) : health(request, response, body);
 
-/** What a registry is asked for, in both formats: the same words for upstreams and for tests. */
+/** Service discovery in both formats: the same members for upstreams and uptime tests. */
 const discovery = (words: JsonObject, seconds: number) => ({
   classic: { use_discovery_service: true, ...snake(words), cache_disabled: false, cache_timeout: seconds },
   oas: { enabled: true, ...words, cache: { enabled: true, timeout: seconds } },
@@ -61,7 +61,7 @@ const saying = (registry: Upstream, reply: unknown) => {
   registry.answer = (_request, response) => response.end(JSON.stringify(reply));
 };
 
-/** The two places that ask registries: what one says there of an answer, and how it shows which answer counts. */
+/** The two users of registries: their configuration, and how each shows which response it used. */
 const askers = [
   {
     facet: 'serviceDiscovery',

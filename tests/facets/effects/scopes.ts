@@ -4,7 +4,7 @@ import { makeCertificate } from '../../support/certificates.ts';
 import { bearer, mintSignedToken, policyFor, publicSource, publishes } from '../auth-methods.ts';
 import type { Effect, Ground, Served } from '../effect.ts';
 
-/** What is asked of a token beside its signature, and what it is exchanged for. */
+/** Scope checks and token exchange. */
 
 const components = {
   securitySchemes: {
@@ -18,7 +18,7 @@ const thing = (security?: JsonObject[]) => ({
   '/thing': { get: { operationId: 'getThing', responses: {}, ...(security && { security }) } },
 });
 
-/** A document whose callers send signed tokens; `mine` is what its scheme says of them, `places` where they are sent. */
+/** A document with signed tokens; `mine` are members of its scheme, `places` the locations of the token. */
 async function createSignedIn(
   at: Ground,
   mine: JsonObject,
@@ -69,7 +69,7 @@ const providerOf = (at: Ground, more: JsonObject = {}): JsonObject => ({
 });
 const exchanging = (...providers: JsonObject[]) => ({ tokenExchange: { enabled: true, providers } });
 
-/** Lets the upstream exchange tokens; what comes back is what it was asked so far. */
+/** Enables token exchange at the upstream; returns its requests so far. */
 function exchanges(at: Ground, lasts = 600): Record<string, string>[] {
   const asked: Record<string, string>[] = [];
   publishes(at.upstream, {

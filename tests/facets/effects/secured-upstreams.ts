@@ -15,7 +15,7 @@ import type { Effect, Ground, Served } from '../effect.ts';
 const authority = makeAuthority('Upstream authority');
 const leaf = makeServerCertificate(authority);
 
-/** Starts an upstream that says how it was reached, for as long as the effect is shown. */
+/** Starts an upstream that reports its connection, for the duration of the effect. */
 async function startSecured({ open }: Ground, more: TlsOptions = {}): Promise<string> {
   const made = await startSecure({ cert: leaf.chainPem, key: leaf.keyPem, ...more });
   open.push(made);
@@ -33,7 +33,7 @@ function leafPin(at: Ground): Promise<string> {
 }
 const withKey = ({ certPem, keyPem }: MadeCertificate) => certPem + keyPem;
 
-/** An API whose upstream is behind TLS; what is said of it stands beside its address. */
+/** An API with an upstream over TLS, and further members beside its URL. */
 const over = (
   said: { classic(at: Ground): JsonObject | Promise<JsonObject>; oas(at: Ground): JsonObject | Promise<JsonObject> },
   server: TlsOptions = {},

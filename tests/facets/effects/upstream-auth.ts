@@ -20,7 +20,7 @@ const fetchForwarded = async (at: Served, headers: Record<string, string> = {}):
   return at.upstream.requests.at(-1)!;
 };
 
-/** What authorisation servers are asked, by the id of the API. */
+/** Requests to authorization servers, by the id of the API. */
 const issuers = new Map<string, Upstream>();
 async function tokenUrl({ id, another }: Ground): Promise<string> {
   const issuer = await another();
@@ -39,7 +39,7 @@ const client = {
   extraMetadata: ['tier'],
 };
 const user = { username: 'someone', password: 'a password' };
-/** What the reply says beside the token is a fact of the call. */
+/** Further members of the token response become context variables. */
 const shown = { 'X-Tier': '$gw_context.tier' };
 
 const grants = [

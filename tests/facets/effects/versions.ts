@@ -4,7 +4,7 @@ import type { Effect, Ground, Served } from '../effect.ts';
 
 /** Which version of an API serves a call. */
 
-/** An API that serves a version of another one, in the same form; its upstream path tells it apart. */
+/** An API that serves a version of another one, in the same format; its upstream path identifies it. */
 async function child({ app, upstream, id, format }: Ground, name: string): Promise<string> {
   const own = `${id}-${name}`;
   const url = `${upstream.url}/${name}`;

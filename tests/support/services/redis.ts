@@ -42,7 +42,7 @@ async function withRedis<T>(url: string, use: (client: ReturnType<typeof connect
 
 function connection(url: string) {
   const client = createClient({ url, socket: { reconnectStrategy: false, connectTimeout: 1000 } });
-  // The rejected call says the same; without a listener the event would end the process.
+  // The rejected call has the same error; without a listener the event would end the process.
   client.on('error', () => undefined);
   return client;
 }

@@ -20,7 +20,7 @@ async function start(t: TestContext, options: TestPoolOptions = {}) {
   return { upstream, pool, send };
 }
 
-/** Requests of an upstream that answers when it is told to. */
+/** Requests of an upstream whose responses the test releases. */
 function holdResponses(upstream: RawUpstream): ((text: string) => void)[] {
   const held: ((text: string) => void)[] = [];
   upstream.respond = socket => void held.push(text => void socket.write(text));

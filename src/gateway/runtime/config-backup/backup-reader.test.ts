@@ -22,7 +22,7 @@ const backup: ConfigBackup = {
   grants: noGrants,
 };
 
-/** A database that says which table it was asked for. */
+/** A database that records the table of each query. */
 const asked: string[] = [];
 const database: Reader = {
   rows(sql) {
