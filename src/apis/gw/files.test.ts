@@ -58,6 +58,16 @@ onEveryEngine('gateway API: OpenAPI import and export', app => {
       state: { active: true, internal: false },
     });
     assert.equal(document.paths['/pets'].get.operationId, 'petsGET');
+    const records = (await ask('GET', '/admin/audit-logs?p=-1')).body.audit_logs as {
+      object: string;
+      org_id: string;
+    }[];
+    const ofImport = records.filter(({ object }) => object === key);
+    assert.deepEqual(
+      ofImport.map(({ org_id }) => org_id),
+      [app().credentials.organisation_id],
+      'the audit record names the API and its organisation',
+    );
     await ask('GET', '/gw/reload?block=true');
     assert.equal((await fetch(`${app().url.gateway}${listenPath}/pets`)).status, 200);
   });
