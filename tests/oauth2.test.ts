@@ -190,7 +190,7 @@ onEveryEngine('OAuth 2.0 scopes and protected resource metadata', app => {
     const exchange = (...providers: object[]) => ({ tokenExchange: { enabled: true, providers } });
     for (const [scheme, message] of [
       [{ protectedResourceMetadata: { enabled: true } }, /protectedResourceMetadata\.resource: is required/],
-      [exchange(), /providers: needs one at least/],
+      [exchange(), /providers: must have at least one item/],
       [exchange(provider, { ...provider, issuers: [] }), /providers\[1\]\.name: is not unique/],
       [exchange(provider, { ...provider, name: 'b' }), /providers\[1\]\.issuers: i belongs to another provider/],
       [exchange({ ...provider, tokenEndpoint: '/token' }), /tokenEndpoint: must be an absolute http or https address/],

@@ -51,7 +51,7 @@ const checkIpRanges: Check = definition =>
   );
 
 const checkListenPath: Check = ({ proxy, domain }) => [
-  ...(/\s/.test(proxy?.listen_path ?? '') ? [{ path: 'proxy.listen_path', message: 'must not hold spaces' }] : []),
+  ...(/\s/.test(proxy?.listen_path ?? '') ? [{ path: 'proxy.listen_path', message: 'must not contain spaces' }] : []),
   ...checkPathTemplate('proxy.listen_path', proxy?.listen_path, '/'),
   ...checkPathTemplate('domain', domain, ''),
   ...checkHostPort('domain', domain),
@@ -60,7 +60,7 @@ const checkListenPath: Check = ({ proxy, domain }) => [
 /** Rejects a port in a host: requests are matched by host without port, so such a route would never match. */
 export const checkHostPort = (path: string, host: unknown): ValidationError[] =>
   /:\d*$/.test(String(host ?? '').replaceAll(/\{[^}]*\}+/g, 'x'))
-    ? [{ path, message: 'must not hold a port: a port of its own is that of the listener' }]
+    ? [{ path, message: 'must not contain a port: the listener has the dedicated port' }]
     : [];
 
 const methodName = /^(?!(?:any|all)$)[A-Za-z]+(?:-[A-Za-z]+)*$/i;

@@ -145,7 +145,7 @@ test('an endpoint entry that matches no request is rejected: without a path, wit
 test('a domain with a port is rejected, since hosts are matched without it', () => {
   for (const domain of ['a.example:8080', ':9001', 'a.example:'])
     assert.deepEqual(errorsIn({ domain }), [
-      { path: 'domain', message: 'must not hold a port: a port of its own is that of the listener' },
+      { path: 'domain', message: 'must not contain a port: the listener has the dedicated port' },
     ]);
   for (const domain of ['a.example', '{h:[a-z]+}.example', 'a.{h:\\d+}', '[::1]'])
     assert.deepEqual(errorsIn({ domain }), []);

@@ -34,7 +34,7 @@ export function validateExtension(document: JsonObject): ValidationError[] {
   )
     errors.push(reportMissing('server', 'listenPath', 'value'));
   else if (/\s/.test(String(objectOrEmpty(objectOrEmpty(server).listenPath).value)))
-    errors.push({ path: `${extensionName}.server.listenPath.value`, message: 'must not hold spaces' });
+    errors.push({ path: `${extensionName}.server.listenPath.value`, message: 'must not contain spaces' });
   return errors;
 }
 

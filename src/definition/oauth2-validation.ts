@@ -41,7 +41,7 @@ export function validateResourceMetadata(
 
 function checkTokenExchange(providers: readonly Provider[]): ValidationError[] {
   const at = 'tokenExchange.providers';
-  if (providers.length === 0) return [{ path: at, message: 'needs one at least' }];
+  if (providers.length === 0) return [{ path: at, message: 'must have at least one item' }];
   const names = new Set<string>();
   const issuers = new Map<string, number>();
   return providers.flatMap((provider, place) => {

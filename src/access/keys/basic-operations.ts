@@ -20,7 +20,7 @@ const params = z.object({ username: z.string().describe('Name of the basic-auth 
 
 /** RFC 7617, 2: the user-id ends at the first colon. */
 function refuseColon(username: string): void {
-  if (username.includes(':')) throw createInvalidProblem([{ path: 'username', message: 'may not hold a colon' }]);
+  if (username.includes(':')) throw createInvalidProblem([{ path: 'username', message: 'must not contain a colon' }]);
 }
 
 const withUser = (key: Key, user: string): Key => ({ ...key, basic_auth_data: { ...key.basic_auth_data, user } });

@@ -21,7 +21,7 @@ export const getCustomPermissions = operation({
   ...declared,
   name: 'getCustomPermissions',
   method: 'GET',
-  about: 'Reads the permissions that the caller’s organisation added.',
+  about: 'Returns the permissions that the caller’s organisation added.',
   returns: z.object({ additional_permissions: permissions }),
   problems: [problem.organisation_not_found],
   async handle({ actor }, { organisations }: Services) {

@@ -23,7 +23,7 @@ export const getOrganisationRules = operation({
   ...declared,
   name: 'getOrganisationRules',
   method: 'GET',
-  about: 'Reads the rules of the caller’s organisation.',
+  about: 'Returns the rules of the caller’s organisation.',
   returns: z.object({ open_policy: z.object({ enabled: z.boolean(), rules: z.string() }) }),
   problems: [problem.organisation_not_found],
   async handle({ actor }, { organisations }: RuleServices) {
@@ -39,7 +39,7 @@ export const updateOrganisationRules = operation({
   name: 'updateOrganisationRules',
   method: 'PUT',
   about:
-    'Replaces the rules of the caller’s organisation, which every later request of its users must pass. What is not sent stays as it was.',
+    'Replaces the rules of the caller’s organisation, which every later request of its users must pass. Omitted members do not change.',
   body: z.object({
     open_policy: z.object({
       enabled: z.boolean().optional(),

@@ -71,7 +71,7 @@ export const getSession = operation({
   name: 'getSession',
   method: 'GET',
   path: '/api/session',
-  about: 'Reads the caller’s user, organisation and permissions, and the CSRF token of the session.',
+  about: 'Returns the caller’s user, organisation and permissions, and the CSRF token of the session.',
   permission: 'any user',
   returns: CurrentSession,
   async handle({ actor }, services: SessionServices) {

@@ -9,7 +9,7 @@ import { formatOptionalTime, lenientBool, nonEmptyText, references, textUpTo } f
 const statuses = ['draft', 'review', 'published'] as const;
 const status = z.string().toLowerCase().pipe(z.enum(statuses));
 /** Last path segment of the post: no character that would end a path. */
-const path = nonEmptyText().regex(/^[^\s?#%\\]+$/, 'may not hold spaces, ?, #, % or \\');
+const path = nonEmptyText().regex(/^[^\s?#%\\]+$/, 'must not contain spaces, ?, #, % or \\');
 const maxLabels = 50;
 /** Absent keeps them; null removes them. */
 const labels = meaningfulNull(references.max(maxLabels).nullable().optional());

@@ -14,7 +14,7 @@ const httpUrl = z
   .string()
   .max(2048)
   .refine(text => text === '' || /^https?:$/.test(URL.parse(text)?.protocol ?? ''), 'must be an http or https address')
-  .refine(text => !URL.parse(text)?.username && !URL.parse(text)?.password, 'may not hold a user name or password');
+  .refine(text => !URL.parse(text)?.username && !URL.parse(text)?.password, 'must not contain a user name or password');
 
 const tagList = z.union([
   z.array(textUpTo(255)).max(100),

@@ -64,7 +64,7 @@ const providerSegment = /^[\w-]{1,64}$/;
 
 function validateProfile({ ID, Type, ProviderName, ProviderConfig }: SsoProfile): void {
   const faults: ValidationError[] = [];
-  if (ID === '') faults.push({ path: 'ID', message: 'is needed, since none can be made from this Name' });
+  if (ID === '') faults.push({ path: 'ID', message: 'is required: none can be generated from this Name' });
   const type = typeOfProvider[ProviderName];
   if (Type !== type) faults.push({ path: 'Type', message: `must be ${type} with ${ProviderName}` });
   const { UseProviders } = ProviderConfig;
