@@ -98,7 +98,7 @@ onEveryEngine('SSO profiles', app => {
     assert.equal((await create({ ...least(), ID })).status, 409);
     const nameless = await create({ ...least(), Name: '名前' });
     assert.equal(nameless.status, 422);
-    assert.match(nameless.body.errors[0], /^ID: is needed/);
+    assert.match(nameless.body.errors[0], /^ID: is required/);
   });
 
   test('secrets are sealed in the database at any depth, and opened by the store', async () => {
