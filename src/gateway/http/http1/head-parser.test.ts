@@ -55,6 +55,15 @@ describe('HTTP/1.1 request head', () => {
     }
   });
 
+  test('a head of exactly the maximum size is accepted, one byte more is refused, in any segments', () => {
+    const empty = 'GET / HTTP/1.1\r\nHost: x\r\nA: \r\n\r\n';
+    const fill = (length: number) => empty.replace('A: ', `A: ${'a'.repeat(length - empty.length)}`);
+    for (const size of [limits.maxHeaderBytes + 1, limits.maxHeaderBytes - 1, 4096, 1]) {
+      assert.equal(parse('request', fill(limits.maxHeaderBytes), size).rest, '', `segments of ${size}`);
+      assert.equal(refusal('request', fill(limits.maxHeaderBytes + 1), size).status, 431, `segments of ${size}`);
+    }
+  });
+
   test('a head longer than the first slice is parsed, also in segments', () => {
     const long = `GET / HTTP/1.1\r\nA: ${'a'.repeat(9000)}\r\nB: ${'b'.repeat(5000)}\r\n\r\n`;
     for (const size of [long.length, 4096, 5000, 9020]) {
