@@ -1,4 +1,5 @@
 import { certificateDependencyOperations } from '#access/certificates/dependency-operations.ts';
+import { notificationOperations } from '#access/certificates/notification-operations.ts';
 import { certificateOperations } from '#access/certificates/operations.ts';
 import { gatewayAccessOperations } from '#access/gateway-operations.ts';
 import { organisationKeyOperations } from '#access/keys/admin-operations.ts';
@@ -36,6 +37,7 @@ import { auditOperations } from '#people/audit/operations.ts';
 import { groupOperations } from '#people/groups/operations.ts';
 import { grantOperations } from '#people/organisations/grant-operations.ts';
 import { organisationOperations } from '#people/organisations/operations.ts';
+import { portalDomainOperations } from '#people/organisations/portal-operations.ts';
 import { customPermissionOperations } from '#people/permissions/operations.ts';
 import { ruleOperations } from '#people/rules/operations.ts';
 import { sessionOperations } from '#people/sessions/operations.ts';
@@ -51,6 +53,7 @@ import { webhookOperations } from '#portal/webhooks/operations.ts';
 /** All management operations of every surface; an operation not listed here has no route. */
 export const catalogue = [
   ...organisationOperations,
+  ...portalDomainOperations,
   ...grantOperations,
   ...adminUserOperations,
   ...userOperations,
@@ -79,6 +82,7 @@ export const catalogue = [
   ...gwApiOperations,
   ...certificateOperations,
   ...certificateDependencyOperations,
+  ...notificationOperations,
   ...policyOperations,
   ...adminPolicyOperations,
   ...keyOperations,

@@ -46,4 +46,5 @@ export const problem = problems('people', {
   rules_without_decision: { status: 400, message: 'open_policy.rules: must define deny or allow' },
   rules_denied: { status: 403, message: 'access denied: {reasons}' },
   rules_unavailable: { status: 503, message: 'The rules of the organisation cannot be evaluated: {reason}' },
+  domain_taken: { status: 409, message: 'domain: another organisation has {domain}' },
 });

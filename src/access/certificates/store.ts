@@ -52,10 +52,10 @@ function createCertificateReads(certificates: CertificateCollection, vault: Vaul
       return rows.map(withoutPrivateKey);
     },
 
-    /** Certificates of every organisation that expire by then. Bare public keys do not expire. */
-    async endingBy(atMs: number): Promise<(Certificate & Pick<CertificateOwner, 'orgId'>)[]> {
+    /** Certificates of one organisation, or of all, that expire by then. Bare public keys do not expire. */
+    async endingBy(atMs: number, orgId?: string): Promise<(Certificate & Pick<CertificateOwner, 'orgId'>)[]> {
       const filter = (query: Query) => query.where(sql<boolean>`not_after <= ${atMs}`);
-      const found = await certificates.all({ filter, order: ['id'] });
+      const found = await certificates.all({ where: orgId ? { org_id: orgId } : {}, filter, order: ['id'] });
       return found.filter(it => it.certificatesPem !== '').map(it => ({ ...withoutPrivateKey(it), orgId: it.orgId }));
     },
 

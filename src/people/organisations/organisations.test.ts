@@ -86,6 +86,27 @@ onEveryEngine('organisations', app => {
     await expectUndeletable('policies');
   });
 
+  test('generate-portals sets and enables the domain, which no other organisation has', async () => {
+    const id = await create({ owner_name: 'Portal', ui: { login_page: { a: 1 } } });
+    const send = (of: string, form: string) =>
+      app().ask('POST', `/admin/organisations/${of}/generate-portals`, {
+        body: form,
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      });
+    const answer = await send(id, 'domain=Portal.Acme.test');
+    assert.deepEqual([answer.status, answer.body.Message], [200, 'Org updated']);
+    const { cname, cname_enabled, ui } = (await ask('GET', `/${id}`)).body;
+    assert.deepEqual([cname, cname_enabled, ui], ['portal.acme.test', true, { login_page: { a: 1 } }]);
+    assert.equal((await send(id, 'domain=portal.acme.test')).status, 200);
+    const other = await create({ owner_name: 'Other' });
+    const taken = await send(other, 'domain=portal.acme.test');
+    assert.deepEqual([taken.status, taken.body.Message], [409, 'domain: another organisation has portal.acme.test']);
+    assert.equal((await ask('GET', `/${other}`)).body.cname, '');
+    assert.equal((await send('unknown', 'domain=a.test')).status, 404);
+    for (const form of ['', 'domain=', 'domain=a b', 'domain=http://a.test', 'domain=a.test:80', 'domain=-a.test'])
+      assert.equal((await send(id, form)).status, 400, form);
+  });
+
   test('the organisation of the first start cannot be deleted', async () => {
     const answer = await ask('DELETE', `/${app().credentials.organisation_id}`);
     assert.equal(answer.status, 409);
