@@ -313,7 +313,7 @@ onEveryEngine(
         [`/api/usage/apis/${range}?tags=a`, /tags: usage is not kept by tag/],
         [`/api/usage/apis/${range}?p=x`, /p/],
         [`/api/activity/keys/no-hash/${range}`, /keyHash: must be the hash of a key/],
-        ['/api/logs', /^start: is required \(unix seconds\); end: is required \(unix seconds; /],
+        ['/api/logs', /^start: is required \(unix seconds\); end: is required \(unix seconds, inclusive\)/],
         ['/api/logs?start=2&end=1', /end: must not be before start/],
         ['/api/logs?start=x&end=1', /^start: must be a number$/],
         ['/api/logs?start=0&end=1&status=abc', /status/],
