@@ -110,6 +110,7 @@ export async function openInstallation(
     );
     closers.push(() => services.outbound.close());
     closers.push(() => services.events.close());
+    closers.push(() => services.resetMails.close());
     return { directory, records, shared, counters, dataKey, services, pendingDatabase, close };
   } catch (error) {
     await close();

@@ -41,6 +41,7 @@ import { portalDomainOperations } from '#people/organisations/portal-operations.
 import { customPermissionOperations } from '#people/permissions/operations.ts';
 import { ruleOperations } from '#people/rules/operations.ts';
 import { sessionOperations } from '#people/sessions/operations.ts';
+import { resetOperations } from '#people/sessions/reset-operations.ts';
 import { adminUserOperations } from '#people/users/admin-operations.ts';
 import { userOperations } from '#people/users/operations.ts';
 import { portalOperations } from '#portal/portal-operations.ts';
@@ -58,6 +59,7 @@ export const catalogue = [
   ...adminUserOperations,
   ...userOperations,
   ...sessionOperations,
+  ...resetOperations,
   ...groupOperations,
   ...customPermissionOperations,
   ...ruleOperations,

@@ -16,6 +16,7 @@ import { createAddressPolicies } from '#base/address-policies.ts';
 import type { Clock } from '#base/clock.ts';
 import { createOutboundClient } from '#base/http-client/client.ts';
 import type { Log } from '#base/log.ts';
+import { createMailer } from '#base/mailer.ts';
 import type { Settings } from '#base/settings.ts';
 import { createVault, type Vault } from '#base/vault.ts';
 import { openEvents } from '#events/events.ts';
@@ -28,8 +29,11 @@ import { createGrantStore } from '#people/organisations/grant-store.ts';
 import type { ObjectLimitName } from '#people/organisations/grants.ts';
 import { createOrganisationStore } from '#people/organisations/store.ts';
 import { createRuleEngine } from '#people/rules/rule-engine.ts';
+import { createResetMails, type ResetMailServices } from '#people/sessions/reset-mails.ts';
+import { createResetLimit } from '#people/sessions/reset-operations.ts';
 import { createSignInLimit } from '#people/sessions/sign-in-limit.ts';
 import { createSessionStore } from '#people/sessions/store.ts';
+import { createSignInTokenStore } from '#people/sessions/token-store.ts';
 import { createActorResolver } from '#people/users/actor.ts';
 import { createUserStore } from '#people/users/store.ts';
 import { openPortal } from '#portal/portal-stores.ts';
@@ -92,7 +96,7 @@ export function openStores(
     onApiChanged: access.policies.refreshAuthTypes,
     ...openAnalyticsStores(records),
     ...openPortalStores(records, vault),
-    ...openSignIn(records, vault, settings, clock),
+    ...openSignIn(records, vault, { users, organisations, settings, ...environment }),
     audit: createAuditStore(records, clock),
     secrets: createInstallationSecretStore(meta, vault, settings),
     defaultOrgId: async () => (await meta.get(defaultOrgMetaName)) ?? '',
@@ -102,13 +106,26 @@ export function openStores(
   return { ...services, ...openPortal(services), rules: createRuleEngine({ ...services, ...environment }) };
 }
 
-function openSignIn(records: Records, vault: Vault, settings: Settings, clock: Clock) {
+type SignInParts = Omit<ResetMailServices, 'signInTokens' | 'mailer'>;
+
+function openSignIn(records: Records, vault: Vault, parts: SignInParts) {
+  const { settings, clock } = parts;
   const groups = createGroupStore(records);
+  const signInTokens = createSignInTokenStore(records, vault);
+  const mailer = createMailer({
+    url: settings['mail.smtp_url'],
+    from: settings['mail.from'],
+    requireTls: settings['mail.require_tls'],
+    timeoutMs: settings['mail.timeout_ms'],
+  });
   return {
     groups,
     resolveActor: createActorResolver(groups),
     sessions: createSessionStore(records, vault, settings),
     signInLimit: createSignInLimit(settings, clock),
+    signInTokens,
+    resetMails: createResetMails({ ...parts, signInTokens, mailer }),
+    resetLimit: createResetLimit(settings, clock),
   };
 }
 

@@ -502,6 +502,13 @@ export const settingsTable = {
     false,
     'Refuses passwords with three consecutive or equal characters, such as `abc` or `111`.',
   ),
+  'users.password_history': count(0, 'Number of the last passwords of a user that cannot be set again.', { max: 24 }),
+  'users.password_max_days': count(
+    0,
+    'Number of days after which passwords expire, for users whose own and whose group’s `password_max_days` is 0. 0 for never.',
+    { max: 36_500 },
+  ),
+  'users.reset_first_password': flag(false, 'Requires a new password at the first sign-in of a user.'),
   'users.hide_access_keys': flag(false, 'Returns access keys of other users as empty text, also to administrators.'),
   'users.renew_own_access_key_only': flag(false, 'Forbids administrators to renew the access keys of other users.'),
   'sessions.idle_timeout_seconds': count(3600, 'Number of seconds without a request after which a session ends.', {
@@ -540,6 +547,24 @@ export const settingsTable = {
   'rules.opa_timeout_ms': count(2000, 'Timeout of one request to the Open Policy Agent, in milliseconds.', {
     min: 1,
     max: 30_000,
+  }),
+  'sign_in.reset_ttl_seconds': count(1000, 'Number of seconds for which a mailed link to set a password is valid.', {
+    min: 60,
+    max: 86_400,
+  }),
+  'sign_in.link_ttl_seconds': count(
+    86_400,
+    'Number of seconds for which a link to set a password is valid that an administrator created.',
+    { min: 60, max: 2_592_000 },
+  ),
+  'mail.smtp_url': secret(
+    'Mail server as `smtp://user:password@host:port`, or `smtps://` for TLS from the start. Unset: no mail is sent.',
+  ),
+  'mail.from': text('', 'Sender of mails, such as `Gatewright <gw@example.org>`.'),
+  'mail.require_tls': flag(true, 'Refuses a mail server on an `smtp:` URL that offers no STARTTLS.'),
+  'mail.timeout_ms': count(10_000, 'Number of milliseconds that each step of sending a mail may take.', {
+    min: 100,
+    max: 60_000,
   }),
   'audit.retention_days': count(90, 'Number of days for which audit records are stored; 0 for ever.', { max: 36_500 }),
   'analytics.enabled': flag(true, 'Records one analytics row for each request of a managed API.'),

@@ -37,7 +37,7 @@ function assertRefusal(it: Each, answer: Answer, status: number) {
 }
 
 /** Operations before a sign-in: the reviewed list. Each bounds its callers itself. */
-const publicOperations = ['signIn'];
+const publicOperations = ['signIn', 'forgetPassword', 'resetForgottenPassword'];
 
 onEveryEngine('Every operation', app => {
   test('only the reviewed operations are public, and they accept no body that a form of another site can send', () => {

@@ -11,12 +11,11 @@ import type { ResolveActor } from '../users/actor.ts';
 import { type StoredUser, toUser } from '../users/schema.ts';
 import { problem } from './problems.ts';
 import { BrowserSession, CurrentSession, SignIn, toSession } from './schema.ts';
-import { openSession, type SignInServices, verifyCredentials } from './sign-in.ts';
+import { openSession, rejectExpiredPassword, type SignInServices, verifyCredentials } from './sign-in.ts';
 import type { StoredSession } from './store.ts';
 
 export interface SessionServices extends SignInServices {
   resolveActor: ResolveActor;
-  settings: Settings;
 }
 
 const declared = { surface: 'dashboard', noun: 'session' } as const;
@@ -53,10 +52,17 @@ export const signIn = operation({
   headers: { 'user-agent': 'Shown in the list of sessions' },
   body: SignIn,
   returns: CurrentSession,
-  problems: [problem.refused, problem.limited, problem.account_inactive, problem.organisation_required],
+  problems: [
+    problem.refused,
+    problem.limited,
+    problem.account_inactive,
+    problem.organisation_required,
+    problem.password_expired,
+  ],
   async handle({ body, address, isSecure, identify, audit, header, requestHeader }, services: SessionServices) {
     const { username, password, org_id: orgId } = body;
     const verified = await verifyCredentials(services, { username, password, orgId, address, identify });
+    await rejectExpiredPassword(services, verified);
     const client = { address, userAgent: requestHeader('user-agent') ?? '' };
     const { token, session, user } = await openSession(services, verified, client);
     audit(session.id);

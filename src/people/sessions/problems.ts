@@ -5,6 +5,11 @@ export const problem = problems('sign_in', {
   limited: { status: 429, message: 'Too many failed sign-ins; try again {when}' },
   account_inactive: { status: 403, message: 'This account is inactive; ask your administrator' },
   organisation_required: { status: 409, message: 'This address has an account in several organisations: send org_id' },
+  password_expired: {
+    status: 403,
+    message: 'The password has expired: set a new one with reset_token and POST /api/session/reset',
+  },
+  token_invalid: { status: 400, message: 'The link is invalid, expired or was used already: ask for a new one' },
   session_missing: { status: 400, message: 'This request has no session: it was made with an access key' },
   session_not_found: { status: 404, message: 'Session not found' },
 });

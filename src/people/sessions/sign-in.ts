@@ -1,23 +1,27 @@
-import { type Clock, formatIsoTime } from '#base/clock.ts';
+import { formatIsoTime, zeroTime } from '#base/clock.ts';
 import { constantTimeEqual } from '#base/constant-time.ts';
 import { hashDummyPassword, verifyPassword } from '#base/passwords.ts';
 import type { Problem } from '#base/problems.ts';
 import type { Actor } from '#operations/actor.ts';
 import type { Records } from '#storage/records.ts';
+import { findGroupOf } from '../groups/effective-permissions.ts';
+import type { GroupStore } from '../groups/store.ts';
 import type { OrganisationStore } from '../organisations/store.ts';
+import { isPasswordExpired } from '../users/new-password.ts';
 import type { StoredUser } from '../users/schema.ts';
 import type { UserStore } from '../users/store.ts';
 import { problem } from './problems.ts';
+import { createResetToken, type ResetLinkServices } from './reset-link.ts';
 import type { SignInLimit } from './sign-in-limit.ts';
 import type { SessionStore, StoredSession } from './store.ts';
 
-export interface SignInServices {
+export interface SignInServices extends ResetLinkServices {
   records: Records;
   users: UserStore;
+  groups: GroupStore;
   organisations: OrganisationStore;
   sessions: SessionStore;
   signInLimit: SignInLimit;
-  clock: Clock;
 }
 
 export interface SignInAttempt {
@@ -72,6 +76,19 @@ async function createChoiceProblem({ organisations }: SignInServices, users: rea
   const found = await Promise.all(users.map(user => organisations.get(user.org_id)));
   const choices = found.flatMap(it => (it ? [{ id: it.id, owner_name: it.owner_name }] : []));
   return problem.organisation_required({ detail: { members: { organisations: choices } } });
+}
+
+/** Seconds in which an expired password can be replaced after the sign-in that was refused for it. */
+const expiredResetTtlSeconds = 900;
+
+/** Rejects a sign-in with an expired password, or a first one that has to be changed, with the token to set a new one. */
+export async function rejectExpiredPassword(services: SignInServices, user: StoredUser): Promise<void> {
+  const { settings, groups } = services;
+  const isFirst =
+    settings['users.reset_first_password'] && user.last_login_date === zeroTime && !user.has_chosen_password;
+  if (!isFirst && !isPasswordExpired(user, await findGroupOf(groups, user), services)) return;
+  const { token } = await createResetToken(services, user, expiredResetTtlSeconds);
+  throw problem.password_expired({ detail: { members: { reset_token: token } } });
 }
 
 /**

@@ -6,7 +6,7 @@ import { operation } from '#operations/operation.ts';
 import { toStatus } from '#operations/shapes.ts';
 import { problem } from '../problems.ts';
 import { checkPermissionsExist, type PermissionServices } from './grant-check.ts';
-import { hashNewPassword } from './operations.ts';
+import { createPasswordChange } from './new-password.ts';
 import { AdminUserChange, AdminUserWrite, buildUser, type StoredUser, toUser, User } from './schema.ts';
 import type { UserStore } from './store.ts';
 
@@ -85,10 +85,9 @@ export const adminUpdateUser = operation({
     if (body.org_id && !(await organisations.get(body.org_id)))
       throw problem.organisation_unknown({ detail: { id: body.org_id } });
     const { password: plain, ...rest } = body;
-    const passwordChange =
-      plain === undefined
-        ? {}
-        : { password: await hashNewPassword(plain, settings), password_updated: formatIsoTime(clock.now()) };
+    const stored = await users.getInAnyOrganisation(userId);
+    if (!stored) throw problem.user_not_found();
+    const passwordChange = plain === undefined ? {} : await createPasswordChange({ settings, clock }, stored, plain);
     const isSet = ([name, value]: [string, unknown]) => value !== undefined && (value !== '' || name === 'group_id');
     const changes = Object.fromEntries(Object.entries(rest).filter(isSet)) as Partial<StoredUser>;
     const user = await users.runExclusive(async () => {

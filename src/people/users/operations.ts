@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Clock, formatIsoTime } from '#base/clock.ts';
 import { createDatabaseId, createPublicId } from '#base/ids.ts';
-import { findPasswordFaults, hashPassword, verifyPassword } from '#base/passwords.ts';
+import { verifyPassword } from '#base/passwords.ts';
 import type { Settings } from '#base/settings.ts';
 import { type Actor, isAdmin } from '#operations/actor.ts';
 import { operation } from '#operations/operation.ts';
@@ -9,7 +9,7 @@ import { problem as refusal } from '#operations/problems.ts';
 import { statusResponse, toStatus } from '#operations/shapes.ts';
 import { problem } from '../problems.ts';
 import { checkUserGrant, type GrantCheckServices, rejectOutranking } from './grant-check.ts';
-import { readPasswordPolicy } from './password-policy.ts';
+import { createPasswordChange, hashNewPassword } from './new-password.ts';
 import { requirePermissionForOthers, userReadOperations } from './read-operations.ts';
 import { buildUser, type StoredUser, UserChange, UserWrite } from './schema.ts';
 import type { UserStore } from './store.ts';
@@ -30,13 +30,6 @@ const grantProblems = [
   problem.group_unknown,
   problem.group_owns_hidden_apis,
 ];
-
-export async function hashNewPassword(password: string, settings: Settings): Promise<string> {
-  const faults = findPasswordFaults(password, readPasswordPolicy(settings));
-  if (faults.length > 0)
-    throw problem.bad_password({ detail: { faults: faults.map(fault => `password: ${fault}`).join('; ') } });
-  return hashPassword(password);
-}
 
 export const createUser = operation({
   ...declared,
@@ -210,12 +203,8 @@ export const resetPassword = operation({
     await rejectOutranking(groups, actor, user);
     if (own && user.password && !(await verifyPassword(body.current_password ?? '', user.password)))
       throw problem.wrong_password();
-    const password = await hashNewPassword(body.new_password, settings);
-    await users.change({ id: userId, org_id: actor.orgId }, it => ({
-      ...it,
-      password,
-      password_updated: formatIsoTime(clock.now()),
-    }));
+    const change = await createPasswordChange({ settings, clock }, user, body.new_password);
+    await users.change({ id: userId, org_id: actor.orgId }, it => ({ ...it, ...change }));
     return toStatus('User password updated');
   },
 });

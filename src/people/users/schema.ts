@@ -78,14 +78,19 @@ export interface StoredUser {
   access_key: string;
   /** Hash; empty while none is set. */
   password: string;
+  /** Hashes of earlier passwords, newest first; absent while none is remembered. */
+  password_history?: readonly string[];
+  /** The user set the password by a link; absent where another user or the operator set it. */
+  has_chosen_password?: boolean;
   password_max_days: number;
   password_updated: string;
   created_at: string;
   last_login_date: string;
 }
 
-/** Wire form, without the password. */
-export function toUser({ password: _hash, ...user }: StoredUser, hideAccessKey = false): User {
+/** Wire form, without passwords. */
+export function toUser(stored: StoredUser, hideAccessKey = false): User {
+  const { password: _hash, password_history: _hashes, has_chosen_password: _chosen, ...user } = stored;
   return { ...user, access_key: hideAccessKey ? '' : user.access_key, api_model: {} };
 }
 

@@ -1,0 +1,151 @@
+import { z } from 'zod';
+import type { Clock } from '#base/clock.ts';
+import { createFailureCounter } from '#base/failure-counter.ts';
+import type { Settings } from '#base/settings.ts';
+import { isAdmin } from '#operations/actor.ts';
+import { operation } from '#operations/operation.ts';
+import { statusResponse, toStatus } from '#operations/shapes.ts';
+import type { Records } from '#storage/records.ts';
+import type { GroupStore } from '../groups/store.ts';
+import { problem as peopleProblem } from '../problems.ts';
+import { rejectOutranking } from '../users/grant-check.ts';
+import { createPasswordChange } from '../users/new-password.ts';
+import type { UserStore } from '../users/store.ts';
+import { problem } from './problems.ts';
+import { createResetLink, type ResetLinkServices } from './reset-link.ts';
+import type { ResetMails } from './reset-mails.ts';
+import { typedEmail, typedPassword } from './schema.ts';
+
+export interface ResetServices extends ResetLinkServices {
+  records: Records;
+  users: UserStore;
+  groups: GroupStore;
+  resetMails: ResetMails;
+  resetLimit: ResetLimit;
+}
+
+export type ResetLimit = ReturnType<typeof createResetLimit>;
+
+/** Requests per account and window; further ones send no mail. */
+const maxMailsPerAccount = 3;
+const maxKeys = 20_000;
+
+/** Limit of requests for mails: by address with 429, by account in silence. */
+export function createResetLimit(settings: Settings, clock: Clock) {
+  const bounds = { windowMs: settings['sign_in.failure_window_seconds'] * 1000, maxKeys };
+  const addresses = createFailureCounter({ ...bounds, maxFailures: settings['sign_in.max_address_failures'] }, clock);
+  const accounts = createFailureCounter({ ...bounds, maxFailures: maxMailsPerAccount }, clock);
+  return {
+    /** True where a mail may be sent. */
+    allow(account: string, address: string): boolean {
+      const seconds = addresses.retryAfterSeconds(address);
+      if (addresses.isOverLimit(address))
+        throw problem.limited({ detail: { when: `in ${seconds} seconds`, retryAfter: seconds } });
+      addresses.record(address);
+      if (accounts.isOverLimit(account)) return false;
+      accounts.record(account);
+      return true;
+    },
+  };
+}
+
+const declared = { surface: 'dashboard', noun: 'session' } as const;
+const jsonOnly = { only: ['application/json'] } as const;
+
+export const forgetPassword = operation({
+  ...declared,
+  name: 'forgetPassword',
+  method: 'POST',
+  path: '/api/session/forgot',
+  about: 'Mails a link to set a new password. The same answer for an unknown address.',
+  permission: 'public',
+  accepts: jsonOnly,
+  body: z.object({ email: typedEmail, org_id: z.string().max(64).optional() }),
+  returns: statusResponse,
+  problems: [problem.limited],
+  async handle({ body: { email, org_id: orgId }, address }, { resetMails, resetLimit }: ResetServices) {
+    const isAllowed = resetLimit.allow(email, address);
+    if (!resetMails.isConfigured)
+      return toStatus('No mail server is configured: ask an administrator for a link to set a new password');
+    if (isAllowed) resetMails.request(email, orgId);
+    return toStatus('If the address is known, a mail with a link is on its way');
+  },
+});
+
+export const resetForgottenPassword = operation({
+  ...declared,
+  name: 'resetForgottenPassword',
+  method: 'POST',
+  path: '/api/session/reset',
+  about: 'Sets a new password with the token of a link, once. Ends all sessions of the user.',
+  permission: 'public',
+  accepts: jsonOnly,
+  body: z.object({ token: z.string().min(1).max(256), new_password: typedPassword }),
+  returns: statusResponse,
+  problems: [problem.token_invalid, peopleProblem.bad_password],
+  async handle({ body, identify }, services: ResetServices) {
+    const { users, signInTokens, clock, records } = services;
+    const token = await signInTokens.find('reset', body.token, clock.now());
+    const user = token && (await users.get(token.orgId, token.userId));
+    if (!token || !user?.active) throw problem.token_invalid();
+    identify({ surface: 'dashboard', id: user.id, name: user.email_address, orgId: user.org_id, permissions: {} });
+    const change = await createPasswordChange(services, user, body.new_password);
+    await records.write(async () => {
+      if (!(await signInTokens.use(token))) throw problem.token_invalid();
+      await users.change({ id: user.id, org_id: user.org_id }, it => ({ ...it, ...change, has_chosen_password: true }));
+    });
+    return toStatus('Password updated');
+  },
+});
+
+const resetLink = z.object({
+  Status: z.string(),
+  Message: z.string(),
+  Meta: z.object({ link: z.string(), token: z.string(), expires_at: z.string() }),
+});
+const linkMessage = 'Hand this link to the user: it sets a new password, once';
+
+export const createUserResetLink = operation({
+  ...declared,
+  noun: 'users',
+  name: 'createUserResetLink',
+  method: 'POST',
+  path: '/api/users/{userId}/actions/reset-link',
+  about: 'Makes a link with which a colleague sets a new password, for an administrator who holds ResetPassword.',
+  permission: 'admin',
+  params: z.object({ userId: z.string() }),
+  returns: resetLink,
+  problems: [peopleProblem.user_not_found, peopleProblem.user_outranks],
+  async handle({ actor, params: { userId }, audit }, services: ResetServices) {
+    audit(userId);
+    const user = await services.users.get(actor.orgId, userId);
+    const mayReset = isAdmin(actor) && actor.permissions.ResetPassword === 'admin' && userId !== actor.id;
+    if (!user || !mayReset) throw peopleProblem.user_not_found();
+    await rejectOutranking(services.groups, actor, user);
+    const link = await createResetLink(services, user, services.settings['sign_in.link_ttl_seconds']);
+    return { ...toStatus(linkMessage), Meta: link };
+  },
+});
+
+export const adminCreateResetLink = operation({
+  surface: 'admin',
+  noun: 'users',
+  name: 'adminCreateResetLink',
+  method: 'POST',
+  path: '/admin/users/actions/reset-link',
+  about: 'Makes a link with which a user sets a new password, by e-mail address.',
+  permission: 'secret',
+  body: z.object({ email_address: typedEmail, org_id: z.string().max(64).optional() }),
+  returns: resetLink,
+  problems: [peopleProblem.user_not_found, problem.organisation_required],
+  async handle({ body, audit }, services: ResetServices) {
+    const [user, ...others] = await services.users.findByEmail(body.email_address, body.org_id);
+    if (!user) throw peopleProblem.user_not_found();
+    if (others.length > 0) throw problem.organisation_required();
+    audit(user.id, user.org_id);
+    const link = await createResetLink(services, user, services.settings['sign_in.link_ttl_seconds']);
+    return { ...toStatus(linkMessage), Meta: link };
+  },
+});
+
+export const resetOperations = [forgetPassword, resetForgottenPassword, createUserResetLink, adminCreateResetLink];

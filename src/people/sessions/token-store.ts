@@ -1,0 +1,101 @@
+import { createSecretText } from '#base/ids.ts';
+import type { Vault } from '#base/vault.ts';
+import type { Records } from '#storage/records.ts';
+import type { Tables } from '#storage/tables.ts';
+
+/** One-time tokens of sign-in, such as those in links to set a password. Only their keyed hash is stored. */
+export type SignInTokenStore = ReturnType<typeof createSignInTokenStore>;
+export type TokenPurpose = 'reset' | 'passkey';
+
+export interface NewSignInToken {
+  readonly purpose: TokenPurpose;
+  readonly orgId: string;
+  /** Empty for a token that belongs to no user yet. */
+  readonly userId: string;
+  readonly expiresAtMs: number;
+}
+
+export interface StoredSignInToken extends NewSignInToken {
+  readonly digest: string;
+}
+
+/** Longer tokens are rejected without hashing. */
+const maxTokenLength = 256;
+/** Rows per sweep: keeps transactions short. */
+const maxSweptRows = 1000;
+/** Unused tokens of one user and purpose; a further one replaces the oldest. */
+const maxTokensPerUser = 5;
+
+export function createSignInTokenStore(records: Records, vault: Vault) {
+  const toDigest = (purpose: TokenPurpose, token: string) => vault.digest(token, `sign-in token ${purpose}`);
+
+  return {
+    async insert({ purpose, orgId, userId, expiresAtMs }: NewSignInToken, nowMs: number): Promise<string> {
+      const token = createSecretText();
+      const row = { digest: toDigest(purpose, token), purpose, org_id: orgId, user_id: userId };
+      await records.write(async () => {
+        await sweep(records, nowMs);
+        if (userId !== '') await removeSurplus(records, userId, purpose);
+        await records.db
+          .insertInto('sign_in_tokens')
+          .values({ ...row, created_at: nowMs, expires_at: expiresAtMs, body: '' })
+          .execute();
+      });
+      return token;
+    },
+
+    /** Finds a token without using it. */
+    async find(purpose: TokenPurpose, token: string, nowMs: number): Promise<StoredSignInToken | undefined> {
+      if (token.length > maxTokenLength) return undefined;
+      const row = await records.db
+        .selectFrom('sign_in_tokens')
+        .selectAll()
+        .where('digest', '=', toDigest(purpose, token))
+        .where('purpose', '=', purpose)
+        .where('expires_at', '>', nowMs)
+        .executeTakeFirst();
+      return row && toStoredToken(row);
+    },
+
+    /** Deletes a token: true for the first use only, also concurrently. */
+    async use({ digest }: StoredSignInToken): Promise<boolean> {
+      const query = records.db.deleteFrom('sign_in_tokens').where('digest', '=', digest);
+      return (await query.executeTakeFirst()).numDeletedRows > 0n;
+    },
+  };
+}
+
+/** Removes a batch of expired tokens. */
+async function sweep(records: Records, nowMs: number): Promise<void> {
+  const expired = records.db
+    .selectFrom('sign_in_tokens')
+    .select('digest')
+    .where('expires_at', '<=', nowMs)
+    .orderBy('expires_at')
+    .limit(maxSweptRows);
+  await records.db.deleteFrom('sign_in_tokens').where('digest', 'in', expired).execute();
+}
+
+async function removeSurplus(records: Records, userId: string, purpose: TokenPurpose): Promise<void> {
+  const newest = records.db
+    .selectFrom('sign_in_tokens')
+    .select('digest')
+    .where('user_id', '=', userId)
+    .where('purpose', '=', purpose)
+    .orderBy('created_at', 'desc')
+    .limit(maxTokensPerUser - 1);
+  await records.db
+    .deleteFrom('sign_in_tokens')
+    .where('user_id', '=', userId)
+    .where('purpose', '=', purpose)
+    .where('digest', 'not in', newest)
+    .execute();
+}
+
+const toStoredToken = (row: Tables['sign_in_tokens']): StoredSignInToken => ({
+  digest: row.digest,
+  purpose: row.purpose as TokenPurpose,
+  orgId: row.org_id,
+  userId: row.user_id,
+  expiresAtMs: Number(row.expires_at),
+});
