@@ -39,7 +39,11 @@ export function createResetMails(services: ResetMailServices) {
     await services.mailer.send({
       to: email,
       subject: 'Set a new password',
-      text: `A new password was requested for this address. The link works once, within ${minutes} minutes:\n\n${parts.join('\n')}\nIf it was not you who asked, ignore this mail: the password stays as it is.\n`,
+      text: [
+        `A new password was requested for this address. The link works once, within ${minutes} minutes:`,
+        ...parts,
+        'If it was not you who asked, ignore this mail: the password stays as it is.\n',
+      ].join('\n\n'),
     });
   }
 
