@@ -105,6 +105,21 @@ describe('HTTP/1.1 upstream pool', () => {
       assert.equal(upstream.connectionCount(), 2);
     });
 
+  for (const close of ['end', 'resetAndDestroy'] as const)
+    test(`an idle connection whose last response was paused notices its close (${close})`, async t => {
+      const { upstream, send } = await start(t);
+      const pauseOnce = (_chunk: Buffer, resume: () => void) => {
+        setImmediate(resume);
+        return false;
+      };
+      assert.equal((await send({}, { onData: pauseOnce })).body, 'ok');
+      for (const socket of upstream.sockets) socket[close]();
+      // The upstream has closed only its side: its socket ends when the pool has closed too.
+      await eventually(() => assert.equal(upstream.sockets.size, 0));
+      assert.equal((await send({ method: 'POST' })).body, 'ok');
+      assert.equal(upstream.connectionCount(), 2);
+    });
+
   test('a reused connection closed without a response byte is reported as stale, a new one is not', async t => {
     const { upstream, send } = await start(t);
     await send();
