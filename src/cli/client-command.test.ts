@@ -59,7 +59,7 @@ describe('gw client commands', () => {
     assert.equal(await gw(`apis apply -f ${path}`), `API ${id} added\n`);
     assert.equal(await gw(`apis apply -f ${path}`), `API ${id} modified\n`);
     const listed = await gw('apis ls');
-    assert.match(listed, /^ID +NAME +LISTEN PATH +TARGET +FORM +ACTIVE +SERVED\n/);
+    assert.match(listed, /^ID +NAME +LISTEN PATH +TARGET +FORMAT +ACTIVE +SERVED\n/);
     assert.match(
       listed,
       new RegExp(`^${id} +Name of ${id} +/${id}/ +http://127.0.0.1:9 +classic +yes +(yes|no: .*)$`, 'm'),

@@ -41,7 +41,7 @@ const options = {
 const formatHelp = (
   name: string,
   { noun }: Resource,
-) => `gw ${name}: manages ${name} through the control interface of a running gateway
+) => `gw ${name}: manages ${noun.replace(/y$/, 'ie')}s through the control interface of a running gateway
 
 Usage
   gw ${name} ls                    lists them${name === 'keys' ? '; --filter TEXT and --api ID narrow the list' : ''}

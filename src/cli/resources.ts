@@ -42,7 +42,7 @@ const apis: Resource = {
     NAME: memberAt('name'),
     'LISTEN PATH': memberAt('proxy', 'listen_path'),
     TARGET: memberAt('proxy', 'target_url'),
-    FORM: item => (item.is_oas ? 'openapi' : 'classic'),
+    FORMAT: item => (item.is_oas ? 'openapi' : 'classic'),
     ACTIVE: item => formatYesNo(item.active !== false),
     SERVED: memberAt('served'),
   },

@@ -23,8 +23,7 @@ export function renderDocsPage(
   const head =
     '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Gatewright API</title>' +
     '<link rel="stylesheet" href="/docs.css"></head>';
-  const intro =
-    '<h1>Gatewright API</h1><p>The same as a machine reads it: <a href="/openapi.json">openapi.json</a></p>';
+  const intro = '<h1>Gatewright API</h1><p>Machine-readable: <a href="/openapi.json">openapi.json</a></p>';
   return { html: `${head}<body>${intro}${parts.join('')}</body></html>`, css };
 }
 

@@ -46,7 +46,7 @@ export const markDisplayed = (directory: DataDirectory): void => directory.remov
 export const credentialUses: Readonly<Record<keyof InstallationCredentials, string>> = {
   organisation_id: 'your organisation: org_id of APIs, keys and policies',
   admin_email: 'the first administrator',
-  admin_password: 'of the first administrator: asked for when it is changed',
+  admin_password: 'sign-in of the first administrator: POST /api/session',
   admin_access_key: 'Authorization: Bearer …    on /api/*',
   admin_secret: 'Admin-Auth: …              on /admin/*',
   gateway_secret: 'X-Gw-Authorization: …      on /gw/*',

@@ -8,6 +8,7 @@ import { formatExpiredCookie, formatSessionCookie } from '#operations/session-co
 import { statusResponse, toStatus } from '#operations/shapes.ts';
 import { problem as peopleProblem } from '../problems.ts';
 import type { ResolveActor } from '../users/actor.ts';
+import { rejectOutranking } from '../users/grant-check.ts';
 import { type StoredUser, toUser } from '../users/schema.ts';
 import { problem } from './problems.ts';
 import { BrowserSession, CurrentSession, SignIn, toSession } from './schema.ts';
@@ -122,6 +123,13 @@ async function findOwner({ users }: SessionServices, actor: Actor, userId: strin
   return user;
 }
 
+/** Finds the user whose sessions may be ended: oneself, or one who holds no more than the caller. */
+async function findSubordinate(services: SessionServices, actor: Actor, userId: string) {
+  const user = await findOwner(services, actor, userId, 'users:write');
+  if (userId !== actor.id) await rejectOutranking(services.groups, actor, user);
+  return user;
+}
+
 export const listSessions = operation({
   ...declared,
   name: 'listSessions',
@@ -148,10 +156,15 @@ export const endSession = operation({
   permission: 'any user',
   params: sessionParams,
   returns: statusResponse,
-  problems: [peopleProblem.user_not_found, refusal.not_permitted, problem.session_not_found],
+  problems: [
+    peopleProblem.user_not_found,
+    peopleProblem.user_outranks,
+    refusal.not_permitted,
+    problem.session_not_found,
+  ],
   async handle({ actor, params: { userId, sessionId }, audit }, services: SessionServices) {
     audit(userId);
-    const { id } = await findOwner(services, actor, userId, 'users:write');
+    const { id } = await findSubordinate(services, actor, userId);
     if (!(await services.sessions.remove(id, sessionId))) throw problem.session_not_found();
     return toStatus('Session ended');
   },
@@ -166,10 +179,10 @@ export const endOtherSessions = operation({
   permission: 'any user',
   params: userParams,
   returns: statusResponse,
-  problems: [peopleProblem.user_not_found, refusal.not_permitted],
+  problems: [peopleProblem.user_not_found, peopleProblem.user_outranks, refusal.not_permitted],
   async handle({ actor, params: { userId }, audit }, services: SessionServices) {
     audit(userId);
-    const { id } = await findOwner(services, actor, userId, 'users:write');
+    const { id } = await findSubordinate(services, actor, userId);
     const ended = await services.sessions.removeOthers(id, actor.sessionId);
     return toStatus('Sessions ended', ended);
   },

@@ -1,9 +1,9 @@
 import { problems } from '#base/problems.ts';
 
 export const problem = problems('sign_in', {
-  refused: { status: 401, message: 'Wrong e-mail address, password or code' },
+  refused: { status: 401, message: 'Wrong e-mail address or password' },
   limited: { status: 429, message: 'Too many failed sign-ins; try again {when}' },
-  account_inactive: { status: 403, message: 'This account is inactive; ask your administrator' },
+  account_inactive: { status: 403, message: 'This account is inactive; an administrator can activate it' },
   organisation_required: { status: 409, message: 'This address has an account in several organisations: send org_id' },
   password_expired: {
     status: 403,

@@ -103,7 +103,7 @@ const resetLink = z.object({
   Message: z.string(),
   Meta: z.object({ link: z.string(), token: z.string(), expires_at: z.string() }),
 });
-const linkMessage = 'Hand this link to the user: it sets a new password, once';
+const linkMessage = 'The token sets a new password, once: POST /api/session/reset with token and new_password';
 
 export const createUserResetLink = operation({
   ...declared,
@@ -111,17 +111,19 @@ export const createUserResetLink = operation({
   name: 'createUserResetLink',
   method: 'POST',
   path: '/api/users/{userId}/actions/reset-link',
-  about: 'Makes a link with which a colleague sets a new password, for an administrator who holds ResetPassword.',
+  about:
+    'Creates a token with which another active user sets a new password. The caller is an administrator with ResetPassword.',
   permission: 'admin',
   params: z.object({ userId: z.string() }),
   returns: resetLink,
-  problems: [peopleProblem.user_not_found, peopleProblem.user_outranks],
+  problems: [peopleProblem.user_not_found, peopleProblem.user_outranks, problem.account_inactive],
   async handle({ actor, params: { userId }, audit }, services: ResetServices) {
     audit(userId);
     const user = await services.users.get(actor.orgId, userId);
     const mayReset = isAdmin(actor) && actor.permissions.ResetPassword === 'admin' && userId !== actor.id;
     if (!user || !mayReset) throw peopleProblem.user_not_found();
     await rejectOutranking(services.groups, actor, user);
+    if (!user.active) throw problem.account_inactive();
     const link = await createResetLink(services, user, services.settings['sign_in.link_ttl_seconds']);
     return { ...toStatus(linkMessage), Meta: link };
   },
@@ -133,16 +135,17 @@ export const adminCreateResetLink = operation({
   name: 'adminCreateResetLink',
   method: 'POST',
   path: '/admin/users/actions/reset-link',
-  about: 'Makes a link with which a user sets a new password, by e-mail address.',
+  about: 'Creates a token with which an active user, named by e-mail address, sets a new password.',
   permission: 'secret',
   body: z.object({ email_address: typedEmail, org_id: z.string().max(64).optional() }),
   returns: resetLink,
-  problems: [peopleProblem.user_not_found, problem.organisation_required],
+  problems: [peopleProblem.user_not_found, problem.organisation_required, problem.account_inactive],
   async handle({ body, audit }, services: ResetServices) {
     const [user, ...others] = await services.users.findByEmail(body.email_address, body.org_id);
     if (!user) throw peopleProblem.user_not_found();
     if (others.length > 0) throw problem.organisation_required();
     audit(user.id, user.org_id);
+    if (!user.active) throw problem.account_inactive();
     const link = await createResetLink(services, user, services.settings['sign_in.link_ttl_seconds']);
     return { ...toStatus(linkMessage), Meta: link };
   },

@@ -140,6 +140,10 @@ for (const engine of engines)
       assert.equal((await app.ask('POST', '/admin/users/actions/reset-link', { body })).status, 200);
       const unknown = { email_address: 'unknown@example.org' };
       assert.equal((await app.ask('POST', '/admin/users/actions/reset-link', { body: unknown })).status, 404);
+      const inactive = await addPerson(app, { active: false });
+      assert.equal((await link(inactive.id, admin.accessKey)).status, 403);
+      const named = { email_address: inactive.username };
+      assert.equal((await app.ask('POST', '/admin/users/actions/reset-link', { body: named })).status, 403);
     });
 
     test('users.password_history: the last passwords cannot be set again', async () => {

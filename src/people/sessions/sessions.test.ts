@@ -156,6 +156,15 @@ onEveryEngine(
       assert.equal((await app().ask('DELETE', `/api/users/${person.id}/sessions/${sessionId}`)).status, 200);
     });
 
+    test('sessions of a user who holds more are not ended by a user with users:write', async () => {
+      const { person, browser: administrator, answer } = await signedIn();
+      const { browser: manager } = await signedIn({ user_permissions: { users: 'write' } });
+      const path = `/api/users/${person.id}/sessions`;
+      assert.equal((await manager.ask('DELETE', path)).status, 403);
+      assert.equal((await manager.ask('DELETE', `${path}/${answer.body.session.id}`)).status, 403);
+      assert.equal(await isSignedIn(administrator), 200);
+    });
+
     test('the number of sessions of a user is bounded; the oldest end first', async () => {
       const { browser: oldest, person } = await signedIn();
       const browsers = Array.from({ length: 10 }, () => openBrowser(app()));

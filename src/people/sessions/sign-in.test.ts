@@ -28,7 +28,7 @@ onEveryEngine(
         answers.map(it => [it.status, it.text]),
         Array.from({ length: 3 }, () => [401, answers[0]!.text]),
       );
-      assert.equal(answers[0]!.body.Message, 'Wrong e-mail address, password or code');
+      assert.equal(answers[0]!.body.Message, 'Wrong e-mail address or password');
       assert.deepEqual(answers[0]!.headers.getSetCookie(), []);
     });
 
@@ -38,7 +38,10 @@ onEveryEngine(
       await app().ask('PUT', `/admin/users/${id}`, { body: { active: false } });
       assert.equal((await trySignIn({ username, password: 'wrong' })).status, 401);
       const right = await trySignIn({ username, password });
-      assert.deepEqual([right.status, right.body.Message], [403, 'This account is inactive; ask your administrator']);
+      assert.deepEqual(
+        [right.status, right.body.Message],
+        [403, 'This account is inactive; an administrator can activate it'],
+      );
     });
 
     test('failures of an account are limited by address, and other addresses still sign in', async () => {
