@@ -79,7 +79,7 @@ describe('Upstream timeouts and circuit breakers', () => {
       .map(it => it.event!);
 
   describe('Enforced timeouts', () => {
-    const said = endpoint('hard_timeouts', { duration: '80ms' }, 'enforceTimeout', { duration: '80ms' });
+    const said = endpoint('hard_timeouts', { duration: '500ms' }, 'enforceTimeout', { duration: '500ms' });
     const late = errorBody('Upstream service reached hard timeout.');
 
     test('without response headers in time the upstream request is aborted, and the client gets 504', async () => {
@@ -159,7 +159,7 @@ describe('Upstream timeouts and circuit breakers', () => {
   });
 
   describe('Enforced timeouts of other protocols', () => {
-    const said = endpoint('hard_timeouts', { duration: '80ms' }, 'enforceTimeout', { duration: '80ms' });
+    const said = endpoint('hard_timeouts', { duration: '500ms' }, 'enforceTimeout', { duration: '500ms' });
     const late = errorBody('Upstream service reached hard timeout.');
 
     test('a WebSocket upgrade that the upstream does not answer in time', async () => {
@@ -191,7 +191,7 @@ describe('Upstream timeouts and circuit breakers', () => {
     });
 
     test('a buffered response', async () => {
-      const held = endpoint('hard_timeouts', { duration: '80ms' }, 'enforceTimeout', { duration: '80ms' });
+      const held = endpoint('hard_timeouts', { duration: '500ms' }, 'enforceTimeout', { duration: '500ms' });
       const template = Buffer.from('{{.a}}').toString('base64');
       const lists = (held.classic.version_data as Versions).versions.Default.extended_paths;
       lists.transform_response = [
