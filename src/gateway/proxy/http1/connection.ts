@@ -46,6 +46,8 @@ export class UpstreamConnection implements TimeoutEntry {
   idleExpiresAtMs = 0;
   /** A request was answered on it. */
   isReused = false;
+  /** Its last response was complete while the socket was paused: bytes or an end may be unread. */
+  mayHaveUnread = false;
   readonly #socket: Socket;
   readonly #owner: ConnectionOwner;
   readonly #reader: ResponseReader;
@@ -58,6 +60,8 @@ export class UpstreamConnection implements TimeoutEntry {
   #backlog: Buffer | undefined;
   #hasEnded = false;
   #isReading = false;
+  /** The socket is not read. */
+  #isPaused = false;
 
   constructor(socket: Socket, owner: ConnectionOwner, limits: HeadLimits) {
     this.#socket = socket;
@@ -145,6 +149,7 @@ export class UpstreamConnection implements TimeoutEntry {
     this.#hasResponseBytes = true;
     if (this.#reader.isPaused || this.#isReading) {
       this.#backlog = this.#backlog ? Buffer.concat([this.#backlog, bytes]) : Buffer.from(bytes);
+      this.#isPaused = true;
       return false;
     }
     return this.#read(bytes, isShared);
@@ -168,6 +173,7 @@ export class UpstreamConnection implements TimeoutEntry {
     if (reader.state !== 'complete') request.handler.onReadEnd();
     if (reader.isPaused) {
       if (at < bytes.length) this.#backlog = isShared ? Buffer.from(bytes.subarray(at)) : bytes.subarray(at);
+      this.#isPaused = true;
       return false;
     }
     if (reader.state === 'complete') this.#complete(at < bytes.length);
@@ -186,6 +192,7 @@ export class UpstreamConnection implements TimeoutEntry {
     if (reader.state === 'complete') this.#complete(backlog !== undefined);
     else if (backlog !== undefined && !this.#read(backlog, false)) return;
     if (this.#hasEnded && this.#request !== undefined) this.#onEnd();
+    this.#isPaused = false;
     // Also when idle: an idle connection notices bytes and the end of the upstream.
     if (!this.#socket.destroyed) this.#socket.resume();
   }
@@ -208,6 +215,7 @@ export class UpstreamConnection implements TimeoutEntry {
     if (isReusable) {
       this.state = 'idle';
       this.isReused = true;
+      this.mayHaveUnread = this.#isPaused;
       this.#owner.onIdle(this, keepAliveMs);
     } else this.close();
     try {

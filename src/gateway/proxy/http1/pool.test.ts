@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { stat } from 'node:fs/promises';
 import { describe, type TestContext, test } from 'node:test';
 import {
   type DispatchHooks,
@@ -117,6 +118,30 @@ describe('HTTP/1.1 upstream pool', () => {
       // The upstream has closed only its side: its socket ends when the pool has closed too.
       await eventually(() => assert.equal(upstream.sockets.size, 0));
       assert.equal((await send({ method: 'POST' })).body, 'ok');
+      assert.equal(upstream.connectionCount(), 2);
+    });
+
+  for (const name of ['a waiting request', 'the next request'])
+    test(`a connection whose end is unread after a pause does not get ${name}`, async t => {
+      const { upstream, send } = await start(t, { pool: { maxConnections: 1 } });
+      upstream.respond = socket => void socket.end(ok());
+      const paused = Promise.withResolvers<() => void>();
+      const pause = (_chunk: Buffer, resume: () => void) => {
+        paused.resolve(resume);
+        return false;
+      };
+      const first = send({}, { onData: pause });
+      const resume = await paused.promise;
+      await eventually(() => assert.ok([...upstream.sockets].every(socket => socket.writableFinished)));
+      upstream.respond = socket => void socket.write(ok('next'));
+      const post = () => send({ method: 'POST' });
+      const next = name === 'a waiting request' ? post() : first.then(post);
+      // Continues among the reads of a turn of the event loop: what this connection has to read comes in the next one.
+      await stat('.');
+      resume();
+      assert.equal((await first).body, 'ok');
+      const { error, body } = await next;
+      assert.deepEqual([error, body], ['', 'next']);
       assert.equal(upstream.connectionCount(), 2);
     });
 

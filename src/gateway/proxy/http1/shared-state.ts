@@ -40,18 +40,8 @@ export function createHttp1SharedState({
   now,
 }: Http1SharedStateOptions): Http1SharedState {
   const { onread, attach } = createSharedReads();
-  let scheduled: ScheduledSend[] = [];
   const idleLists = new Set<readonly UpstreamConnection[]>();
   let isSweepScheduled = false;
-
-  function flush(): void {
-    const due = scheduled;
-    scheduled = [];
-    for (const { connection, request, resend } of due) {
-      if (connection.state === 'closed') resend(request);
-      else connection.trySend(request);
-    }
-  }
 
   function sweep(): void {
     const nowMs = now();
@@ -75,17 +65,39 @@ export function createHttp1SharedState({
     now,
     onread,
     attach,
-    /**
-     * Validation of reused connections: the request is written after the reads of this turn of the event loop. Bytes or
-     * an end that are already there close the connection, and the request takes another; otherwise the next client would
-     * get a response that was never meant for it. All requests of the turn share one callback.
-     */
-    schedule(connection, request, resend) {
-      if (scheduled.push({ connection, request, resend }) === 1) setImmediate(flush);
-    },
+    schedule: createSendSchedule(),
     sweepIdle(idle) {
       idleLists.add(idle);
       startSweep();
     },
   };
+}
+
+/**
+ * Validation of reused connections: the request is written after the reads of this turn of the event loop. Bytes or an
+ * end that are already there close the connection, and the request takes another; otherwise the next client would get a
+ * response that was never meant for it. All requests of the turn share one callback.
+ */
+function createSendSchedule(): Http1SharedState['schedule'] {
+  let scheduled: ScheduledSend[] = [];
+
+  function flush(): void {
+    const due = scheduled;
+    scheduled = [];
+    for (const send of due) {
+      const { connection, request } = send;
+      if (connection.state === 'closed') send.resend(request);
+      else if (connection.mayHaveUnread) {
+        // Its reads began again in this turn: they are complete after the next one.
+        connection.mayHaveUnread = false;
+        add(send);
+      } else connection.trySend(request);
+    }
+  }
+
+  function add(send: ScheduledSend): void {
+    if (scheduled.push(send) === 1) setImmediate(flush);
+  }
+
+  return (connection, request, resend) => add({ connection, request, resend });
 }
