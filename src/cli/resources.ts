@@ -152,7 +152,7 @@ const certs: Resource = {
     ID: memberAt('id'),
     SUBJECT: memberAt('subject_cn'),
     ISSUER: memberAt('issuer_cn'),
-    'GOOD UNTIL': memberAt('not_after'),
+    'VALID UNTIL': memberAt('not_after'),
     'PRIVATE KEY': item => formatYesNo(item.has_private),
   },
   async list(call) {

@@ -126,7 +126,7 @@ export function smoothingWarnings({ rate = 0, smoothing }: LimitMembers, at = ''
   const warnings: string[] = [];
   for (const name of ['delay', 'step', 'threshold'] as const) {
     if (smoothing[name] === undefined)
-      warnings.push(`${at}smoothing.${name}: is needed, smoothing stays off without it`);
+      warnings.push(`${at}smoothing.${name}: is missing; smoothing stays off without it`);
   }
   if (rate > 0 && smoothing.threshold !== undefined && smoothing.threshold >= rate) {
     warnings.push(`${at}smoothing.threshold: should be below the rate (${rate})`);

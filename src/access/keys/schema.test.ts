@@ -63,7 +63,7 @@ test('incomplete smoothing of an endpoint is warned about with its path', () => 
   const limit = { rate: 9, per: 1, smoothing: { enabled: true, step: 1, delay: 1 } };
   const endpoints = [{ path: '/a', methods: [{ name: 'GET' }, { name: 'PUT', limit }] }];
   assert.deepEqual(keyWarnings({ access_rights: { a: { endpoints } } }), [
-    'access_rights.a.endpoints[0].methods[1].limit.smoothing.threshold: is needed, smoothing stays off without it',
+    'access_rights.a.endpoints[0].methods[1].limit.smoothing.threshold: is missing; smoothing stays off without it',
   ]);
 });
 
@@ -126,7 +126,7 @@ test('a threshold at or above the rate, and smoothing that lacks a member, are a
   assert.deepEqual(keyWarnings({ rate: 10, smoothing }), ['smoothing.threshold: should be below the rate (10)']);
   assert.deepEqual(
     keyWarnings({ access_rights: { a: { limit: { rate: 5, smoothing: { enabled: true, delay: 1, threshold: 2 } } } } }),
-    ['access_rights.a.limit.smoothing.step: is needed, smoothing stays off without it'],
+    ['access_rights.a.limit.smoothing.step: is missing; smoothing stays off without it'],
   );
 });
 
