@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { listening, type Measured, startPinned } from './processes.ts';
 
@@ -37,9 +37,7 @@ export async function startGateway(
   const measured = startPinned(cores, process.execPath, [join(import.meta.dirname, '../src/main.ts'), 'start'], env);
   await listening(ports.gateway, measured);
   await listening(ports.dashboard, measured);
-  const { admin_access_key: key, gateway_secret: secret } = JSON.parse(
-    readFileSync(join(directory, 'credentials.json'), 'utf8'),
-  ) as Record<string, string>;
+  const { admin_access_key: key, gateway_secret: secret } = await readCredentials(directory, measured);
   return {
     ...measured,
     url: `${settings.GW_GATEWAY_TLS_ENABLED === 'true' ? 'https' : 'http'}://127.0.0.1:${ports.gateway}`,
@@ -57,4 +55,14 @@ export async function startGateway(
       return { status: reply.status, body: (await reply.json()) as Record<string, unknown> };
     },
   };
+}
+
+/** Waits for the file: it is written once all listeners are open. */
+async function readCredentials(directory: string, { child }: Measured): Promise<Record<string, string>> {
+  const file = join(directory, 'credentials.json');
+  while (!existsSync(file)) {
+    if (child.exitCode !== null) throw new Error(`the gateway ended before it wrote ${file}`);
+    await new Promise(resolve => setTimeout(resolve, 20));
+  }
+  return JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>;
 }

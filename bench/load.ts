@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Measured } from './processes.ts';
 
@@ -22,10 +23,10 @@ export interface Result {
 }
 
 /** Calls as fast as it goes from the given cores, and what that cost the measured process. */
-export async function call(process: Measured, load: Load, seconds: number, cores: string): Promise<Result> {
-  const before = process.cpuMicros();
+export async function call(measured: Measured, load: Load, seconds: number, cores: string): Promise<Result> {
+  const before = measured.cpuMicros();
   const output = await wrk(load, seconds, cores);
-  const spent = process.cpuMicros() - before;
+  const spent = measured.cpuMicros() - before;
   const calls = numberIn(output, /(\d+) requests in/);
   return {
     calls,
@@ -35,6 +36,26 @@ export async function call(process: Measured, load: Load, seconds: number, cores
     p99Ms: milliseconds(output, '99%'),
     failed: numberIn(output, /Non-2xx or 3xx responses: (\d+)/) + numberIn(output, /read (\d+),/),
   };
+}
+
+export interface Latency {
+  readonly requests: number;
+  readonly failed: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+/** Requests at a fixed rate from the given cores, and their latencies. */
+export async function callPaced(
+  load: Load,
+  requestsPerSecond: number,
+  seconds: number,
+  cores: string,
+): Promise<Latency> {
+  const { url, connections, headers = {} } = load;
+  const script = join(import.meta.dirname, 'paced-load.ts');
+  const args = [url, connections, Math.round(requestsPerSecond), seconds, JSON.stringify(headers)].map(String);
+  return JSON.parse((await run('taskset', ['-c', cores, process.execPath, script, ...args])).stdout) as Latency;
 }
 
 async function wrk({ url, connections, headers = {}, script }: Load, seconds: number, cores: string): Promise<string> {

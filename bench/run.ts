@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureBenchServices } from '../tools/services.ts';
 import { type BenchGateway, startGateway } from './gateway.ts';
-import { call, type Load, type Result } from './load.ts';
+import { call, callPaced, type Latency, type Load, type Result } from './load.ts';
 import { certificateFile, createCertificate, keyFile, startProxy, startUpstream } from './nginx.ts';
 import { type Scenario, scenarios } from './scenarios.ts';
 
@@ -25,6 +25,8 @@ const proxyPorts = { plain: 18_098, tls: 18_099 };
 const firstPort = 18_100;
 /** Compares each scenario with itself on node:http and undici, instead of the plainer one. */
 const comparesEngines = process.env.BENCH_ENGINES === '1';
+/** Compares latencies of both engines at half of what node:http and undici can serve, instead of processor time. */
+const comparesLatency = process.env.BENCH_HALF_LOAD === '1';
 const nodeEngine = { GW_GATEWAY_HTTP1_ENGINE: 'node' };
 
 interface Contender {
@@ -42,12 +44,11 @@ await ensureBenchServices();
 createCertificate(directory);
 const upstream = await startUpstream(directory, upstreamPorts, otherCores);
 const proxy = await startProxy(directory, proxyPorts, upstreamPorts, gatewayCores);
-console.log('| scenario | µs CPU per call | calls/s | p50 ms | p99 ms | nginx µs | ratio to nginx | cost | failed |');
-console.log('|---|---|---|---|---|---|---|---|---|');
+printHeader();
 try {
   for (const scenario of all) {
     if (wanted.length > 0 && !wanted.some(text => scenario.name.includes(text))) continue;
-    await compare(scenario);
+    await (comparesLatency ? compareLatency(scenario) : compare(scenario));
   }
 } finally {
   await Promise.all([upstream.stop(), proxy.stop(), ...[...kept.values()].map(({ gateway }) => gateway.stop())]);
@@ -85,6 +86,40 @@ async function compare(scenario: Scenario): Promise<void> {
   if (scenario.calls) await measureEndurance(scenario.calls, contender);
   if (!isPlain) await contender.gateway.stop();
   if (comparesEngines) await base!.gateway.stop();
+}
+
+function printHeader(): void {
+  const columns = comparesLatency
+    ? 'scenario | requests/s | direct p50 ms | p99 | nginx p50 | p99 | native p50 | p99 | node p50 | p99 | failed'
+    : 'scenario | µs CPU per call | calls/s | p50 ms | p99 ms | nginx µs | ratio to nginx | cost | failed';
+  console.log(`| ${columns} |`);
+  console.log(`|${'---|'.repeat(columns.split('|').length)}`);
+}
+
+/** Direct requests to the upstream, those through nginx and through both engines, at the same rate and in turns. */
+async function compareLatency(scenario: Scenario): Promise<void> {
+  const node = await ready(scenario, nodeEngine);
+  const native = await ready(scenario);
+  const direct = { url: `http://127.0.0.1:${upstreamPorts.plain}${scenario.yardstick}`, connections };
+  const viaNginx = { url: `http://127.0.0.1:${proxyPorts.plain}${scenario.yardstick}`, connections };
+  const { callsPerSecond } = await call(node.gateway, node.load, seconds, otherCores);
+  const loads = [direct, viaNginx, native.load, node.load];
+  const seen: Latency[][] = loads.map(() => []);
+  for (let round = 0; round < rounds; round++) {
+    for (const [at, load] of loads.entries())
+      seen[at]!.push(await callPaced(load, callsPerSecond / 2, seconds, otherCores));
+  }
+  const cells = [
+    scenario.name,
+    Math.round(callsPerSecond / 2),
+    ...seen.flatMap(results => [
+      median(results.map(({ p50Ms }) => p50Ms)).toFixed(2),
+      median(results.map(({ p99Ms }) => p99Ms)).toFixed(2),
+    ]),
+    seen.flat().reduce((sum, { failed }) => sum + failed, 0),
+  ];
+  console.log(`| ${cells.join(' | ')} |`);
+  await Promise.all([node.gateway.stop(), native.gateway.stop()]);
 }
 
 async function findBase({ against }: Scenario): Promise<Contender | undefined> {
