@@ -12,6 +12,9 @@ export interface ModuleText {
 /** Roots of references that reach outside of a module: other policies, the network, the process of the agent. */
 const outsideRoots: ReadonlySet<string> = new Set(['data', 'http', 'net', 'opa']);
 
+/** Functions of `json` whose schemas can refer to files and addresses. */
+const schemaFunctions: ReadonlySet<string> = new Set(['match_schema', 'verify_schema']);
+
 /** Scans a module that another interpreter runs, and rejects references that reach outside of it. */
 export function scanModule(source: string): ModuleText {
   const tokens = tokenizeRego(source);
@@ -27,16 +30,20 @@ export function scanModule(source: string): ModuleText {
   };
 }
 
-/** Templates in texts (`$"…"`) could hold references too. */
-const isOutside = ({ kind, text }: RegoToken, before: RegoToken | undefined) =>
-  (kind === 'mark' && text === '$') || (kind === 'name' && outsideRoots.has(text) && before?.text !== '.');
+/** Templates in texts (`$"…"`) could hold references too; `json["match_schema"]` is `json.match_schema`. */
+const isOutside = (token: RegoToken, before: RegoToken | undefined) =>
+  isMark(token, '$') ||
+  (token.kind === 'name' && outsideRoots.has(token.text) && !isMark(before, '.')) ||
+  ((token.kind === 'name' || isMark(before, '[')) && schemaFunctions.has(token.text));
+
+const isMark = (token: RegoToken | undefined, text: string) => token?.kind === 'mark' && token.text === text;
 
 function findPackageEnd(tokens: readonly RegoToken[]): number {
   let index = 1;
   for (;;) {
     const [mark, part, close] = tokens.slice(index + 1, index + 4);
-    if (mark?.text === '.' && mark.kind === 'mark' && part?.kind === 'name') index += 2;
-    else if (mark?.text === '[' && mark.kind === 'mark' && part?.kind === 'string' && close?.text === ']') index += 3;
+    if (isMark(mark, '.') && part?.kind === 'name') index += 2;
+    else if (isMark(mark, '[') && part?.kind === 'string' && isMark(close, ']')) index += 3;
     else return tokens[index]!.end;
   }
 }
@@ -49,8 +56,8 @@ function listRuleNames(tokens: readonly RegoToken[]): Set<string> {
     if (token.kind === 'mark' && '([{'.includes(token.text)) depth++;
     if (token.kind === 'mark' && ')]}'.includes(token.text)) depth--;
     const before = tokens[index - 1];
-    const begins = token.startsLine || before?.text === 'default' || before?.text === ';';
-    if (depth === 0 && token.kind === 'name' && begins) names.add(token.text);
+    const isFirst = token.startsLine || isMark(before, ';') || (before?.kind === 'name' && before.text === 'default');
+    if (depth === 0 && token.kind === 'name' && isFirst) names.add(token.text);
   }
   return names;
 }

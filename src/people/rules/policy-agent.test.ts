@@ -62,7 +62,7 @@ describe('Open Policy Agent', () => {
     const settings = {
       'rules.opa_url': `http://127.0.0.1:${port}/`,
       'rules.opa_token': token,
-      'rules.opa_timeout_ms': '300',
+      'rules.opa_timeout_ms': '1000',
     };
     rememberSecrets({ token });
     app = await startApp('sqlite', { settings });
@@ -179,11 +179,15 @@ describe('Open Policy Agent', () => {
       ['deny[x] { x := opa.runtime() }', 'line 2, column 16: opa is not allowed'],
       ['import data.gw', 'line 2, column 8: data is not allowed'],
       ['deny[x] { x := $"{data.gw}" }', 'line 2, column 16: $ is not allowed'],
+      ['deny[x] {\n  "." == "."\n  data.gw.rules[x]\n}', 'line 4, column 3: data is not allowed'],
+      ['deny[x] {\n  y := `.`\n  http.send({"url": y})\n}', 'line 4, column 3: http is not allowed'],
+      ['deny[x] { x := json.match_schema({}, input.body) }', 'line 2, column 21: match_schema is not allowed'],
+      ['deny[x] { x := json["verify_schema"](input.body) }', 'line 2, column 21: verify_schema is not allowed'],
     ] as const) {
       const answer = await write(`package a\n${rules}`);
       assert.deepEqual([answer.status, answer.body.Message], [400, `open_policy.rules: ${message}`]);
     }
-    assert.equal((await write('package a\ndeny[x] { x := input.data.http }')).status, 200);
+    assert.equal((await write('package a\ndeny[x] { x := input.data.http; json.is_valid("match_schema") }')).status, 200);
     assert.ok(agent.requests.every(({ body }) => !/http\.send|opa\.runtime|data\.gw/.test(body)));
   });
 });
