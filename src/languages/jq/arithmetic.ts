@@ -1,3 +1,4 @@
+import { maxNativeNeedleLength, splitText } from '../text-search.ts';
 import type { JqBudget } from './budget.ts';
 import { raise } from './error.ts';
 import { copyObject } from './paths.ts';
@@ -77,6 +78,7 @@ function divide(left: unknown, right: unknown, budget: JqBudget): unknown {
 export function splitString(text: string, by: string, budget: JqBudget): string[] {
   budget.chargeText(text.length * 2);
   if (text === '') return [];
+  if (by.length > maxNativeNeedleLength) return splitText(by, text, budget);
   const found = by === '' ? [...text] : text.split(by);
   budget.chargeCopy(found.length);
   return found;

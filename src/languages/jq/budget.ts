@@ -18,6 +18,8 @@ export const defaultJqBounds: JqBounds = {
 const membersPerStep = 4;
 /** Characters that cost one step. */
 const charactersPerStep = 128;
+/** Characters that cost one step where each is handled on its own. */
+const charactersPerScanStep = 64;
 /** Nodes that may be open for each call that is. */
 const nodesPerCall = 12;
 
@@ -45,6 +47,11 @@ export class JqBudget extends Budget<JqBounds> {
   /** Charges for text that is read. */
   chargeText(characters: number): void {
     this.spend(characters / charactersPerStep);
+  }
+
+  /** Charges for text that is handled character by character. */
+  chargeScan(characters: number): void {
+    this.spend(characters / charactersPerScanStep);
   }
 
   /** Checks and charges text before it is made, so that text beyond the bound is never made. */

@@ -471,6 +471,17 @@ describe('jq budget', () => {
       assert.throws(() => parse(text), { name: 'JqError', isLimitExceeded: true });
   });
 
+  test('a long needle costs no more than the text it is searched in', () => {
+    const input = { text: 'a'.repeat(1_000_000), part: `ab${'a'.repeat(100_000)}`, run: 'a'.repeat(99_000) };
+    for (const [filter, result] of [
+      ['.part as $p | .text | contains($p)', false],
+      ['.part as $p | .text | split($p) | length', 1],
+      ['.part as $p | .text | indices($p) | length', 0],
+      ['.run as $p | .text[:100000] | indices($p) | length', 1001],
+    ] as const)
+      assert.deepEqual(compileJq(filter).run(input), [result], filter);
+  });
+
   test('try does not catch an exceeded bound', () => {
     assert.throws(() => compileJq('try [repeat(.)] catch 1').run(null), { name: 'JqError', isLimitExceeded: true });
     assert.throws(() => compileJq('[repeat(.)] // 1').run(null), { name: 'JqError', isLimitExceeded: true });

@@ -1,4 +1,5 @@
 import { compareCodePoints } from '#base/compare-code-points.ts';
+import { includesText } from '../text-search.ts';
 import type { JqBudget } from './budget.ts';
 import { raise } from './error.ts';
 
@@ -115,10 +116,7 @@ export function containsValue(whole: unknown, part: unknown, budget: JqBudget, d
   budget.visit(depth);
   if (jqTypeOf(whole) !== jqTypeOf(part))
     return raise(`${describeValue(whole)} and ${describeValue(part)} cannot have their containment checked`);
-  if (typeof whole === 'string') {
-    budget.chargeText(whole.length);
-    return whole.includes(part as string);
-  }
+  if (typeof whole === 'string') return includesText(part as string, whole, budget);
   const holds = (a: unknown, b: unknown) => jqTypeOf(a) === jqTypeOf(b) && containsValue(a, b, budget, depth + 1);
   if (Array.isArray(whole)) return (part as unknown[]).every(b => whole.some(a => holds(a, b)));
   if (isJqObject(whole))

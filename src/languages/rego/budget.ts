@@ -5,6 +5,8 @@ export const defaultRegoBounds: BudgetBounds = { maxSteps: 200_000, maxDepth: 50
 
 /** Characters that cost one step. */
 const charactersPerStep = 128;
+/** Characters that cost one step where each is handled on its own. */
+const charactersPerScanStep = 64;
 
 /** Budget of one evaluation of a module. */
 export class RegoBudget extends Budget {
@@ -18,7 +20,12 @@ export class RegoBudget extends Budget {
     this.spend(characters / charactersPerStep);
   }
 
-  /** Checks and charges text before it is made. */
+  /** Charges for text that is handled character by character. */
+  chargeScan(characters: number): void {
+    this.spend(characters / charactersPerScanStep);
+  }
+
+  /** Checks and charges text before it is built. */
   reserveText(characters: number): void {
     this.checkTextLength(characters);
     this.chargeText(characters);

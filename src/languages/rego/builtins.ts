@@ -1,3 +1,5 @@
+import { compareCodePoints } from '#base/compare-code-points.ts';
+import { includesText, splitText } from '../text-search.ts';
 import type { RegoBudget } from './budget.ts';
 import { isRegoObject, isRegoSet, lookUp, type RegoValue, toJson, typeOfRego } from './values.ts';
 
@@ -19,17 +21,28 @@ const ofTexts = (arity: number, run: (budget: RegoBudget, ...texts: string[]) =>
 
 const isType = (type: string): RegoBuiltin => ({ arity: 1, run: ([value]) => typeOfRego(value!) === type });
 
-function countMembers(value: RegoValue): number | undefined {
-  if (typeof value === 'string') return [...value].length;
+function countMembers(value: RegoValue, budget: RegoBudget): number | undefined {
+  if (typeof value === 'string') {
+    budget.chargeScan(value.length);
+    let characters = 0;
+    for (const _character of value) characters++;
+    return characters;
+  }
   if (Array.isArray(value)) return value.length;
   if (isRegoSet(value)) return value.size;
-  return isRegoObject(value) ? Object.keys(value).length : undefined;
+  if (!isRegoObject(value)) return undefined;
+  const { length } = Object.keys(value);
+  budget.spend(length);
+  return length;
 }
 
 function concatTexts([separator, items]: readonly RegoValue[], budget: RegoBudget): string | undefined {
   if (typeof separator !== 'string' || items === undefined) return undefined;
-  const texts = isRegoSet(items) ? toJson(items) : items;
-  if (!Array.isArray(texts) || !texts.every((text): text is string => typeof text === 'string')) return undefined;
+  const texts = isRegoSet(items) ? [...items.values()] : items;
+  if (!Array.isArray(texts)) return undefined;
+  budget.spend(texts.length);
+  if (!texts.every((text): text is string => typeof text === 'string')) return undefined;
+  if (isRegoSet(items)) texts.sort(compareCodePoints);
   budget.reserveText(texts.reduce((sum, text) => sum + text.length + separator.length, 0));
   return texts.join(separator);
 }
@@ -59,10 +72,10 @@ function formatText([format, args]: readonly RegoValue[], budget: RegoBudget): s
 
 /** All functions that rules may call, besides their own. */
 export const regoBuiltins: Readonly<Record<string, RegoBuiltin>> = {
-  count: { arity: 1, run: ([value]) => countMembers(value!) },
+  count: { arity: 1, run: ([value], budget) => countMembers(value!, budget) },
   startswith: ofTexts(2, (_budget, text, part) => text!.startsWith(part!)),
   endswith: ofTexts(2, (_budget, text, part) => text!.endsWith(part!)),
-  contains: ofTexts(2, (_budget, text, part) => text!.includes(part!)),
+  contains: ofTexts(2, (budget, text, part) => includesText(part!, text!, budget)),
   lower: ofTexts(1, (_budget, text) => text!.toLowerCase()),
   upper: ofTexts(1, (_budget, text) => text!.toUpperCase()),
   trim_space: ofTexts(1, (_budget, text) => text!.trim()),
@@ -70,10 +83,7 @@ export const regoBuiltins: Readonly<Record<string, RegoBuiltin>> = {
   trim_suffix: ofTexts(2, (_budget, text, part) =>
     part !== '' && text!.endsWith(part!) ? text!.slice(0, -part!.length) : text!,
   ),
-  split: ofTexts(2, (budget, text, separator) => {
-    budget.spend(text!.length);
-    return separator === '' ? [...text!] : text!.split(separator!);
-  }),
+  split: ofTexts(2, (budget, text, separator) => splitText(separator!, text!, budget)),
   concat: { arity: 2, run: concatTexts },
   sprintf: { arity: 2, run: formatText },
   'object.get': {

@@ -17,14 +17,14 @@ export type RuleTable = ReadonlyMap<string, RuleSet>;
 export function checkRego({ rules, defaults }: RegoSyntax): RuleTable {
   const table = new Map<string, RuleSet & { readonly rules: RegoRule[] }>();
   for (const rule of rules) {
-    const known = table.get(rule.name);
-    if (!known) {
+    const existing = table.get(rule.name);
+    if (!existing) {
       table.set(rule.name, { kind: rule.kind, rules: [rule], fallback: defaults.get(rule.name)?.value });
       continue;
     }
-    if (known.kind !== rule.kind || known.rules[0]!.params.length !== rule.params.length)
-      throw new RegoError(`${rule.name} is defined in another way before`, rule.at);
-    known.rules.push(rule);
+    if (existing.kind !== rule.kind || existing.rules[0]!.params.length !== rule.params.length)
+      throw new RegoError(`${rule.name} is already defined with another kind or number of parameters`, rule.at);
+    existing.rules.push(rule);
   }
   for (const [name, { value, at }] of defaults) {
     if (table.has(name) && table.get(name)!.kind !== 'complete')
@@ -43,12 +43,12 @@ export function checkRego({ rules, defaults }: RegoSyntax): RuleTable {
 
 function rejectRecursion({ name, at }: RegoRule, used: ReadonlyMap<string, ReadonlySet<string>>): void {
   const reached = new Set<string>();
-  const waiting = [...(used.get(name) ?? [])];
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+  const pending = [...(used.get(name) ?? [])];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     if (next === name) throw new RegoError(`${name} is recursive`, at);
     if (reached.has(next)) continue;
     reached.add(next);
-    waiting.push(...(used.get(next) ?? []));
+    pending.push(...(used.get(next) ?? []));
   }
 }
 
@@ -141,7 +141,10 @@ class RuleCheck {
   }
 
   #rejectUnsafe(name: string, at: RegoPosition): never {
-    throw new RegoError(`${name} has no value here${this.#isNegated ? ': not binds no variables' : ''}`, at);
+    throw new RegoError(
+      `${name} has no value here${this.#isNegated ? ': a statement behind not cannot give it one' : ''}`,
+      at,
+    );
   }
 
   #isUnbound(term: RegoTerm): term is RegoName {
@@ -154,7 +157,7 @@ class RuleCheck {
       case 'constant':
         return;
       case 'any':
-        throw new RegoError('_ can only be an index', term.at);
+        throw new RegoError('_ is only allowed as an index', term.at);
       case 'name':
         return this.#checkName(term);
       case 'ref':
@@ -198,7 +201,7 @@ class RuleCheck {
     if (rule && rule.kind !== 'function') throw new RegoError(`${name} is not a function`, at);
     if (!rule && !builtin) throw new RegoError(`the function ${name} is not supported`, at);
     const arity = rule ? rule.rules[0]!.params.length : builtin!.arity;
-    if (args.length !== arity) throw new RegoError(`${name} takes ${arity} arguments`, at);
+    if (args.length !== arity) throw new RegoError(`${name} takes ${arity} argument${arity === 1 ? '' : 's'}`, at);
     if (rule) this.#uses.add(name);
   }
 }

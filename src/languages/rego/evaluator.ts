@@ -17,7 +17,7 @@ const holds: Readonly<Record<RegoComparison, (order: number) => boolean>> = {
   '>=': order => order >= 0,
 };
 
-/** Thrown to end a search whose result is known. */
+/** Thrown to end a search at its first solution. */
 const found = Symbol('found');
 
 /**
@@ -91,10 +91,10 @@ export class RegoRun {
   #solve(body: readonly RegoStatement[], index: number, bindings: Bindings, then: () => void): void {
     const statement = body[index];
     if (!statement) return then();
-    this.#hold(statement, bindings, () => this.#solve(body, index + 1, bindings, then));
+    this.#solveStatement(statement, bindings, () => this.#solve(body, index + 1, bindings, then));
   }
 
-  #hold(statement: RegoStatement, bindings: Bindings, then: () => void): void {
+  #solveStatement(statement: RegoStatement, bindings: Bindings, then: () => void): void {
     this.#budget.spend(1);
     switch (statement.kind) {
       case 'term':
@@ -106,7 +106,7 @@ export class RegoRun {
           }),
         );
       case 'in':
-        return this.#holdIn(statement, bindings, then);
+        return this.#solveIn(statement, bindings, then);
       case 'assign':
         return this.#evaluate(statement.value, bindings, value => this.#bind(statement.name, value, bindings, then));
       case 'unify':
@@ -115,7 +115,7 @@ export class RegoRun {
         return then();
       case 'some in':
         return this.#evaluate(statement.collection, bindings, collection => {
-          for (const [key, value] of listEntries(collection)) {
+          for (const [key, value] of listEntries(collection, this.#budget)) {
             this.#budget.spend(1);
             this.#bind(statement.key, key, bindings, () => this.#bind(statement.value, value, bindings, then));
           }
@@ -127,7 +127,7 @@ export class RegoRun {
 
   #hasSolution(statement: RegoStatement, bindings: Bindings): boolean {
     try {
-      this.#hold(statement, bindings, () => {
+      this.#solveStatement(statement, bindings, () => {
         throw found;
       });
       return false;
@@ -137,11 +137,11 @@ export class RegoRun {
     }
   }
 
-  #holdIn(statement: RegoStatement & { kind: 'in' }, bindings: Bindings, then: () => void): void {
+  #solveIn(statement: RegoStatement & { kind: 'in' }, bindings: Bindings, then: () => void): void {
     this.#evaluate(statement.item, bindings, item =>
       this.#evaluate(statement.collection, bindings, collection => {
         const key = toRegoKey(item, this.#budget);
-        if (listEntries(collection).some(([, member]) => toRegoKey(member, this.#budget) === key)) then();
+        if (listEntries(collection, this.#budget).some(([, member]) => toRegoKey(member, this.#budget) === key)) then();
       }),
     );
   }
@@ -186,7 +186,7 @@ export class RegoRun {
           if (value !== undefined) then(value);
         });
       case 'any':
-        throw new RegoError('_ can only be an index', term.at);
+        throw new RegoError('_ is only allowed as an index', term.at);
     }
   }
 
@@ -223,7 +223,7 @@ export class RegoRun {
     const key = path[index];
     if (!key) return then(value);
     if (key.kind === 'any' || isUnbound(key)) {
-      for (const [at, member] of listEntries(value)) {
+      for (const [at, member] of listEntries(value, this.#budget)) {
         this.#budget.spend(1);
         const next = () => this.#follow(member, path, index + 1, bindings, then);
         this.#bind(key.kind === 'name' ? key : undefined, at, bindings, next);

@@ -42,7 +42,7 @@ export function tokenizeRego(source: string): RegoToken[] {
   const add = (kind: RegoToken['kind'], text: string, end: number) => {
     tokens.push({ kind, text, start: offset, end, line, column: offset - lineStart + 1, startsLine });
     startsLine = false;
-    if (tokens.length > maxTokens) throw new RegoError(`more than ${maxTokens} words and signs`);
+    if (tokens.length > maxTokens) throw new RegoError(`more than ${maxTokens} tokens`);
   };
   while (offset < source.length) {
     pattern.lastIndex = offset;
@@ -63,7 +63,7 @@ export function tokenizeRego(source: string): RegoToken[] {
       const lines = raw.split('\n');
       line += lines.length - 1;
       if (lines.length > 1) lineStart = end - lines.at(-1)!.length;
-    } else if (mark === '"' || mark === '`') throw new RegoError('the text does not end', position);
+    } else if (mark === '"' || mark === '`') throw new RegoError('the text is not closed', position);
     else if (mark) add('mark', mark, end);
     offset = end;
   }

@@ -43,13 +43,13 @@ function parsePackagePath(cursor: RegoCursor): void {
 
 const imports = ['rego.v1', 'future.keywords'];
 
-/** The keywords of both versions of the language are always known: their imports have no effect. */
+/** The keywords of both versions of the language are always available: their imports have no effect. */
 function parseImport(cursor: RegoCursor): void {
   const token = cursor.take();
   let path = cursor.takeName().text;
   while (cursor.accept('.')) path += `.${cursor.take().text}`;
-  const isKnown = imports.some(it => path === it || path.startsWith(`${it}.`));
-  if (!isKnown) cursor.refuse(`import ${path} is not supported`, token);
+  const isKeyword = imports.some(it => path === it || path.startsWith(`${it}.`));
+  if (!isKeyword) cursor.refuse(`import ${path} is not supported`, token);
   if (cursor.isAt('as')) cursor.refuse('import … as is not supported');
 }
 
@@ -187,7 +187,7 @@ function parseSome(cursor: RegoCursor): RegoStatement {
   } while (cursor.accept(','));
   if (!cursor.accept('in')) {
     const named = names.filter(name => name !== undefined);
-    if (named.length < names.length) cursor.refuse('_ needs no some');
+    if (named.length < names.length) cursor.refuse('_ cannot be declared with some');
     return { kind: 'some', names: named };
   }
   if (names.length > 2) cursor.refuse('some … in takes a key and a value');

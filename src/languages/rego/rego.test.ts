@@ -123,7 +123,7 @@ describe('Rego', () => {
       ['r { every x in [1] { x } }', 'line 2, column 5: every is not supported'],
       ['r { input with input as {} }', 'line 2, column 11: with is not supported'],
       ['r { x := 1 + 2 }', 'line 2, column 12: unexpected +'],
-      ['r { data.users }', 'line 2, column 5: data is not supported: rules see input only'],
+      ['r { data.users }', 'line 2, column 5: data is not supported: rules can refer to input only'],
       ['r { http.send({}) }', 'line 2, column 5: the function http.send is not supported'],
       ['r { time.now_ns() > 1 }', 'line 2, column 5: the function time.now_ns is not supported'],
       ['import data.x', 'line 2, column 1: import data.x is not supported'],
@@ -131,21 +131,21 @@ describe('Rego', () => {
       ['r[x] if { x := 1 }', 'line 2, column 1: name[…] if is not supported: use contains'],
       ['a.b { true }', 'line 2, column 2: rules with a path are not supported'],
       ['r { x == 1 }', 'line 2, column 5: x has no value here'],
-      ['r { not x == 1; x := 1 }', 'line 2, column 9: x has no value here: not binds no variables'],
-      ['r { not input.a[_] }', 'line 2, column 17: _ has no value here: not binds no variables'],
+      ['r { not x == 1; x := 1 }', 'line 2, column 9: x has no value here: a statement behind not cannot give it one'],
+      ['r { not input.a[_] }', 'line 2, column 17: _ has no value here: a statement behind not cannot give it one'],
       ['r { x := 1; x := 2 }', 'line 2, column 13: x is assigned twice'],
       ['r[x] { true }', 'line 2, column 3: x has no value here'],
-      ['r { _ == 1 }', 'line 2, column 5: _ can only be an index'],
+      ['r { _ == 1 }', 'line 2, column 5: _ is only allowed as an index'],
       ['r { s }\ns { r }', 'line 2, column 1: r is recursive'],
       ['f(x) { f(x) }\nr { f(1) }', 'line 2, column 1: f is recursive'],
       ['f(x) { x }\nr { f }', 'line 3, column 5: f is a function: call it'],
-      ['f(x) { x }\nr { f(1, 2) }', 'line 3, column 5: f takes 1 arguments'],
-      ['r = 1\nr[x] { x := 1 }', 'line 3, column 1: r is defined in another way before'],
+      ['f(x) { x }\nr { f(1, 2) }', 'line 3, column 5: f takes 1 argument'],
+      ['r = 1\nr[x] { x := 1 }', 'line 3, column 1: r is already defined with another kind or number of parameters'],
       ['default r = input.x', 'line 2, column 9: a default must be a constant'],
       ['r { }', 'line 2, column 6: the body is empty'],
       ['r', 'line 2, column 2: the rule has no body'],
       ['r { true', 'line 2, column 9: a term is missing'],
-      ['r := "open', 'line 2, column 6: the text does not end'],
+      ['r := "open', 'line 2, column 6: the text is not closed'],
       ['r := "\\q"', 'line 2, column 6: the text has an invalid escape or character'],
       ['r := 1e999', 'line 2, column 6: the number is too large'],
       ['r { true } s { true }', 'line 2, column 12: expected the end of the line'],
@@ -165,6 +165,50 @@ describe('Rego', () => {
     assert.throws(() => compileRego(`package a\nr := ${'['.repeat(60)}`), /nested deeper than 50 levels/);
     assert.throws(() => compileRego(`package a\nr := [${'1,'.repeat(600)}]`), /more than 500 members/);
     assert.throws(() => compileRego(`package ${'a'.repeat(100_001)}`), /longer than 100000 characters/);
+  });
+
+  test('work on large values is charged by their size', () => {
+    const turns = Array.from({ length: 200 }, (_, at) => at);
+    const large = {
+      turns,
+      text: 'a'.repeat(1_000_000),
+      list: Array.from({ length: 100_000 }, () => 1),
+      object: Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`k${at}`, 1])),
+      named: { ['n'.repeat(1_000_000)]: 1 },
+      words: Array.from({ length: 3000 }, (_, at) => `word ${at}`),
+      empty: Array.from({ length: 100_000 }, () => ''),
+    };
+    for (const body of [
+      'count(input.text) > 0',
+      'count(input.object) > 0',
+      '1 in input.list',
+      '1 in input.object',
+      'input.named == input.named',
+      'set_of_words == set_of_words',
+      'concat("", input.empty) == ""',
+    ]) {
+      const rules = `set_of_words contains w if { some w in input.words }\nr contains i if { some i in input.turns; ${body} }`;
+      assert.throws(
+        () => compileRego(`package test\n${rules}`).evaluate(large, ['r']),
+        { name: 'RegoError', message: 'more than 200000 steps' },
+        body,
+      );
+    }
+  });
+
+  test('a long needle costs no more than the text it is searched in', () => {
+    const long = { text: 'a'.repeat(1_000_000), part: `ab${'a'.repeat(100_000)}` };
+    const rules = 'r := [contains(input.text, input.part), count(split(input.text, input.part))]';
+    assert.deepEqual(compileRego(`package test\n${rules}`).evaluate(long, ['r']).r, [false, 1]);
+  });
+
+  test('rules that exhaust the stack are an error of the rules', () => {
+    const body = 'true\n'.repeat(190);
+    const chain = Array.from({ length: 45 }, (_, at) => `r${at} if {\n${body}r${at + 1}\n}`).join('\n');
+    assert.throws(() => evaluate(`${chain}\nr45 := true\nr if r0`), {
+      name: 'RegoError',
+      message: 'the rules are nested too deeply, or make too long a text',
+    });
   });
 
   test('no text makes the compiler or a run fail otherwise', () => {

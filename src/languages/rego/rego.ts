@@ -1,6 +1,7 @@
 import type { BudgetBounds } from '#base/budget.ts';
 import { defaultRegoBounds, RegoBudget } from './budget.ts';
 import { checkRego } from './check.ts';
+import { RegoError } from './error.ts';
 import { RegoRun } from './evaluator.ts';
 import { parseRego } from './parser.ts';
 import { type RegoValue, toJson } from './values.ts';
@@ -24,10 +25,22 @@ export function compileRego(source: string): RegoModule {
     ruleNames: [...table.keys()].filter(isValue),
     evaluate(input, names, bounds = defaultRegoBounds) {
       const run = new RegoRun(table, input as RegoValue, new RegoBudget(bounds));
-      const values = names.filter(isValue).map(name => [name, run.evaluateRule(name)] as const);
-      return Object.fromEntries(
-        values.flatMap(([name, value]) => (value === undefined ? [] : [[name, toJson(value)]])),
-      );
+      return rethrowRangeErrors(() => {
+        const values = names.filter(isValue).map(name => [name, run.evaluateRule(name)] as const);
+        return Object.fromEntries(
+          values.flatMap(([name, value]) => (value === undefined ? [] : [[name, toJson(value)]])),
+        );
+      });
     },
   };
+}
+
+/** V8's own limits of stack and string length count as exceeded bounds. */
+function rethrowRangeErrors<T>(run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof RangeError) throw new RegoError('the rules are nested too deeply, or make too long a text');
+    throw error;
+  }
 }

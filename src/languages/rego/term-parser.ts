@@ -1,7 +1,7 @@
 import type { RegoName, RegoTerm } from './nodes.ts';
 import type { RegoCursor } from './token-cursor.ts';
 
-/** Words that are no names of rules or variables. */
+/** Reserved words, which name neither rules nor variables. */
 export const regoKeywords = [
   ...['as', 'contains', 'default', 'else', 'every', 'false', 'if', 'import', 'in', 'not', 'null', 'package', 'some'],
   ...['true', 'with'],
@@ -42,7 +42,7 @@ function parseWord(cursor: RegoCursor, depth: number): RegoTerm {
   const at = { line, column };
   if (Object.hasOwn(constants, text)) return { kind: 'constant', value: constants[text]! };
   if (text === '_') return { kind: 'any', at };
-  if (text === 'data') cursor.refuse('data is not supported: rules see input only', token);
+  if (text === 'data') cursor.refuse('data is not supported: rules can refer to input only', token);
   const isCall = text === 'contains' && cursor.isAt('(');
   if (regoKeywords.includes(text) && !isCall) cursor.refuse(`${text} is not supported here`, token);
   if (text === 'set' && cursor.isAt('(')) {
@@ -85,7 +85,7 @@ function parsePath(cursor: RegoCursor, head: RegoTerm, depth: number): RegoTerm 
   }
   if (cursor.isAt('(') && !cursor.peek().startsLine) cursor.refuse('unexpected (');
   if (path.length === 0) return head;
-  if (head.kind === 'constant' || head.kind === 'any') cursor.refuse('this has no members');
+  if (head.kind === 'constant' || head.kind === 'any') cursor.refuse('a constant has no members');
   return { kind: 'ref', head, path };
 }
 

@@ -22,9 +22,18 @@ export function toRegoKey(value: RegoValue, budget: RegoBudget, depth = 0): stri
   if (typeof value === 'string') budget.chargeText(value.length);
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
   budget.checkDepth(depth / 4);
+  const key = joinKeys(value, budget, depth);
+  budget.chargeText(key.length);
+  return key;
+}
+
+function joinKeys(value: RegoValue & object, budget: RegoBudget, depth: number): string {
   const below = (item: RegoValue) => toRegoKey(item, budget, depth + 1);
   if (Array.isArray(value)) return `[${value.map(below).join()}]`;
-  if (isRegoSet(value)) return `<${[...value.keys()].sort(compareCodePoints).join()}>`;
+  if (isRegoSet(value)) {
+    budget.spend(value.size);
+    return `<${[...value.keys()].sort(compareCodePoints).join()}>`;
+  }
   const members = Object.entries(value).map(([name, member]) => `${JSON.stringify(name)}:${below(member)}`);
   return `{${members.sort(compareCodePoints).join()}}`;
 }
@@ -84,7 +93,13 @@ export function lookUp(collection: RegoValue, key: RegoValue, budget: RegoBudget
 }
 
 /** Keys and values; none for a scalar. */
-export function listEntries(collection: RegoValue): (readonly [RegoValue, RegoValue])[] {
+export function listEntries(collection: RegoValue, budget: RegoBudget): (readonly [RegoValue, RegoValue])[] {
+  const entries = toEntries(collection);
+  budget.spend(entries.length);
+  return entries;
+}
+
+function toEntries(collection: RegoValue): (readonly [RegoValue, RegoValue])[] {
   if (Array.isArray(collection)) return [...collection.entries()];
   if (isRegoSet(collection)) return [...collection.values()].map(member => [member, member] as const);
   return isRegoObject(collection) ? Object.entries(collection) : [];

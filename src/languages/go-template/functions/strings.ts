@@ -1,7 +1,7 @@
+import { includesText, splitText } from '../../text-search.ts';
 import { BudgetedText, type TemplateBudget } from '../budget.ts';
 import { TemplateError } from '../error.ts';
 import { quoteGoString } from '../quoting.ts';
-import { includesText, splitText } from '../search.ts';
 import { isNil, printValue, sortTexts } from '../values.ts';
 import { createMap, type FunctionTable, requireInteger, requireText, type TemplateFunction, withArity } from './fn.ts';
 import { joinWords, swapCase, toCamelCase, toLower, toTitleCase, toUntitled, toUpper } from './word-case.ts';

@@ -1,4 +1,5 @@
 import { findJsonExcess } from '#base/json-scan.ts';
+import { findOccurrences } from '../../text-search.ts';
 import { splitString } from '../arithmetic.ts';
 import type { Builtin, BuiltinTable } from '../builtin.ts';
 import { JqError, JqRuntimeError, raise } from '../error.ts';
@@ -123,13 +124,7 @@ export const stringBuiltins: BuiltinTable = {
   '_string_indices/1'({ budget }, value, part) {
     const [whole, wanted] = [requireString(value, 'indices'), requireString(part, 'indices')];
     if (wanted === '') return null;
-    budget.chargeText(whole.length * 2);
-    const found: number[] = [];
-    for (let at = whole.indexOf(wanted); at >= 0; at = whole.indexOf(wanted, at + 1)) {
-      budget.spend(1);
-      found.push(at);
-    }
-    return toCodePointOffsets(whole, found);
+    return toCodePointOffsets(whole, findOccurrences(wanted, whole, budget));
   },
 };
 
