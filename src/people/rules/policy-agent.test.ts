@@ -187,7 +187,10 @@ describe('Open Policy Agent', () => {
       const answer = await write(`package a\n${rules}`);
       assert.deepEqual([answer.status, answer.body.Message], [400, `open_policy.rules: ${message}`]);
     }
-    assert.equal((await write('package a\ndeny[x] { x := input.data.http; json.is_valid("match_schema") }')).status, 200);
+    assert.equal(
+      (await write('package a\ndeny[x] { x := input.data.http; json.is_valid("match_schema") }')).status,
+      200,
+    );
     assert.ok(agent.requests.every(({ body }) => !/http\.send|opa\.runtime|data\.gw/.test(body)));
   });
 });
