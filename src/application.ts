@@ -30,6 +30,7 @@ import { createAuthenticators } from '#people/installation/authenticate.ts';
 import { bootstrap, type InstallationCredentials } from '#people/installation/bootstrap.ts';
 import { writeFirstCredentials } from '#people/installation/credentials-file.ts';
 import { createSessionAuthenticator } from '#people/sessions/authenticate-session.ts';
+import { addSignOnRoutes } from '#people/single-sign-on/routes.ts';
 import { bootstrapPortal } from '#portal/bootstrap.ts';
 import { startChangeLogPruning } from '#storage/change-log.ts';
 import { type CounterPersistence, createCounterPersistence } from '#storage/counter-persistence.ts';
@@ -253,6 +254,7 @@ async function openListeners(
     const app = createManagementListener({ ...shared, surfaces: listener.surfaces });
     addHealthRoutes(app, health);
     if (listener.name !== 'portal') addMetricsRoute(app, metrics);
+    if (listener.name === 'dashboard') addSignOnRoutes(app, { ...services, ...shared });
     stops.push(() => app.close());
     const { host, port, setting } = listener;
     await listenAt(host, port, setting, () => app.listen({ host, port }));

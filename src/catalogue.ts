@@ -42,6 +42,7 @@ import { customPermissionOperations } from '#people/permissions/operations.ts';
 import { ruleOperations } from '#people/rules/operations.ts';
 import { sessionOperations } from '#people/sessions/operations.ts';
 import { resetOperations } from '#people/sessions/reset-operations.ts';
+import { nonceOperations } from '#people/single-sign-on/nonce-operations.ts';
 import { adminUserOperations } from '#people/users/admin-operations.ts';
 import { userOperations } from '#people/users/operations.ts';
 import { portalOperations } from '#portal/portal-operations.ts';
@@ -60,6 +61,7 @@ export const catalogue = [
   ...userOperations,
   ...sessionOperations,
   ...resetOperations,
+  ...nonceOperations,
   ...groupOperations,
   ...customPermissionOperations,
   ...ruleOperations,

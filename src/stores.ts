@@ -34,6 +34,7 @@ import { createResetLimit } from '#people/sessions/reset-operations.ts';
 import { createSignInLimit } from '#people/sessions/sign-in-limit.ts';
 import { createSessionStore } from '#people/sessions/store.ts';
 import { createSignInTokenStore } from '#people/sessions/token-store.ts';
+import { createTemporaryActors } from '#people/single-sign-on/temporary-actor.ts';
 import { createActorResolver } from '#people/users/actor.ts';
 import { createUserStore } from '#people/users/store.ts';
 import { openPortal } from '#portal/portal-stores.ts';
@@ -121,6 +122,7 @@ function openSignIn(records: Records, vault: Vault, parts: SignInParts) {
   return {
     groups,
     resolveActor: createActorResolver(groups),
+    temporaryActors: createTemporaryActors(groups, settings),
     sessions: createSessionStore(records, vault, settings),
     signInLimit: createSignInLimit(settings, clock),
     signInTokens,

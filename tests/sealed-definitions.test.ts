@@ -125,7 +125,7 @@ for (const engine of engines)
         await update(JSON.stringify(api));
       }
       // Tables of later migrations.
-      for (const table of ['assets', 'sessions', 'sign_in_tokens', 'user_factors', 'user_groups'])
+      for (const table of ['assets', 'sessions', 'sign_in_tokens', 'user_factors', 'user_groups', 'identity_profiles'])
         await records.db.schema.dropTable(table).execute();
       await records.db.schema.dropIndex('users_address').execute();
       await records.db.schema.dropIndex('users_group').execute();

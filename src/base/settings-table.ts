@@ -539,6 +539,14 @@ export const settingsTable = {
     max: 86_400,
   }),
   'sign_in.hide_retry_after': flag(false, 'Omits the seconds after which a limited sign-in may be tried again.'),
+  'sso.user_lookup': flag(
+    false,
+    'Signs a single sign-on with the verified e-mail address of an account of the organisation in to that account. Off: only where `SSOOnlyForRegisteredUsers` requires an account.',
+  ),
+  'sso.permission_defaults': jsonObject(
+    'Permissions of every single sign-on without an account, name to level (`{"analytics":"read"}`); those of its user groups are added.',
+  ),
+  'sso.default_group_id': text('', 'User group of a single sign-on without an account that maps to no other.'),
   'rules.opa_url': text(
     '',
     'Base URL of an Open Policy Agent that evaluates the rules of organisations (`/api/org/opa`). Empty: this process evaluates them, in a subset of the language.',

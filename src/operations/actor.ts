@@ -7,12 +7,19 @@ export interface Actor {
   /** Display name for audit records: an e-mail address, or the name of the secret. */
   readonly name: string;
   readonly orgId: string;
-  /** The user group of a dashboard user, if any. */
-  readonly groupId?: string;
+  /** Active user groups of a dashboard user: one of an account, any number after a single sign-on without one. */
+  readonly groupIds?: readonly string[];
   /** Permission name to level: `read`, `write`, `deny`, `admin`. */
   readonly permissions: Readonly<Record<string, string>>;
   /** Browser session of the request; absent for access keys and secrets. */
   readonly sessionId?: string;
+  /** Set after a single sign-on without an account: the caller has no user record. */
+  readonly temporaryUser?: TemporaryUser;
+}
+
+export interface TemporaryUser {
+  readonly email: string;
+  readonly displayName: string;
 }
 
 /** Resolves a credential to its actor; undefined for a wrong one. */

@@ -11,7 +11,13 @@ export interface SignInTables {
     expires_at: number;
     address: string;
     user_agent: string;
+    /** Identity profile of a single sign-on; empty for none. */
+    profile_id: string;
+    /** Identity of a single sign-on without an account, as JSON; else empty. */
+    body: string;
   };
+  /** Identity providers of organisations. */
+  identity_profiles: { id: string; org_id: string; name: string; created_at: number; body: string };
   /** Tokens that are used once: links to set a password, challenges of passkeys. An empty `user_id` means none. */
   sign_in_tokens: {
     digest: string;

@@ -35,10 +35,11 @@ export function createOwnership(records: Records, settings: Settings) {
       .selectFrom('api_owners')
       .select('api')
       .where('org_id', '=', actor.orgId)
+      .where('owner', '<>', '')
       .where(it =>
         it.or([
-          it.and([it('kind', '=', 'user'), it('owner', '=', actor.id)]),
-          it.and([it('kind', '=', 'group'), it('owner', '=', actor.groupId ?? ''), it('owner', '<>', '')]),
+          it.and([it('kind', '=', 'user'), it('owner', '=', actor.temporaryUser ? '' : actor.id)]),
+          it.and([it('kind', '=', 'group'), it('owner', 'in', actor.groupIds?.length ? actor.groupIds : [''])]),
         ]),
       );
     return records.db

@@ -17,7 +17,7 @@ export const toRuleInput = (actor: Actor, { operation, method, path, query, body
     id: actor.id,
     email_address: actor.name,
     org_id: actor.orgId,
-    group_id: actor.groupId ?? '',
+    group_id: actor.groupIds?.[0] ?? '',
     user_permissions: actor.permissions,
   },
   request: {

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { Settings } from '#base/settings.ts';
 import type { Actor } from '#operations/actor.ts';
 import { hasPermission } from '#operations/actor.ts';
 import { operation } from '#operations/operation.ts';
@@ -7,9 +6,11 @@ import { problem as refusal } from '#operations/problems.ts';
 import { formatExpiredCookie, formatSessionCookie } from '#operations/session-cookie.ts';
 import { statusResponse, toStatus } from '#operations/shapes.ts';
 import { problem as peopleProblem } from '../problems.ts';
+import { toTemporaryUser } from '../single-sign-on/identity.ts';
 import type { ResolveActor } from '../users/actor.ts';
 import { rejectOutranking } from '../users/grant-check.ts';
-import { type StoredUser, toUser } from '../users/schema.ts';
+import { toUser, type User } from '../users/schema.ts';
+import { usesTls } from './dashboard-url.ts';
 import { problem } from './problems.ts';
 import { BrowserSession, CurrentSession, SignIn, toSession } from './schema.ts';
 import { openSession, rejectExpiredPassword, type SignInServices, verifyCredentials } from './sign-in.ts';
@@ -23,18 +24,15 @@ const declared = { surface: 'dashboard', noun: 'session' } as const;
 /** Cross-site request forgery: a form of another site cannot send this media type without a preflight. */
 const jsonOnly = { only: ['application/json'] } as const;
 
-/** Cookies are `Secure` behind TLS, of a trusted proxy too. */
-const usesTls = (settings: Settings, isSecure: boolean) => isSecure || settings['dashboard.url'].startsWith('https:');
-
 async function describeSession(
   { organisations, sessions }: SessionServices,
   actor: Actor,
-  user: StoredUser,
+  user: User,
   session: StoredSession | undefined,
 ): Promise<z.output<typeof CurrentSession>> {
   const organisation = await organisations.get(user.org_id);
   return {
-    user: toUser(user, true),
+    user,
     organisation: { id: user.org_id, owner_name: organisation?.owner_name ?? '', ui: organisation?.ui ?? {} },
     permissions: { ...actor.permissions },
     csrf_token: session ? sessions.csrfToken(session.id) : '',
@@ -69,7 +67,7 @@ export const signIn = operation({
     audit(session.id);
     const maxAgeSeconds = services.settings['sessions.max_age_seconds'];
     header('set-cookie', formatSessionCookie(token, maxAgeSeconds, usesTls(services.settings, isSecure)));
-    return describeSession(services, await services.resolveActor(user), user, session);
+    return describeSession(services, await services.resolveActor(user), toUser(user, true), session);
   },
 });
 
@@ -82,7 +80,8 @@ export const getSession = operation({
   permission: 'any user',
   returns: CurrentSession,
   async handle({ actor }, services: SessionServices) {
-    const user = await services.users.get(actor.orgId, actor.id);
+    const account = await services.users.get(actor.orgId, actor.id);
+    const user = actor.temporaryUser ? toTemporaryUser(actor, actor.temporaryUser) : account && toUser(account, true);
     if (!user) throw refusal.not_authorised();
     const list = actor.sessionId ? await services.sessions.list(user.id, services.clock.now()) : [];
     return describeSession(
@@ -118,6 +117,7 @@ const sessionParams = z.object({ userId: z.string(), sessionId: z.string() });
 /** Finds the user: oneself, or with the permission another one of the organisation. */
 async function findOwner({ users }: SessionServices, actor: Actor, userId: string, permission: string) {
   if (userId !== actor.id && !hasPermission(actor, permission)) throw refusal.not_permitted({ detail: { permission } });
+  if (userId === actor.id) return actor;
   const user = await users.get(actor.orgId, userId);
   if (!user) throw peopleProblem.user_not_found();
   return user;
@@ -126,7 +126,7 @@ async function findOwner({ users }: SessionServices, actor: Actor, userId: strin
 /** Finds the user whose sessions may be ended: oneself, or one who holds no more than the caller. */
 async function findSubordinate(services: SessionServices, actor: Actor, userId: string) {
   const user = await findOwner(services, actor, userId, 'users:write');
-  if (userId !== actor.id) await rejectOutranking(services.groups, actor, user);
+  if ('email_address' in user) await rejectOutranking(services.groups, actor, user);
   return user;
 }
 

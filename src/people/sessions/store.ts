@@ -3,6 +3,7 @@ import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
 import type { Records } from '#storage/records.ts';
 import type { Tables } from '#storage/tables.ts';
+import type { SessionIdentity } from '../single-sign-on/identity.ts';
 
 /** Browser sessions. The token is in the cookie; the database has its keyed hash only. */
 export type SessionStore = ReturnType<typeof createSessionStore>;
@@ -17,6 +18,8 @@ export interface StoredSession {
   /** Client address and user agent of the sign-in. */
   readonly address: string;
   readonly userAgent: string;
+  /** Identity of a single sign-on without an account. */
+  readonly identity?: SessionIdentity | undefined;
 }
 
 export interface NewSession {
@@ -24,6 +27,9 @@ export interface NewSession {
   readonly userId: string;
   readonly address: string;
   readonly userAgent: string;
+  /** Identity profile of a single sign-on. */
+  readonly profileId?: string;
+  readonly identity?: SessionIdentity;
 }
 
 const tokenPurpose = 'session token';
@@ -129,6 +135,8 @@ const toRow = (session: NewSession, digest: string, nowMs: number, expiresAtMs: 
   expires_at: expiresAtMs,
   address: session.address,
   user_agent: session.userAgent.slice(0, maxUserAgentLength).toWellFormed(),
+  profile_id: session.profileId ?? '',
+  body: session.identity ? JSON.stringify(session.identity) : '',
 });
 
 const toStoredSession = (row: Tables['sessions']): StoredSession => ({
@@ -140,4 +148,5 @@ const toStoredSession = (row: Tables['sessions']): StoredSession => ({
   expiresAtMs: Number(row.expires_at),
   address: row.address,
   userAgent: row.user_agent,
+  identity: row.body === '' ? undefined : (JSON.parse(row.body) as SessionIdentity),
 });

@@ -5,7 +5,7 @@ import type { Tables } from '#storage/tables.ts';
 
 /** One-time tokens of sign-in, such as those in links to set a password. Only their keyed hash is stored. */
 export type SignInTokenStore = ReturnType<typeof createSignInTokenStore>;
-export type TokenPurpose = 'reset' | 'passkey';
+export type TokenPurpose = 'reset' | 'passkey' | 'sso';
 
 export interface NewSignInToken {
   readonly purpose: TokenPurpose;
@@ -13,24 +13,27 @@ export interface NewSignInToken {
   /** Empty for a token that belongs to no user yet. */
   readonly userId: string;
   readonly expiresAtMs: number;
+  /** Kept with the token. */
+  readonly body?: string;
 }
 
 export interface StoredSignInToken extends NewSignInToken {
   readonly digest: string;
+  readonly body: string;
 }
 
 /** Longer tokens are rejected without hashing. */
 const maxTokenLength = 256;
 /** Rows per sweep: keeps transactions short. */
 const maxSweptRows = 1000;
-/** Unused tokens of one user and purpose; a further one replaces the oldest. */
-const maxTokensPerUser = 5;
+/** Unused tokens of one user and purpose; a further one replaces the oldest. Those of `sso` are of an organisation. */
+const maxTokens: Readonly<Record<TokenPurpose, number>> = { reset: 5, passkey: 5, sso: 1000 };
 
 export function createSignInTokenStore(records: Records, vault: Vault) {
   const toDigest = (purpose: TokenPurpose, token: string) => vault.digest(token, `sign-in token ${purpose}`);
 
   return {
-    async insert({ purpose, orgId, userId, expiresAtMs }: NewSignInToken, nowMs: number): Promise<string> {
+    async insert({ purpose, orgId, userId, expiresAtMs, body = '' }: NewSignInToken, nowMs: number): Promise<string> {
       const token = createSecretText();
       const row = { digest: toDigest(purpose, token), purpose, org_id: orgId, user_id: userId };
       await records.write(async () => {
@@ -38,7 +41,7 @@ export function createSignInTokenStore(records: Records, vault: Vault) {
         if (userId !== '') await removeSurplus(records, userId, purpose);
         await records.db
           .insertInto('sign_in_tokens')
-          .values({ ...row, created_at: nowMs, expires_at: expiresAtMs, body: '' })
+          .values({ ...row, created_at: nowMs, expires_at: expiresAtMs, body })
           .execute();
       });
       return token;
@@ -83,7 +86,7 @@ async function removeSurplus(records: Records, userId: string, purpose: TokenPur
     .where('user_id', '=', userId)
     .where('purpose', '=', purpose)
     .orderBy('created_at', 'desc')
-    .limit(maxTokensPerUser - 1);
+    .limit(maxTokens[purpose] - 1);
   await records.db
     .deleteFrom('sign_in_tokens')
     .where('user_id', '=', userId)
@@ -98,4 +101,5 @@ const toStoredToken = (row: Tables['sign_in_tokens']): StoredSignInToken => ({
   orgId: row.org_id,
   userId: row.user_id,
   expiresAtMs: Number(row.expires_at),
+  body: row.body,
 });

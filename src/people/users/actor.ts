@@ -16,7 +16,7 @@ export const createActorResolver =
       id: user.id,
       name: user.email_address,
       orgId: user.org_id,
-      ...(group?.active && { groupId: group.id }),
+      ...(group?.active && { groupIds: [group.id] }),
       permissions: combinePermissions(user, group),
     };
   };

@@ -23,7 +23,8 @@ export interface GrantCheckServices extends PermissionServices {
 
 type Grantee = Pick<StoredUser, 'org_id' | 'group_id' | 'user_permissions' | 'active'>;
 
-function rejectExcess(actor: Actor, excess: ExcessPermission | undefined): void {
+/** Rejects a grant above what the actor holds. */
+export function rejectExcess(actor: Actor, excess: ExcessPermission | undefined): void {
   if (!excess) return;
   const { permission } = excess;
   if (administratorPermissions.includes(permission) && !isAdmin(actor))

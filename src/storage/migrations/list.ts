@@ -13,6 +13,7 @@ import { sealedDefinitions } from './0012-sealed-definitions.ts';
 import { assets } from './0013-assets.ts';
 import { signInSchema } from './0015-sign-in.ts';
 import { userGroups } from './0016-user-groups.ts';
+import { singleSignOn } from './0017-single-sign-on.ts';
 
 /** In order: a migration's number is its position here, from 1. */
 export const migrations: readonly Migration[] = [
@@ -30,4 +31,5 @@ export const migrations: readonly Migration[] = [
   assets,
   signInSchema,
   userGroups,
+  singleSignOn,
 ];

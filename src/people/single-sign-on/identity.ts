@@ -1,0 +1,36 @@
+import { zeroTime } from '#base/clock.ts';
+import type { Actor, TemporaryUser } from '#operations/actor.ts';
+import type { User } from '../users/schema.ts';
+
+/** Identity that a session carries instead of an account: permissions follow from its groups on each request. */
+export interface SessionIdentity extends TemporaryUser {
+  readonly groupIds: readonly string[];
+}
+
+/** Assertion of an identity provider, or of a broker that hands a user over. */
+export interface SignOnIdentity extends SessionIdentity {
+  /** Identifier of the user at its provider. */
+  readonly subject: string;
+  /** The provider vouches for the e-mail address: only then it finds an account. */
+  readonly isEmailVerified: boolean;
+  /** Refuses users without an account. */
+  readonly onlyRegistered: boolean;
+}
+
+/** Wire form of a user who signed on without an account. */
+export const toTemporaryUser = ({ id, orgId, permissions }: Actor, { email, displayName }: TemporaryUser): User => ({
+  access_key: '',
+  active: true,
+  api_model: {},
+  created_at: zeroTime,
+  email_address: email,
+  first_name: displayName,
+  group_id: '',
+  id,
+  last_login_date: zeroTime,
+  last_name: '',
+  org_id: orgId,
+  password_max_days: 0,
+  password_updated: zeroTime,
+  user_permissions: { ...permissions },
+});

@@ -1,0 +1,47 @@
+import { problems } from '#base/problems.ts';
+
+export const problem = problems('sign_on', {
+  disabled: { status: 403, message: 'Single sign-on is off for this organisation: the operator sets sso_enabled' },
+  organisation_foreign: { status: 403, message: 'OrgID: must be your own organisation' },
+  organisation_unknown: { status: 400, message: 'OrgID: there is no organisation {id}' },
+  account_foreign: { status: 403, message: 'access denied: only an administrator may sign another user on' },
+  user_not_allowed: { status: 403, message: 'UserNotAllowed: a nonce is for a user who may sign on' },
+  account_required: { status: 403, message: 'access denied: you signed on without an account' },
+  nonce_invalid: { status: 403, message: 'The nonce is invalid, expired or was used already: sign on again' },
+  not_registered: { status: 403, message: 'Only registered users may sign on, and no account has this e-mail address' },
+  account_inactive: { status: 403, message: 'This account is inactive; an administrator can activate it' },
+  email_unverified: {
+    status: 403,
+    message: 'An account has this e-mail address, and the identity provider has not verified it',
+  },
+  profile_not_found: { status: 404, message: 'Identity profile not found' },
+  profile_of_administrator: {
+    status: 403,
+    message: 'access denied: an administrator wrote this profile, which may sign users in to their accounts',
+  },
+  group_unknown: { status: 400, message: 'UserGroupMapping: there is no user group {id}' },
+  profile_unknown: { status: 404, message: 'There is no such sign-on; ask an administrator for its URL' },
+  flow_missing: {
+    status: 403,
+    message: 'This browser has begun no sign-on, or it took too long or was completed already: sign on again',
+  },
+  response_invalid: {
+    status: 403,
+    message: 'The response of the identity provider is refused; quote {reference} when you report it',
+  },
+  provider_unavailable: {
+    status: 502,
+    message: 'The identity provider is unavailable; quote {reference} when you report it',
+  },
+  subject_missing: { status: 403, message: 'The identity provider sent no user id' },
+  email_missing: { status: 403, message: 'The identity provider sent no usable e-mail address' },
+  domain_refused: { status: 403, message: 'E-mail addresses of this domain may not sign on' },
+  group_refused: { status: 403, message: 'You are in no group that may sign on' },
+  defaults_unusable: { status: 500, message: 'sso.permission_defaults: {faults}' },
+});
+
+/** Refused response of an identity provider. The reason is logged; a response with it would help a forger. */
+export class SignOnRefusal extends Error {}
+
+/** Unusable identity provider: unreachable, or its documents are invalid. */
+export class ProviderFailure extends Error {}

@@ -1,0 +1,20 @@
+import type { FastifyInstance } from 'fastify';
+import { type NonceServices, redeemNonce } from './nonce.ts';
+import { openSignOn, type SignOnServices } from './sign-on.ts';
+import { replyWithSession, type SignOnReplyServices, toSignOnClient } from './sign-on-reply.ts';
+
+export type SignOnRouteServices = SignOnServices & NonceServices & SignOnReplyServices;
+
+/** Routes of single sign-on on the dashboard listener. They are visited by browsers, and redirect. */
+export function addSignOnRoutes(app: FastifyInstance, services: SignOnRouteServices): void {
+  // HEAD is not answered: a link preview must not use a nonce up.
+  app.get('/tap', { exposeHeadRoute: false }, (request, reply) =>
+    replyWithSession(services, request, reply, async attempt => {
+      const { nonce } = request.query as { nonce?: unknown };
+      const { orgId, identity } = await redeemNonce(services, typeof nonce === 'string' ? nonce : '');
+      Object.assign(attempt, { orgId, object: 'nonce' });
+      const source = { orgId, profileId: '', signsInAccounts: true };
+      return { opened: await openSignOn(services, source, identity, toSignOnClient(request)), next: '/' };
+    }),
+  );
+}

@@ -1,0 +1,114 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { escapeMarkup } from '#base/escape-markup.ts';
+import { createPublicId } from '#base/ids.ts';
+import type { Log } from '#base/log.ts';
+import { Problem } from '#base/problems.ts';
+import type { Settings } from '#base/settings.ts';
+import type { Actor } from '#operations/actor.ts';
+import type { WriteAudit } from '#operations/audit.ts';
+import { renderProblem } from '#operations/render.ts';
+import { formatSessionCookie } from '#operations/session-cookie.ts';
+import { surfaces } from '#operations/surfaces.ts';
+import { usesTls } from '../sessions/dashboard-url.ts';
+import { ProviderFailure, problem, SignOnRefusal } from './problems.ts';
+import type { OpenedSignOn, SignOnClient } from './sign-on.ts';
+
+export interface SignOnReplyServices {
+  settings: Settings;
+  writeAudit: WriteAudit;
+  log: Log;
+}
+
+/** Attempt of one request: its organisation is set as soon as it is established, for the audit record of a failure. */
+export interface SignOnAttempt {
+  orgId: string;
+  /** Identity profile, or a name for the hand-over. */
+  object: string;
+}
+
+export interface CompletedSignOn {
+  readonly opened: OpenedSignOn;
+  /** Path of the dashboard to continue at. */
+  readonly next: string;
+}
+
+export const toSignOnClient = ({ ip, headers }: FastifyRequest): SignOnClient => ({
+  address: ip,
+  userAgent: headers['user-agent'] ?? '',
+});
+
+/** Runs a sign-on: sets the session cookie and redirects, or responds with the reason, and writes the audit record. */
+export async function replyWithSession(
+  services: SignOnReplyServices,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  signOn: (attempt: SignOnAttempt) => Promise<CompletedSignOn>,
+): Promise<FastifyReply> {
+  const attempt: SignOnAttempt = { orgId: '', object: '' };
+  reply.header('referrer-policy', 'no-referrer');
+  try {
+    const { opened, next } = await signOn(attempt);
+    await audit(services, request, opened.actor, 303, attempt);
+    const { settings } = services;
+    const isSecure = usesTls(settings, request.protocol === 'https');
+    const cookie = formatSessionCookie(opened.token, settings['sessions.max_age_seconds'], isSecure);
+    return reply.header('set-cookie', cookie).redirect(next, 303);
+  } catch (error) {
+    return replyWithFailure(services, request, reply, error, attempt);
+  }
+}
+
+/** Responds with the reason of a failed sign-on, as a page or as JSON, and writes the audit record. */
+export async function replyWithFailure(
+  services: SignOnReplyServices,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  error: unknown,
+  attempt: SignOnAttempt,
+): Promise<FastifyReply> {
+  const { log } = services;
+  const { status, body, headers } = renderProblem(toSignOnProblem(error, log, attempt), surfaces.dashboard, log);
+  if (attempt.orgId) await audit(services, request, { ...unknownActor, orgId: attempt.orgId }, status, attempt);
+  reply.code(status).headers(headers);
+  if (!request.headers.accept?.includes('text/html')) return reply.type('application/json').send(JSON.stringify(body));
+  return reply.type('text/html; charset=utf-8').send(renderFailure((body as { Message: string }).Message));
+}
+
+/** The log has the reason of a refusal, the response its reference. */
+function toSignOnProblem(error: unknown, log: Log, { object }: SignOnAttempt): unknown {
+  const isRefusal = error instanceof SignOnRefusal;
+  const isOutbound = error instanceof Problem && error.code.startsWith('outbound.');
+  if (!isRefusal && !isOutbound && !(error instanceof ProviderFailure)) return error;
+  const reference = createPublicId();
+  const fields = { profile: object, reason: (error as Error).message, reference };
+  log.warn(fields, isRefusal ? 'sign-on refused' : 'identity provider unavailable');
+  const make = isRefusal ? problem.response_invalid : problem.provider_unavailable;
+  return make({ detail: { reference }, cause: error });
+}
+
+const unknownActor: Actor = { surface: 'dashboard', id: '', name: 'unknown user', orgId: '', permissions: {} };
+
+const audit = (
+  { writeAudit }: SignOnReplyServices,
+  { method, url, ip }: FastifyRequest,
+  actor: Actor,
+  status: number,
+  { orgId, object }: SignOnAttempt,
+) =>
+  // Codes, nonces and assertions are credentials: the record has the path only.
+  writeAudit({
+    actor,
+    orgId: orgId || actor.orgId,
+    action: 'signOn',
+    method,
+    url: url.split('?')[0]!,
+    status,
+    ip,
+    object,
+  });
+
+const renderFailure = (message: string) =>
+  [
+    '<!doctype html><html lang="en"><title>Sign-on failed</title><h1>Sign-on failed</h1>',
+    `<p>${escapeMarkup(message)}</p><p><a href="/">Continue to the dashboard</a></p></html>`,
+  ].join('\n');
