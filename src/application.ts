@@ -3,6 +3,7 @@ import type { KeyCounters } from '#access/keys/counters.ts';
 import { eventFamilies } from '#analytics/metrics/events.ts';
 import { limitFamilies } from '#analytics/metrics/limits.ts';
 import { addMetricsRoute } from '#analytics/metrics/route.ts';
+import { gatewayUrl } from '#apis/api/api-address.ts';
 import { sealPlainSecrets } from '#apis/api/plain-secrets.ts';
 import type { Clock } from '#base/clock.ts';
 import { createPublicId } from '#base/ids.ts';
@@ -247,6 +248,7 @@ async function openListeners(
     grantConsent: createConsent({ ...services, provider: oauth }),
     callThread: dataPlane.call,
     broadcastToThreads: dataPlane.broadcast,
+    listGatewayUrls: () => [gatewayUrl(settings).href, urls.gateway].filter(url => url !== undefined),
   });
   const health = createHealth(settings, environment, installation, () => state.isReady);
   const metrics = { ...shared, settings, parts: health.checks, traffic: listMetrics(installation, dataPlane) };

@@ -24,6 +24,7 @@ import { oasDetailOperations } from '#apis/oas/detail-operations.ts';
 import { oasFileOperations } from '#apis/oas/file-operations.ts';
 import { oasOperations } from '#apis/oas/operations.ts';
 import { apiOwnerOperations } from '#apis/owners/operations.ts';
+import { proxyOperations } from '#apis/proxy/operations.ts';
 import { apiRebaseOperations } from '#apis/rebase/operations.ts';
 import { schemaOperations } from '#apis/schemas/operations.ts';
 import { streamsOperations } from '#apis/streams/operations.ts';
@@ -80,6 +81,7 @@ export const catalogue = [
   ...assetOperations,
   ...schemaOperations,
   ...apiSystemOperations,
+  ...proxyOperations,
   ...exampleOperations,
   ...streamsOperations,
   ...apiImportOperations,

@@ -12,6 +12,7 @@ import { createApiLookup } from '#apis/api/api-lookup.ts';
 import { createApiStore } from '#apis/api/store.ts';
 import { createAssetStore } from '#apis/assets/store.ts';
 import { createOwnership } from '#apis/owners/store.ts';
+import { createGatewayCalls } from '#apis/proxy/call-limit.ts';
 import { createAddressPolicies } from '#base/address-policies.ts';
 import type { Clock } from '#base/clock.ts';
 import { createOutboundClient } from '#base/http-client/client.ts';
@@ -87,6 +88,7 @@ export function openStores(
     apis,
     assets,
     ownership,
+    gatewayCalls: createGatewayCalls(),
     ...apiLookup,
     ...access,
     counting,

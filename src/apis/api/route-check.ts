@@ -112,6 +112,26 @@ function createOverlap(route: Route, settings: Settings, held: ReservedHosts) {
   };
 }
 
+/** A request for a path of the gateway. */
+export interface RequestedRoute {
+  readonly orgId: string;
+  readonly host: string;
+  /** Path of a URL. */
+  readonly path: string;
+}
+
+/** Whether a request could reach an API of another organisation, or a hidden one; where that is undecidable, it could. */
+export async function reachesForeignApi(
+  services: RouteCheckServices,
+  { orgId, host, path }: RequestedRoute,
+  hidden: readonly HiddenApi[],
+): Promise<boolean> {
+  const segments = splitListenPath(path);
+  const route: Route = { orgId, host, port: 0, path: `/${segments.join('/')}`, segments };
+  const held = await services.grants.readReservedHosts();
+  return overlapsHidden(services, route, held, hidden) || overlapsOtherOrganisation(services, route, held);
+}
+
 /** Candidate routes: prefixes, routes below, and templates whose parameters may match. */
 function buildRouteSearch({ host, port, path }: Route, prefix: boolean, idPaths: boolean): RouteSearch {
   if (port !== 0) return { port };
