@@ -31,11 +31,7 @@ const managedPrefix = /^(?:proxy-|x-forwarded-)/;
 const methodsWithoutBody = ['GET', 'HEAD'];
 
 const headerMap = z
-  .record(
-    z.string().regex(/^[!#$%&'*+.^_`|~\w-]+$/, 'is not a header name'),
-    // Field values without control characters (RFC 9110, 5.5).
-    z.string().max(maxHeaderLength).regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'is not a header value'),
-  )
+  .record(z.string(), z.string().max(maxHeaderLength))
   .refine(map => Object.keys(map).length <= maxHeaders, `may hold at most ${maxHeaders} headers`);
 
 export const callGateway = operation({
@@ -97,12 +93,23 @@ function parseGatewayUrl(text: string, gateways: readonly string[]): URL {
   return url;
 }
 
-const isManaged = (name: string) => managedHeaders.has(name) || managedPrefix.test(name);
+/** Tokens and field values without control characters (RFC 9110, 5.1 and 5.5). */
+const headerName = /^[!#$%&'*+.^_`|~\w-]+$/;
+const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+function findHeaderFault(name: string, value: string): string | undefined {
+  if (!headerName.test(name)) return 'is not a header name';
+  if (!headerValue.test(value)) return 'is not a header value';
+  const isManaged = managedHeaders.has(name.toLowerCase()) || managedPrefix.test(name.toLowerCase());
+  return isManaged ? 'is set by the gateway' : undefined;
+}
 
 function checkHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
-  const refused = Object.keys(headers).filter(name => isManaged(name.toLowerCase()));
-  if (refused.length > 0)
-    throw createInvalidProblem(refused.map(name => ({ path: `headers.${name}`, message: 'is set by the gateway' })));
+  const faults = Object.entries(headers).flatMap(([name, value]) => {
+    const message = findHeaderFault(name, value);
+    return message === undefined ? [] : [{ path: `headers.${name}`, message }];
+  });
+  if (faults.length > 0) throw createInvalidProblem(faults);
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
