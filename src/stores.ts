@@ -88,7 +88,6 @@ export function openStores(
     apis,
     assets,
     ownership,
-    gatewayCalls: createGatewayCalls(),
     ...apiLookup,
     ...access,
     counting,
@@ -144,6 +143,7 @@ function openOutbound(settings: Settings, networksOf: (orgId: string) => Promise
     managementPorts,
     addressPolicies,
     outbound: createOutboundClient({ addresses: addressPolicies, networksOf }),
+    gatewayCalls: createGatewayCalls(),
   };
 }
 
