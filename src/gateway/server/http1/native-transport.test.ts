@@ -26,13 +26,14 @@ describe('HTTP/1.1 engine, server side', () => {
   let listener: Listener;
   let port = 0;
   let handler: Handler = (_call, writer) => respond(writer, 'ok');
+  let now = systemClock.now;
   const writeErrors: Error[] = [];
   const sockets: Socket[] = [];
 
   const createTransport = (writeTimeoutMs: number) =>
     createNativeTransport({
       handler: { handle: (call, writer) => void handler(call, writer) },
-      clock: systemClock,
+      clock: { ...systemClock, now: () => now() },
       paths: { keepEncodedSlashes: false, keepDoubleEncoding: false },
       clientAddress: createClientAddressResolver([]),
       isClientClaim: createClientClaims([]),
@@ -75,6 +76,18 @@ describe('HTTP/1.1 engine, server side', () => {
     if (!socket.closed) await once(socket, 'close');
     return Buffer.concat(chunks).toString('latin1');
   }
+
+  test('a response has the date of its own second', async () => {
+    handler = (_call, writer) => respond(writer, 'ok');
+    const readDate = async (time: string) => {
+      now = () => Date.parse(time);
+      return /^Date: (.*)\r$/m.exec(await exchange('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'))?.[1];
+    };
+    assert.equal(await readDate('2031-01-02T03:04:05.100Z'), 'Thu, 02 Jan 2031 03:04:05 GMT');
+    assert.equal(await readDate('2031-01-02T03:04:05.900Z'), 'Thu, 02 Jan 2031 03:04:05 GMT');
+    assert.equal(await readDate('2031-01-02T03:04:06.000Z'), 'Thu, 02 Jan 2031 03:04:06 GMT');
+    now = systemClock.now;
+  });
 
   for (const [name, body] of [
     ['shorter', 'abc'],
