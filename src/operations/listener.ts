@@ -11,6 +11,7 @@ import type { WriteAudit } from './audit.ts';
 import { type AuthenticateRequest, createAuthenticator, type RequestAuthentication } from './authenticate-request.ts';
 import { checkMediaType, readBody } from './body.ts';
 import { addWarnings, checkBody } from './body-members.ts';
+import { csvType } from './csv.ts';
 import { renderDocsPage } from './docs-page.ts';
 import { buildOpenApi } from './openapi.ts';
 import { type AnyOperation, isMutation, type OperationCall } from './operation.ts';
@@ -143,6 +144,10 @@ function addOperation(
           .headers(headers)
           .type(it.produces ?? surface.contentType);
         if (it.offersYaml && acceptsYaml(request.headers.accept)) return reply.type(yamlType).send(toYamlText(body));
+        if (it.toCsv && isCsv(request)) {
+          reply.header('content-disposition', `attachment; filename="${it.name}.csv"`);
+          return reply.type(csvType).send(it.toCsv(body));
+        }
         if (it.produces) return body;
         return JSON.stringify(body, undefined, it.offersPretty && isPretty(request) ? 2 : undefined);
       } catch (error) {
@@ -191,6 +196,7 @@ async function runOperation(
 
 const isPretty = ({ query }: FastifyRequest) => (query as Record<string, unknown>).pretty === 'true';
 const yamlType = 'application/yaml';
+const isCsv = ({ query }: FastifyRequest) => (query as Record<string, unknown>).type === 'csv';
 
 /** True where `Accept` names a YAML media type, the unregistered ones included. */
 const acceptsYaml = (accept: string | undefined) =>

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Json } from '#base/json.ts';
 import { publishMembers } from '#base/members-schema.ts';
+import { csvType } from './csv.ts';
 import type { AnyOperation, BodyKind } from './operation.ts';
 import { type SurfaceName, surfaces } from './surfaces.ts';
 
@@ -47,9 +48,10 @@ function toSecurity({ permission, surface }: AnyOperation): JsonObject[] {
 function toOperationObject(it: AnyOperation): JsonObject {
   const success = {
     description: 'Success',
-    content: Object.fromEntries(
-      listResponseTypes(it).map(type => [type, { schema: toJsonSchema(it.returns, 'output') }]),
-    ),
+    content: {
+      ...Object.fromEntries(listResponseTypes(it).map(type => [type, { schema: toJsonSchema(it.returns, 'output') }])),
+      ...(it.toCsv ? { [csvType]: { schema: { type: 'string' } } } : {}),
+    },
   };
   return {
     operationId: it.name,

@@ -84,6 +84,8 @@ export interface Operation<
   readonly offersPretty?: true;
   /** Content negotiation: the response is YAML where `Accept` names a YAML media type (RFC 9110, 12.5.1). */
   readonly offersYaml?: true;
+  /** CSV of a success response, sent where the query parameter `type` is `csv`. */
+  toCsv?(value: z.output<R>): string;
   readonly problems?: readonly ProblemFactory[];
   handle(call: OperationCall<Out<P>, Out<Q>, Out<B>>, services: Services): Promise<z.input<R>>;
 }

@@ -6,17 +6,18 @@ import type { Page, PageRequest } from '#storage/collection.ts';
 /** Larger page numbers are clamped: they are past the end of any list. */
 const maxPage = 1_000_000_000;
 
+const clampPage = (page: number) => Math.min(Math.max(page, -1), maxPage);
+const aboutPage = 'Page number from 1; a negative one returns all items';
+
 /** `p` from 1; 0 and below mean everything; absent or empty means the first page. */
 export const pageNumber = z
-  .preprocess(
-    text => (text === '' ? undefined : text),
-    z.coerce
-      .number()
-      .int()
-      .default(1)
-      .transform(page => Math.min(Math.max(page, -1), maxPage)),
-  )
-  .describe('Page number from 1; a negative one returns all items');
+  .preprocess(text => (text === '' ? undefined : text), z.coerce.number().int().default(1).transform(clampPage))
+  .describe(aboutPage);
+
+/** The same where the default depends on other parameters. */
+export const optionalPageNumber = z
+  .preprocess(text => (text === '' ? undefined : text), z.coerce.number().int().transform(clampPage).optional())
+  .describe(aboutPage);
 
 export const pageQuery = z.object({ p: pageNumber });
 
