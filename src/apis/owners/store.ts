@@ -29,9 +29,9 @@ export type Ownership = ReturnType<typeof createOwnership>;
  * analytics. An API without owners is visible to its whole organisation.
  */
 export function createOwnership(records: Records, settings: Settings) {
-  async function selectHidden(actor: Actor): Promise<HiddenApi[]> {
-    if (actor.surface !== 'dashboard' || isAdmin(actor) || !settings['apis.owners_only']) return [];
-    const own = records.db
+  /** Database ids of the APIs that a user owns, by name or by group. */
+  const selectOwn = (actor: Actor) =>
+    records.db
       .selectFrom('api_owners')
       .select('api')
       .where('org_id', '=', actor.orgId)
@@ -42,13 +42,16 @@ export function createOwnership(records: Records, settings: Settings) {
           it.and([it('kind', '=', 'group'), it('owner', 'in', actor.groupIds?.length ? actor.groupIds : [''])]),
         ]),
       );
+
+  async function selectHidden(actor: Actor): Promise<HiddenApi[]> {
+    if (actor.surface !== 'dashboard' || isAdmin(actor) || !settings['apis.owners_only']) return [];
     return records.db
       .selectFrom('api_owners')
       .innerJoin('apis', 'apis.id', 'api_owners.api')
       .select(['apis.id', 'apis.api_id', 'apis.name', 'apis.org_id', 'apis.domain', 'apis.listen_path'])
       .distinct()
       .where('api_owners.org_id', '=', actor.orgId)
-      .where('api_owners.api', 'not in', own)
+      .where('api_owners.api', 'not in', selectOwn(actor))
       .execute();
   }
 
@@ -60,6 +63,16 @@ export function createOwnership(records: Records, settings: Settings) {
       if (rows.length === 0) return nothingHidden;
       const apiIds = new Set(rows.map(row => row.api_id));
       return { apiIds: [...apiIds], has: apiId => apiIds.has(apiId) };
+    },
+    /** Public ids of the APIs that a user owns, whether or not ownership hides the others. */
+    async findOwned(actor: Actor): Promise<string[]> {
+      const rows = await records.db
+        .selectFrom('apis')
+        .select('api_id')
+        .where('org_id', '=', actor.orgId)
+        .where('id', 'in', selectOwn(actor))
+        .execute();
+      return rows.map(({ api_id }) => api_id);
     },
     /** True where a group owns an API that the actor must not see: joining it would show that API. */
     async groupOwnsHiddenApis(actor: Actor, groupId: string): Promise<boolean> {
