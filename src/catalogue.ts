@@ -10,6 +10,7 @@ import { adminOauthOperations } from '#access/oauth/admin-operations.ts';
 import { oauthOperations } from '#access/oauth/operations.ts';
 import { adminPolicyOperations } from '#access/policies/admin-operations.ts';
 import { policyOperations } from '#access/policies/operations.ts';
+import { activityOperations } from '#analytics/activity-operations.ts';
 import { logOperations } from '#analytics/log-operations.ts';
 import { uptimeOperations } from '#analytics/uptime/operations.ts';
 import { usageOperations } from '#analytics/usage-operations.ts';
@@ -101,6 +102,7 @@ export const catalogue = [
   ...debugOperations,
   ...explainOperations,
   ...usageOperations,
+  ...activityOperations,
   ...logOperations,
   ...uptimeOperations,
   ...portalOperations,

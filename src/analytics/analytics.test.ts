@@ -60,6 +60,8 @@ onEveryEngine(
         month: 0,
         year: 0,
         hour: 0,
+        minute: 0,
+        start: '',
         code: 0,
         path: '',
         key: '',

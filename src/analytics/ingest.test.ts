@@ -13,7 +13,8 @@ import { createLogStore, type LogEntry } from './log-store.ts';
 import { toLogEntry } from './logged-call.ts';
 import { createUsageRollUp } from './roll-up.ts';
 import { createUptimeStore } from './uptime/store.ts';
-import { createUsageStore, type UsageQuery } from './usage-store.ts';
+import { createUsageStore } from './usage-store.ts';
+import type { UsageQuery } from './usage-sums-store.ts';
 
 const day = 86_400_000;
 
@@ -203,7 +204,8 @@ withRecords('recording', (given, engine) => {
     const filters: Partial<UsageQuery>[] = [
       {},
       { apiId: 'a7' },
-      { keyHash: 'k7' },
+      { keyHashes: ['k7'] },
+      { keyHashes: ['k7', 'k8'] },
       { oauthId: 'c7' },
       { version: 'v' },
     ];

@@ -4,8 +4,9 @@ import { resolvePublicApiId } from '#access/api-lookup.ts';
 import type { Ownership } from '#apis/owners/store.ts';
 import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
-import { pageNumber, toPageRequest } from '#operations/shapes.ts';
+import { optionalPageNumber, toPageRequest } from '#operations/shapes.ts';
 import { createInvalidProblem } from '#operations/validation-error.ts';
+import { formatLogCsv } from './log-csv.ts';
 import type { LogStore } from './log-store.ts';
 import { logPage } from './schema.ts';
 
@@ -33,11 +34,16 @@ export const listLogs = operation({
     key: z.string().max(1000).optional().describe('Hash of a key'),
     status: z.coerce.number().int().min(0).max(999).optional(),
     errors: z.enum(['true', 'false', '1', '0']).default('false').describe('Restricts the list to failed requests'),
-    p: pageNumber,
+    type: z
+      .enum(['json', 'csv'])
+      .default('json')
+      .describe('csv returns all items as CSV, without raw requests and responses'),
+    p: optionalPageNumber,
   }),
   returns: logPage,
+  toCsv: formatLogCsv,
   async handle({ actor, query }, services: LogServices) {
-    const { start, end, api_id, key, status, errors, p } = query;
+    const { start, end, api_id, key, status, errors, type, p } = query;
     if (end < start) throw createInvalidProblem([{ path: 'end', message: 'must not be before start' }]);
     const found = await services.logs.page(
       {
@@ -50,7 +56,7 @@ export const listLogs = operation({
         status,
         failed: errors === 'true' || errors === '1',
       },
-      toPageRequest(p, services.settings['management.page_size']),
+      toPageRequest(p ?? (type === 'csv' ? -1 : 1), services.settings['management.page_size']),
     );
     return { data: found.items, pages: found.pages };
   },

@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import type { TimeSpan, TimeZone } from '#base/time-zone.ts';
 import { createInvalidProblem, type ValidationError } from '#operations/validation-error.ts';
 
-/** Date range in paths: days in UTC, both inclusive. */
+/** Date range in paths: days of a time zone, both inclusive. */
 
 const day = z.coerce.number().int().min(1).max(31);
 const month = z.coerce.number().int().min(1).max(12);
@@ -19,27 +20,27 @@ export const rangeParams = z.object({
 });
 type RangeParams = z.output<typeof rangeParams>;
 
+/** A hundred years and their leap days. */
+export const maxRangeDays = 36_525;
 const dayMs = 86_400_000;
+/** Days of daylight-saving changes are an hour longer. */
+const slackMs = 3_600_000;
 
-/** Milliseconds; the end is exclusive. */
-export interface DateRange {
-  readonly from: number;
-  readonly to: number;
-}
-
-export function parseDateRange(params: RangeParams): DateRange {
-  const from = startOfDay(params.startYear, params.startMonth, params.startDay);
-  const last = startOfDay(params.endYear, params.endMonth, params.endDay);
+export function parseDateRange(params: RangeParams, zone: TimeZone): TimeSpan {
+  const first = zone.findDay(params.startYear, params.startMonth, params.startDay);
+  const last = zone.findDay(params.endYear, params.endMonth, params.endDay);
   const faults: ValidationError[] = [];
-  if (from === undefined) faults.push({ path: 'startDay', message: 'the month has no such day' });
-  if (last === undefined) faults.push({ path: 'endDay', message: 'the month has no such day' });
-  if (from !== undefined && last !== undefined && last < from)
+  if (!first) faults.push({ path: 'startDay', message: 'the month has no such day' });
+  if (!last) faults.push({ path: 'endDay', message: 'the month has no such day' });
+  if (first && last && last.from < first.from)
     faults.push({ path: 'endDay', message: 'the end must not be before the start' });
-  if (from === undefined || last === undefined || faults.length > 0) throw createInvalidProblem(faults);
-  return { from, to: last + dayMs };
+  if (!first || !last || faults.length > 0) throw createInvalidProblem(faults);
+  checkRangeLength(first.from, last.to, 'endDay');
+  return { from: first.from, to: last.to };
 }
 
-function startOfDay(year: number, month: number, day: number): number | undefined {
-  const at = new Date(Date.UTC(year, month - 1, day));
-  return at.getUTCDate() === day ? at.getTime() : undefined;
+/** Rejects ranges beyond `maxRangeDays`. */
+export function checkRangeLength(from: number, to: number, path: string): void {
+  if (to - from > maxRangeDays * dayMs + slackMs)
+    throw createInvalidProblem([{ path, message: `the range is longer than ${maxRangeDays} days` }]);
 }

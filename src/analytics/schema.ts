@@ -44,6 +44,8 @@ export const usageItem = z.object({
     month: z.int(),
     year: z.int(),
     hour: z.int(),
+    minute: z.int(),
+    start: z.string().describe('Start of the time in its zone; empty where not grouped by time'),
     code: z.int(),
     path: z.string(),
     key: z.string(),

@@ -1,80 +1,19 @@
 import { z } from 'zod';
-import type { FindApi } from '#access/api-lookup.ts';
-import type { Ownership } from '#apis/owners/store.ts';
-import type { Settings } from '#base/settings.ts';
-import type { Actor } from '#operations/actor.ts';
+import { problem as apis } from '#apis/problems.ts';
+import { utcZone } from '#base/time-zone.ts';
 import { operation } from '#operations/operation.ts';
-import { pageNumber, toPageRequest } from '#operations/shapes.ts';
+import { createInvalidProblem } from '#operations/validation-error.ts';
+import { rejectNarrowedActor } from './analytics-scope.ts';
 import { problem } from './problems.ts';
-import { parseDateRange, rangeParams, rangePath } from './range.ts';
+import { checkRangeLength, parseDateRange, rangeParams, rangePath } from './range.ts';
 import { usagePage } from './schema.ts';
-import { type UsageGroup, type UsageQuery, type UsageStore, usageGroups, usageOrders } from './usage-store.ts';
-import { toUsageItem } from './usage-views.ts';
-
-interface UsageServices {
-  usage: UsageStore;
-  settings: Settings;
-  findApi: FindApi;
-  ownership: Ownership;
-}
+import { formatUsageCsv } from './usage-csv.ts';
+import { queryUsage, type UsageServices, usageQueryMembers } from './usage-query.ts';
 
 const declared = { surface: 'dashboard', noun: 'analytics', permission: 'analytics:read', method: 'GET' } as const;
 
-const groupWords = z
-  .string()
-  .max(200)
-  .transform(text => [...new Set(text.split(',').map(word => word.trim()))].filter(Boolean))
-  .pipe(z.array(z.enum(usageGroups)));
-
-const order = z
-  .string()
-  .max(50)
-  .transform(text => text.toLowerCase())
-  .pipe(z.enum(usageOrders));
-
-const usageQueryMembers = {
-  by: order.default('hits').describe('Member to sort by: Hits, Success, Error, Last_hit, Request_time, Latency'),
-  sort: z.enum(['1', '-1']).default('-1').describe('1 for ascending, -1 for descending'),
-  api_version: z.string().max(1000).optional().describe('Restricts the counts to one version'),
-  res: z.enum(['day', 'hour']).optional().describe('Time resolution of the counts'),
-  group_by: groupWords.optional().describe('Further dimensions to group by, comma-separated'),
-  tags: z.string().max(0, 'usage is not kept by tag').optional().describe('Not supported'),
-};
-const pagedQuery = z.object({ ...usageQueryMembers, p: pageNumber });
-/** Lists without pages by default. */
-const wholeQuery = z.object({ ...usageQueryMembers, p: pageNumber.default(-1) });
-type Query = z.output<typeof pagedQuery>;
-
-type Filter = Pick<UsageQuery, 'apiId' | 'keyHash' | 'oauthId'>;
-
-async function queryUsage(
-  { usage, settings, ownership }: UsageServices,
-  actor: Actor,
-  params: z.output<typeof rangeParams>,
-  query: Query,
-  { groups, ...filter }: Filter & { groups: readonly UsageGroup[] },
-) {
-  const range = parseDateRange(params);
-  const all = [...groups, ...(query.res ? [query.res] : []), ...(query.group_by ?? [])];
-  const page = await usage.page(
-    {
-      ...filter,
-      ...range,
-      orgId: actor.orgId,
-      hiddenApis: (await ownership.findHidden(actor)).apiIds,
-      version: query.api_version,
-      groups: [...new Set(all)],
-      order: query.by,
-      ascending: query.sort === '1',
-    },
-    toPageRequest(query.p, settings['management.page_size']),
-  );
-  return {
-    data: page.items.map(toUsageItem),
-    pages: page.pages,
-    dropped: await usage.countLosses(range.from, range.to),
-  };
-}
+const query = z.object(usageQueryMembers);
+const problems = [problem.owned_counts_only, apis.api_not_owned] as const;
 
 export const usageOfApis = operation({
   ...declared,
@@ -82,10 +21,12 @@ export const usageOfApis = operation({
   path: `/api/usage/apis/${rangePath}`,
   about: 'Counts the requests of every API of the caller’s organisation, the most used first.',
   params: rangeParams,
-  query: pagedQuery,
+  query,
   returns: usagePage,
-  async handle({ actor, params, query }, services: UsageServices) {
-    return queryUsage(services, actor, params, query, { groups: ['api_id'] });
+  toCsv: formatUsageCsv,
+  problems,
+  async handle({ actor, params, query: asked }, services: UsageServices) {
+    return queryUsage(services, actor, parseDateRange(params, asked.tz ?? utcZone), asked, { groups: ['api_id'] });
   },
 });
 
@@ -95,47 +36,71 @@ export const usageOfApi = operation({
   path: `/api/usage/apis/{apiId}/${rangePath}`,
   about: 'Counts the requests of one API, also of a deleted one.',
   params: rangeParams.extend({ apiId: z.string() }),
-  query: pagedQuery,
+  query: query.omit({ api_id: true }),
   returns: usagePage,
-  problems: [problem.api_not_found],
-  async handle({ actor, params, query }, services: UsageServices) {
+  toCsv: formatUsageCsv,
+  problems: [...problems, problem.api_not_found],
+  async handle({ actor, params, query: asked }, services: UsageServices) {
+    const span = parseDateRange(params, asked.tz ?? utcZone);
     const api = await services.findApi(params.apiId, actor.orgId);
     const apiId = api?.apiId ?? params.apiId;
-    const page = await queryUsage(services, actor, params, query, { groups: ['api_id'], apiId });
+    const page = await queryUsage(services, actor, span, asked, { groups: ['api_id'], apiId });
     if (!api && page.data.length === 0) throw problem.api_not_found();
     return page;
   },
 });
 
-export const activityOfKey = operation({
+const seconds = z.coerce.number().int().min(0).max(253_402_300_799);
+const maxFilterLength = 1024;
+const minuteMs = 60_000;
+
+export const usageBetween = operation({
   ...declared,
-  name: 'activityOfKey',
-  path: `/api/activity/keys/{keyHash}/${rangePath}`,
-  about:
-    'Counts the requests of one key, found by its hash, by API and path; 00000000 stands for requests without a key.',
-  params: rangeParams.extend({
-    keyHash: z.string().regex(/^[0-9a-fA-F]{8,64}$/, 'must be the hash of a key'),
+  name: 'usageBetween',
+  path: '/api/usage',
+  about: 'Counts the requests between two times, to the minute, by any dimension and with any filter.',
+  query: query.extend({
+    start: seconds.describe('Unix seconds, rounded down to the minute'),
+    end: seconds.describe('Unix seconds, exclusive, rounded up to the minute'),
+    key: z.string().max(64).optional().describe('Hash of a key'),
+    oauth_id: z.string().max(maxFilterLength).optional().describe('Id of an OAuth client'),
+    path: z.string().max(maxFilterLength).optional().describe('Path below the listen path'),
+    code: z
+      .string()
+      .regex(/^(?:\d{3}|\dxx)$/, 'must be a status, or a class of them such as 4xx')
+      .optional()
+      .describe('Status, or a class of them such as 4xx'),
+    refusal: z.string().max(100).optional().describe('Error code of the gateway'),
+    errors: z.enum(['true', 'false', '1', '0']).default('false').describe('Restricts the counts to failed requests'),
   }),
-  query: wholeQuery,
   returns: usagePage,
-  async handle({ actor, params, query }, services: UsageServices) {
-    const filter = { keyHash: params.keyHash.toLowerCase() };
-    return queryUsage(services, actor, params, query, { groups: ['api_id', 'path', 'key'], ...filter });
+  toCsv: formatUsageCsv,
+  problems,
+  async handle({ actor, query: asked }, services: UsageServices) {
+    const { start, end, key, oauth_id, path, code, refusal, errors } = asked;
+    if (end <= start) throw createInvalidProblem([{ path: 'end', message: 'must be after start' }]);
+    const from = Math.floor((start * 1000) / minuteMs) * minuteMs;
+    const to = Math.ceil((end * 1000) / minuteMs) * minuteMs;
+    checkRangeLength(from, to, 'end');
+    const narrowing = Object.entries({ key, oauth_id, path }).flatMap(([name, value]) =>
+      value === undefined ? [] : [name],
+    );
+    if (narrowing.length > 0) rejectNarrowedActor(actor, narrowing.join(', '));
+    return queryUsage(services, actor, { from, to }, asked, {
+      groups: [],
+      keyHashes: key === undefined ? undefined : [key.toLowerCase()],
+      oauthId: oauth_id,
+      path,
+      statuses: code === undefined ? undefined : toStatuses(code),
+      refusal,
+      failed: errors === 'true' || errors === '1',
+    });
   },
 });
 
-export const activityOfOAuthClient = operation({
-  ...declared,
-  name: 'activityOfOAuthClient',
-  path: `/api/activity/oauthid/{OAuthClientID}/${rangePath}`,
-  about: 'Counts the requests with tokens of one OAuth client, by API and path.',
-  params: rangeParams.extend({ OAuthClientID: z.string() }),
-  query: wholeQuery,
-  returns: usagePage,
-  async handle({ actor, params, query }, services: UsageServices) {
-    const filter = { oauthId: params.OAuthClientID };
-    return queryUsage(services, actor, params, query, { groups: ['api_id', 'path', 'oauth_id'], ...filter });
-  },
-});
+const toStatuses = (code: string): readonly [number, number] => [
+  Number(code.replaceAll('x', '0')),
+  Number(code.replaceAll('x', '9')),
+];
 
-export const usageOperations = [usageOfApis, usageOfApi, activityOfKey, activityOfOAuthClient];
+export const usageOperations = [usageOfApis, usageOfApi, usageBetween];

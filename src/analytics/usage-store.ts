@@ -1,103 +1,15 @@
-import { type Expression, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { UsageRow } from '#storage/analytics-tables.ts';
 import type { Page, PageRequest } from '#storage/collection.ts';
 import { problem } from '#storage/database-errors.ts';
 import type { Records } from '#storage/records.ts';
-import type { Tables } from '#storage/tables.ts';
+import { buildSums, castToBigint, countGroups, type UsageQuery, type UsageSum } from './usage-sums-store.ts';
 
 /** Both engines bound the values of one statement. */
 const maxRowsPerInsert = 500;
 /** Bound of a list without pages. */
 const maxGroups = 10_000;
 
-/** Dimensions to group by. */
-export const usageGroups = [
-  'api_id',
-  'path',
-  'key',
-  'oauth_id',
-  'api_version',
-  'code',
-  'refusal',
-  'day',
-  'hour',
-] as const;
-export type UsageGroup = (typeof usageGroups)[number];
-
-const dayMs = 86_400_000;
-const hourMs = 3_600_000;
-
-const groupExpressions: Readonly<Record<UsageGroup, RawBuilder<unknown>>> = {
-  api_id: sql.ref('usage.api_id'),
-  path: sql.ref('usage.path'),
-  key: sql.ref('usage.key_hash'),
-  oauth_id: sql.ref('usage.oauth_id'),
-  api_version: sql.ref('usage.version'),
-  code: sql.ref('usage.status'),
-  refusal: sql.ref('usage.refusal'),
-  day: sql`usage.minute / ${sql.lit(dayMs)}`,
-  hour: sql`usage.minute / ${sql.lit(hourMs)}`,
-};
-
-/** Sort orders. */
-export const usageOrders = [
-  'hits',
-  'success',
-  'error',
-  'last_hit',
-  'request_time',
-  'latency',
-  'upstream_latency',
-] as const;
-export type UsageOrder = (typeof usageOrders)[number];
-
-const orderExpressions: Readonly<Record<UsageOrder, RawBuilder<unknown>>> = {
-  hits: sql`sum(hits)`,
-  success: sql`sum(case when status < 400 and refusal = '' then hits else 0 end)`,
-  error: sql`sum(case when status < 400 and refusal = '' then 0 else hits end)`,
-  last_hit: sql`max(last_hit)`,
-  request_time: sql`sum(total_us) / sum(hits)`,
-  latency: sql`sum(total_us) / sum(hits)`,
-  upstream_latency: sql`sum(upstream_us) / (sum(upstream_hits) + 1)`,
-};
-
-export interface UsageQuery {
-  readonly orgId: string;
-  /** Milliseconds; `to` is exclusive. */
-  readonly from: number;
-  readonly to: number;
-  readonly apiId?: string | undefined;
-  /** APIs the caller must not see. */
-  readonly hiddenApis?: readonly string[] | undefined;
-  readonly version?: string | undefined;
-  readonly keyHash?: string | undefined;
-  readonly oauthId?: string | undefined;
-  readonly groups: readonly UsageGroup[];
-  readonly order: UsageOrder;
-  readonly ascending: boolean;
-}
-
-/** Sums of one group. Durations in microseconds. */
-export type UsageSum = Readonly<Partial<Record<UsageGroup, string | number>>> & {
-  readonly api_name: string;
-  readonly alias: string;
-  readonly hits: number;
-  readonly error: number;
-  readonly last_hit: number;
-  readonly total_us: number;
-  readonly min_us: number;
-  readonly max_us: number;
-  readonly upstream_hits: number;
-  readonly upstream_us: number;
-  readonly min_upstream_us: number | null;
-  readonly max_upstream_us: number;
-  readonly request_bytes: number;
-  readonly answer_bytes: number;
-};
-
-type Query<O> = SelectQueryBuilder<Tables, 'usage', O>;
-
-const castToBigint = (expression: Expression<unknown>) => sql<number>`cast(${expression} as bigint)`;
 const minColumn = (column: string) => {
   const [stored, excluded] = [currentColumn(column), incomingColumn(column)];
   return sql<number>`case when ${excluded} < ${stored} then ${excluded} else ${stored} end`;
@@ -176,61 +88,6 @@ export function createUsageStore(records: Records) {
     /** Removes up to `maxRows` expired rows of each kind; returns how many. */
     prune: (before: number, now: number, maxRows: number) => pruneUsage(records, before, now, maxRows),
   };
-}
-
-function buildFilter(records: Records, usageQuery: UsageQuery): Query<object> {
-  const { orgId, from, to, apiId, hiddenApis, version, keyHash, oauthId } = usageQuery;
-  let query: Query<object> = records.db
-    .selectFrom('usage')
-    .where('org_id', '=', orgId)
-    .where('minute', '>=', from)
-    .where('minute', '<', to);
-  if (apiId !== undefined) query = query.where('api_id', '=', apiId);
-  if (hiddenApis && hiddenApis.length > 0) query = query.where('api_id', 'not in', hiddenApis);
-  if (version !== undefined) query = query.where('version', '=', version);
-  if (keyHash !== undefined) query = query.where('key_hash', '=', keyHash);
-  // The second condition enables the partial index of rows with a client.
-  if (oauthId !== undefined) query = query.where('oauth_id', '=', oauthId).where(sql<boolean>`oauth_id <> ''`);
-  return query;
-}
-
-function buildSums(records: Records, usageQuery: UsageQuery) {
-  const grouped = usageQuery.groups.reduce(
-    (query, group) => query.groupBy(groupExpressions[group]),
-    buildFilter(records, usageQuery),
-  );
-  const groupColumns = usageQuery.groups.map(group => groupExpressions[group].as(group));
-  return grouped
-    .select(groupColumns)
-    .select([
-      sql<string>`max(api_name)`.as('api_name'),
-      sql<string>`max(alias)`.as('alias'),
-      castToBigint(orderExpressions.hits).as('hits'),
-      castToBigint(orderExpressions.error).as('error'),
-      castToBigint(sql`max(last_hit)`).as('last_hit'),
-      castToBigint(sql`sum(total_us)`).as('total_us'),
-      castToBigint(sql`min(min_us)`).as('min_us'),
-      castToBigint(sql`max(max_us)`).as('max_us'),
-      castToBigint(sql`sum(upstream_hits)`).as('upstream_hits'),
-      castToBigint(sql`sum(upstream_us)`).as('upstream_us'),
-      castToBigint(sql`min(case when upstream_hits > 0 then min_upstream_us end)`).as('min_upstream_us'),
-      castToBigint(sql`max(max_upstream_us)`).as('max_upstream_us'),
-      castToBigint(sql`sum(request_bytes)`).as('request_bytes'),
-      castToBigint(sql`sum(answer_bytes)`).as('answer_bytes'),
-    ])
-    .orderBy(orderExpressions[usageQuery.order], usageQuery.ascending ? 'asc' : 'desc')
-    .$call(query => usageQuery.groups.reduce((sorted, group) => sorted.orderBy(groupExpressions[group]), query));
-}
-
-async function countGroups(records: Records, usageQuery: UsageQuery): Promise<number> {
-  const inner = usageQuery.groups
-    .reduce((query, group) => query.groupBy(groupExpressions[group]), buildFilter(records, usageQuery))
-    .select(sql<number>`1`.as('one'));
-  const { total } = await records.db
-    .selectFrom(inner.as('grouped'))
-    .select(sql<number>`count(*)`.as('total'))
-    .executeTakeFirstOrThrow();
-  return Number(total);
 }
 
 async function pruneUsage(records: Records, before: number, now: number, maxRows: number): Promise<number> {

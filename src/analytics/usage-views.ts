@@ -1,9 +1,7 @@
 import { formatIsoTime } from '#base/clock.ts';
 import type { UsageItem } from './schema.ts';
-import type { UsageSum } from './usage-store.ts';
-
-const dayMs = 86_400_000;
-const hourMs = 3_600_000;
+import { noBucketTime, type TimeBuckets, toBucketTime } from './time-buckets.ts';
+import type { UsageSum } from './usage-sums-store.ts';
 
 /** Milliseconds with at most three decimals. */
 const milliseconds = (micros: number) => Math.round(micros) / 1000;
@@ -11,13 +9,13 @@ const wholeMilliseconds = (micros: number | null) => Math.round(Number(micros ??
 const average = (sum: number, count: number) => (count === 0 ? 0 : milliseconds(sum / count));
 
 /** Response form of a sum. */
-export function toUsageItem(sum: UsageSum): UsageItem {
+export function toUsageItem(sum: UsageSum, time: TimeBuckets | undefined): UsageItem {
   const hits = Number(sum.hits);
   const error = Number(sum.error);
   const latency = average(Number(sum.total_us), hits);
   return {
     id: {
-      ...timeOf(sum),
+      ...(time ? toBucketTime(time, toTimeGroup(sum)) : noBucketTime),
       code: Number(sum.code ?? 0),
       path: String(sum.path ?? ''),
       key: String(sum.key ?? ''),
@@ -46,14 +44,7 @@ export function toUsageItem(sum: UsageSum): UsageItem {
   };
 }
 
-/** Days and hours are grouped as integers since the epoch. */
-function timeOf({ day, hour }: UsageSum) {
-  if (day === undefined && hour === undefined) return { day: 0, month: 0, year: 0, hour: 0 };
-  const at = new Date(hour === undefined ? Number(day) * dayMs : Number(hour) * hourMs);
-  return {
-    day: at.getUTCDate(),
-    month: at.getUTCMonth() + 1,
-    year: at.getUTCFullYear(),
-    hour: hour === undefined ? 0 : at.getUTCHours(),
-  };
-}
+const toTimeGroup = ({ bucket, offset_ms }: UsageSum) => ({
+  bucket: Number(bucket),
+  offsetMs: offset_ms === undefined ? undefined : Number(offset_ms),
+});

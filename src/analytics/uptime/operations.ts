@@ -6,6 +6,8 @@ import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
 import { pageNumber, toPageRequest } from '#operations/shapes.ts';
 import { createInvalidProblem } from '#operations/validation-error.ts';
+import { rejectNarrowedActor } from '../analytics-scope.ts';
+import { problem } from '../problems.ts';
 import { uptimePage } from './schema.ts';
 import type { UptimeStore } from './store.ts';
 import { toHostUptime } from './views.ts';
@@ -35,7 +37,9 @@ export const listUptime = operation({
     p: pageNumber,
   }),
   returns: uptimePage,
+  problems: [problem.owned_counts_only],
   async handle({ actor, query }, services: UptimeServices) {
+    rejectNarrowedActor(actor, 'uptime');
     const now = services.clock.now();
     const from = query.from * 1000;
     const to = query.to === undefined ? Math.max(now, from) : query.to * 1000 + 999;

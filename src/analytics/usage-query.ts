@@ -1,0 +1,130 @@
+import { z } from 'zod';
+import { type FindApi, resolvePublicApiId } from '#access/api-lookup.ts';
+import type { Ownership } from '#apis/owners/store.ts';
+import type { Clock } from '#base/clock.ts';
+import type { Settings } from '#base/settings.ts';
+import { findTimeZone, type TimeSpan, utcZone } from '#base/time-zone.ts';
+import type { Actor } from '#operations/actor.ts';
+import { optionalPageNumber, toPageRequest } from '#operations/shapes.ts';
+import { createInvalidProblem } from '#operations/validation-error.ts';
+import { findAnalyticsScope, rejectNarrowedActor, rejectUnownedApi } from './analytics-scope.ts';
+import { createTimeBuckets, type Resolution, resolutions } from './time-buckets.ts';
+import type { UsageStore } from './usage-store.ts';
+import { type UsageGroup, type UsageQuery, usageGroups, usageOrders } from './usage-sums-store.ts';
+import { toUsageItem } from './usage-views.ts';
+
+export interface UsageServices {
+  usage: UsageStore;
+  settings: Settings;
+  clock: Clock;
+  findApi: FindApi;
+  ownership: Ownership;
+}
+
+const groupWords = z
+  .string()
+  .max(200)
+  .transform(text => [...new Set(text.split(',').map(word => word.trim()))].filter(Boolean))
+  .pipe(z.array(z.enum([...usageGroups, ...resolutions])));
+
+const order = z
+  .string()
+  .max(50)
+  .transform(text => text.toLowerCase())
+  .pipe(z.enum(usageOrders));
+
+export const timeZone = z
+  .string()
+  .max(64)
+  .transform((name, context) => {
+    const zone = findTimeZone(name);
+    if (zone) return zone;
+    context.addIssue('must be a time zone such as Europe/Berlin, or an offset such as %2B05:30');
+    return z.NEVER;
+  });
+
+/** Query parameters of every usage operation. */
+export const usageQueryMembers = {
+  by: order.default('hits').describe('Member to sort by: Hits, Success, Error, Last_hit, Request_time, Latency, Time'),
+  sort: z.enum(['1', '-1']).default('-1').describe('1 for ascending, -1 for descending'),
+  api_id: z.string().max(1000).optional().describe('Restricts the counts to one API'),
+  api_version: z.string().max(1000).optional().describe('Restricts the counts to one version'),
+  res: z.enum(resolutions).optional().describe('Time resolution of the counts'),
+  tz: timeZone.optional().describe('Time zone of days, hours and months; UTC by default'),
+  group_by: groupWords.optional().describe('Further dimensions to group by, comma-separated'),
+  tags: z.string().max(0, 'usage is not kept by tag').optional().describe('Not supported'),
+  type: z.enum(['json', 'csv']).default('json').describe('csv returns all items as CSV'),
+  p: optionalPageNumber,
+};
+const usageQueryShape = z.object(usageQueryMembers);
+export type UsageParameters = z.output<typeof usageQueryShape>;
+
+/** What an operation fixes itself. */
+export interface UsageSelection
+  extends Pick<UsageQuery, 'keyHashes' | 'oauthId' | 'path' | 'refusal' | 'statuses' | 'failed'> {
+  readonly groups: readonly UsageGroup[];
+  readonly apiId?: string | undefined;
+  readonly resolution?: Resolution | undefined;
+  /** Page where the request names none: 1, or -1 for all. */
+  readonly defaultPage?: number;
+}
+
+/** Dimensions that `owned_analytics` allows. */
+const countedGroups: readonly UsageGroup[] = ['api_id', 'api_version', 'code', 'refusal'];
+
+export const maxMinuteRangeDays = 7;
+const dayMs = 86_400_000;
+
+/** The finest time resolution that a request names; hours of days are hours. */
+function findResolution({ res, group_by = [] }: UsageParameters, own: Resolution | undefined): Resolution | undefined {
+  return resolutions.findLast(it => it === res || group_by.includes(it)) ?? own;
+}
+
+function checkResolution(resolution: Resolution | undefined, { from, to }: TimeSpan): void {
+  if (resolution !== 'minute' || to - from <= maxMinuteRangeDays * dayMs + dayMs / 24) return;
+  throw createInvalidProblem([
+    { path: 'res', message: `minute is for ranges of at most ${maxMinuteRangeDays} days: use hour, day or month` },
+  ]);
+}
+
+export async function queryUsage(
+  services: UsageServices,
+  actor: Actor,
+  span: TimeSpan,
+  query: UsageParameters,
+  { groups, apiId: ownApiId, resolution: ownResolution, defaultPage = 1, ...filter }: UsageSelection,
+) {
+  const { usage, settings, ownership, findApi, clock } = services;
+  const resolution = findResolution(query, ownResolution);
+  checkResolution(resolution, span);
+  const further = (query.group_by ?? []).filter(it => usageGroups.includes(it as UsageGroup)) as UsageGroup[];
+  const all = [...new Set([...groups, ...further])];
+  const uncounted = all.filter(it => !countedGroups.includes(it));
+  if (uncounted.length > 0) rejectNarrowedActor(actor, uncounted.join(', '));
+  const scope = await findAnalyticsScope(ownership, actor);
+  const apiId = query.api_id === undefined ? ownApiId : await resolvePublicApiId(findApi, actor.orgId, query.api_id);
+  if (apiId !== undefined) rejectUnownedApi(scope, apiId);
+  // No request is later than now: future offsets of the zone have no effect.
+  const until = { from: span.from, to: Math.max(span.from, Math.min(span.to, clock.now() + dayMs)) };
+  const time = resolution && createTimeBuckets(resolution, query.tz ?? utcZone, until);
+  const page = await usage.page(
+    {
+      ...filter,
+      ...scope,
+      ...span,
+      apiId,
+      orgId: actor.orgId,
+      version: query.api_version,
+      groups: all,
+      time,
+      order: query.by,
+      ascending: query.sort === '1',
+    },
+    toPageRequest(query.p ?? (query.type === 'csv' ? -1 : defaultPage), settings['management.page_size']),
+  );
+  return {
+    data: page.items.map(item => toUsageItem(item, time)),
+    pages: page.pages,
+    dropped: await usage.countLosses(span.from, span.to),
+  };
+}
