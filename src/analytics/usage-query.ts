@@ -59,7 +59,7 @@ export const usageQueryMembers = {
 const usageQueryShape = z.object(usageQueryMembers);
 export type UsageParameters = z.output<typeof usageQueryShape>;
 
-/** What an operation fixes itself. */
+/** Groups, filters and defaults of one operation. */
 export interface UsageSelection
   extends Pick<UsageQuery, 'keyHashes' | 'oauthId' | 'path' | 'refusal' | 'statuses' | 'failed'> {
   readonly groups: readonly UsageGroup[];

@@ -22,6 +22,20 @@ export interface HiddenApi {
 
 const nothingHidden: HiddenApis = { apiIds: [], has: () => false };
 
+/** Database ids of the APIs that a user owns, by name or by group. */
+const selectOwn = (records: Records, actor: Actor) =>
+  records.db
+    .selectFrom('api_owners')
+    .select('api')
+    .where('org_id', '=', actor.orgId)
+    .where('owner', '<>', '')
+    .where(it =>
+      it.or([
+        it.and([it('kind', '=', 'user'), it('owner', '=', actor.temporaryUser ? '' : actor.id)]),
+        it.and([it('kind', '=', 'group'), it('owner', 'in', actor.groupIds?.length ? actor.groupIds : [''])]),
+      ]),
+    );
+
 export type Ownership = ReturnType<typeof createOwnership>;
 
 /**
@@ -29,20 +43,6 @@ export type Ownership = ReturnType<typeof createOwnership>;
  * analytics. An API without owners is visible to its whole organisation.
  */
 export function createOwnership(records: Records, settings: Settings) {
-  /** Database ids of the APIs that a user owns, by name or by group. */
-  const selectOwn = (actor: Actor) =>
-    records.db
-      .selectFrom('api_owners')
-      .select('api')
-      .where('org_id', '=', actor.orgId)
-      .where('owner', '<>', '')
-      .where(it =>
-        it.or([
-          it.and([it('kind', '=', 'user'), it('owner', '=', actor.temporaryUser ? '' : actor.id)]),
-          it.and([it('kind', '=', 'group'), it('owner', 'in', actor.groupIds?.length ? actor.groupIds : [''])]),
-        ]),
-      );
-
   async function selectHidden(actor: Actor): Promise<HiddenApi[]> {
     if (actor.surface !== 'dashboard' || isAdmin(actor) || !settings['apis.owners_only']) return [];
     return records.db
@@ -51,7 +51,7 @@ export function createOwnership(records: Records, settings: Settings) {
       .select(['apis.id', 'apis.api_id', 'apis.name', 'apis.org_id', 'apis.domain', 'apis.listen_path'])
       .distinct()
       .where('api_owners.org_id', '=', actor.orgId)
-      .where('api_owners.api', 'not in', selectOwn(actor))
+      .where('api_owners.api', 'not in', selectOwn(records, actor))
       .execute();
   }
 
@@ -70,7 +70,7 @@ export function createOwnership(records: Records, settings: Settings) {
         .selectFrom('apis')
         .select('api_id')
         .where('org_id', '=', actor.orgId)
-        .where('id', 'in', selectOwn(actor))
+        .where('id', 'in', selectOwn(records, actor))
         .execute();
       return rows.map(({ api_id }) => api_id);
     },
