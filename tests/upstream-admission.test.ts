@@ -236,6 +236,62 @@ withSettings(
   },
 );
 
+withSettings(
+  'uploads in the queue',
+  {
+    ...oneThread,
+    'upstream.max_connections': '1',
+    'upstream.max_streams': '1',
+    'upstream.max_queued_requests': '1',
+    'upstream.max_share_percent': '100',
+    'upstream.queue_timeout_ms': '600000',
+  },
+  (app, upstream) => {
+    /** Upstream with one stream at a time, whose responses the test ends. */
+    async function holdStreams(t: TestContext, held: Pick<ServerResponse, 'end'>[]): Promise<string> {
+      const server = createHttp2Server((_request, response) => void held.push({ end: () => response.end() } as never));
+      await new Promise<void>(resolve => void server.listen(0, '127.0.0.1', () => resolve()));
+      t.after(() => server.close());
+      return `h2c://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    }
+
+    for (const protocol of ['http', 'h2c'] as const)
+      test(`a client that disconnects during its upload frees its place in the queue (${protocol})`, async t => {
+        const held: Pick<ServerResponse, 'end'>[] = protocol === 'http' ? holdResponses(t, upstream()) : [];
+        const target = protocol === 'http' ? upstream().url : await holdStreams(t, held);
+        const url = await publish(app(), openApi({ url: target }));
+        const other = await publish(app(), openApi({ url: 'http://127.0.0.1:1' }));
+        const first = await ask(t, url);
+        await eventually(() => assert.equal(held.length, 1));
+        const waiting = await clientAt(t, url);
+        waiting.send(`POST ${new URL(url).pathname} HTTP/1.1\r\nHost: x\r\nContent-Length: 2000000\r\n\r\n`);
+        waiting.send(Buffer.alloc(1_000_000));
+        /** After responses to later requests the thread has refused those before or put them into the queue. */
+        const waitForTurns = async (turns: number) => {
+          for (let n = 0; n < turns; n++) assert.equal((await fetch(other)).status, 500);
+        };
+        const queue = async () => {
+          const next = await ask(t, url);
+          await waitForTurns(2);
+          return next;
+        };
+        await waitForTurns(10);
+        await eventually(async () => assert.match((await queue()).received(), /^HTTP\/1\.1 503 /));
+        waiting.leave();
+        const next = await eventually(async () => {
+          const asked = await queue();
+          assert.equal(asked.received(), '');
+          return asked;
+        });
+        held[0]!.end();
+        await waitForStatus(first, 200);
+        await eventually(() => assert.equal(held.length, 2));
+        held[1]!.end();
+        await waitForStatus(next, 200);
+      });
+  },
+);
+
 withSettings('HTTP/2 upstreams', { ...oneThread, 'upstream.max_share_percent': '50' }, app => {
   async function http2Upstream(t: TestContext, app: TestApp, maxConcurrentStreams: number) {
     const streams: ServerHttp2Stream[] = [];

@@ -18,7 +18,7 @@ import {
 } from '../pipeline/respond.ts';
 import type { ResponseWriter } from '../pipeline/response-writer.ts';
 import type { Admission, Admittable, Holder } from './admission.ts';
-import type { ReleasePreread } from './body-preread.ts';
+import type { PrereadBody } from './body-preread.ts';
 import type { UpstreamDispatcher, UpstreamHandler, UpstreamRequestOptions } from './upstream-dispatcher.ts';
 import { isRetryable, ResponseTooLarge, toRefusalCode, UpstreamBusy, upstreamTimeoutCode } from './upstream-errors.ts';
 
@@ -77,10 +77,8 @@ export class ProxyRequest implements UpstreamHandler, TimeoutEntry, Admittable {
   readonly #options: UpstreamRequestOptions;
   /** Enforced timeout, where it is not the default of the pool; that of buffering for a buffered response. */
   #timeouts: TimeoutQueue | undefined;
-  /** Set while preread bytes wait for a connection. */
-  #releasePreread: ReleasePreread | undefined;
-  /** The streamed body was partly or wholly preread. */
-  #wasPreread = false;
+  /** Body that is buffered, set until the request is sent. */
+  #preread: PrereadBody | undefined;
   #informationalResponses = 0;
   #abort: ((error?: Error) => void) | undefined;
   #resume: (() => void) | undefined;
@@ -107,18 +105,19 @@ export class ProxyRequest implements UpstreamHandler, TimeoutEntry, Admittable {
   }
 
   /** `orgId`: organisation for admission; empty where one has the gateway to itself. */
-  send(orgId = '', releasePreread?: ReleasePreread): void {
-    this.#releasePreread = releasePreread;
-    this.#wasPreread = releasePreread !== undefined;
+  send(orgId = '', preread?: PrereadBody): void {
+    this.#preread = preread;
     this.#timeouts?.start(this);
     const call = this.#call;
     const admitted = this.#pool.admission?.admit(this, call, orgId) ?? 'active';
     if (admitted === 'active') this.#dispatch();
     else if (admitted === 'refused')
       this.onError(new UpstreamBusy('too many requests wait for an upstream connection'));
-    else
+    else {
       call.onDisconnect = () =>
         this.onError(new Error('the client disconnected while its request waited for an upstream connection'));
+      preread?.readWhileQueued(error => this.onError(error));
+    }
   }
 
   onAdmitted(): void {
@@ -133,8 +132,8 @@ export class ProxyRequest implements UpstreamHandler, TimeoutEntry, Admittable {
     this.#state = 'connecting';
     this.#attempts++;
     this.#call.upstreamStartedAt = performance.now();
-    this.#releasePreread?.(true);
-    this.#releasePreread = undefined;
+    this.#preread?.release(true);
+    this.#preread = undefined;
     try {
       this.#pool.dispatch(this.#options, this);
     } catch (error) {
@@ -351,7 +350,7 @@ export class ProxyRequest implements UpstreamHandler, TimeoutEntry, Admittable {
     if (state === 'connecting' && this.#canRetry(error)) return this.#dispatch();
     const call = this.#call;
     this.#settle();
-    this.#releasePreread?.(false);
+    this.#preread?.release(false);
     this.#endCapture(undefined);
     if (state === 'streaming') {
       // The head is sent: only closing the connection signals to the client that the body is truncated.
@@ -370,7 +369,7 @@ export class ProxyRequest implements UpstreamHandler, TimeoutEntry, Admittable {
   }
 
   #canRetry(error: Error): boolean {
-    return this.#attempts < maxAttempts && !this.#wasPreread && isRetryable(error, this.#call, this.#options.method);
+    return this.#attempts < maxAttempts && isRetryable(error, this.#call, this.#options.method);
   }
 
   #settle(): void {

@@ -6,7 +6,7 @@ import type { Exchange } from '../pipeline/exchange.ts';
 import { handleUpstreamFailure, type Responder } from '../pipeline/respond.ts';
 import type { ResponseWriter } from '../pipeline/response-writer.ts';
 import type { UpstreamAddress } from '../pipeline/upstream-address.ts';
-import type { ReleasePreread } from './body-preread.ts';
+import type { PrereadBody } from './body-preread.ts';
 import type { ConnectionOptionsFor, UpstreamConnectionOptions } from './connection-options.ts';
 import { buildUpstreamPath, type LoadBalancer } from './load-balancer.ts';
 import type { UpstreamPool, UpstreamPools } from './pools.ts';
@@ -93,29 +93,26 @@ export function proxy(
  */
 async function sendAfterPreread(context: ProxyContext, request: UpstreamRequest, pool: UpstreamPool): Promise<void> {
   const { call, writer } = request;
-  let releasePreread: ReleasePreread | undefined;
+  const { preread: prereads } = context.pools;
+  let preread: PrereadBody;
   try {
     if (await pool.isHttp2) {
       if (isBidirectional(call.receivedMethod, call.headers)) call.body.liftMinRate?.();
-    } else releasePreread = await context.pools.preread.read(call.body);
+      preread = prereads.hold(call.body);
+    } else preread = await prereads.read(call.body);
   } catch (error) {
     const code = toRefusalCode(call, error as Error);
     return handleUpstreamFailure(context.responder, call, writer, code, error as Error);
   }
   try {
-    sendRequest(context, request, pool, releasePreread);
+    sendRequest(context, request, pool, preread);
   } catch (error) {
-    releasePreread?.(false);
+    preread.release(false);
     throw error;
   }
 }
 
-function sendRequest(
-  context: ProxyContext,
-  request: UpstreamRequest,
-  pool: UpstreamPool,
-  releasePreread?: ReleasePreread,
-): void {
+function sendRequest(context: ProxyContext, request: UpstreamRequest, pool: UpstreamPool, preread?: PrereadBody): void {
   const { call, address, writer, orgId } = request;
   const { body, enforcedTimeout } = call;
   const method = call.upstreamMethod ?? call.method;
@@ -130,7 +127,7 @@ function sendRequest(
     // An enforced timeout covers the whole request.
     hasCallerTimeout: enforcedTimeout !== undefined,
   };
-  new ProxyRequest(call, writer, context, pool, options).send(orgId, releasePreread);
+  new ProxyRequest(call, writer, context, pool, options).send(orgId, preread);
 }
 
 function openTunnel(context: ProxyContext, request: UpstreamRequest): void {
