@@ -42,6 +42,7 @@ import { organisationOperations } from '#people/organisations/operations.ts';
 import { portalDomainOperations } from '#people/organisations/portal-operations.ts';
 import { customPermissionOperations } from '#people/permissions/operations.ts';
 import { ruleOperations } from '#people/rules/operations.ts';
+import { factorOperations } from '#people/sessions/factor-operations.ts';
 import { sessionOperations } from '#people/sessions/operations.ts';
 import { resetOperations } from '#people/sessions/reset-operations.ts';
 import { nonceOperations } from '#people/single-sign-on/nonce-operations.ts';
@@ -64,6 +65,7 @@ export const catalogue = [
   ...sessionOperations,
   ...resetOperations,
   ...nonceOperations,
+  ...factorOperations,
   ...groupOperations,
   ...customPermissionOperations,
   ...ruleOperations,

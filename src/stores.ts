@@ -30,6 +30,7 @@ import { createGrantStore } from '#people/organisations/grant-store.ts';
 import type { ObjectLimitName } from '#people/organisations/grants.ts';
 import { createOrganisationStore } from '#people/organisations/store.ts';
 import { createRuleEngine } from '#people/rules/rule-engine.ts';
+import { createFactorStore } from '#people/sessions/factor-store.ts';
 import { createResetMails, type ResetMailServices } from '#people/sessions/reset-mails.ts';
 import { createResetLimit } from '#people/sessions/reset-operations.ts';
 import { createSignInLimit } from '#people/sessions/sign-in-limit.ts';
@@ -127,6 +128,7 @@ function openSignIn(records: Records, vault: Vault, parts: SignInParts) {
     sessions: createSessionStore(records, vault, settings),
     signInLimit: createSignInLimit(settings, clock),
     signInTokens,
+    factors: createFactorStore(records, vault),
     resetMails: createResetMails({ ...parts, signInTokens, mailer }),
     resetLimit: createResetLimit(settings, clock),
   };

@@ -25,7 +25,7 @@ const declared = { surface: 'dashboard', noun: 'session' } as const;
 const jsonOnly = { only: ['application/json'] } as const;
 
 async function describeSession(
-  { organisations, sessions }: SessionServices,
+  { organisations, sessions, factors }: SessionServices,
   actor: Actor,
   user: User,
   session: StoredSession | undefined,
@@ -35,6 +35,8 @@ async function describeSession(
     user,
     organisation: { id: user.org_id, owner_name: organisation?.owner_name ?? '', ui: organisation?.ui ?? {} },
     permissions: { ...actor.permissions },
+    second_factors: (await factors.findTotpSecret(user.id, 'totp')) === undefined ? [] : ['totp'],
+    recovery_codes_left: await factors.countRecoveryCodes(user.id),
     csrf_token: session ? sessions.csrfToken(session.id) : '',
     session: session ? toSession(session, session.id) : null,
   };
@@ -56,11 +58,12 @@ export const signIn = operation({
     problem.limited,
     problem.account_inactive,
     problem.organisation_required,
+    problem.second_factor_required,
     problem.password_expired,
   ],
   async handle({ body, address, isSecure, identify, audit, header, requestHeader }, services: SessionServices) {
-    const { username, password, org_id: orgId } = body;
-    const verified = await verifyCredentials(services, { username, password, orgId, address, identify });
+    const { username, password, org_id: orgId, otp } = body;
+    const verified = await verifyCredentials(services, { username, password, orgId, otp, address, identify });
     await rejectExpiredPassword(services, verified);
     const client = { address, userAgent: requestHeader('user-agent') ?? '' };
     const { token, session, user } = await openSession(services, verified, client);

@@ -10,11 +10,14 @@ export const typedEmail = z
   .max(254)
   .transform(text => text.trim().toLowerCase());
 export const typedPassword = z.string().min(1).max(1024);
+/** Code of an authenticator app, or a recovery code. */
+export const typedCode = z.string().min(1).max(64);
 
 export const SignIn = z.object({
   username: typedEmail.describe('E-mail address of the account'),
   password: typedPassword,
   org_id: z.string().max(64).optional().describe('Organisation, where the address has accounts in several'),
+  otp: typedCode.optional().describe('Code of the authenticator app, or a recovery code'),
 });
 
 export const BrowserSession = z.object({
@@ -32,6 +35,8 @@ export const CurrentSession = z.object({
   user: User,
   organisation: z.object({ id: z.string(), owner_name: z.string(), ui: z.record(z.string(), z.unknown()) }),
   permissions: z.record(z.string(), z.string()),
+  second_factors: z.array(z.enum(['totp'])),
+  recovery_codes_left: z.int(),
   csrf_token: z.string().describe('For `X-CSRF-Token` of writes; empty where the request has no session'),
   session: BrowserSession.nullable().describe('null where the request was made with an access key'),
 });

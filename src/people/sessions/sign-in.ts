@@ -12,22 +12,22 @@ import type { StoredUser } from '../users/schema.ts';
 import type { UserStore } from '../users/store.ts';
 import { problem } from './problems.ts';
 import { createResetToken, type ResetLinkServices } from './reset-link.ts';
-import type { SignInLimit } from './sign-in-limit.ts';
+import { type FactorServices, verifySecondFactor } from './second-factor.ts';
 import type { SessionStore, StoredSession } from './store.ts';
 
-export interface SignInServices extends ResetLinkServices {
+export interface SignInServices extends ResetLinkServices, FactorServices {
   records: Records;
   users: UserStore;
   groups: GroupStore;
   organisations: OrganisationStore;
   sessions: SessionStore;
-  signInLimit: SignInLimit;
 }
 
 export interface SignInAttempt {
   readonly username: string;
   readonly password: string;
   readonly orgId?: string | undefined;
+  readonly otp?: string | undefined;
   readonly address: string;
   /** Names the account in the audit record, also of a failed attempt. */
   identify(actor: Actor): void;
@@ -43,10 +43,18 @@ export async function verifyCredentials(services: SignInServices, attempt: SignI
   if (matching.length === 0) throw problem.refused();
   const active = matching.filter(user => user.active);
   if (active.length === 0) throw problem.account_inactive();
+  if (active.length > 1) {
+    counted.succeed();
+    throw await createChoiceProblem(services, active);
+  }
+  const result = await verifySecondFactor(services, active[0]!, attempt.otp);
+  if (result === 'wrong') throw problem.refused();
   counted.succeed();
-  if (active.length > 1) throw await createChoiceProblem(services, active);
+  if (result === 'missing') throw createFactorProblem();
   return active[0]!;
 }
+
+const createFactorProblem = () => problem.second_factor_required({ detail: { members: { second_factors: ['totp'] } } });
 
 /** Audit actor of an attempt with an address that no account has; the address may be a mistyped password. */
 const unknownActor: Actor = { surface: 'dashboard', id: '', name: 'unknown user', orgId: '', permissions: {} };

@@ -1,0 +1,110 @@
+import { createDatabaseId } from '#base/ids.ts';
+import type { Vault } from '#base/vault.ts';
+import type { Records } from '#storage/records.ts';
+import type { StoredUser } from '../users/schema.ts';
+
+/** Second factors of users: a TOTP secret, sealed, and recovery codes, hashed. */
+export type FactorStore = ReturnType<typeof createFactorStore>;
+
+type Owner = Pick<StoredUser, 'id' | 'org_id'>;
+/** A pending secret is not asked for yet: its user has not shown a code. */
+type FactorKind = 'totp' | 'totp_pending' | 'recovery';
+
+const totpPurpose = 'totp secret';
+const recoveryPurpose = 'recovery code';
+
+export function createFactorStore(records: Records, vault: Vault) {
+  /** The same code of two users has two hashes; dashes do not count. */
+  const toReference = (userId: string, code: string) =>
+    vault.digest(`${userId} ${code.replaceAll('-', '')}`, recoveryPurpose);
+  const removeKinds = (userId: string, kinds: readonly FactorKind[]) =>
+    records.db.deleteFrom('user_factors').where('user_id', '=', userId).where('kind', 'in', kinds).executeTakeFirst();
+  const insert = (
+    owner: Owner,
+    kind: FactorKind,
+    row: { reference: string; usedAt: number; body: string },
+    nowMs: number,
+  ) =>
+    records.db
+      .insertInto('user_factors')
+      .values({
+        id: createDatabaseId(nowMs),
+        org_id: owner.org_id,
+        user_id: owner.id,
+        kind,
+        reference: row.reference,
+        created_at: nowMs,
+        used_at: row.usedAt,
+        body: row.body,
+      })
+      .execute();
+
+  async function replaceRecoveryCodes(owner: Owner, codes: readonly string[], nowMs: number): Promise<void> {
+    await records.write(async () => {
+      await removeKinds(owner.id, ['recovery']);
+      for (const code of codes)
+        await insert(owner, 'recovery', { reference: toReference(owner.id, code), usedAt: 0, body: '' }, nowMs);
+    });
+  }
+
+  return {
+    replaceRecoveryCodes,
+
+    async findTotpSecret(userId: string, kind: 'totp' | 'totp_pending'): Promise<string | undefined> {
+      const query = records.db.selectFrom('user_factors').select('body').where('user_id', '=', userId);
+      const row = await query.where('kind', '=', kind).executeTakeFirst();
+      return row && vault.open(row.body, totpPurpose);
+    },
+
+    async setPendingTotp(owner: Owner, secret: string, nowMs: number): Promise<void> {
+      const row = { reference: owner.id, usedAt: 0, body: vault.seal(secret, totpPurpose) };
+      await records.write(async () => {
+        await removeKinds(owner.id, ['totp_pending']);
+        await insert(owner, 'totp_pending', row, nowMs);
+      });
+    },
+
+    /** Makes the pending secret the factor, with the step of the code that confirmed it. */
+    async activateTotp(owner: Owner, secret: string, step: number, codes: readonly string[], nowMs: number) {
+      const row = { reference: owner.id, usedAt: step, body: vault.seal(secret, totpPurpose) };
+      await records.write(async () => {
+        await removeKinds(owner.id, ['totp', 'totp_pending']);
+        await insert(owner, 'totp', row, nowMs);
+        await replaceRecoveryCodes(owner, codes, nowMs);
+      });
+    },
+
+    /** Compare-and-set of the last time step: true for the first use of a code only, also concurrently. */
+    async useTotpStep(userId: string, step: number): Promise<boolean> {
+      const { numUpdatedRows } = await records.db
+        .updateTable('user_factors')
+        .set({ used_at: step })
+        .where('user_id', '=', userId)
+        .where('kind', '=', 'totp')
+        .where('used_at', '<', step)
+        .executeTakeFirst();
+      return numUpdatedRows > 0n;
+    },
+
+    /** Deletes a recovery code: true for its first use only, also concurrently. */
+    async useRecoveryCode(userId: string, code: string): Promise<boolean> {
+      const { numDeletedRows } = await records.db
+        .deleteFrom('user_factors')
+        .where('user_id', '=', userId)
+        .where('kind', '=', 'recovery')
+        .where('reference', '=', toReference(userId, code))
+        .executeTakeFirst();
+      return numDeletedRows > 0n;
+    },
+
+    async countRecoveryCodes(userId: string): Promise<number> {
+      const query = records.db.selectFrom('user_factors').select(it => it.fn.countAll<number>().as('total'));
+      const counted = query.where('user_id', '=', userId).where('kind', '=', 'recovery');
+      return Number((await counted.executeTakeFirstOrThrow()).total);
+    },
+
+    async removeAll(userId: string): Promise<boolean> {
+      return (await removeKinds(userId, ['totp', 'totp_pending', 'recovery'])).numDeletedRows > 0n;
+    },
+  };
+}

@@ -1,0 +1,46 @@
+import type { Clock } from '#base/clock.ts';
+import { verifyPassword } from '#base/passwords.ts';
+import { findTotpStep } from '#base/totp.ts';
+import type { StoredUser } from '../users/schema.ts';
+import type { FactorStore } from './factor-store.ts';
+import { problem } from './problems.ts';
+import type { SignInLimit } from './sign-in-limit.ts';
+
+export interface FactorServices {
+  factors: FactorStore;
+  signInLimit: SignInLimit;
+  clock: Clock;
+}
+
+export type FactorResult = 'accepted' | 'missing' | 'wrong';
+
+/** Verifies the second factor of a user: a TOTP code or a recovery code, each of them once. */
+export async function verifySecondFactor(
+  { factors, clock }: FactorServices,
+  user: StoredUser,
+  otp: string | undefined,
+): Promise<FactorResult> {
+  const secret = await factors.findTotpSecret(user.id, 'totp');
+  if (secret === undefined) return 'accepted';
+  if (otp === undefined) return 'missing';
+  const code = otp.replaceAll(/[\s-]/g, '').toLowerCase();
+  if (!/^\d+$/.test(code)) return (await factors.useRecoveryCode(user.id, code)) ? 'accepted' : 'wrong';
+  const step = findTotpStep(secret, code, clock.now());
+  return step !== undefined && (await factors.useTotpStep(user.id, step)) ? 'accepted' : 'wrong';
+}
+
+/** Re-authentication before a factor changes: a session or access key alone must not. Failures count as sign-ins. */
+export async function reauthenticate(
+  services: FactorServices,
+  user: StoredUser,
+  given: { readonly password: string; readonly otp?: string | undefined },
+  address: string,
+): Promise<void> {
+  const counted = services.signInLimit.begin(user.email_address, address);
+  const flow = { client: address, account: user.email_address };
+  if (!(await verifyPassword(given.password, user.password, flow))) throw problem.reauthentication_failed();
+  const result = await verifySecondFactor(services, user, given.otp);
+  if (result === 'wrong') throw problem.reauthentication_failed();
+  counted.succeed();
+  if (result === 'missing') throw problem.second_factor_required();
+}
