@@ -18,7 +18,8 @@ export interface FactorOperationServices extends FactorServices {
   sessions: SessionStore;
 }
 
-const declared = { surface: 'dashboard', noun: 'session', permission: 'any user' } as const;
+/** Bodies have passwords, which no policy agent gets. */
+const declared = { surface: 'dashboard', noun: 'session', permission: 'any user', ignoresRules: true } as const;
 const issuer = 'Gatewright';
 const recoveryCodeCount = 10;
 const createRecoveryCodes = () => Array.from({ length: recoveryCodeCount }, createRecoveryCode);
