@@ -61,6 +61,9 @@ export function findTotpStep(secret: string, code: string, nowMs: number): numbe
 export const formatTotpUri = (issuer: string, account: string, secret: string): string =>
   `otpauth://totp/${encodeURIComponent(issuer)}:${encodeURIComponent(account)}?secret=${secret}&issuer=${encodeURIComponent(issuer)}`;
 
+/** A typed code without the blanks, dashes and capital letters that people add. */
+export const normalizeCode = (text: string): string => text.replaceAll(/[\s-]/g, '').toLowerCase();
+
 /** Letters and digits that are not mistaken for each other: 32 of them, five bits each. */
 const recoveryAlphabet = 'abcdefghjkmnpqrstuvwxyz023456789';
 

@@ -1,4 +1,5 @@
 import { createDatabaseId } from '#base/ids.ts';
+import { normalizeCode } from '#base/totp.ts';
 import type { Vault } from '#base/vault.ts';
 import type { Records } from '#storage/records.ts';
 import type { StoredUser } from '../users/schema.ts';
@@ -7,16 +8,16 @@ import type { StoredUser } from '../users/schema.ts';
 export type FactorStore = ReturnType<typeof createFactorStore>;
 
 type Owner = Pick<StoredUser, 'id' | 'org_id'>;
-/** A pending secret is not asked for yet: its user has not shown a code. */
+/** A pending secret is not required yet: its user has not sent a code of it. */
 type FactorKind = 'totp' | 'totp_pending' | 'recovery';
 
 const totpPurpose = 'totp secret';
 const recoveryPurpose = 'recovery code';
 
 export function createFactorStore(records: Records, vault: Vault) {
-  /** The same code of two users has two hashes; dashes do not count. */
+  /** The same code of two users has two hashes. */
   const toReference = (userId: string, code: string) =>
-    vault.digest(`${userId} ${code.replaceAll('-', '')}`, recoveryPurpose);
+    vault.digest(`${userId} ${normalizeCode(code)}`, recoveryPurpose);
   const removeKinds = (userId: string, kinds: readonly FactorKind[]) =>
     records.db.deleteFrom('user_factors').where('user_id', '=', userId).where('kind', 'in', kinds).executeTakeFirst();
   const insert = (

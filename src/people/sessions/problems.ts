@@ -1,11 +1,12 @@
 import { problems } from '#base/problems.ts';
 
 export const problem = problems('sign_in', {
-  refused: { status: 401, message: 'Wrong e-mail address or password' },
+  refused: { status: 401, message: 'Wrong e-mail address, password or code' },
   limited: { status: 429, message: 'Too many failed sign-ins; try again {when}' },
   account_inactive: { status: 403, message: 'This account is inactive; an administrator can activate it' },
   organisation_required: { status: 409, message: 'This address has an account in several organisations: send org_id' },
   second_factor_required: { status: 401, message: 'This account has a second factor: send its code as otp' },
+  code_required: { status: 403, message: 'This account has a second factor: send its code as otp' },
   reauthentication_failed: { status: 403, message: 'Wrong password or code' },
   code_wrong: { status: 400, message: 'otp: is not the code of the authenticator app' },
   totp_missing: { status: 404, message: 'This user has no authenticator app' },

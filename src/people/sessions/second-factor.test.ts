@@ -80,6 +80,37 @@ onEveryEngine(
       nextStep();
     });
 
+    test('concurrent enrolments leave one secret, whose recovery codes are the only ones', async () => {
+      const { username, password, id } = await addPerson(app());
+      const browser = openBrowser(app());
+      await browser.signIn({ username, password });
+      const create = () => browser.ask('POST', '/api/session/totp', { body: { password } });
+      const created = await Promise.all([create(), create(), create()]);
+      assert.deepEqual(
+        created.map(it => it.status),
+        [200, 200, 200],
+      );
+      const secret = (await app().application.installation.services.factors.findTotpSecret(id, 'totp_pending'))!;
+      const confirm = () => browser.ask('POST', '/api/session/totp/confirm', { body: { otp: code(secret) } });
+      const confirmed = await Promise.all([confirm(), confirm(), confirm()]);
+      assert.deepEqual(confirmed.map(it => it.status).sort(), [200, 404, 404]);
+      nextStep();
+      const { recovery_codes: codes } = confirmed.find(it => it.status === 200)!.body;
+      const renewals = await Promise.all(
+        [codes[0], codes[1]].map(otp =>
+          browser.ask('POST', '/api/session/recovery-codes', { body: { password, otp } }),
+        ),
+      );
+      assert.ok(renewals.every(it => it.status === 200 || it.status === 403));
+      assert.equal((await browser.ask('GET', '/api/session')).body.recovery_codes_left, 10);
+    });
+
+    test('a recovery code is accepted once, also concurrently', async () => {
+      const { person, codes } = await enrol();
+      const answers = await Promise.all([1, 2, 3].map(() => trySignIn(person, codes[0])));
+      assert.deepEqual(answers.map(it => it.status).sort(), [200, 401, 401]);
+    });
+
     test('a recovery code replaces the code once, with or without dashes, for its own user only', async () => {
       const { person, browser, codes } = await enrol();
       const other = await enrol();
@@ -104,7 +135,8 @@ onEveryEngine(
       const ask = (path: string, body: object) => app().ask('POST', path, { credential, body });
       for (const path of ['/api/session/totp', '/api/session/totp/disable', '/api/session/recovery-codes']) {
         assert.equal((await ask(path, { password: 'wrong', otp: codes[0] })).status, 403, path);
-        assert.equal((await ask(path, { password })).status, 401, path);
+        const missing = await ask(path, { password });
+        assert.deepEqual([missing.status, missing.body.second_factors], [403, ['totp']], path);
         nowMs += 901_000;
       }
       assert.equal((await trySignIn(person)).status, 401);
@@ -114,6 +146,7 @@ onEveryEngine(
       assert.equal((await ask('/api/session/totp/disable', { password, otp: code(secret) })).status, 200);
       assert.equal((await trySignIn(person)).status, 200);
       assert.equal((await ask('/api/session/recovery-codes', { password })).status, 404);
+      assert.equal((await ask('/api/session/totp/disable', { password })).status, 404);
     });
 
     test('an administrator with ResetPassword removes the factor of a colleague, never the own one', async () => {
@@ -128,6 +161,16 @@ onEveryEngine(
       assert.equal((await remove(person.id, admin.person.accessKey)).status, 200);
       assert.equal((await browser.ask('GET', '/api/session')).status, 401);
       assert.equal((await remove(person.id, admin.person.accessKey)).status, 404);
+      assert.equal((await trySignIn(person)).status, 200);
+    });
+
+    test('the operator removes the factor of any user, such as of the only administrator', async () => {
+      const { person, browser } = await enrol();
+      const path = `/admin/users/${person.id}/second-factor`;
+      assert.equal((await app().ask('DELETE', path, { credential: person.accessKey })).status, 401);
+      assert.equal((await app().ask('DELETE', path)).status, 200);
+      assert.equal((await browser.ask('GET', '/api/session')).status, 401);
+      assert.equal((await app().ask('DELETE', path)).status, 404);
       assert.equal((await trySignIn(person)).status, 200);
     });
 
@@ -148,4 +191,27 @@ onEveryEngine(
     });
   },
   { clock, settings: { 'sign_in.max_account_failures': '5', 'sign_in.max_address_failures': '0' } },
+);
+
+onEveryEngine(
+  'Second factor without limits on sign-ins',
+  app => {
+    test('codes of one user are limited all the same, from all addresses together', async () => {
+      const { username, password } = await addPerson(app());
+      const browser = openBrowser(app());
+      await browser.signIn({ username, password });
+      const { secret } = (await browser.ask('POST', '/api/session/totp', { body: { password } })).body;
+      const code = () => computeTotp(secret, toTotpStep(nowMs));
+      await browser.ask('POST', '/api/session/totp/confirm', { body: { otp: code() } });
+      nextStep();
+      const tryCode = (otp: string) => openBrowser(app()).signIn({ username, password, otp });
+      const answers = await Promise.all(Array.from({ length: 12 }, () => tryCode('000')));
+      const statuses = answers.map(it => it.status);
+      assert.deepEqual([statuses.filter(it => it === 401).length, statuses.filter(it => it === 429).length], [10, 2]);
+      assert.equal((await tryCode(code())).status, 429);
+      nowMs += 901_000;
+      assert.equal((await tryCode(code())).status, 200);
+    });
+  },
+  { clock, settings: { 'sign_in.max_account_failures': '0', 'sign_in.max_address_failures': '0' } },
 );

@@ -1,6 +1,6 @@
 import type { Clock } from '#base/clock.ts';
 import { verifyPassword } from '#base/passwords.ts';
-import { findTotpStep } from '#base/totp.ts';
+import { findTotpStep, normalizeCode } from '#base/totp.ts';
 import type { StoredUser } from '../users/schema.ts';
 import type { FactorStore } from './factor-store.ts';
 import { problem } from './problems.ts';
@@ -16,17 +16,21 @@ export type FactorResult = 'accepted' | 'missing' | 'wrong';
 
 /** Verifies the second factor of a user: a TOTP code or a recovery code, each of them once. */
 export async function verifySecondFactor(
-  { factors, clock }: FactorServices,
+  { factors, signInLimit, clock }: FactorServices,
   user: StoredUser,
   otp: string | undefined,
 ): Promise<FactorResult> {
   const secret = await factors.findTotpSecret(user.id, 'totp');
   if (secret === undefined) return 'accepted';
   if (otp === undefined) return 'missing';
-  const code = otp.replaceAll(/[\s-]/g, '').toLowerCase();
-  if (!/^\d+$/.test(code)) return (await factors.useRecoveryCode(user.id, code)) ? 'accepted' : 'wrong';
+  const counted = signInLimit.beginCode(user.id);
+  const code = normalizeCode(otp);
   const step = findTotpStep(secret, code, clock.now());
-  return step !== undefined && (await factors.useTotpStep(user.id, step)) ? 'accepted' : 'wrong';
+  const isAccepted =
+    step === undefined ? await factors.useRecoveryCode(user.id, code) : await factors.useTotpStep(user.id, step);
+  if (!isAccepted) return 'wrong';
+  counted.succeed();
+  return 'accepted';
 }
 
 /** Re-authentication before a factor changes: a session or access key alone must not. Failures count as sign-ins. */
@@ -42,5 +46,5 @@ export async function reauthenticate(
   const result = await verifySecondFactor(services, user, given.otp);
   if (result === 'wrong') throw problem.reauthentication_failed();
   counted.succeed();
-  if (result === 'missing') throw problem.second_factor_required();
+  if (result === 'missing') throw problem.code_required({ detail: { members: { second_factors: ['totp'] } } });
 }

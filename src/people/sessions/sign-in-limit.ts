@@ -1,5 +1,5 @@
 import type { Clock } from '#base/clock.ts';
-import { createFailureCounter } from '#base/failure-counter.ts';
+import { createFailureCounter, type FailureCounter } from '#base/failure-counter.ts';
 import type { Settings } from '#base/settings.ts';
 import { problem } from './problems.ts';
 
@@ -7,8 +7,15 @@ import { problem } from './problems.ts';
 const maxKeys = 20_000;
 /** Failures of an account from all addresses together, in multiples of those from one. */
 const allAddressesFactor = 10;
+/** Wrong codes of one user in a window, from all addresses: a six-digit code must not be guessed. */
+const maxCodeFailures = 10;
 
 export type SignInLimit = ReturnType<typeof createSignInLimit>;
+
+interface Counted {
+  readonly counter: FailureCounter;
+  readonly key: string;
+}
 
 /**
  * Limit of failed sign-ins: by account and address, by account, and by address. Unknown accounts count like known ones.
@@ -20,28 +27,35 @@ export function createSignInLimit(settings: Settings, clock: Clock) {
   const pairs = createFailureCounter({ ...bounds, maxFailures: perAccount }, clock);
   const accounts = createFailureCounter({ ...bounds, maxFailures: perAccount * allAddressesFactor }, clock);
   const addresses = createFailureCounter({ ...bounds, maxFailures: settings['sign_in.max_address_failures'] }, clock);
+  const codes = createFailureCounter({ ...bounds, maxFailures: maxCodeFailures }, clock);
+
+  function beginAttempt(counted: readonly Counted[]) {
+    const limited = counted.filter(({ counter, key }) => counter.isOverLimit(key));
+    if (limited.length > 0) {
+      const seconds = Math.max(...limited.map(({ counter, key }) => counter.retryAfterSeconds(key)));
+      if (settings['sign_in.hide_retry_after']) throw problem.limited({ detail: { when: 'later' } });
+      throw problem.limited({ detail: { when: `in ${seconds} seconds`, retryAfter: seconds } });
+    }
+    for (const { counter, key } of counted) counter.record(key);
+    return {
+      /** The attempt was no failure. */
+      succeed(): void {
+        for (const { counter, key } of counted) counter.undo(key);
+      },
+    };
+  }
 
   return {
     /** Counts an attempt, or rejects it; `account` is what the client sent, in one case. */
-    begin(account: string, address: string) {
-      const counted = [
+    begin: (account: string, address: string) =>
+      beginAttempt([
         { counter: pairs, key: JSON.stringify([address, account]) },
         { counter: accounts, key: account },
         { counter: addresses, key: address },
-      ];
-      const limited = counted.filter(({ counter, key }) => counter.isOverLimit(key));
-      if (limited.length > 0) {
-        const seconds = Math.max(...limited.map(({ counter, key }) => counter.retryAfterSeconds(key)));
-        if (settings['sign_in.hide_retry_after']) throw problem.limited({ detail: { when: 'later' } });
-        throw problem.limited({ detail: { when: `in ${seconds} seconds`, retryAfter: seconds } });
-      }
-      for (const { counter, key } of counted) counter.record(key);
-      return {
-        /** The attempt was no failure. */
-        succeed(): void {
-          for (const { counter, key } of counted) counter.undo(key);
-        },
-      };
-    },
+      ]),
+    /** Counts the code of a second factor; also where the settings limit no sign-ins. */
+    beginCode: (userId: string) => beginAttempt([{ counter: codes, key: userId }]),
+    /** Counts an attempt whose account is not known yet. */
+    beginFromAddress: (address: string) => beginAttempt([{ counter: addresses, key: address }]),
   };
 }

@@ -28,7 +28,7 @@ onEveryEngine(
         answers.map(it => [it.status, it.text]),
         Array.from({ length: 3 }, () => [401, answers[0]!.text]),
       );
-      assert.equal(answers[0]!.body.Message, 'Wrong e-mail address or password');
+      assert.equal(answers[0]!.body.Message, 'Wrong e-mail address, password or code');
       assert.deepEqual(answers[0]!.headers.getSetCookie(), []);
     });
 
