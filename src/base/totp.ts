@@ -58,8 +58,10 @@ export function findTotpStep(secret: string, code: string, nowMs: number): numbe
 }
 
 /** `otpauth:` URI for the QR code of an authenticator app. */
-export const formatTotpUri = (issuer: string, account: string, secret: string): string =>
-  `otpauth://totp/${encodeURIComponent(issuer)}:${encodeURIComponent(account)}?secret=${secret}&issuer=${encodeURIComponent(issuer)}`;
+export function formatTotpUri(issuer: string, account: string, secret: string): string {
+  const label = `${encodeURIComponent(issuer)}:${encodeURIComponent(account)}`;
+  return `otpauth://totp/${label}?secret=${secret}&issuer=${encodeURIComponent(issuer)}`;
+}
 
 /** A typed code without the blanks, dashes and capital letters that people add. */
 export const normalizeCode = (text: string): string => text.replaceAll(/[\s-]/g, '').toLowerCase();

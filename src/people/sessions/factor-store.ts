@@ -11,21 +11,33 @@ type Owner = Pick<StoredUser, 'id' | 'org_id'>;
 /** A pending secret is not required yet: its user has not sent a code of it. */
 type FactorKind = 'totp' | 'totp_pending' | 'recovery';
 
+interface FactorRow {
+  readonly reference: string;
+  readonly usedAt: number;
+  readonly body: string;
+}
+
 const totpPurpose = 'totp secret';
 const recoveryPurpose = 'recovery code';
 
 export function createFactorStore(records: Records, vault: Vault) {
-  /** The same code of two users has two hashes. */
-  const toReference = (userId: string, code: string) =>
-    vault.digest(`${userId} ${normalizeCode(code)}`, recoveryPurpose);
-  const removeKinds = (userId: string, kinds: readonly FactorKind[]) =>
-    records.db.deleteFrom('user_factors').where('user_id', '=', userId).where('kind', 'in', kinds).executeTakeFirst();
-  const insert = (
-    owner: Owner,
-    kind: FactorKind,
-    row: { reference: string; usedAt: number; body: string },
-    nowMs: number,
-  ) =>
+  const rows = createFactorRows(records);
+  const recoveryCodes = createRecoveryCodes(records, vault, rows);
+  return {
+    ...createTotpSecrets(records, vault, rows, recoveryCodes.replaceRecoveryCodes),
+    ...recoveryCodes,
+    async removeAll(userId: string): Promise<boolean> {
+      return (await rows.remove(userId, ['totp', 'totp_pending', 'recovery'])).numDeletedRows > 0n;
+    },
+  };
+}
+
+type FactorRows = ReturnType<typeof createFactorRows>;
+
+const createFactorRows = (records: Records) => ({
+  remove: (userId: string, kinds: readonly FactorKind[]) =>
+    records.db.deleteFrom('user_factors').where('user_id', '=', userId).where('kind', 'in', kinds).executeTakeFirst(),
+  insert: (owner: Owner, kind: FactorKind, { reference, usedAt, body }: FactorRow, nowMs: number) =>
     records.db
       .insertInto('user_factors')
       .values({
@@ -33,24 +45,21 @@ export function createFactorStore(records: Records, vault: Vault) {
         org_id: owner.org_id,
         user_id: owner.id,
         kind,
-        reference: row.reference,
+        reference,
         created_at: nowMs,
-        used_at: row.usedAt,
-        body: row.body,
+        used_at: usedAt,
+        body,
       })
-      .execute();
+      .execute(),
+});
 
-  async function replaceRecoveryCodes(owner: Owner, codes: readonly string[], nowMs: number): Promise<void> {
-    await records.write(async () => {
-      await removeKinds(owner.id, ['recovery']);
-      for (const code of codes)
-        await insert(owner, 'recovery', { reference: toReference(owner.id, code), usedAt: 0, body: '' }, nowMs);
-    });
-  }
-
+function createTotpSecrets(
+  records: Records,
+  vault: Vault,
+  rows: FactorRows,
+  replaceRecoveryCodes: (owner: Owner, codes: readonly string[], nowMs: number) => Promise<void>,
+) {
   return {
-    replaceRecoveryCodes,
-
     async findTotpSecret(userId: string, kind: 'totp' | 'totp_pending'): Promise<string | undefined> {
       const query = records.db.selectFrom('user_factors').select('body').where('user_id', '=', userId);
       const row = await query.where('kind', '=', kind).executeTakeFirst();
@@ -60,8 +69,8 @@ export function createFactorStore(records: Records, vault: Vault) {
     async setPendingTotp(owner: Owner, secret: string, nowMs: number): Promise<void> {
       const row = { reference: owner.id, usedAt: 0, body: vault.seal(secret, totpPurpose) };
       await records.write(async () => {
-        await removeKinds(owner.id, ['totp_pending']);
-        await insert(owner, 'totp_pending', row, nowMs);
+        await rows.remove(owner.id, ['totp_pending']);
+        await rows.insert(owner, 'totp_pending', row, nowMs);
       });
     },
 
@@ -69,8 +78,8 @@ export function createFactorStore(records: Records, vault: Vault) {
     async activateTotp(owner: Owner, secret: string, step: number, codes: readonly string[], nowMs: number) {
       const row = { reference: owner.id, usedAt: step, body: vault.seal(secret, totpPurpose) };
       await records.write(async () => {
-        await removeKinds(owner.id, ['totp', 'totp_pending']);
-        await insert(owner, 'totp', row, nowMs);
+        await rows.remove(owner.id, ['totp', 'totp_pending']);
+        await rows.insert(owner, 'totp', row, nowMs);
         await replaceRecoveryCodes(owner, codes, nowMs);
       });
     },
@@ -85,6 +94,22 @@ export function createFactorStore(records: Records, vault: Vault) {
         .where('used_at', '<', step)
         .executeTakeFirst();
       return numUpdatedRows > 0n;
+    },
+  };
+}
+
+function createRecoveryCodes(records: Records, vault: Vault, rows: FactorRows) {
+  /** The same code of two users has two hashes. */
+  const toReference = (userId: string, code: string) =>
+    vault.digest(`${userId} ${normalizeCode(code)}`, recoveryPurpose);
+
+  return {
+    async replaceRecoveryCodes(owner: Owner, codes: readonly string[], nowMs: number): Promise<void> {
+      await records.write(async () => {
+        await rows.remove(owner.id, ['recovery']);
+        for (const code of codes)
+          await rows.insert(owner, 'recovery', { reference: toReference(owner.id, code), usedAt: 0, body: '' }, nowMs);
+      });
     },
 
     /** Deletes a recovery code: true for its first use only, also concurrently. */
@@ -102,10 +127,6 @@ export function createFactorStore(records: Records, vault: Vault) {
       const query = records.db.selectFrom('user_factors').select(it => it.fn.countAll<number>().as('total'));
       const counted = query.where('user_id', '=', userId).where('kind', '=', 'recovery');
       return Number((await counted.executeTakeFirstOrThrow()).total);
-    },
-
-    async removeAll(userId: string): Promise<boolean> {
-      return (await removeKinds(userId, ['totp', 'totp_pending', 'recovery'])).numDeletedRows > 0n;
     },
   };
 }
