@@ -13,6 +13,7 @@ import { rejectWeakSecrets } from '#base/weak-secrets.ts';
 import { startSending } from '#events/events.ts';
 import { createConsent } from '#gateway/auth/oauth/consent.ts';
 import { createOauthProvider } from '#gateway/auth/oauth/provider.ts';
+import { createSignedTokenVerifier } from '#gateway/auth/signed-token-verifier.ts';
 import { openDatabase } from '#gateway/runtime/config-backup/open-database.ts';
 import type { PendingDatabase } from '#gateway/runtime/config-backup/with-database.ts';
 import { createDataPlane, type DataPlane } from '#gateway/runtime/data-plane.ts';
@@ -31,6 +32,7 @@ import { createAuthenticators } from '#people/installation/authenticate.ts';
 import { bootstrap, type InstallationCredentials } from '#people/installation/bootstrap.ts';
 import { writeFirstCredentials } from '#people/installation/credentials-file.ts';
 import { createSessionAuthenticator } from '#people/sessions/authenticate-session.ts';
+import { createDiscovery } from '#people/single-sign-on/oidc/discovery.ts';
 import { addSignOnRoutes } from '#people/single-sign-on/routes.ts';
 import { bootstrapPortal } from '#portal/bootstrap.ts';
 import { startChangeLogPruning } from '#storage/change-log.ts';
@@ -252,11 +254,12 @@ async function openListeners(
   });
   const health = createHealth(settings, environment, installation, () => state.isReady);
   const metrics = { ...shared, settings, parts: health.checks, traffic: listMetrics(installation, dataPlane) };
+  const signOn = createSignOnClients(services, environment);
   for (const listener of selectManagementListeners(settings)) {
     const app = createManagementListener({ ...shared, surfaces: listener.surfaces });
     addHealthRoutes(app, health);
     if (listener.name !== 'portal') addMetricsRoute(app, metrics);
-    if (listener.name === 'dashboard') addSignOnRoutes(app, { ...services, ...shared });
+    if (listener.name === 'dashboard') addSignOnRoutes(app, { ...shared, ...services, ...signOn });
     stops.push(() => app.close());
     const { host, port, setting } = listener;
     await listenAt(host, port, setting, () => app.listen({ host, port }));
@@ -275,6 +278,12 @@ async function openListeners(
   };
   return { urls, dataPlane, drain };
 }
+
+/** Clients of identity providers. */
+const createSignOnClients = (services: Installation['services'], { clock, log }: AppEnvironment) => ({
+  discovery: createDiscovery(services.outbound, clock),
+  verifySignedToken: createSignedTokenVerifier({ ...services, log }),
+});
 
 const selectDatabase = (settings: Settings, directory: DataDirectory) =>
   settings['database.url'] ? { url: settings['database.url'] } : { file: directory.databasePath };

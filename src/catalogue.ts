@@ -46,6 +46,7 @@ import { factorOperations } from '#people/sessions/factor-operations.ts';
 import { sessionOperations } from '#people/sessions/operations.ts';
 import { resetOperations } from '#people/sessions/reset-operations.ts';
 import { nonceOperations } from '#people/single-sign-on/nonce-operations.ts';
+import { identityProfileOperations } from '#people/single-sign-on/profile-operations.ts';
 import { adminUserOperations } from '#people/users/admin-operations.ts';
 import { userOperations } from '#people/users/operations.ts';
 import { portalOperations } from '#portal/portal-operations.ts';
@@ -66,6 +67,7 @@ export const catalogue = [
   ...resetOperations,
   ...nonceOperations,
   ...factorOperations,
+  ...identityProfileOperations,
   ...groupOperations,
   ...customPermissionOperations,
   ...ruleOperations,

@@ -36,6 +36,8 @@ import { createResetLimit } from '#people/sessions/reset-operations.ts';
 import { createSignInLimit } from '#people/sessions/sign-in-limit.ts';
 import { createSessionStore } from '#people/sessions/store.ts';
 import { createSignInTokenStore } from '#people/sessions/token-store.ts';
+import { createFlowCookies } from '#people/single-sign-on/flow-cookie.ts';
+import { createIdentityProfileStore } from '#people/single-sign-on/profile-store.ts';
 import { createTemporaryActors } from '#people/single-sign-on/temporary-actor.ts';
 import { createActorResolver } from '#people/users/actor.ts';
 import { createUserStore } from '#people/users/store.ts';
@@ -125,6 +127,8 @@ function openSignIn(records: Records, vault: Vault, parts: SignInParts) {
     groups,
     resolveActor: createActorResolver(groups),
     temporaryActors: createTemporaryActors(groups, settings),
+    identityProfiles: createIdentityProfileStore(records, vault),
+    flowCookies: createFlowCookies(vault, clock),
     sessions: createSessionStore(records, vault, settings),
     signInLimit: createSignInLimit(settings, clock),
     signInTokens,

@@ -137,6 +137,14 @@ const resources: Record<string, Resource> = {
       return `/api/usergroups/${(await ok('POST', '/api/usergroups', group)).Meta}`;
     },
   },
+  '/api/sso/profiles/{profileId}': {
+    async make() {
+      const DiscoverURL = 'https://idp.example/.well-known/openid-configuration';
+      const UseProviders = [{ Name: 'openid-connect', Key: 'client', Secret: 'planted', DiscoverURL }];
+      const profile = { Name: 'P', ProviderName: 'SocialProvider', ProviderConfig: { UseProviders } };
+      return `/api/sso/profiles/${(await ok('POST', '/api/sso/profiles', profile)).Meta}`;
+    },
+  },
   '/api/org/opa': { make: async () => '/api/org/opa' },
   '/api/org/permissions': { make: async () => '/api/org/permissions' },
   '/api/hooks/{hookId}': {

@@ -8,6 +8,7 @@ import type { Records } from '#storage/records.ts';
 import type { GroupStore } from '../groups/store.ts';
 import { problem } from '../problems.ts';
 import type { RuleEngine } from '../rules/rule-engine.ts';
+import type { IdentityProfileStore } from '../single-sign-on/profile-store.ts';
 import type { UserStore } from '../users/store.ts';
 import type { GrantStore } from './grant-store.ts';
 import { OrganisationBody, OrganisationImport, StoredOrganisation, toFullOrganisation } from './schema.ts';
@@ -19,6 +20,7 @@ export interface OrganisationServices {
   grants: GrantStore;
   users: UserStore;
   groups: GroupStore;
+  identityProfiles: IdentityProfileStore;
   rules: RuleEngine;
   /** Describes what the organisation still contains; undefined when it is empty. */
   describeContents: (orgId: string) => Promise<string | undefined>;
@@ -143,6 +145,7 @@ export const deleteOrganisation = operation({
       if (!(await services.organisations.remove(orgId))) throw problem.organisation_not_found();
       await services.users.removeAll(orgId);
       await services.groups.removeAll(orgId);
+      await services.identityProfiles.removeAll(orgId);
       await services.grants.remove(orgId);
     });
     return toStatus('Org deleted');

@@ -6,6 +6,16 @@ import type { Tables } from '#storage/tables.ts';
 /** One-time tokens of sign-in, such as those in links to set a password. Only their keyed hash is stored. */
 export type SignInTokenStore = ReturnType<typeof createSignInTokenStore>;
 export type TokenPurpose = 'reset' | 'passkey' | 'sso';
+/** Values of elsewhere that are accepted once. */
+export type UsedPurpose = 'sso-flow' | 'saml-assertion';
+
+export interface UsedValue {
+  readonly purpose: UsedPurpose;
+  readonly orgId: string;
+  readonly value: string;
+  /** The value is refused anyway from then on. */
+  readonly expiresAtMs: number;
+}
 
 export interface NewSignInToken {
   readonly purpose: TokenPurpose;
@@ -64,6 +74,20 @@ export function createSignInTokenStore(records: Records, vault: Vault) {
     async use({ digest }: StoredSignInToken): Promise<boolean> {
       const query = records.db.deleteFrom('sign_in_tokens').where('digest', '=', digest);
       return (await query.executeTakeFirst()).numDeletedRows > 0n;
+    },
+
+    /** Replay protection: true for the first use of a value only, also concurrently. */
+    async markUsed({ purpose, orgId, value, expiresAtMs }: UsedValue, nowMs: number): Promise<boolean> {
+      const digest = vault.digest(value, `used ${purpose}`);
+      const row = { digest, purpose, org_id: orgId, user_id: '', created_at: nowMs, expires_at: expiresAtMs, body: '' };
+      return records.write(async () => {
+        await sweep(records, nowMs);
+        const query = records.db.insertInto('sign_in_tokens').values(row);
+        const { numInsertedOrUpdatedRows } = await query
+          .onConflict(it => it.column('digest').doNothing())
+          .executeTakeFirst();
+        return (numInsertedOrUpdatedRows ?? 0n) > 0n;
+      });
     },
   };
 }

@@ -1,9 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { type NonceServices, redeemNonce } from './nonce.ts';
+import { addProfileRoutes, type ProfileRouteServices } from './profile-routes.ts';
 import { openSignOn, type SignOnServices } from './sign-on.ts';
 import { replyWithSession, type SignOnReplyServices, toSignOnClient } from './sign-on-reply.ts';
 
-export type SignOnRouteServices = SignOnServices & NonceServices & SignOnReplyServices;
+export type SignOnRouteServices = SignOnServices & NonceServices & SignOnReplyServices & ProfileRouteServices;
 
 /** Routes of single sign-on on the dashboard listener. They are visited by browsers, and redirect. */
 export function addSignOnRoutes(app: FastifyInstance, services: SignOnRouteServices): void {
@@ -17,4 +18,5 @@ export function addSignOnRoutes(app: FastifyInstance, services: SignOnRouteServi
       return { opened: await openSignOn(services, source, identity, toSignOnClient(request)), next: '/' };
     }),
   );
+  addProfileRoutes(app, services);
 }

@@ -1,7 +1,7 @@
 import { createInvalidProblem, type ValidationError } from '#operations/validation-error.ts';
+import { restoreMaskedSecrets } from '#people/single-sign-on/profile-secrets.ts';
 import { formatOptionalTime, toSlug, trimSlashes } from '../shapes.ts';
 import { type ProfileChange, type ProfileWrite, type SsoProfile, typeOfProvider } from './schema.ts';
-import { restoreMaskedSecrets } from './secrets.ts';
 
 /** Author and time of a change. */
 export interface Author {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Json } from '#base/json.ts';
+import { maskSecrets } from '#people/single-sign-on/profile-secrets.ts';
 import { lenientBool, nonEmptyText, textUpTo } from '../shapes.ts';
-import { maskSecrets } from './secrets.ts';
 
 /** SSO profiles: sign-in to the portal through an identity provider. */
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
+import { mask } from '#people/single-sign-on/profile-secrets.ts';
 import { onEveryEngine, rememberSecrets } from '../../../tests/support/app.ts';
-import { mask } from './secrets.ts';
 
 const portalTime = /^\d{4}-\d\d-\d\d \d\d:\d\d$/;
 const secrets = { social: 'sso-social-secret', credential: 'sso-dashboard-credential', ldap: 'sso-ldap-password' };

@@ -1,11 +1,11 @@
 import type { Vault } from '#base/vault.ts';
+import { transformSecrets } from '#people/single-sign-on/profile-secrets.ts';
 import { createCollection } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
 import { openRows } from '#storage/unreadable-rows.ts';
 import { applyLimit, type PortalPageQuery, toPortalPageRequest } from '../shapes.ts';
 import { problem } from './problems.ts';
 import type { SsoProfile } from './schema.ts';
-import { transformSecrets } from './secrets.ts';
 
 export type SsoProfileStore = ReturnType<typeof createSsoProfileStore>;
 

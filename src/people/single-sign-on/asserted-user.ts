@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import type { SignOnIdentity } from './identity.ts';
+import { problem } from './problems.ts';
+import type { IdentityProfile } from './profile-schema.ts';
+
+/** User as an identity provider describes it, the same for all protocols. */
+export interface AssertedUser {
+  readonly subject: string;
+  readonly email: string;
+  readonly isEmailVerified: boolean;
+  readonly displayName: string;
+  /** Groups by the provider's names. */
+  readonly groups: readonly string[];
+}
+
+const maxGroups = 1000;
+const maxMappedGroups = 100;
+const maxNameLength = 200;
+/** ASCII only: case folding of other letters would make two addresses one. */
+const emailAddress = z.email().max(254);
+
+/** Groups of a claim: a list, or a text that the separator divides. */
+export function readGroups(value: unknown, separator: string): string[] {
+  const list = typeof value === 'string' ? value.split(separator || ' ') : Array.isArray(value) ? value : [];
+  const names = list.filter((name): name is string => typeof name === 'string').map(name => name.trim());
+  return names.filter(name => name !== '').slice(0, maxGroups);
+}
+
+/** Applies the constraints and the group mapping of a profile. */
+export function mapAssertedUser(profile: IdentityProfile, user: AssertedUser): SignOnIdentity {
+  const { ProviderConstraintsDomain: domain, ProviderConstraintsGroup: group } = profile;
+  if (user.subject === '') throw problem.subject_missing();
+  if (!emailAddress.safeParse(user.email).success) throw problem.email_missing();
+  const email = user.email.toLowerCase();
+  if (domain !== '' && email.slice(email.lastIndexOf('@') + 1) !== domain.toLowerCase().replace(/^@/, ''))
+    throw problem.domain_refused();
+  if (group !== '' && !user.groups.includes(group)) throw problem.group_refused();
+  return {
+    subject: user.subject,
+    email,
+    isEmailVerified: user.isEmailVerified,
+    displayName: user.displayName.slice(0, maxNameLength).toWellFormed(),
+    groupIds: mapGroups(profile, user.groups),
+    onlyRegistered: profile.SSOOnlyForRegisteredUsers,
+  };
+}
+
+function mapGroups({ UserGroupMapping, DefaultUserGroupID }: IdentityProfile, groups: readonly string[]): string[] {
+  const mapped = groups.flatMap(name => (Object.hasOwn(UserGroupMapping, name) ? [UserGroupMapping[name]!] : []));
+  const found = [...new Set(mapped)].slice(0, maxMappedGroups);
+  return found.length > 0 ? found : [DefaultUserGroupID].filter(Boolean);
+}

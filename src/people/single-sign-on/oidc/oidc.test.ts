@@ -1,0 +1,256 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { createPublicId } from '#base/ids.ts';
+import { onEveryEngine, rememberSecrets, type TestApp } from '../../../../tests/support/app.ts';
+import { addPerson } from '../../../../tests/support/browser.ts';
+import {
+  type CookieJar,
+  dashboardUrl,
+  type OidcProvider,
+  oidcClient,
+  openSignedOnBrowser,
+  startOidcProvider,
+  visit,
+  walkToCallback,
+} from '../../../../tests/support/oidc.ts';
+
+rememberSecrets({ secret: oidcClient.secret });
+
+async function createProfile(app: TestApp, provider: OidcProvider, more: object = {}, credential?: string) {
+  const body = {
+    Name: 'OpenID',
+    ProviderName: 'SocialProvider',
+    ProviderConfig: {
+      UseProviders: [
+        { Name: 'openid-connect', Key: oidcClient.id, Secret: oidcClient.secret, DiscoverURL: provider.discoverUrl },
+      ],
+    },
+    CustomUserGroupField: 'groups',
+    ...more,
+  };
+  const made = await app.ask('POST', '/api/sso/profiles', { body, ...(credential && { credential }) });
+  assert.equal(made.status, 200, made.text);
+  const { body: view } = await app.ask('GET', `/api/sso/profiles/${made.body.Meta}`, credential ? { credential } : {});
+  provider.serve(view.RedirectURL);
+  return view as { ID: string; LoginURL: string; RedirectURL: string };
+}
+
+async function createGroup(app: TestApp, user_permissions: Record<string, string>): Promise<string> {
+  const { body } = await app.ask('POST', '/api/usergroups', { body: { name: createPublicId(), user_permissions } });
+  return body.Meta;
+}
+
+onEveryEngine(
+  'Single sign-on with OpenID Connect',
+  app => {
+    let provider: OidcProvider;
+    before(async () => {
+      provider = await startOidcProvider();
+    });
+    after(() => provider?.close());
+
+    /** Adds a user of the provider, who signs in next. */
+    function addUser(claims: Record<string, unknown> = {}) {
+      const id = `u${createPublicId()}`;
+      const email = `${id}@example.org`;
+      provider.users.set(id, { email, email_verified: true, name: 'Ann Example', ...claims });
+      provider.account = id;
+      return { id, email };
+    }
+
+    async function signOn(loginUrl: string) {
+      const jar: CookieJar = new Map();
+      const response = await visit(await walkToCallback(app(), loginUrl, jar), jar);
+      assert.equal(response.status, 303, await response.text());
+      return { jar, response, ...(await openSignedOnBrowser(app(), jar)) };
+    }
+
+    async function assertRefused(loginUrl: string, message: RegExp, status = 403) {
+      const jar: CookieJar = new Map();
+      const response = await visit(await walkToCallback(app(), loginUrl, jar), jar);
+      assert.equal(response.status, status);
+      assert.match(await response.text(), message);
+      assert.equal(jar.get(app().url.dashboard)?.has('authorisation'), false);
+    }
+
+    test('a user signs on with the permissions of all mapped groups, and continues at the given path', async () => {
+      const reader = await createGroup(app(), { apis: 'read', keys: 'read' });
+      const writer = await createGroup(app(), { apis: 'write' });
+      const profile = await createProfile(app(), provider, { UserGroupMapping: { staff: reader, devs: writer } });
+      const { email } = addUser({ groups: ['devs', 'other', 'staff'] });
+      const { response, session, jar } = await signOn(`${profile.LoginURL}?next=/apis%3Fq=1`);
+      assert.equal(response.headers.get('location'), '/apis?q=1');
+      const [cookie, flow] = [/^authorisation=/, /^gw-sign-on=;/].map(pattern =>
+        response.headers.getSetCookie().find(line => pattern.test(line)),
+      );
+      assert.match(cookie!, /HttpOnly; SameSite=Lax; Secure$/);
+      assert.match(flow!, /Max-Age=0; Path=\/tib; HttpOnly; SameSite=Lax; Secure$/);
+      assert.equal(jar.get(app().url.dashboard)!.has('gw-sign-on'), false);
+      assert.deepEqual([session.user.email_address, session.user.first_name], [email, 'Ann Example']);
+      assert.deepEqual(session.permissions, { apis: 'write', keys: 'read' });
+    });
+
+    test('a user who maps to no group is signed on without any permission', async () => {
+      const group = await createGroup(app(), { apis: 'write' });
+      const profile = await createProfile(app(), provider, { UserGroupMapping: { devs: group, constructor: group } });
+      addUser({ groups: ['other', 'Devs', '__proto__', 'toString'] });
+      const { session, browser } = await signOn(profile.LoginURL);
+      assert.deepEqual(session.permissions, {});
+      assert.equal((await browser.ask('GET', '/api/apis')).status, 403);
+    });
+
+    test('groups of a text are divided by the separator, and the default group applies where none matches', async () => {
+      const group = await createGroup(app(), { apis: 'read' });
+      const fallback = await createGroup(app(), { keys: 'read' });
+      const mapping = {
+        UserGroupMapping: { 'api devs': group },
+        UserGroupSeparator: ',',
+        DefaultUserGroupID: fallback,
+      };
+      const profile = await createProfile(app(), provider, mapping);
+      addUser({ groups: 'staff, api devs' });
+      assert.deepEqual((await signOn(profile.LoginURL)).session.permissions, { apis: 'read' });
+      addUser({ groups: 'staff' });
+      assert.deepEqual((await signOn(profile.LoginURL)).session.permissions, { keys: 'read' });
+    });
+
+    test('a callback is accepted only in the browser that began the sign-on, and once', async () => {
+      const profile = await createProfile(app(), provider);
+      addUser();
+      const jar: CookieJar = new Map();
+      const callback = await walkToCallback(app(), profile.LoginURL, jar);
+      const other: CookieJar = new Map();
+      assert.equal((await visit(callback, other)).status, 403);
+      await walkToCallback(app(), profile.LoginURL, other);
+      assert.equal((await visit(callback, other)).status, 403);
+      const flow = jar.get(app().url.dashboard)!.get('gw-sign-on')!;
+      assert.equal((await visit(callback, jar)).status, 303);
+      const replay: CookieJar = new Map([[app().url.dashboard, new Map([['gw-sign-on', flow]])]]);
+      assert.equal((await visit(callback, replay)).status, 403);
+      for (const changed of [`${flow}x`, flow.slice(0, -2), 'v1.AAAA', '']) {
+        const forged: CookieJar = new Map([[app().url.dashboard, new Map([['gw-sign-on', changed]])]]);
+        assert.equal((await visit(callback, forged)).status, 403, changed);
+      }
+    });
+
+    test('a cookie of one profile is no cookie of another', async () => {
+      const first = await createProfile(app(), provider);
+      const second = await createProfile(app(), provider);
+      addUser();
+      const jar: CookieJar = new Map();
+      const callback = await walkToCallback(app(), second.LoginURL, jar);
+      assert.equal((await visit(callback.replace(second.ID, first.ID), jar)).status, 403);
+    });
+
+    test('another state, a missing code, another issuer and an error of the provider are refused', async () => {
+      const profile = await createProfile(app(), provider);
+      addUser();
+      const refuse = async (change: (parameters: URLSearchParams) => void) => {
+        const jar: CookieJar = new Map();
+        const url = new URL(await walkToCallback(app(), profile.LoginURL, jar));
+        change(url.searchParams);
+        const response = await visit(url.href, jar);
+        assert.equal(response.status, 403, url.search);
+        assert.match(await response.text(), /response of the identity provider is refused/);
+      };
+      await refuse(parameters => parameters.set('state', 'other'));
+      await refuse(parameters => parameters.delete('state'));
+      await refuse(parameters => parameters.append('state', 'other'));
+      await refuse(parameters => parameters.delete('code'));
+      await refuse(parameters => parameters.set('code', 'forged'));
+      await refuse(parameters => parameters.set('iss', 'https://other.example'));
+      await refuse(parameters => parameters.delete('iss'));
+      await refuse(parameters => parameters.set('error', 'access_denied'));
+    });
+
+    test('a target outside the dashboard is replaced', async () => {
+      const profile = await createProfile(app(), provider);
+      addUser();
+      for (const next of ['//evil.example', '/\\evil.example', 'https://evil.example/', '/\t/evil.example', 'apis']) {
+        const { response } = await signOn(`${profile.LoginURL}?next=${encodeURIComponent(next)}`);
+        assert.equal(response.headers.get('location'), '/', next);
+      }
+    });
+
+    test('only registered users: a verified address signs on as the account of the same organisation', async () => {
+      const profile = await createProfile(app(), provider, { SSOOnlyForRegisteredUsers: true });
+      const { orgId } = await app().stranger();
+      const elsewhere = await addPerson(app(), { org_id: orgId });
+      const person = await addPerson(app(), { user_permissions: { apis: 'read' } });
+      addUser({ email: person.username.toUpperCase() });
+      const { session } = await signOn(profile.LoginURL);
+      assert.deepEqual([session.user.id, session.permissions], [person.id, { apis: 'read' }]);
+      addUser({ email: person.username, email_verified: false });
+      await assertRefused(profile.LoginURL, /has not verified it/);
+      addUser({ email: person.username, email_verified: 'true' });
+      await assertRefused(profile.LoginURL, /has not verified it/);
+      addUser({ email: elsewhere.username });
+      await assertRefused(profile.LoginURL, /Only registered users/);
+      addUser({ email: person.username.replace(/^p/, '\u212a') });
+      await assertRefused(profile.LoginURL, /no usable e-mail address/);
+    });
+
+    test('a profile of a user who is no administrator signs on to no account', async () => {
+      const author = await addPerson(app(), { user_permissions: { idm: 'write' } });
+      const administrator = await addPerson(app());
+      const more = { SSOOnlyForRegisteredUsers: true };
+      const profile = await createProfile(app(), provider, more, author.accessKey);
+      addUser({ email: administrator.username });
+      await assertRefused(profile.LoginURL, /Only registered users/);
+    });
+
+    test('constraints on domain and group refuse all others', async () => {
+      const constraints = { ProviderConstraintsDomain: 'example.org', ProviderConstraintsGroup: 'staff' };
+      const profile = await createProfile(app(), provider, constraints);
+      addUser({ groups: ['staff'] });
+      await signOn(profile.LoginURL);
+      for (const email of ['a@evil-example.org', 'a@sub.example.org', 'a@example.org.evil.example']) {
+        addUser({ groups: ['staff'], email });
+        await assertRefused(profile.LoginURL, /addresses of this domain/);
+      }
+      addUser({ groups: ['other'] });
+      await assertRefused(profile.LoginURL, /no group that may sign on/);
+      addUser({ groups: ['staff'], email: undefined });
+      await assertRefused(profile.LoginURL, /no usable e-mail address/);
+    });
+
+    test('a change or deletion of the profile ends its sessions, and an inactive one is not found', async () => {
+      const profile = await createProfile(app(), provider);
+      addUser();
+      const path = `/api/sso/profiles/${profile.ID}`;
+      const { browser } = await signOn(profile.LoginURL);
+      const { body: view } = await app().ask('GET', path);
+      assert.equal((await app().ask('PUT', path, { body: { ...view, Active: false } })).status, 200);
+      assert.equal((await browser.ask('GET', '/api/session')).status, 401);
+      const login = app().url.dashboard + new URL(profile.LoginURL).pathname;
+      assert.equal((await fetch(login, { redirect: 'manual' })).status, 404);
+      await app().ask('PUT', path, { body: { ...view, Active: true } });
+      const again = await signOn(profile.LoginURL);
+      await app().ask('DELETE', path);
+      assert.equal((await again.browser.ask('GET', '/api/session')).status, 401);
+      assert.equal((await fetch(login, { redirect: 'manual' })).status, 404);
+    });
+
+    test('a provider outside the networks of the organisation is not connected to', async () => {
+      const { orgId, accessKey } = await app().stranger();
+      const body = { networks: ['public'] };
+      assert.equal((await app().ask('PUT', `/admin/organisations/${orgId}/grants`, { body })).status, 200);
+      const profile = await createProfile(app(), provider, {}, accessKey);
+      const login = app().url.dashboard + new URL(profile.LoginURL).pathname;
+      const response = await fetch(login, { redirect: 'manual' });
+      assert.equal(response.status, 502);
+      assert.match(await response.text(), /identity provider is unavailable; quote [0-9a-f]{32}/);
+    });
+
+    test('a sign-on and its refusal are in the audit log, without code and state', async () => {
+      const profile = await createProfile(app(), provider, { ProviderConstraintsDomain: 'nowhere.example' });
+      addUser();
+      await assertRefused(profile.LoginURL, /this domain/);
+      const { body } = await app().ask('GET', '/api/audit-logs?action=signOn');
+      const [last] = body.audit_logs;
+      assert.equal(last.status, 403);
+      assert.equal(new URL(last.url, 'http://x').search, '');
+    });
+  },
+  { settings: { 'dashboard.url': dashboardUrl } },
+);

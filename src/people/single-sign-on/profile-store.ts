@@ -1,0 +1,64 @@
+import type { Vault } from '#base/vault.ts';
+import { createCollection, type PageRequest } from '#storage/collection.ts';
+import type { Records } from '#storage/records.ts';
+import { openRows } from '#storage/unreadable-rows.ts';
+import { problem as peopleProblem } from '../problems.ts';
+import type { IdentityProfile } from './profile-schema.ts';
+import { transformSecrets } from './profile-secrets.ts';
+
+export type IdentityProfileStore = ReturnType<typeof createIdentityProfileStore>;
+
+const purpose = 'identity profile secret';
+const maxProfilesPerOrganisation = 100;
+
+/** Identity profiles; secrets of the providers are sealed. A change of a profile ends the sessions it opened. */
+export function createIdentityProfileStore(records: Records, vault: Vault) {
+  const profiles = createCollection<'identity_profiles', IdentityProfile>(records, 'identity_profiles', it => ({
+    id: it.ID,
+    org_id: it.OrgID,
+    name: it.Name,
+    created_at: it.CreatedAt,
+  }));
+  const mapSecrets = (change: (secret: string) => string) => (profile: IdentityProfile) => ({
+    ...profile,
+    ProviderConfig: transformSecrets(profile.ProviderConfig, change),
+  });
+  const seal = mapSecrets(secret => vault.seal(secret, purpose));
+  const open = mapSecrets(secret => vault.open(secret, purpose));
+  const openIfFound = (profile: IdentityProfile | undefined) => profile && open(profile);
+  const endSessions = (profileId: string) =>
+    records.db.deleteFrom('sessions').where('profile_id', '=', profileId).execute();
+
+  return {
+    get: async (orgId: string, id: string) => openIfFound(await profiles.find({ org_id: orgId, id })),
+    /** Profile of a login URL, which names no organisation. */
+    findActive: async (id: string) => {
+      const profile = openIfFound(await profiles.find({ id }));
+      return profile?.Active ? profile : undefined;
+    },
+    async page(orgId: string, request: PageRequest) {
+      const found = await profiles.page({ where: { org_id: orgId }, order: ['-created_at', '-id'] }, request);
+      return { ...found, items: openRows(found.items, open, it => it.ID) };
+    },
+    insert: (profile: IdentityProfile) =>
+      records.write(async () => {
+        if ((await profiles.count({ org_id: profile.OrgID })) >= maxProfilesPerOrganisation)
+          throw peopleProblem.limit_reached({
+            detail: { name: 'identity profiles', max: maxProfilesPerOrganisation },
+          });
+        await profiles.insert(seal(profile));
+      }),
+    replace: (profile: IdentityProfile) =>
+      records.write(async () => {
+        await endSessions(profile.ID);
+        return profiles.replace({ org_id: profile.OrgID, id: profile.ID }, seal(profile));
+      }),
+    remove: (orgId: string, id: string) =>
+      records.write(async () => {
+        const isRemoved = await profiles.remove({ org_id: orgId, id });
+        if (isRemoved) await endSessions(id);
+        return isRemoved;
+      }),
+    removeAll: (orgId: string) => profiles.remove({ org_id: orgId }),
+  };
+}
