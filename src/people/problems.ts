@@ -36,7 +36,7 @@ export const problem = problems('people', {
   group_not_found: { status: 404, message: 'User group not found' },
   group_unknown: { status: 400, message: 'group_id: there is no user group {id}' },
   group_in_use: { status: 409, message: 'The user group still has users ({count}): move them first' },
-  group_permission_invalid: { status: 400, message: 'user_permissions.{name}: a user group cannot carry it' },
+  group_permission_invalid: { status: 400, message: 'user_permissions.{name}: a user group cannot grant it' },
   group_owns_hidden_apis: {
     status: 403,
     message: 'access denied: the user group owns APIs that you cannot see',

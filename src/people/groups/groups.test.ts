@@ -58,8 +58,8 @@ onEveryEngine('user groups', app => {
       [permissions({}), /^user_permissions: needs at least one permission/],
       [permissions({ apis: 'all' }), /^user_permissions\.apis: /],
       [permissions({ polices: 'read' }), /^user_permissions\.polices: no such permission; did you mean policies\?$/],
-      [permissions({ IsAdmin: 'admin' }), /^user_permissions\.IsAdmin: a user group cannot carry it$/],
-      [permissions({ ResetPassword: 'admin' }), /^user_permissions\.ResetPassword: a user group cannot carry it$/],
+      [permissions({ IsAdmin: 'admin' }), /^user_permissions\.IsAdmin: a user group cannot grant it$/],
+      [permissions({ ResetPassword: 'admin' }), /^user_permissions\.ResetPassword: a user group cannot grant it$/],
     ] as const) {
       const answer = await app().ask('POST', '/api/usergroups', { body });
       assert.equal(answer.status, 400, answer.text);

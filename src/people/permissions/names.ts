@@ -28,10 +28,10 @@ export function checkPermissionNames(map: PermissionMap, { custom, before = {} }
 const maxCustomPermissions = 100;
 const customName = /^[A-Za-z][\w-]{0,63}$/;
 
-/** Rejects permissions of an organisation that are not its own to define; those it has already pass. */
+/** Rejects names that an organisation cannot define; those it has already pass. */
 export function checkCustomPermissions(custom: CustomPermissions, before: CustomPermissions = {}): void {
   const names = Object.keys(custom).filter(name => !Object.hasOwn(before, name));
-  const refuse = (name: string, reason: string) => {
+  const reject = (name: string, reason: string) => {
     throw problem.custom_permission_invalid({ detail: { path: `additional_permissions.${name}`, reason } });
   };
   if (names.length > 0 && Object.keys(custom).length > maxCustomPermissions)
@@ -39,7 +39,7 @@ export function checkCustomPermissions(custom: CustomPermissions, before: Custom
       detail: { path: 'additional_permissions', reason: `has more than ${maxCustomPermissions} names` },
     });
   for (const name of names) {
-    if (!customName.test(name)) refuse(name, 'must be a letter, then up to 63 letters, digits, _ or -');
-    if (Object.hasOwn(permissionTable, name)) refuse(name, 'is a permission of the product');
+    if (!customName.test(name)) reject(name, 'must be a letter, then up to 63 letters, digits, _ or -');
+    if (Object.hasOwn(permissionTable, name)) reject(name, 'is the name of a built-in permission');
   }
 }

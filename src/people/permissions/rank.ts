@@ -2,12 +2,12 @@ import { administratorPermissions, type PermissionLevel, type PermissionMap } fr
 
 const levelRanks: Readonly<Record<string, number>> = { read: 1, write: 2, admin: 2 };
 
-const levelOf = (map: PermissionMap, name: string) => (Object.hasOwn(map, name) ? map[name] : undefined);
-const isAdministrator = (map: PermissionMap) => levelOf(map, 'IsAdmin') === 'admin';
+const readLevel = (map: PermissionMap, name: string) => (Object.hasOwn(map, name) ? map[name] : undefined);
+const isAdministrator = (map: PermissionMap) => readLevel(map, 'IsAdmin') === 'admin';
 
 /** 0 for none, 1 for read, 2 for write. An administrator has everything that is not denied by name. */
-function rankOf(map: PermissionMap, name: string): number {
-  const level = levelOf(map, name);
+function toRank(map: PermissionMap, name: string): number {
+  const level = readLevel(map, name);
   if (administratorPermissions.includes(name)) return level === 'admin' ? 2 : 0;
   if (level === 'deny') return 0;
   return isAdministrator(map) ? 2 : (levelRanks[level ?? ''] ?? 0);
@@ -29,8 +29,8 @@ export function findExcess(
 ): ExcessPermission | undefined {
   const names = new Set([...Object.keys(next), ...Object.keys(before), ...Object.keys(held)]);
   for (const permission of names) {
-    const rank = rankOf(next, permission);
-    if (rank <= rankOf(before, permission) || rank <= rankOf(held, permission)) continue;
+    const rank = toRank(next, permission);
+    if (rank <= toRank(before, permission) || rank <= toRank(held, permission)) continue;
     if (administratorPermissions.includes(permission)) return { permission, level: 'admin' };
     return { permission, level: rank === 1 ? 'read' : 'write' };
   }

@@ -4,7 +4,7 @@ import type { Actor } from '#operations/actor.ts';
 import type { AuthorizedRequest } from '#operations/listener.ts';
 import type { Method } from '#operations/operation.ts';
 
-/** Document that rules see as `input`. */
+/** Document `input` of the rules. */
 export interface RuleInput {
   readonly user: Readonly<Record<string, unknown>>;
   readonly request: Readonly<Record<string, unknown>>;

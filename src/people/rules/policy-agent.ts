@@ -56,7 +56,7 @@ function createAgentClient(outbound: OutboundClient, settings: Settings, log: Lo
 export function createPolicyAgent(outbound: OutboundClient, settings: Settings, log: Log) {
   const { send, rejectResponse } = createAgentClient(outbound, settings, log);
 
-  /** Loads a module; what the agent cannot compile is an error of its author. */
+  /** Loads a module; one that the agent cannot compile is an invalid request. */
   async function load({ digest, text }: AgentModule): Promise<void> {
     const response = await send('PUT', `/v1/policies/gw/rules/${digest}`, text);
     if (response.status === 400) throw problem.rules_invalid({ detail: { reason: readCompileErrors(response) } });
@@ -64,12 +64,12 @@ export function createPolicyAgent(outbound: OutboundClient, settings: Settings, 
   }
 
   /** Document of the module's package; undefined where the agent does not have the module. */
-  async function query({ digest }: AgentModule, input: string): Promise<Record<string, unknown> | undefined> {
-    const response = await send('POST', `/v1/data/gw/rules/${digest}`, input);
-    const body = parseBody(response);
-    if (response.status !== 200 || !isObject(body)) return rejectResponse(response);
-    if (!Object.hasOwn(body, 'result')) return undefined;
-    return isObject(body.result) ? body.result : rejectResponse(response);
+  async function query({ digest }: AgentModule, body: string): Promise<Record<string, unknown> | undefined> {
+    const response = await send('POST', `/v1/data/gw/rules/${digest}`, body);
+    const document = parseBody(response);
+    if (response.status !== 200 || !isObject(document)) return rejectResponse(response);
+    if (!Object.hasOwn(document, 'result')) return undefined;
+    return isObject(document.result) ? document.result : rejectResponse(response);
   }
 
   return {
@@ -77,11 +77,11 @@ export function createPolicyAgent(outbound: OutboundClient, settings: Settings, 
     /** Values of the rules for an input. A restarted agent has lost its modules: they are loaded again. */
     async evaluate(orgId: string, text: string, input: unknown) {
       const module = toAgentModule(orgId, text);
-      const question = JSON.stringify({ input });
-      let values = await query(module, question);
+      const body = JSON.stringify({ input });
+      let values = await query(module, body);
       if (!values) {
         await load(module);
-        values = await query(module, question);
+        values = await query(module, body);
       }
       if (!values) throw problem.rules_unavailable({ detail: { reason: 'Open Policy Agent has no such rules' } });
       return { values, ruleNames: module.ruleNames };
@@ -94,7 +94,7 @@ export function createPolicyAgent(outbound: OutboundClient, settings: Settings, 
         throw error;
       });
       if (response && response.status !== 200 && response.status !== 404)
-        log.warn({ status: response.status }, 'Open Policy Agent kept old rules');
+        log.warn({ status: response.status }, 'Open Policy Agent module not removed');
     },
   };
 }

@@ -26,8 +26,8 @@ export interface RuleEngineServices {
 const maxCachedModules = 200;
 
 /**
- * Rules of organisations: put to an Open Policy Agent where one is configured, else evaluated here, in a subset of its
- * language. A decision that cannot be had denies the request.
+ * Rules of organisations: evaluated by an Open Policy Agent where one is configured, else here, in a subset of its
+ * language. A failed evaluation denies the request.
  */
 export function createRuleEngine({ organisations, outbound, settings, log }: RuleEngineServices) {
   const modules = new Lru<string, RegoModule>(maxCachedModules);
@@ -70,7 +70,7 @@ export function createRuleEngine({ organisations, outbound, settings, log }: Rul
       if (!enabled || !rules) return;
       const reasons = await evaluate(orgId, rules, toRuleInput(actor, request)).catch((error: unknown) => {
         if (!(error instanceof RegoError || error instanceof DecisionError)) throw error;
-        log.warn({ org: orgId, reason: describeError(error) }, 'rules of an organisation failed');
+        log.warn({ org: orgId, reason: describeError(error) }, 'organisation rules not evaluated');
         throw problem.rules_unavailable({ detail: { reason: error.message }, cause: error });
       });
       if (reasons.length > 0) throw problem.rules_denied({ detail: { reasons: reasons.join('; ') } });

@@ -152,8 +152,8 @@ onEveryEngine('organisation rules', app => {
     const { orgId, ask } = await openOrganisation();
     const many = Object.fromEntries(Array.from({ length: 101 }, (_, at) => [`p${at}`, 'P']));
     for (const [map, message] of [
-      [{ apis: 'APIs' }, 'additional_permissions.apis: is a permission of the product'],
-      [{ IsAdmin: 'A' }, 'additional_permissions.IsAdmin: is a permission of the product'],
+      [{ apis: 'APIs' }, 'additional_permissions.apis: is the name of a built-in permission'],
+      [{ IsAdmin: 'A' }, 'additional_permissions.IsAdmin: is the name of a built-in permission'],
       [{ 'a b': 'A' }, 'additional_permissions.a b: must be a letter, then up to 63 letters, digits, _ or -'],
       [many, 'additional_permissions: has more than 100 names'],
     ] as const) {

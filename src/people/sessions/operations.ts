@@ -9,7 +9,7 @@ import { problem as peopleProblem } from '../problems.ts';
 import { toTemporaryUser } from '../single-sign-on/identity.ts';
 import type { ResolveActor } from '../users/actor.ts';
 import { rejectOutranking } from '../users/grant-check.ts';
-import { toUser, type User } from '../users/schema.ts';
+import { toUserWithoutKey, type User } from '../users/schema.ts';
 import { usesTls } from './dashboard-url.ts';
 import { problem } from './problems.ts';
 import { BrowserSession, CurrentSession, SignIn, toSession } from './schema.ts';
@@ -70,7 +70,7 @@ export const signIn = operation({
     audit(session.id);
     const maxAgeSeconds = services.settings['sessions.max_age_seconds'];
     header('set-cookie', formatSessionCookie(token, maxAgeSeconds, usesTls(services.settings, isSecure)));
-    return describeSession(services, await services.resolveActor(user), toUser(user, true), session);
+    return describeSession(services, await services.resolveActor(user), toUserWithoutKey(user), session);
   },
 });
 
@@ -84,7 +84,9 @@ export const getSession = operation({
   returns: CurrentSession,
   async handle({ actor }, services: SessionServices) {
     const account = await services.users.get(actor.orgId, actor.id);
-    const user = actor.temporaryUser ? toTemporaryUser(actor, actor.temporaryUser) : account && toUser(account, true);
+    const user = actor.temporaryUser
+      ? toTemporaryUser(actor, actor.temporaryUser)
+      : account && toUserWithoutKey(account);
     if (!user) throw refusal.not_authorised();
     const list = actor.sessionId ? await services.sessions.list(user.id, services.clock.now()) : [];
     return describeSession(
@@ -117,7 +119,7 @@ export const signOut = operation({
 const userParams = z.object({ userId: z.string() });
 const sessionParams = z.object({ userId: z.string(), sessionId: z.string() });
 
-/** Finds the user: oneself, or with the permission another one of the organisation. */
+/** Finds the caller, or with the permission another user of the organisation. */
 async function findOwner({ users }: SessionServices, actor: Actor, userId: string, permission: string) {
   if (userId !== actor.id && !hasPermission(actor, permission)) throw refusal.not_permitted({ detail: { permission } });
   if (userId === actor.id) return actor;
@@ -126,8 +128,8 @@ async function findOwner({ users }: SessionServices, actor: Actor, userId: strin
   return user;
 }
 
-/** Finds the user whose sessions may be ended: oneself, or one who holds no more than the caller. */
-async function findSubordinate(services: SessionServices, actor: Actor, userId: string) {
+/** Finds a user whose sessions the caller may end: itself, or a user without permissions beyond those of the caller. */
+async function findManagedUser(services: SessionServices, actor: Actor, userId: string) {
   const user = await findOwner(services, actor, userId, 'users:write');
   if ('email_address' in user) await rejectOutranking(services.groups, actor, user);
   return user;
@@ -167,7 +169,7 @@ export const endSession = operation({
   ],
   async handle({ actor, params: { userId, sessionId }, audit }, services: SessionServices) {
     audit(userId);
-    const { id } = await findSubordinate(services, actor, userId);
+    const { id } = await findManagedUser(services, actor, userId);
     if (!(await services.sessions.remove(id, sessionId))) throw problem.session_not_found();
     return toStatus('Session ended');
   },
@@ -185,7 +187,7 @@ export const endOtherSessions = operation({
   problems: [peopleProblem.user_not_found, peopleProblem.user_outranks, refusal.not_permitted],
   async handle({ actor, params: { userId }, audit }, services: SessionServices) {
     audit(userId);
-    const { id } = await findSubordinate(services, actor, userId);
+    const { id } = await findManagedUser(services, actor, userId);
     const ended = await services.sessions.removeOthers(id, actor.sessionId);
     return toStatus('Sessions ended', ended);
   },

@@ -14,7 +14,7 @@ export const problem = problems('sign_in', {
     status: 403,
     message: 'The password has expired: set a new one with reset_token and POST /api/session/reset',
   },
-  token_invalid: { status: 400, message: 'The link is invalid, expired or was used already: ask for a new one' },
+  token_invalid: { status: 400, message: 'The link is invalid, expired or was used already: request a new one' },
   session_missing: { status: 400, message: 'This request has no session: it was made with an access key' },
   session_not_found: { status: 404, message: 'Session not found' },
 });

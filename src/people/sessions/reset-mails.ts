@@ -42,7 +42,7 @@ export function createResetMails(services: ResetMailServices) {
       text: [
         `A new password was requested for this address. The link works once, within ${minutes} minutes:`,
         ...parts,
-        'If it was not you who asked, ignore this mail: the password stays as it is.\n',
+        'If you did not request it, ignore this mail: the password stays as it is.\n',
       ].join('\n\n'),
     });
   }
@@ -52,7 +52,7 @@ export function createResetMails(services: ResetMailServices) {
       return services.mailer.isConfigured;
     },
     /** Queues a request; one beyond the bound is dropped and logged. */
-    request(email: string, orgId: string | undefined): void {
+    enqueue(email: string, orgId: string | undefined): void {
       if (queued >= maxQueuedRequests) return log.warn({ queued }, 'password reset mail dropped, queue full');
       queued++;
       last = last

@@ -30,7 +30,7 @@ export type ResetLimit = ReturnType<typeof createResetLimit>;
 const maxMailsPerAccount = 3;
 const maxKeys = 20_000;
 
-/** Limit of requests for mails: by address with 429, by account in silence. */
+/** Rate limit of reset mails: by client address with 429, by account without a sign to the client. */
 export function createResetLimit(settings: Settings, clock: Clock) {
   const bounds = { windowMs: settings['sign_in.failure_window_seconds'] * 1000, maxKeys };
   const addresses = createFailureCounter({ ...bounds, maxFailures: settings['sign_in.max_address_failures'] }, clock);
@@ -67,8 +67,8 @@ export const forgetPassword = operation({
     const isAllowed = resetLimit.allow(email, address);
     if (!resetMails.isConfigured)
       return toStatus('No mail server is configured: ask an administrator for a link to set a new password');
-    if (isAllowed) resetMails.request(email, orgId);
-    return toStatus('If the address is known, a mail with a link is on its way');
+    if (isAllowed) resetMails.enqueue(email, orgId);
+    return toStatus('If the address has an account, a mail with a link is on its way');
   },
 });
 

@@ -51,7 +51,7 @@ for (const engine of engines)
       );
       assert.deepEqual(
         [asked.status, asked.body.Message],
-        [200, 'If the address is known, a mail with a link is on its way'],
+        [200, 'If the address has an account, a mail with a link is on its way'],
       );
       const received = await mail.take();
       assert.deepEqual([received.to, received.from], [[person.username], 'gw@example.org']);
@@ -62,7 +62,7 @@ for (const engine of engines)
       assert.deepEqual(statuses.map(it => it.status).sort(), [200, 400, 400]);
       assert.equal(
         (await reset(token)).body.Message,
-        'The link is invalid, expired or was used already: ask for a new one',
+        'The link is invalid, expired or was used already: request a new one',
       );
       assert.equal((await browser.ask('GET', '/api/session')).status, 401);
       const { username } = person;

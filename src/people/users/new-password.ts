@@ -24,19 +24,19 @@ export async function hashNewPassword(password: string, settings: Settings): Pro
   return hashPassword(password);
 }
 
-/** Hashes a new password; rejects one that the user has or had, as far back as the settings say. */
+/** Hashes a new password; rejects one of the last `users.password_history`. */
 export async function createPasswordChange(
   { settings, clock }: NewPasswordServices,
   user: StoredUser,
   password: string,
 ): Promise<PasswordChange> {
   checkPasswordPolicy(password, settings);
-  const maxRemembered = settings['users.password_history'];
-  const earlier = [user.password, ...(user.password_history ?? [])].filter(hash => hash !== '').slice(0, maxRemembered);
+  const maxEarlier = settings['users.password_history'];
+  const earlier = [user.password, ...(user.password_history ?? [])].filter(hash => hash !== '').slice(0, maxEarlier);
   for (const hash of earlier)
     if (await verifyPassword(password, hash))
       throw problem.bad_password({
-        detail: { faults: `password: Password may not be one of the last ${maxRemembered}` },
+        detail: { faults: `password: Password may not be one of the last ${maxEarlier}` },
       });
   return {
     password: await hashPassword(password),

@@ -9,7 +9,7 @@ import type { GroupStore } from '../groups/store.ts';
 import { isOutranked } from '../permissions/rank.ts';
 import { problem } from '../problems.ts';
 import { toTemporaryUser } from '../single-sign-on/identity.ts';
-import { type StoredUser, toUser, User } from './schema.ts';
+import { type StoredUser, toUser, toUserWithoutKey, User } from './schema.ts';
 import type { UserStore } from './store.ts';
 
 interface UserReadServices {
@@ -30,11 +30,11 @@ type UserView = (user: StoredUser) => User;
  */
 async function createUserView(actor: Actor, { groups, settings }: UserReadServices): Promise<UserView> {
   if (settings['users.hide_access_keys'] || !hasPermission(actor, 'access_keys:read'))
-    return user => toUser(user, user.id !== actor.id);
+    return user => (user.id === actor.id ? toUser(user) : toUserWithoutKey(user));
   const groupsById = new Map((await groups.all(actor.orgId)).map(group => [group.id, group]));
   const mayReadKey = (user: StoredUser) =>
     !isOutranked(actor.permissions, combinePermissions(user, groupsById.get(user.group_id)));
-  return user => toUser(user, user.id !== actor.id && !mayReadKey(user));
+  return user => (user.id === actor.id || mayReadKey(user) ? toUser(user) : toUserWithoutKey(user));
 }
 
 async function listPage(services: UserReadServices, actor: Actor, p: number, emailPart = '') {

@@ -78,7 +78,7 @@ export interface StoredUser {
   access_key: string;
   /** Hash; empty while none is set. */
   password: string;
-  /** Hashes of earlier passwords, newest first; absent while none is remembered. */
+  /** Hashes of earlier passwords, newest first; absent where none is stored. */
   password_history?: readonly string[];
   /** The user set the password by a link; absent where another user or the operator set it. */
   has_chosen_password?: boolean;
@@ -89,10 +89,12 @@ export interface StoredUser {
 }
 
 /** Wire form, without passwords. */
-export function toUser(stored: StoredUser, hideAccessKey = false): User {
+export function toUser(stored: StoredUser): User {
   const { password: _hash, password_history: _hashes, has_chosen_password: _chosen, ...user } = stored;
-  return { ...user, access_key: hideAccessKey ? '' : user.access_key, api_model: {} };
+  return { ...user, api_model: {} };
 }
+
+export const toUserWithoutKey = (stored: StoredUser): User => ({ ...toUser(stored), access_key: '' });
 
 export const fullAdministrator = { IsAdmin: 'admin', ResetPassword: 'admin' };
 
