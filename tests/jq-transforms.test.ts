@@ -179,7 +179,7 @@ describe('jq transforms', () => {
       ['', 'the jq transform of /x has no filter'],
       [
         'env.HOME',
-        'the jq filter of /x is invalid: character 1: env is not offered: a filter sees what it is given and nothing else',
+        'the jq filter of /x is invalid: character 1: env is not offered: a filter has no access beyond its input',
       ],
     ]) {
       const definition = filtering(upstream, { response: filter! });

@@ -40,7 +40,7 @@ const { values } = parseArgs({
 });
 
 const selection = createTestSelection(root);
-/** Test files that fail without any mutation: they say nothing. */
+/** Test files that fail without any mutation: they are excluded. */
 const broken = new Set<string>();
 
 /** Set by a signal: the running test ends first, then the services, and the copy of the tree is removed. */

@@ -24,9 +24,9 @@ const compiled = join(root, 'node_modules/.cache/tests');
 const isUnitRun = process.argv.includes('--unit');
 const args = process.argv.slice(2).filter(arg => arg !== '--unit');
 const forNode = args.filter(arg => arg.startsWith('--'));
-const wanted = args.filter(arg => !arg.startsWith('--')).map(arg => relative(root, join(root, arg)));
+const pathParts = args.filter(arg => !arg.startsWith('--')).map(arg => relative(root, join(root, arg)));
 const files = globSync(['src/**/*.test.ts', 'tests/**/*.test.ts'], { cwd: root })
-  .filter(file => wanted.length === 0 || wanted.some(part => file.includes(part)))
+  .filter(file => pathParts.length === 0 || pathParts.some(part => file.includes(part)))
   .filter(isUnitRun ? createUnitTestCheck(root) : () => true)
   .sort();
 
@@ -38,7 +38,7 @@ process.exitCode = await main();
 
 async function main(): Promise<number> {
   if (files.length === 0) {
-    console.error(`No test file matches ${wanted.join(' ')}.`);
+    console.error(`No test file matches ${pathParts.join(' ')}.`);
     return 1;
   }
   if (isUnitRun) return runTests({});
@@ -50,7 +50,7 @@ async function main(): Promise<number> {
   }
   const logs = mkdtempSync(join(tmpdir(), 'gw-test-logs-'));
   const code = await withServices({ GW_TEST_LOGS: logs }, runTests);
-  const leaks = scan(logs);
+  const leaks = countLeaks(logs);
   if (code === 0 && leaks === 0) rmSync(logs, { recursive: true, force: true });
   else console.log(`The logs of this run are in ${logs}.`);
   return code !== 0 ? code : Math.min(leaks, 1);
@@ -107,17 +107,17 @@ async function runTests(env: Record<string, string>): Promise<number> {
   return typeof code === 'number' ? code : 1;
 }
 
-/** Looks for planted secrets in the collected logs; says where, never what. Returns how many lines hold one. */
-function scan(directory: string): number {
+/** Searches the collected logs for planted secrets; prints their place, never the secret. Returns the number of lines with one. */
+function countLeaks(directory: string): number {
   const paths = readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter(entry => entry.isFile())
     .map(entry => join(entry.parentPath, entry.name));
   const lists = paths.filter(path => path.endsWith('.secrets'));
   const logs = paths.filter(path => !path.endsWith('.secrets'));
-  const secrets = [...new Set(lists.flatMap(path => lines(path).filter(line => line !== '')))];
+  const secrets = [...new Set(lists.flatMap(path => readLines(path).filter(line => line !== '')))];
   let leaks = 0;
   for (const path of logs) {
-    for (const [index, line] of lines(path).entries()) {
+    for (const [index, line] of readLines(path).entries()) {
       if (!secrets.some(secret => line.includes(secret))) continue;
       leaks += 1;
       console.error(`A planted secret was logged: ${relative(directory, path)}, line ${index + 1}.`);
@@ -127,6 +127,6 @@ function scan(directory: string): number {
   return leaks;
 }
 
-function lines(path: string): string[] {
+function readLines(path: string): string[] {
   return readFileSync(path, 'utf8').split(/\r?\n/);
 }

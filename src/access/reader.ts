@@ -19,7 +19,7 @@ export interface OauthTokenRow {
   readonly body: string;
 }
 
-/** What knowing a caller takes of the records. Answers at once where the engine can. */
+/** Look-ups that authentication needs. Synchronous where the engine is. */
 export function createAccessStore(reader: Reader) {
   return {
     keys: (digests: readonly string[]): MaybePromise<FoundKeyRow[]> =>

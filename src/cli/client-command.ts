@@ -195,6 +195,6 @@ async function rm({ resource, ids, flags, print, connect, createUsageProblem }: 
   if (isJsonOutput(flags)) print(formatJson(results));
 }
 
-const actions: ReadonlyMap<string, (asked: ActionContext) => Promise<void>> = new Map(
+const actions: ReadonlyMap<string, (context: ActionContext) => Promise<void>> = new Map(
   Object.entries({ ls, get, apply, rm, import: importDocuments }),
 );

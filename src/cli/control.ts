@@ -32,9 +32,9 @@ export function createControlClient({ url, secret }: ControlClientOptions): Cont
     headers: { 'x-gw-authorization': secret },
     fetch: (input, init) => fetch(input, { ...init, signal: AbortSignal.timeout(requestTimeoutMs) }),
   });
-  const callWithProblems: ControlClient = async (route, asked) => {
+  const callWithProblems: ControlClient = async (route, options) => {
     try {
-      return requireObject(await call(route, asked), base);
+      return requireObject(await call(route, options), base);
     } catch (error) {
       throw toProblem(error, base);
     }
@@ -66,9 +66,9 @@ function describeReason(error: unknown): string {
 }
 
 /** Maps 404 to undefined. */
-export async function findOrUndefined<T>(asked: Promise<T>): Promise<T | undefined> {
+export async function findOrUndefined<T>(response: Promise<T>): Promise<T | undefined> {
   try {
-    return await asked;
+    return await response;
   } catch (error) {
     if (error instanceof Problem && error.code === problem.refused.code && error.status === 404) return undefined;
     throw error;

@@ -12,7 +12,7 @@ export interface ApiReference {
   readonly isVersion: boolean;
 }
 
-/** What an API is found by. */
+/** Names by which an API is found. */
 export interface NamedApi {
   readonly id: string;
   readonly api_id: string;
@@ -59,12 +59,12 @@ const spellingsOf = (name: string): string[] => [name, loopName(name), shortLoop
 const keysOf = ({ id, api_id, name }: NamedApi): string[] =>
   [id, api_id, loopName(name), shortLoopName(name)].filter(Boolean);
 
-/** Whether a reference leads, or could lead, to an API. */
+/** True where a reference leads, or could lead, to the API. */
 export function isReferenceTo({ name, isOpen }: Pick<ApiReference, 'name' | 'isOpen'>, api: NamedApi): boolean {
   const spellings = spellingsOf(name);
   return keysOf(api).some(key => (isOpen ? spellings.some(lead => key.startsWith(lead)) : spellings.includes(key)));
 }
 
-/** Whether a `gw://` address could mean either of two APIs. */
+/** True where a `gw://` address could mean either of two APIs. */
 export const namesOverlap = (one: NamedApi, other: NamedApi): boolean =>
   keysOf(one).some(key => keysOf(other).includes(key));

@@ -51,8 +51,8 @@ export function formatIssue(issue: z.core.$ZodIssue): string {
 }
 
 function formatUnion(issue: z.core.$ZodIssueInvalidUnion): string {
-  const wanted = issue.errors
+  const expected = issue.errors
     .flatMap(errors => errors.map(formatIssue))
     .map(message => message.replace(/^must be /, ''));
-  return wanted.length === 0 ? issue.message : `must be ${[...new Set(wanted)].join(', or ')}`;
+  return expected.length === 0 ? issue.message : `must be ${[...new Set(expected)].join(', or ')}`;
 }

@@ -26,16 +26,16 @@ export function withOperationIds(source: JsonObject): JsonObject {
   const taken = new Set(operations.map(({ operation }) => operation.operationId));
   for (const { path, method, operation } of operations) {
     if (!isZeroValue(operation.operationId)) continue;
-    operation.operationId = uniqueId(defaultOperationId(path, method), taken);
+    operation.operationId = createUniqueId(defaultOperationId(path, method), taken);
     taken.add(operation.operationId);
   }
   return document;
 }
 
 /** The author may have used the default id of another operation. */
-function uniqueId(wanted: string, taken: ReadonlySet<unknown>): string {
-  let id = wanted;
-  for (let count = 2; taken.has(id); count++) id = `${wanted}_${count}`;
+function createUniqueId(base: string, taken: ReadonlySet<unknown>): string {
+  let id = base;
+  for (let count = 2; taken.has(id); count++) id = `${base}_${count}`;
   return id;
 }
 

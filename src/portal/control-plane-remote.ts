@@ -31,38 +31,38 @@ const policyPath = (id: string) => `/api/portal/policies/${encodeURIComponent(id
 /** Control plane of another installation, through its dashboard API. */
 export function createRemoteControlPlane(outbound: OutboundClient): ControlPlaneOf {
   return provider => {
-    const { call: ask, callMaybe: askMaybe } = createDashboardClient(provider, outbound);
+    const { call, callMaybe } = createDashboardClient(provider, outbound);
     return {
-      policies: async () => (await ask(PolicyPage, 'GET', '/api/portal/policies?p=-2')).Data ?? [],
+      policies: async () => (await call(PolicyPage, 'GET', '/api/portal/policies?p=-2')).Data ?? [],
       async createPolicy(policy) {
-        const { Message: id } = await ask(Created, 'POST', '/api/portal/policies', policy);
-        return ask(Policy, 'GET', policyPath(id));
+        const { Message: id } = await call(Created, 'POST', '/api/portal/policies', policy);
+        return call(Policy, 'GET', policyPath(id));
       },
       async updatePolicy(id, change) {
-        const current = await ask(Policy, 'GET', policyPath(id));
-        await ask(anything, 'PUT', policyPath(id), change(current));
-        return ask(Policy, 'GET', policyPath(id));
+        const current = await call(Policy, 'GET', policyPath(id));
+        await call(anything, 'PUT', policyPath(id), change(current));
+        return call(Policy, 'GET', policyPath(id));
       },
       async deletePolicy(id) {
-        await askMaybe(anything, 'DELETE', policyPath(id));
+        await callMaybe(anything, 'DELETE', policyPath(id));
       },
       async apis(ids) {
         const facts = new Map<string, ApiFacts>();
         for (let at = 0; at < ids.length; at += maxConcurrentCalls) {
           const some = ids.slice(at, at + maxConcurrentCalls);
           const answers = await Promise.all(
-            some.map(id => askMaybe(ApiWrapper, 'GET', `/api/apis/${encodeURIComponent(id)}`)),
+            some.map(id => callMaybe(ApiWrapper, 'GET', `/api/apis/${encodeURIComponent(id)}`)),
           );
           for (const wrapper of answers) if (wrapper) facts.set(wrapper.api_definition.api_id, toApiFacts(wrapper));
         }
         return facts;
       },
       async createKey(key) {
-        const { key_id, key_hash, data } = await ask(KeyEnvelope, 'POST', '/api/keys', key);
+        const { key_id, key_hash, data } = await call(KeyEnvelope, 'POST', '/api/keys', key);
         return { key_id, key_hash, expires: data.expires ?? 0 };
       },
       async deleteKey(keyId) {
-        await askMaybe(anything, 'DELETE', `/api/keys/${encodeURIComponent(keyId)}`);
+        await callMaybe(anything, 'DELETE', `/api/keys/${encodeURIComponent(keyId)}`);
       },
     };
   };

@@ -95,7 +95,7 @@ onBothEngines('migrations', (fresh, engine) => {
       status: 500,
       message:
         'The database has schema version 999, ' +
-        `but this program knows only up to ${migrations.length}. Start the release that created it, or a newer one.`,
+        `but this program supports versions up to ${migrations.length}. Start the release that created it, or a newer one.`,
     });
   });
 });

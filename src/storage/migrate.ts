@@ -8,7 +8,7 @@ export const problem = problems('storage', {
   newer_schema: {
     status: 500,
     message:
-      'The database has schema version {found}, but this program knows only up to {known}. Start the release that created it, or a newer one.',
+      'The database has schema version {found}, but this program supports versions up to {known}. Start the release that created it, or a newer one.',
   },
 });
 

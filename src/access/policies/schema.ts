@@ -59,7 +59,7 @@ const policyMembers = {
     'The same rights as a list; may be sent instead of the map.',
   ),
   active: wireMember(wireFlag, true, 'Whether new keys may use the policy. Follows from state.'),
-  auth_type: wireMember(wireText, 'other', 'How the APIs of the policy know their callers.'),
+  auth_type: wireMember(wireText, 'other', 'How the APIs of the policy authenticate their callers.'),
   auth_types: wireMember(nullableList(wireText), [], 'The same, where the APIs agree on several ways.'),
   date_created: wireMember(wireText, zeroTime, 'When the policy was made; set by the server.'),
   graphql_enabled: wireMember(wireFlag, false, 'Whether the policy is about GraphQL APIs.'),

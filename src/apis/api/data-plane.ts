@@ -2,7 +2,7 @@
 export interface DataPlaneControl {
   /** Resolves when every traffic thread serves everything committed before the call. */
   reload(): Promise<void>;
-  /** Says whether the API is served, and if not, why. */
+  /** Status of the API: served, or the reason why not. */
   status(apiId: string): Promise<ApiStatus>;
   stats(apiId: string): Promise<ApiStats>;
   /** Clears cached JWKS: those an API references, or all. */

@@ -93,7 +93,7 @@ function overlapsHidden(
 
 const isPrefixMatch = (settings: Settings) => settings['gateway.listen_path_match'] === 'prefix';
 
-/** Whether a request for `route` could be for the path of another one, or for the id of its API. */
+/** Overlap test: true where a request for `route` could match the path of another one, or the id of its API. */
 function createOverlap(route: Route, settings: Settings, held: ReservedHosts) {
   const prefix = isPrefixMatch(settings);
   const meets = (other: Route) => other.port === route.port && hasHostOverlap(held, route, other);

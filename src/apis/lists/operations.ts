@@ -64,17 +64,17 @@ export const listApis = operation({
 
 async function buildListFilter(orgId: string, query: ListQuery, apis: ApiStore): Promise<ApiFilter> {
   const { q, category, auth_type, api_type, base_apis } = query;
-  const asks = (words: readonly string[] | undefined): words is readonly string[] => (words?.length ?? 0) > 0;
+  const hasWords = (words: readonly string[] | undefined): words is readonly string[] => (words?.length ?? 0) > 0;
   const tests: ((api: StoredApi) => boolean)[] = [];
-  if (asks(auth_type)) tests.push(({ summary }) => auth_type.some(type => summary.auth_types.includes(type)));
-  if (asks(api_type)) tests.push(({ summary }) => api_type.some(type => summary.api_types.includes(type)));
+  if (hasWords(auth_type)) tests.push(({ summary }) => auth_type.some(type => summary.auth_types.includes(type)));
+  if (hasWords(api_type)) tests.push(({ summary }) => api_type.some(type => summary.api_types.includes(type)));
   if (base_apis) {
     const versions = await apis.versionIds(orgId);
     tests.push(({ api_id }) => !versions.has(api_id));
   }
   return {
     ...(q ? { name: q } : {}),
-    ...(asks(category) ? { categories: category } : {}),
+    ...(hasWords(category) ? { categories: category } : {}),
     ...(tests.length > 0 ? { matches: api => tests.every(test => test(api)) } : {}),
   };
 }

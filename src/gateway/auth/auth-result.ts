@@ -23,8 +23,8 @@ export function providesSession(
   { authMethods, authentication }: Pick<Model, 'authMethods' | 'authentication'>,
   mode: AuthMethod,
 ): boolean {
-  const wanted = authentication.baseIdentityProvider;
-  return authMethods.length === 1 || wanted === '' || wanted === identityProviderNames[mode];
+  const required = authentication.baseIdentityProvider;
+  return authMethods.length === 1 || required === '' || required === identityProviderNames[mode];
 }
 
 /** Sets the key and session of the request. */

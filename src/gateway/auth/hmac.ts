@@ -101,7 +101,7 @@ const decodeSignature = ({ signature }: HttpSignature) => Buffer.from(signature,
 /** Constant work: an unknown key costs a signature as well. */
 function isHmacValid(call: Exchange, signed: HttpSignature, known: CachedKey | undefined): boolean {
   const secret = known?.session.hmacSecret;
-  const expected = createHmac(hashes[signed.algorithm]!, secret ?? 'nobody')
+  const expected = createHmac(hashes[signed.algorithm]!, secret ?? 'no key')
     .update(buildSigningString(call, signed.headers))
     .digest();
   const signature = decodeSignature(signed);

@@ -9,7 +9,7 @@ import { type KeyFamily, parseJwk, type VerificationKey } from './jwt-keys.ts';
 /** A cached JWKS (RFC 7517). */
 export interface KeySet {
   /** The key for a token. Without a `kid` there must be exactly one candidate. */
-  find(asked: KeyQuery): MaybePromise<VerificationKey | undefined>;
+  find(query: KeyQuery): MaybePromise<VerificationKey | undefined>;
 }
 
 export interface KeyQuery {
@@ -70,7 +70,7 @@ export function createJwksCache(options: JwksCacheOptions): JwksCache {
       states.set(name, state);
       return state;
     };
-    return { find: asked => findKey(options, getState(), ttlMs, asked) };
+    return { find: query => findKey(options, getState(), ttlMs, query) };
   }
 
   return {
@@ -103,24 +103,24 @@ function findKey(
   options: JwksCacheOptions,
   state: KeySetState,
   ttlMs: number,
-  asked: KeyQuery,
+  query: KeyQuery,
 ): MaybePromise<VerificationKey | undefined> {
   const now = options.clock.now();
   const mayRefresh = now - state.triedAtMs >= options.minRefreshSeconds * 1000;
   if (state.keys === undefined) {
     if (!mayRefresh && !state.loading) return undefined;
-    return refreshOnce(options, state).then(() => selectKey(state.keys ?? [], asked));
+    return refreshOnce(options, state).then(() => selectKey(state.keys ?? [], query));
   }
   const stale = now - state.loadedAtMs >= ttlMs;
-  const key = selectKey(state.keys, asked);
+  const key = selectKey(state.keys, query);
   if (stale && mayRefresh) {
     const renewal = refreshOnce(options, state);
     // Stale-while-revalidate: requests do not wait for a source that failed before.
-    if (!state.failed) return renewal.then(() => selectKey(state.keys!, asked));
+    if (!state.failed) return renewal.then(() => selectKey(state.keys!, query));
   }
   // Key rotation: an unknown key waits for a refresh under way, or starts one within the minimum interval.
   if (key || !(mayRefresh || state.loading)) return key;
-  return refreshOnce(options, state).then(() => selectKey(state.keys!, asked));
+  return refreshOnce(options, state).then(() => selectKey(state.keys!, query));
 }
 
 function refreshOnce(options: JwksCacheOptions, state: KeySetState): Promise<void> {
@@ -164,7 +164,7 @@ async function fetchText(outbound: OutboundClient, url: string): Promise<string>
 const cacheKeys = { url: (url: string) => `url ${url}`, issuer: (issuer: string) => `issuer ${issuer}` };
 const toDiscoveryUrl = (issuer: string) => `${trimTrailingSlashes(issuer)}/.well-known/openid-configuration`;
 
-/** OpenID Connect Discovery 1.0, section 4.3: the issuer must match, else one provider could speak for another. */
+/** OpenID Connect Discovery 1.0, section 4.3: the issuer must match, else one provider could sign for another. */
 function parseDiscovery(issuer: string, text: string): string {
   const { issuer: announcedIssuer, jwks_uri: url } = JSON.parse(text) as { issuer?: unknown; jwks_uri?: unknown };
   if (announcedIssuer !== issuer) throw new Error(`the discovery document of ${issuer} has another issuer`);

@@ -36,12 +36,13 @@ export async function prefetchPolicies(
     models.flatMap(model => listReferencedPolicies(model).map(id => ({ id, identity: model.identity }))),
     ({ identity }) => identity.orgId,
   );
-  for (const [orgId, asked] of referencesByOrg) {
-    const ids = [...new Set(asked.map(({ id }) => id))];
+  for (const [orgId, references] of referencesByOrg) {
+    const ids = [...new Set(references.map(({ id }) => id))];
     const existing = new Set<string>();
     for (let at = 0; at < ids.length; at += maxIdsPerQuery)
       for (const id of (await sessions.policies(orgId, ids.slice(at, at + maxIdsPerQuery))).keys()) existing.add(id);
-    for (const { id, identity } of asked) if (!existing.has(id) && !missing.has(identity)) missing.set(identity, id);
+    for (const { id, identity } of references)
+      if (!existing.has(id) && !missing.has(identity)) missing.set(identity, id);
   }
 }
 

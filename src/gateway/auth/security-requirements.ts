@@ -119,12 +119,12 @@ export const clientCertificatesUnlessRequired: ChainStep<Services> = {
 };
 
 function compileRequirement(
-  { methods: asked, missingScheme: missing, requiresCertificate: certificate }: SecurityRequirement,
+  { methods: requiredMethods, missingScheme: missing, requiresCertificate: certificate }: SecurityRequirement,
   context: Context,
 ): RequestHook[] {
   if (missing !== '') return [call => refuse(call, 'security_scheme_unconfigured', { name: missing })];
-  const authMethods = asked.map(({ mode }) => mode);
-  const requests = asked.map(({ mode, config }) => {
+  const authMethods = requiredMethods.map(({ mode }) => mode);
+  const requests = requiredMethods.map(({ mode, config }) => {
     const model = {
       ...context.model,
       authMethods,

@@ -46,12 +46,12 @@ export function parseRequestCacheControl(headers: HeaderList): RequestCacheContr
   };
 }
 
-export const isFreshEnough = (entry: CacheEntry, wants: RequestCacheControl, nowMs: number): boolean =>
-  !wants.noCache &&
-  computeAge(entry, nowMs) <= wants.maxAgeSeconds &&
+export const isFreshEnough = (entry: CacheEntry, directives: RequestCacheControl, nowMs: number): boolean =>
+  !directives.noCache &&
+  computeAge(entry, nowMs) <= directives.maxAgeSeconds &&
   // `max-age=0` requires a new response, also where the age rounds to 0.
-  wants.maxAgeSeconds > 0 &&
-  entry.expiresAtMs - nowMs >= wants.minFreshSeconds * 1000;
+  directives.maxAgeSeconds > 0 &&
+  entry.expiresAtMs - nowMs >= directives.minFreshSeconds * 1000;
 
 /** The `Age` header in whole seconds. */
 export const computeAge = ({ storedAtMs, ageSeconds }: CacheEntry, nowMs: number): number =>

@@ -1,6 +1,6 @@
 /**
  * Client claims: headers in which a proxy asserts client address, certificate, user or original URL. From an
- * untrusted peer they are spoofed, and upstreams would believe them.
+ * untrusted peer they are spoofed, and upstreams would trust them.
  */
 const claimNames = [
   // The address of the client.

@@ -28,11 +28,11 @@ const isSpace = (unit: number) => unit === 0x20 || unit === 0x09;
 export const unquoteCookie = (value: string): string => value.replace(/^"(.*)"$/, '$1');
 
 /** The first value of a cookie in all `Cookie` fields, without the quotes around it; empty where there is none. */
-export function readCookie(headers: HeaderList, wanted: string): string {
+export function readCookie(headers: HeaderList, cookieName: string): string {
   let found: string | undefined;
   for (const line of headers.all('cookie'))
     forEachCookie(line, (name, value) => {
-      if (name === wanted) found ??= value;
+      if (name === cookieName) found ??= value;
     });
   return found === undefined ? '' : unquoteCookie(found);
 }

@@ -17,6 +17,6 @@ export function validateListenPort({ listen }: Model, settings: Settings): void 
 
 const tlsProtocols: ReadonlySet<string> = new Set(['https', 'http2', 'wss', 'tls']);
 
-/** True when the own port of an API speaks TLS. */
+/** True when the own port of an API uses TLS. */
 export const isTlsPort = ({ listen }: Model, settings: Settings): boolean =>
   listen.protocol === '' ? settings['gateway.tls.enabled'] : tlsProtocols.has(listen.protocol);

@@ -18,7 +18,7 @@ export interface DefinitionSecrets {
   find(place: SecretSource, name: string): string | undefined;
   /** Replaces every secret that any definition was given in this thread. */
   redact(text: string): string;
-  /** Those of another organisation. */
+  /** Secrets of another organisation. */
   forOrganisation(orgId: string): DefinitionSecrets;
 }
 
@@ -40,7 +40,7 @@ export interface PipelineServices {
   readonly grants: TenantGrants;
   /** Secrets that a definition may name: of the organisation of the API that is compiled, of none elsewhere. */
   readonly secrets: DefinitionSecrets;
-  /** Whether a context variable of this name can exist in the API that is compiled. */
+  /** True where a context variable of this name can exist in the API that is compiled. */
   readonly isContextName: (name: string) => boolean;
   /** Emits a gateway event to the handlers of the API; never waits. */
   emitEvent(event: string, subject: EventSubject, message: string, details?: Readonly<Record<string, unknown>>): void;

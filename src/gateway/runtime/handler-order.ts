@@ -35,7 +35,7 @@ export const handlerOrder: readonly HandlerPlacement[] = [
   {
     name: 'explanations',
     wrap: (context, next) => withExplanations(context, context.explanations, next),
-    why: 'Only traffic of APIs is explained; before routing, since the trace says why no route matched.',
+    why: 'Only traffic of APIs is explained; before routing, since the trace contains the reason why no route matched.',
   },
 ];
 

@@ -264,8 +264,8 @@ async function runThread(data: ThreadData, port: MessagePort): Promise<void> {
     onReloadError: error => log.error({ reason: error.message }, 'TLS certificate not reloaded'),
     ...createSniSelector(loader.snapshot, services.grants),
   });
-  const { host, port: wanted, reusePort } = data;
-  const address = { host, port: wanted, reusePort };
+  const { host, port: requestedPort, reusePort } = data;
+  const address = { host, port: requestedPort, reusePort };
   const { rpc } = services;
   const listeners = createListeners({
     settings,

@@ -128,7 +128,7 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
     const id = worker.threadId;
     const all: MainThreadRpc = {
       ...answers,
-      claimPort: ({ port: wanted }) => ports.claim(id, wanted),
+      claimPort: ({ port }) => ports.claim(id, port),
       releasePort: async ({ port: left }) => ports.release(id, left),
     };
     const answer = createRpcServer({ ...all }, reply => worker.postMessage(reply));

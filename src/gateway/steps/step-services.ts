@@ -8,9 +8,9 @@ import type { ProxyServices } from '../proxy/services.ts';
 
 /** RPC that the main thread answers for traffic threads. */
 export interface MainThreadRpc extends OauthRpc {
-  /** Whether it is the gateway secret. */
+  /** True for the gateway secret. */
   explains(request: { readonly secret: string }): Promise<boolean>;
-  /** Whether a port is free of other processes; rejects where it is not. Threads share ports among themselves. */
+  /** Claims a port; rejects where another process has it. Threads share ports among themselves. */
   claimPort(request: { readonly port: number }): Promise<void>;
   releasePort(request: { readonly port: number }): Promise<void>;
   /** A request to the control interface. */

@@ -132,12 +132,12 @@ function parseOffset(text: string): number {
 
 export function strptime(value: unknown, format: unknown): BrokenDownTime {
   if (typeof value !== 'string') return raise('strptime/1 requires string inputs and arguments');
-  const asked = validateFormat(format, 'strptime/1');
+  const layout = validateFormat(format, 'strptime/1');
   const parts: BrokenDownTime = [1900, 0, 1, 0, 0, 0, 0];
   let at = 0;
   const fails = () =>
     raise(`date ${JSON.stringify(value.slice(0, 40))} does not match format ${JSON.stringify(format)}`);
-  for (const [piece, letter] of asked.matchAll(/%(.)|\s+|[^%\s]|%$/gs)) {
+  for (const [piece, letter] of layout.matchAll(/%(.)|\s+|[^%\s]|%$/gs)) {
     const entry = letter !== undefined && Object.hasOwn(parsers, letter) ? parsers[letter]! : undefined;
     const plain = letter === '%' ? '%' : piece;
     if (letter !== undefined && letter !== '%' && !entry) raise(`strptime/1: unknown %${letter}`);

@@ -87,7 +87,7 @@ const listUnsupported = (name: string, arities: readonly number[], why: string) 
   arities.map(arity => [`${name}/${arity}`, `${name} is not offered: ${why}`] as const);
 
 const one = 'a filter has one input, which is there when it begins';
-const alone = 'a filter sees what it is given and nothing else';
+const alone = 'a filter has no access beyond its input';
 const special = 'the engine has no such function of numbers';
 const unsupportedReasons: ReadonlyMap<string, string> = new Map([
   ...listUnsupported('input', [0], one),

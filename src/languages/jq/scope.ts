@@ -8,8 +8,8 @@ export interface Scope {
 }
 
 export const declare = (outer: Scope, name: string): Scope => ({
-  has: asked => asked === name || outer.has(asked),
-  unsupportedReason: asked => (asked === name ? undefined : outer.unsupportedReason(asked)),
+  has: other => other === name || outer.has(other),
+  unsupportedReason: other => (other === name ? undefined : outer.unsupportedReason(other)),
 });
 
 /** Variables that a pattern binds. */

@@ -49,8 +49,8 @@ const containsKeyword: Keyword = (given, { minContains, maxContains }, context) 
       found++;
       evaluated?.items.add(at);
     }
-    if (found < min) return run.report(`must hold at least ${min} items of the kind that is asked for`);
-    return found <= max || run.report(`must hold at most ${max} items of the kind that is asked for`);
+    if (found < min) return run.report(`must hold at least ${min} items that match the schema of contains`);
+    return found <= max || run.report(`must hold at most ${max} items that match the schema of contains`);
   };
 };
 
@@ -64,10 +64,10 @@ const uniqueItems: Keyword = given => {
 };
 
 const size =
-  (holds: (size: number, limit: number) => boolean, says: string): Keyword =>
+  (holds: (size: number, limit: number) => boolean, text: string): Keyword =>
   given => {
     if (typeof given !== 'number') return undefined;
-    const message = `must have ${says} ${given} items`;
+    const message = `must have ${text} ${given} items`;
     return (value, run) => !Array.isArray(value) || holds(value.length, given) || run.report(message);
   };
 

@@ -99,8 +99,11 @@ const requireMembers =
 const dependencies: Keyword = (given, _schema, context) => {
   if (!isObject(given)) return undefined;
   const rules = Object.entries(given).map(
-    ([name, asked]) =>
-      [name, Array.isArray(asked) ? requireMembers(asked as string[]) : context.compileSame(asked)] as const,
+    ([name, requirement]) =>
+      [
+        name,
+        Array.isArray(requirement) ? requireMembers(requirement as string[]) : context.compileSame(requirement),
+      ] as const,
   );
   return (value, run, evaluated) => {
     if (!isObject(value)) return true;
@@ -111,10 +114,10 @@ const dependencies: Keyword = (given, _schema, context) => {
 };
 
 const size =
-  (holds: (size: number, limit: number) => boolean, says: string): Keyword =>
+  (holds: (size: number, limit: number) => boolean, text: string): Keyword =>
   given => {
     if (typeof given !== 'number') return undefined;
-    const message = `must have ${says} ${given} members`;
+    const message = `must have ${text} ${given} members`;
     return (value, run) => !isObject(value) || holds(Object.keys(value).length, given) || run.report(message);
   };
 

@@ -53,10 +53,10 @@ const checkOneOf: (values: readonly unknown[]) => SchemaCheck = values => {
 const unlimited: Pick<ValidationRun, 'spend'> = { spend: () => undefined };
 
 const number =
-  (holds: (value: number, limit: number) => boolean, says: string): Keyword =>
+  (holds: (value: number, limit: number) => boolean, text: string): Keyword =>
   given => {
     if (typeof given !== 'number') return undefined;
-    return (value, run) => typeof value !== 'number' || holds(value, given) || run.report(`${says} ${given}`);
+    return (value, run) => typeof value !== 'number' || holds(value, given) || run.report(`${text} ${given}`);
   };
 
 /** `minimum` and `maximum`, which draft 4 makes exclusive with a boolean keyword. */
@@ -87,13 +87,13 @@ function countCharacters(text: string): number {
 }
 
 const length =
-  (holds: (length: number, limit: number) => boolean, says: string): Keyword =>
+  (holds: (length: number, limit: number) => boolean, text: string): Keyword =>
   given => {
     if (typeof given !== 'number') return undefined;
     return (value, run) => {
       if (typeof value !== 'string') return true;
       run.spend(value.length >> 8);
-      return holds(countCharacters(value), given) || run.report(`must be ${says} ${given} characters long`);
+      return holds(countCharacters(value), given) || run.report(`must be ${text} ${given} characters long`);
     };
   };
 

@@ -6,16 +6,16 @@ import type { Parameters } from './schema.ts';
 /** Client authentication and redirect URIs. */
 
 /** Exact match with a registered URI: a token sent anywhere else is stolen (RFC 9700, section 2.1). */
-export function resolveRedirectUri(client: StoredClient, asked: string): string | OauthError {
+export function resolveRedirectUri(client: StoredClient, requestedUri: string): string | OauthError {
   const registered = client.redirect_uri
     .split(',')
     .map(uri => uri.trim())
     .filter(Boolean);
   if (registered.length === 0) return createOauthError('unauthorized_client', 'The client has no redirect_uri');
-  if (asked === '')
+  if (requestedUri === '')
     return registered.length === 1 ? registered[0]! : createOauthError('invalid_request', 'redirect_uri is required');
-  return registered.includes(asked)
-    ? asked
+  return registered.includes(requestedUri)
+    ? requestedUri
     : createOauthError('invalid_request', 'redirect_uri is not registered for the client');
 }
 

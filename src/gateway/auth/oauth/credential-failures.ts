@@ -27,18 +27,18 @@ export function createCredentialFailures({
 
   return {
     /** A wrong gateway secret from a login page. */
-    rejectGatewaySecret(asked: OauthRequest): OauthResponse {
-      const { clientAddress } = asked;
+    rejectGatewaySecret(request: OauthRequest): OauthResponse {
+      const { clientAddress } = request;
       const isOverLimit = secrets.isOverLimit(clientAddress);
-      logFailure(asked, secrets.record(clientAddress));
+      logFailure(request, secrets.record(clientAddress));
       if (!isOverLimit) return createStatusResponse(403, gatewaySecretMessage);
       const refused = createStatusResponse(429, 'Too many wrong credentials; try again later');
       const seconds = String(Math.max(1, secrets.retryAfterSeconds(clientAddress)));
       return { ...refused, headers: { ...refused.headers, 'Retry-After': seconds } };
     },
     /** A wrong client secret. */
-    recordClient(asked: OauthRequest): void {
-      logFailure(asked, clients.record(`${asked.provider.apiId} ${asked.clientAddress}`));
+    recordClient(request: OauthRequest): void {
+      logFailure(request, clients.record(`${request.provider.apiId} ${request.clientAddress}`));
     },
   };
 }

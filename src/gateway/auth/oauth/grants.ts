@@ -24,7 +24,7 @@ export interface GrantResult {
   readonly issued: IssuedToken;
   readonly notice: Pick<TokenNotification, 'auth_code' | 'old_refresh_token' | 'notification_type'>;
 }
-type GrantHandler = (services: ProviderServices, asking: GrantRequest) => Promise<GrantResult | OauthError>;
+type GrantHandler = (services: ProviderServices, request: GrantRequest) => Promise<GrantResult | OauthError>;
 
 const toNewTokenResult = (issued: IssuedToken, auth_code = ''): GrantResult => ({
   issued,
@@ -33,8 +33,8 @@ const toNewTokenResult = (issued: IssuedToken, auth_code = ''): GrantResult => (
 
 const issuesRefreshToken = ({ provider }: GrantRequest) => provider.grants.includes('refresh_token');
 
-const redeemCode: GrantHandler = async (services, asking) => {
-  const { provider, client, parameters } = asking;
+const redeemCode: GrantHandler = async (services, request) => {
+  const { provider, client, parameters } = request;
   const { code = '', redirect_uri: redirect = '', code_verifier: verifier = '' } = parameters;
   if (code === '') return createOauthError('invalid_request', 'code is required');
   const { oauthCodes, oauthTokens, clock, records } = services;
@@ -48,10 +48,10 @@ const redeemCode: GrantHandler = async (services, asking) => {
     clock.now() < storedCode.expiresAtMs && isSameRedirect && isVerifierValid(consent.challenge, verifier);
   const issued = await records.write(async () => {
     if (!(await oauthCodes.use(storedCode, clock.now()))) return undefined;
-    const grant = { ...createGrant(asking, consent.scope), grantId };
+    const grant = { ...createGrant(request, consent.scope), grantId };
     // A failed attempt also uses the code up: it may be stolen.
     return isValid
-      ? issueToken(services, { grant, key: consent.key, withRefresh: issuesRefreshToken(asking) })
+      ? issueToken(services, { grant, key: consent.key, withRefresh: issuesRefreshToken(request) })
       : createOauthError('invalid_grant');
   });
   if (issued) return isOauthError(issued) ? issued : toNewTokenResult(issued, code);
@@ -63,15 +63,15 @@ const redeemCode: GrantHandler = async (services, asking) => {
 const toRedirectError = (result: string | OauthError): OauthError | object =>
   typeof result === 'string' ? {} : result;
 
-const redeemRefreshToken: GrantHandler = async (services, asking) => {
-  const { provider, client, parameters } = asking;
+const redeemRefreshToken: GrantHandler = async (services, request) => {
+  const { provider, client, parameters } = request;
   const { refresh_token: token = '' } = parameters;
   if (token === '') return createOauthError('invalid_request', 'refresh_token is required');
   const { oauthTokens, clock, records } = services;
   const storedToken = await oauthTokens.find(provider.apiId, 'refresh', token);
   if (!storedToken || storedToken.clientId !== client.client_id || clock.now() >= storedToken.expiresAtMs)
     return createOauthError('invalid_grant');
-  const renewed = storedToken.owner === '' ? storedToken.key : await findOwnerKey(services, asking, storedToken);
+  const renewed = storedToken.owner === '' ? storedToken.key : await findOwnerKey(services, request, storedToken);
   const until = renewed?.expires || undefined;
   if (!renewed || (until !== undefined && until <= toUnixSeconds(clock.now())))
     return createOauthError('invalid_grant');
@@ -98,7 +98,7 @@ const redeemRefreshToken: GrantHandler = async (services, asking) => {
  */
 async function findOwnerKey(
   services: ProviderServices,
-  asking: GrantRequest,
+  request: GrantRequest,
   { owner, grantId, key: kept }: StoredToken,
 ) {
   const user = await services.keys.findByRowId(owner);
@@ -110,7 +110,7 @@ async function findOwnerKey(
     await services.oauthTokens.removeGrant(grantId);
     return undefined;
   }
-  const key = await buildTokenKey(services, asking, toKeyRules(user.key));
+  const key = await buildTokenKey(services, request, toKeyRules(user.key));
   return isOauthError(key) ? undefined : { ...key, expires: getExpiry(user.key) };
 }
 
@@ -118,8 +118,8 @@ async function findOwnerKey(
 const computePasswordProof = ({ basic_auth_data }: Key) => hash('sha256', basic_auth_data?.password ?? '');
 const readPasswordProof = ({ basic_auth_data }: Key) => basic_auth_data?.password;
 
-const grantByPassword: GrantHandler = async (services, asking) => {
-  const { provider, client, parameters } = asking;
+const grantByPassword: GrantHandler = async (services, request) => {
+  const { provider, client, parameters } = request;
   const { username = '', password = '' } = parameters;
   if (username === '' || password === '')
     return createOauthError('invalid_request', 'username and password are required');
@@ -137,14 +137,14 @@ const grantByPassword: GrantHandler = async (services, asking) => {
     client: `OAuth client ${client.client_id}`,
   });
   if (!user || right !== true || isDisabled(user.key, clock.now())) return createOauthError('access_denied');
-  const key = await buildTokenKey(services, asking, toKeyRules(user.key));
+  const key = await buildTokenKey(services, request, toKeyRules(user.key));
   if (isOauthError(key)) return createOauthError('access_denied', key.description);
   return records.write(async () => {
     await oauthTokens.removeOfOwner(user.rowId, provider.apiId, client.client_id);
     const issued = await issueToken(services, {
-      grant: createGrant(asking, scope, user.rowId),
+      grant: createGrant(request, scope, user.rowId),
       key,
-      withRefresh: issuesRefreshToken(asking),
+      withRefresh: issuesRefreshToken(request),
       until: getExpiry(user.key) || undefined,
       proof: computePasswordProof(user.key),
     });
@@ -175,21 +175,21 @@ async function recordToken({ keys, policies }: ProviderServices, user: StoredKey
 }
 
 /** Client credentials grant (RFC 6749, section 4.4). */
-const grantByClient: GrantHandler = async (services, asking) => {
-  const scope = validateScope(asking.parameters.scope);
+const grantByClient: GrantHandler = async (services, request) => {
+  const scope = validateScope(request.parameters.scope);
   if (typeof scope !== 'string') return scope;
-  const key = await buildTokenKey(services, asking);
+  const key = await buildTokenKey(services, request);
   if (isOauthError(key)) return key;
-  const grant = createGrant(asking, scope);
+  const grant = createGrant(request, scope);
   return toNewTokenResult(await services.records.write(() => issueToken(services, { grant, key, withRefresh: false })));
 };
 
 /** The assertion is not evaluated: an authenticated client gets a client token. */
-const grantByAssertion: GrantHandler = async (services, asking) => {
-  const { assertion_type: type = '', assertion = '' } = asking.parameters;
+const grantByAssertion: GrantHandler = async (services, request) => {
+  const { assertion_type: type = '', assertion = '' } = request.parameters;
   if (type === '' || assertion === '')
     return createOauthError('invalid_request', 'assertion_type and assertion are required');
-  return grantByClient(services, asking);
+  return grantByClient(services, request);
 };
 
 const grantHandlers: Readonly<Record<string, GrantHandler>> = {

@@ -31,9 +31,9 @@ import { createTokenNotifier } from './token-notifications.ts';
 
 /** OAuth 2.0 authorization server of all APIs. It runs in the main thread, the only one that writes. */
 export interface OauthProvider {
-  answer(asked: OauthRequest): Promise<OauthResponse>;
+  answer(request: OauthRequest): Promise<OauthResponse>;
   /** Issues a code or token after consent; the operation has authorised the actor. */
-  consent(asked: ConsentRequest): Promise<ConsentResult | OauthError>;
+  consent(request: ConsentRequest): Promise<ConsentResult | OauthError>;
   close(): void;
 }
 
@@ -42,7 +42,7 @@ type ConsentRequest = Pick<OauthRequest, 'provider' | 'parameters'>;
 /** The response to a login page. */
 export type ConsentResult = Readonly<Record<string, unknown>> & { readonly redirect_to: string };
 
-type RouteHandler = (asked: OauthRequest) => Promise<OauthResponse>;
+type RouteHandler = (request: OauthRequest) => Promise<OauthResponse>;
 
 const sweepIntervalMs = 60_000;
 
@@ -70,12 +70,12 @@ export function createOauthProvider(given: Omit<ProviderServices, 'passwords'>):
   /** Validates an authorization request (RFC 6749, section 4.1.1). */
   async function validateAuthorization({ provider, parameters }: ConsentRequest) {
     if (!parameters) return createOauthError('invalid_request');
-    const { response_type: type = '', client_id: id = '', redirect_uri: asked = '' } = parameters;
+    const { response_type: type = '', client_id: id = '', redirect_uri: requestedUri = '' } = parameters;
     if (!provider.authorizeTypes.includes(type) || !(type === 'code' || type === 'token'))
       return createOauthError(type === '' ? 'invalid_request' : 'unsupported_response_type');
     const client = id === '' ? undefined : await oauthClients.get(provider.apiId, id);
     if (!client) return createOauthError(id === '' ? 'invalid_request' : 'server_error');
-    const redirect = resolveRedirectUri(client, asked);
+    const redirect = resolveRedirectUri(client, requestedUri);
     if (typeof redirect !== 'string') return redirect;
     const challenge = validateCodeChallenge(parameters.code_challenge, parameters.code_challenge_method);
     if (typeof challenge !== 'string') return challenge;
@@ -84,7 +84,7 @@ export function createOauthProvider(given: Omit<ProviderServices, 'passwords'>):
     return {
       type,
       client,
-      asked,
+      requestedUri,
       redirect,
       challenge,
       scope,
@@ -94,26 +94,27 @@ export function createOauthProvider(given: Omit<ProviderServices, 'passwords'>):
     } as const;
   }
 
-  const authorize: RouteHandler = async asked => {
-    const authorization = await validateAuthorization(asked);
+  const authorize: RouteHandler = async request => {
+    const authorization = await validateAuthorization(request);
     if (isOauthError(authorization))
       return createStatusResponse(status, authorization.description ?? oauthErrorTexts[authorization.error]);
-    const { loginUrl } = asked.provider;
+    const { loginUrl } = request.provider;
     if (loginUrl === '') return createStatusResponse(status, 'The API has no login page');
-    if (asked.method !== 'GET' || asked.query === '') return createRedirectResponse(307, loginUrl);
-    return createRedirectResponse(307, `${loginUrl}${loginUrl.includes('?') ? '&' : '?'}${asked.query}`);
+    if (request.method !== 'GET' || request.query === '') return createRedirectResponse(307, loginUrl);
+    return createRedirectResponse(307, `${loginUrl}${loginUrl.includes('?') ? '&' : '?'}${request.query}`);
   };
 
-  const authorizeClient: RouteHandler = async asked => {
-    if (!(await services.secrets.matches('gateway', asked.gatewaySecret))) return failures.rejectGatewaySecret(asked);
-    const result = await consent(asked);
+  const authorizeClient: RouteHandler = async request => {
+    if (!(await services.secrets.matches('gateway', request.gatewaySecret)))
+      return failures.rejectGatewaySecret(request);
+    const result = await consent(request);
     return isOauthError(result)
-      ? createErrorResponse(status, result, asked.parameters?.state)
+      ? createErrorResponse(status, result, request.parameters?.state)
       : createOauthResponse(200, result);
   };
 
-  async function consent(asked: ConsentRequest): Promise<ConsentResult | OauthError> {
-    const authorization = await validateAuthorization(asked);
+  async function consent(request: ConsentRequest): Promise<ConsentResult | OauthError> {
+    const authorization = await validateAuthorization(request);
     if (isOauthError(authorization)) return authorization;
     const rules = parseKeyRules(authorization.parameters.key_rules ?? '');
     const key = rules && isOauthError(rules) ? rules : await buildTokenKey(services, authorization, rules);
@@ -122,11 +123,11 @@ export function createOauthProvider(given: Omit<ProviderServices, 'passwords'>):
     return authorization.type === 'code' ? grantCode(authorization, key) : grantToken(authorization, key);
   }
 
-  type Wanted = Exclude<Awaited<ReturnType<typeof validateAuthorization>>, OauthError>;
+  type AuthorizationRequest = Exclude<Awaited<ReturnType<typeof validateAuthorization>>, OauthError>;
   type RightsKey = Exclude<Awaited<ReturnType<typeof buildTokenKey>>, OauthError>;
 
-  async function grantCode(wanted: Wanted, key: RightsKey): Promise<ConsentResult> {
-    const { provider, client, asked, redirect, challenge, scope, state } = wanted;
+  async function grantCode(authorization: AuthorizationRequest, key: RightsKey): Promise<ConsentResult> {
+    const { provider, client, requestedUri, redirect, challenge, scope, state } = authorization;
     const code = createCode();
     const expiresAtMs = clock.now() + settings['oauth.code_ttl_seconds'] * 1000;
     const owner = {
@@ -135,22 +136,22 @@ export function createOauthProvider(given: Omit<ProviderServices, 'passwords'>):
       clientId: client.client_id,
       grantId: createPublicId(),
     };
-    const consent = { redirectUri: asked, scope, challenge, key };
+    const consent = { redirectUri: requestedUri, scope, challenge, key };
     await oauthCodes.insert({ ...owner, code, expiresAtMs, consent }, clock.now());
     const responseParameters = { code, ...(state && { state }) };
     return { ...responseParameters, redirect_to: appendParameters(redirect, responseParameters, false) };
   }
 
-  async function grantToken(wanted: Wanted, key: RightsKey): Promise<ConsentResult> {
-    const grant = createGrant(wanted, wanted.scope);
+  async function grantToken(authorization: AuthorizationRequest, key: RightsKey): Promise<ConsentResult> {
+    const grant = createGrant(authorization, authorization.scope);
     const issued = await services.records.write(() => issueToken(services, { grant, key, withRefresh: false }));
     const tokenResponse = toTokenResponse(issued);
     const fragmentParameters = {
       ...tokenResponse,
       expires_in: String(tokenResponse.expires_in),
-      ...(wanted.state && { state: wanted.state }),
+      ...(authorization.state && { state: authorization.state }),
     };
-    notifier.send(wanted.provider, {
+    notifier.send(authorization.provider, {
       auth_code: '',
       new_oauth_token: issued.accessToken,
       refresh_token: '',
@@ -159,28 +160,28 @@ export function createOauthProvider(given: Omit<ProviderServices, 'passwords'>):
     });
     return {
       ...tokenResponse,
-      ...(wanted.state && { state: wanted.state }),
-      redirect_to: appendParameters(wanted.redirect, fragmentParameters, true),
+      ...(authorization.state && { state: authorization.state }),
+      redirect_to: appendParameters(authorization.redirect, fragmentParameters, true),
     };
   }
 
-  const token: RouteHandler = async asked => {
-    const { method, provider, parameters, authorization } = asked;
+  const token: RouteHandler = async request => {
+    const { method, provider, parameters, authorization } = request;
     const reject = (why: OauthError) => createErrorResponse(status, why, parameters?.state);
     if (method !== 'POST' || !parameters) return reject(createOauthError('invalid_request'));
     const { grant_type: type = '' } = parameters;
     if (type === '') return reject(createOauthError('invalid_request', 'grant_type is required'));
-    const way = findGrantHandler(type, provider.grants);
-    if (!way) return reject(createOauthError('unsupported_grant_type'));
+    const grantHandler = findGrantHandler(type, provider.grants);
+    if (!grantHandler) return reject(createOauthError('unsupported_grant_type'));
     const client = await authenticateClient(oauthClients, provider.apiId, authorization, parameters);
     if (isOauthError(client)) {
       if (client.error !== 'invalid_client') return reject(client);
-      failures.recordClient(asked);
+      failures.recordClient(request);
       return createClientErrorResponse(client, parseBasicHeader(authorization) !== undefined, parameters.state);
     }
     sweep();
-    const asking: GrantRequest = { provider, client, parameters };
-    const granted = await way(services, asking);
+    const grantRequest: GrantRequest = { provider, client, parameters };
+    const granted = await grantHandler(services, grantRequest);
     if (isOauthError(granted)) return reject(granted);
     const { issued, notice } = granted;
     notifier.send(provider, {
@@ -199,27 +200,27 @@ export function createOauthProvider(given: Omit<ProviderServices, 'passwords'>):
     return createStatusResponse(200, 'token revoked successfully');
   };
 
-  const revokeAll: RouteHandler = async asked => {
-    const { provider, parameters } = asked;
+  const revokeAll: RouteHandler = async request => {
+    const { provider, parameters } = request;
     const { apiId } = provider;
     const { client_id: id = '', client_secret: secret = '' } = parameters ?? {};
     if (id === '') return createStatusResponse(401, 'client_id is required');
     if (secret === '') return createStatusResponse(401, 'client_secret is required');
     // Unknown clients are refused like wrong secrets, so that clients cannot be enumerated.
     if (!(await oauthClients.clientSecretMatches(apiId, id, secret))) {
-      failures.recordClient(asked);
+      failures.recordClient(request);
       return createStatusResponse(401, 'client secret is wrong');
     }
     await revokeClient(services, apiId, id);
     return createStatusResponse(200, 'tokens revoked successfully');
   };
 
-  const answers: Readonly<Record<OauthRoute, RouteHandler>> = {
+  const routeHandlers: Readonly<Record<OauthRoute, RouteHandler>> = {
     authorize,
     'authorize-client': authorizeClient,
     token,
     revoke,
     'revoke-all': revokeAll,
   };
-  return { answer: asked => answers[asked.route](asked), consent, close: notifier.close };
+  return { answer: request => routeHandlers[request.route](request), consent, close: notifier.close };
 }

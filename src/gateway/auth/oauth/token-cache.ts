@@ -54,7 +54,7 @@ interface TokenCacheEntry extends CachedToken {
   readonly orgId: string;
   readonly expiresAtMs: number;
   /** The version of the key cache when its policies were applied. */
-  readonly edition: number;
+  readonly version: number;
 }
 
 export function createOauthTokenCache(options: OauthTokenCacheOptions): OauthTokenCache {
@@ -67,10 +67,11 @@ export function createOauthTokenCache(options: OauthTokenCacheOptions): OauthTok
   let clientGeneration = 0;
 
   async function load(digest: string, orgId: string, presented: string): Promise<CachedToken | undefined> {
-    const remember = reads.begin();
-    const edition = keyCache.version();
+    const storeIfCurrent = reads.begin();
+    const version = keyCache.version();
     const [row] = await store.oauthTokens(digest);
-    if (!row || clock.now() >= Number(row.expires_at)) remember(() => unknown.set(digest, clock.now() + negativeTtlMs));
+    if (!row || clock.now() >= Number(row.expires_at))
+      storeIfCurrent(() => unknown.set(digest, clock.now() + negativeTtlMs));
     if (row?.org_id !== orgId || clock.now() >= Number(row.expires_at)) return undefined;
     const key = await applyKeyPolicies({ keyCache, settings }, orgId, presented, parseKeyBody(row.body, vault));
     if (isRefused(key)) {
@@ -78,8 +79,8 @@ export function createOauthTokenCache(options: OauthTokenCacheOptions): OauthTok
       log.warn(about, 'access token policies not applicable, token refused');
       return undefined;
     }
-    const entry = { known: key, clientId: row.client_id, orgId, expiresAtMs: Number(row.expires_at), edition };
-    remember(() => tokens.set(digest, entry));
+    const entry = { known: key, clientId: row.client_id, orgId, expiresAtMs: Number(row.expires_at), version };
+    storeIfCurrent(() => tokens.set(digest, entry));
     return entry;
   }
 
@@ -88,7 +89,7 @@ export function createOauthTokenCache(options: OauthTokenCacheOptions): OauthTok
       if (presented === '' || presented.length > maxTokenChars) return undefined;
       const digest = tokenDigest(vault, presented);
       const cached = tokens.get(digest);
-      if (cached?.edition === keyCache.version())
+      if (cached?.version === keyCache.version())
         return cached.orgId === orgId && clock.now() < cached.expiresAtMs ? cached : undefined;
       return clock.now() < (unknown.get(digest) ?? 0) ? undefined : load(digest, orgId, presented);
     },
@@ -97,10 +98,10 @@ export function createOauthTokenCache(options: OauthTokenCacheOptions): OauthTok
       const name = `${apiId.length}:${apiId}${clientId}`;
       const cached = clients.get(name);
       if (cached !== undefined) return cached ?? undefined;
-      const remember = reads.begin();
+      const storeIfCurrent = reads.begin();
       return andThen(store.oauthClients(apiId, clientId), ([row]) => {
         const client = row && parseClient(row);
-        remember(() => clients.set(name, client ?? null));
+        storeIfCurrent(() => clients.set(name, client ?? null));
         return client;
       });
     },

@@ -20,11 +20,11 @@ function findNearMiss({ host, path, peer }: Exchange, current: Snapshot): string
   const other = path.endsWith('/') ? path.slice(0, -1) : `${path}/`;
   const found = own?.find(host, other, current.guard);
   if (found) return found.value.listenPath;
-  const wanted = `${path.toLowerCase()}/`;
+  const requestedPath = `${path.toLowerCase()}/`;
   for (const api of current.apis.values()) {
     if (!api.isRouted) continue;
     const listens = api.listenPath.toLowerCase();
-    if (!wanted.startsWith(listens.endsWith('/') ? listens : `${listens}/`) || listens === '/') continue;
+    if (!requestedPath.startsWith(listens.endsWith('/') ? listens : `${listens}/`) || listens === '/') continue;
     const onHost = api.host === '' || api.host === host ? '' : ` of the host ${api.host}`;
     const onPort =
       api.port === (peer.port ?? 0) ? '' : api.port === 0 ? ' of the gateway port' : ` of port ${api.port}`;

@@ -50,7 +50,7 @@ export class RequestSender {
     this.#pull();
   }
 
-  /** Ends sending: the source learns that the rest of the body is not read. */
+  /** Ends sending: the source is notified that the rest of the body is not read. */
   stop(): void {
     if (this.#isDone) return;
     this.#isDone = true;

@@ -37,11 +37,11 @@ export function createBackupStore(reader: Reader, vault: Vault) {
         yield { policies: rows.map(({ org_id, body }) => ({ org_id, body })) };
       const digests = [...orgIds].map(orgId => keyDigest(vault, orgId));
       for (let at = 0; at < digests.length; at += maxRowsPerPart) {
-        const asked = digests.slice(at, at + maxRowsPerPart);
-        const found = await createAccessStore(reader).keys(asked);
+        const batch = digests.slice(at, at + maxRowsPerPart);
+        const found = await createAccessStore(reader).keys(batch);
         const limits = found.filter(({ kind }) => kind === 'organisation');
         yield {
-          organisations: asked.map(digest => ({ digest, rows: limits.filter(row => row.digest === digest) })),
+          organisations: batch.map(digest => ({ digest, rows: limits.filter(row => row.digest === digest) })),
         };
       }
     },

@@ -25,7 +25,7 @@ export interface ConnectionContext {
   onClose(connection: ManagedConnection): void;
 }
 
-/** A connection as its transport sees it. */
+/** A connection, for its transport. */
 export interface ManagedConnection {
   readonly peer: Peer;
   /** Graceful shutdown: closes now when idle, else after the response in progress. */

@@ -231,7 +231,7 @@ export class ServerConnection implements ManagedConnection, RawRequest, BodySour
     this.#refuse({ status, fault: message });
   }
 
-  /** Tells the gateway that the client has no use for a response. */
+  /** Client disconnect: ends the exchange, whose response has no recipient. */
   #abandonExchange(): void {
     const exchange = this.#exchange;
     this.#writer?.detach();

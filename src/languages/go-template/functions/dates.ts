@@ -114,6 +114,6 @@ export const dateFunctions: FunctionTable = {
   unixEpoch: withArity(1, ([at]) => String(Math.floor(toTime(at).getTime() / 1000))),
   toDate: createToDate(() => new Date(zeroTimeMs)),
   mustToDate: createToDate(() => {
-    throw new TemplateError('the time is not written as the layout says');
+    throw new TemplateError('the time does not match the layout');
   }),
 };
