@@ -208,12 +208,12 @@ export function createKeyCache({ store, vault, settings, clock, log, apis = () =
       else if (policy === undefined) missing.push(id);
     }
     if (missing.length === 0) return byId;
-    const storeIfCurrent = reads.begin();
+    const save = reads.begin();
     return andThen(store.policies(orgId, missing), rows => {
       for (const id of missing) {
         const policy = rows.find(it => it.id === id) ?? rows.find(it => it._id === id);
         if (policy) byId.set(id, policy);
-        storeIfCurrent(() => policies.set(policyChangeName(orgId, id), policy ?? null));
+        save(() => policies.set(policyChangeName(orgId, id), policy ?? null));
       }
       return byId;
     });

@@ -67,11 +67,10 @@ export function createOauthTokenCache(options: OauthTokenCacheOptions): OauthTok
   let clientGeneration = 0;
 
   async function load(digest: string, orgId: string, presented: string): Promise<CachedToken | undefined> {
-    const storeIfCurrent = reads.begin();
+    const save = reads.begin();
     const version = keyCache.version();
     const [row] = await store.oauthTokens(digest);
-    if (!row || clock.now() >= Number(row.expires_at))
-      storeIfCurrent(() => unknown.set(digest, clock.now() + negativeTtlMs));
+    if (!row || clock.now() >= Number(row.expires_at)) save(() => unknown.set(digest, clock.now() + negativeTtlMs));
     if (row?.org_id !== orgId || clock.now() >= Number(row.expires_at)) return undefined;
     const key = await applyKeyPolicies({ keyCache, settings }, orgId, presented, parseKeyBody(row.body, vault));
     if (isRefused(key)) {
@@ -80,7 +79,7 @@ export function createOauthTokenCache(options: OauthTokenCacheOptions): OauthTok
       return undefined;
     }
     const entry = { known: key, clientId: row.client_id, orgId, expiresAtMs: Number(row.expires_at), version };
-    storeIfCurrent(() => tokens.set(digest, entry));
+    save(() => tokens.set(digest, entry));
     return entry;
   }
 
@@ -98,10 +97,10 @@ export function createOauthTokenCache(options: OauthTokenCacheOptions): OauthTok
       const name = `${apiId.length}:${apiId}${clientId}`;
       const cached = clients.get(name);
       if (cached !== undefined) return cached ?? undefined;
-      const storeIfCurrent = reads.begin();
+      const save = reads.begin();
       return andThen(store.oauthClients(apiId, clientId), ([row]) => {
         const client = row && parseClient(row);
-        storeIfCurrent(() => clients.set(name, client ?? null));
+        save(() => clients.set(name, client ?? null));
         return client;
       });
     },
