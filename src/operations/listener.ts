@@ -12,7 +12,7 @@ import { type AuthenticateRequest, createAuthenticator, type RequestAuthenticati
 import { checkMediaType, readBody } from './body.ts';
 import { addWarnings, checkBody } from './body-members.ts';
 import { csvType } from './csv.ts';
-import { renderDocsPage } from './docs-page.ts';
+import { addDocsRoutes } from './docs/routes.ts';
 import { buildOpenApi } from './openapi.ts';
 import { type AnyOperation, isMutation, type OperationCall } from './operation.ts';
 import { problem } from './problems.ts';
@@ -303,21 +303,7 @@ function addDocumentRoutes(
   };
   app.get('/openapi.json', document(names));
   for (const name of names) app.get(`${surfaces[name].prefix}/openapi.json`, document([name]));
-  let made: ReturnType<typeof renderDocsPage> | undefined;
-  const page = () => {
-    made ??= renderDocsPage(ownOperations, names);
-    return made;
-  };
-  app.get('/docs', async (_request, reply) =>
-    reply
-      .type('text/html; charset=utf-8')
-      .header(
-        cspHeader,
-        "default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
-      )
-      .send(page().html),
-  );
-  app.get('/docs.css', async (_request, reply) => reply.type('text/css; charset=utf-8').send(page().css));
+  addDocsRoutes(app, ownOperations, names);
 }
 
 /** Unknown paths under a surface also need the credential before they get 404 or 405. */

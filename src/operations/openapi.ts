@@ -15,7 +15,7 @@ export function buildOpenApi(
 ): JsonObject {
   const paths: { [path: string]: JsonObject } = {};
   for (const it of operations) {
-    paths[it.path] = { ...paths[it.path], [it.method.toLowerCase()]: toOperationObject(it) };
+    paths[it.path] = { ...paths[it.path], [it.method.toLowerCase()]: describeOperation(it) };
   }
   const schemes = names.flatMap(toSecuritySchemes);
   return {
@@ -45,7 +45,8 @@ function toSecurity({ permission, surface }: AnyOperation): JsonObject[] {
   return [{ [surface]: [] }, ...(surfaces[surface].sessionCookie ? [{ [sessionScheme(surface)]: [] }] : [])];
 }
 
-function toOperationObject(it: AnyOperation): JsonObject {
+/** Operation Object (OpenAPI 3.1). */
+export function describeOperation(it: AnyOperation): JsonObject {
   const success = {
     description: 'Success',
     content: {

@@ -47,7 +47,19 @@ withSettings(
     'gateway.control_on_traffic_port': 'true',
   },
   (app, upstream) => {
-    const paths = ['/', '/docs', '/docs/', '/docs.css', '/openapi.json', '/hello', '/ready', '/metrics', '/unknown'];
+    const paths = [
+      '/',
+      '/docs',
+      '/docs/',
+      '/docs/createUser',
+      '/docs/reference.css',
+      '/docs/reference.js',
+      '/openapi.json',
+      '/hello',
+      '/ready',
+      '/metrics',
+      '/unknown',
+    ];
     const below = ['/api', '/api/unknown', '/admin/unknown', '/gw/unknown', '/portal-api/unknown', '/%ff', '/api/%zz'];
 
     test('every page of the dashboard and portal listeners forbids framing and sniffing', async () => {
@@ -60,9 +72,13 @@ withSettings(
       assert.ok(pages.some(it => it.status === 404 && isPage(it)));
     });
 
-    test('the documentation page may load its style sheet and nothing else', async () => {
-      const { header } = await fetchPage(`${app().url.dashboard}/docs`);
-      assert.match(header('content-security-policy'), /^default-src 'none'; style-src 'self';/);
+    test('the reference pages may load from their own listener and nothing else', async () => {
+      for (const path of ['/docs', '/docs/createUser']) {
+        const { header } = await fetchPage(app().url.dashboard + path);
+        const [first, ...others] = header('content-security-policy').split('; ');
+        assert.equal(first, "default-src 'none'");
+        for (const directive of others) assert.match(directive, /^[a-z-]+ '(?:self|none)'$/);
+      }
     });
 
     test('every page of the gateway itself forbids framing and sniffing', async () => {
