@@ -125,11 +125,21 @@ for (const engine of engines)
         await update(JSON.stringify(api));
       }
       // Tables of later migrations.
-      for (const table of ['assets', 'sessions', 'sign_in_tokens', 'user_factors', 'user_groups', 'identity_profiles'])
+      for (const table of [
+        'assets',
+        'sessions',
+        'sign_in_tokens',
+        'user_factors',
+        'user_groups',
+        'identity_profiles',
+        'usage_latencies',
+      ])
         await records.db.schema.dropTable(table).execute();
       await records.db.schema.dropIndex('users_address').execute();
       await records.db.schema.dropIndex('users_group').execute();
       await records.db.schema.alterTable('users').dropColumn('group_id').execute();
+      for (const column of ['method', 'country', 'user_agent'])
+        await records.db.schema.alterTable('usage').dropColumn(column).execute();
       await services.meta.set('schema_version', String(migrations.findIndex(it => it.name === 'sealed-definitions')));
     }
 

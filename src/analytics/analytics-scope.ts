@@ -23,7 +23,7 @@ export function rejectUnownedApi({ ownedApis }: AnalyticsScope, apiId: string): 
   if (ownedApis && !ownedApis.includes(apiId)) throw apis.api_not_owned();
 }
 
-/** Rejects what `owned_analytics` leaves out: it reads counts by API, version, status, error code and time. */
+/** Rejects what `owned_analytics` leaves out: it allows counts by API, version, method, status, error code and time. */
 export function rejectNarrowedActor(actor: Actor, what: string): void {
   if (isNarrowed(actor)) throw problem.owned_counts_only({ detail: { what } });
 }

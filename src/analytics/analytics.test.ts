@@ -73,6 +73,8 @@ onEveryEngine(
         api_version: '',
         oauth_id: '',
         refusal: '',
+        method: '',
+        user_agent: '',
       });
       assert.deepEqual([rest.hits, rest.success, rest.error], [1, 1, 0]);
       assert.deepEqual([rest.request_bytes, rest.response_bytes], [5, size]);

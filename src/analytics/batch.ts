@@ -29,6 +29,8 @@ export const wordColumns = [
   'address',
   'userAgent',
   'refusal',
+  /** ISO 3166-1; empty where unknown. */
+  'country',
   /** Joined with `tagSeparator`. */
   'tags',
   'rawRequest',

@@ -199,7 +199,10 @@ withRecords('recording', (given, engine) => {
     const usage = createUsageStore(given());
     const logs = createLogStore(given());
     await fill(given());
-    const reads = { sqlite: /^SCAN (?!\w+ USING)(usage|logs)\b/m, postgres: /Seq Scan on (usage|logs)\b/ }[engine];
+    const reads = {
+      sqlite: /^SCAN (?!\w+ USING)(usage|logs|latency)\b/m,
+      postgres: /Seq Scan on (usage|logs|usage_latencies)\b/,
+    }[engine];
     const narrow = { from: noon, to: noon + 60_000 };
     const filters: Partial<UsageQuery>[] = [
       {},
@@ -210,8 +213,11 @@ withRecords('recording', (given, engine) => {
       { version: 'v' },
     ];
     for (const more of filters) {
-      const plan = await given().explain(usage.buildSums(createQuery('o7', { ...narrow, ...more })).compile());
-      assert.doesNotMatch(plan, reads, `${JSON.stringify(more)}\n${plan}`);
+      const usageQuery = createQuery('o7', { ...narrow, ...more });
+      for (const query of [usage.buildSums(usageQuery), usage.buildHistograms(usageQuery)]) {
+        const plan = await given().explain(query.compile());
+        assert.doesNotMatch(plan, reads, `${JSON.stringify(more)}\n${plan}`);
+      }
     }
     const calls = { orgId: 'o7', from: noon, to: noon + 60_000, failed: false };
     for (const more of [{}, { apiId: 'a7' }, { keyHash: 'k7' }, { failed: true }, { status: 500 }]) {

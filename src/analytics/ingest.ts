@@ -2,12 +2,11 @@ import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { every } from '#base/repeat.ts';
 import type { Settings } from '#base/settings.ts';
-import type { UsageRow } from '#storage/analytics-tables.ts';
 import type { Records } from '#storage/records.ts';
 import { type CallBatch, forEachCall } from './batch.ts';
 import type { LogEntry, LogStore } from './log-store.ts';
 import { toLogEntry } from './logged-call.ts';
-import { createUsageRollUp } from './roll-up.ts';
+import { createUsageRollUp, type DrainedUsage } from './roll-up.ts';
 import { createUptimeRollUp, type UptimeRows } from './uptime/roll-up.ts';
 import type { UptimeStore } from './uptime/store.ts';
 import { minuteMs } from './usage-rows.ts';
@@ -95,7 +94,7 @@ export function startIngest(options: IngestOptions) {
 
 /** Rows of one write. */
 interface IngestBatch {
-  readonly rows: readonly UsageRow[];
+  readonly usage: DrainedUsage;
   readonly calls: readonly LogEntry[];
   readonly uptimeRows: UptimeRows;
   readonly lost: number;
@@ -134,18 +133,18 @@ function createPendingRows({ settings, clock }: IngestOptions) {
     },
     /** Undefined where there is nothing to write. */
     drain(): IngestBatch | undefined {
-      const rows = usageRollUp.drain(clock.now());
+      const usage = usageRollUp.drain(clock.now());
       const calls = entries;
       const uptimeRows = uptimeHosts.drain(clock.now());
       const lost = losses + usageRollUp.totals.lost - lostBefore;
       entries = [];
       losses = 0;
       lostBefore = usageRollUp.totals.lost;
-      const count = rows.length + calls.length + lost + uptimeRows.hours.length + uptimeRows.changes.length;
-      return count === 0 ? undefined : { rows, calls, uptimeRows, lost };
+      const count = usage.rows.length + calls.length + lost + uptimeRows.hours.length + uptimeRows.changes.length;
+      return count === 0 ? undefined : { usage, calls, uptimeRows, lost };
     },
-    restore({ rows, calls, uptimeRows, lost }: IngestBatch): void {
-      usageRollUp.restore(rows);
+    restore({ usage, calls, uptimeRows, lost }: IngestBatch): void {
+      usageRollUp.restore(usage);
       uptimeHosts.restore(uptimeRows);
       losses += lost;
       entries = [...calls, ...entries].slice(0, maxLoggedCallsPerWrite);
@@ -157,7 +156,7 @@ function createPendingRows({ settings, clock }: IngestOptions) {
 /** Writes in one transaction. */
 async function writeBatch({ records, usage, logs, uptime, clock }: IngestOptions, batch: IngestBatch): Promise<void> {
   await records.write(async () => {
-    await usage.add(batch.rows);
+    await usage.add(batch.usage);
     await logs.add(batch.calls);
     await uptime.add(batch.uptimeRows);
     if (batch.lost > 0) await usage.addLosses(clock.now() - (clock.now() % minuteMs), batch.lost);

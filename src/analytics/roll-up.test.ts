@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { batchOf, type GivenCall, noon, someApi } from '../../tests/support/records.ts';
 import { forEachCall } from './batch.ts';
-import { createUsageRollUp, type UsageRollUpOptions } from './roll-up.ts';
+import { findLatencyBucket } from './latency-histogram.ts';
+import { createUsageRollUp, type DrainedUsage, type UsageRollUpOptions } from './roll-up.ts';
 
 function rollUp(calls: readonly GivenCall[], options: Partial<UsageRollUpOptions> = {}) {
   const made = createUsageRollUp({ rowsPerMinute: 100, normalisePaths: false, ...options });
@@ -18,7 +19,7 @@ test('calls with equal dimensions are one row with sums, minima and maxima', () 
     { totalMs: 2, upstreamMs: 0, atMs: noon + 59_999 },
     { totalMs: 9.0004, upstreamMs: 8, atMs: noon },
   ]);
-  const [row, ...more] = made.drain(noon);
+  const [row, ...more] = made.drain(noon).rows;
   assert.deepEqual(more, []);
   const { id, ...rest } = row!;
   assert.match(id, /^[\w-]{22}$/);
@@ -32,6 +33,9 @@ test('calls with equal dimensions are one row with sums, minima and maxima', () 
     alias: '',
     oauth_id: '',
     path: '/',
+    method: 'GET',
+    country: '',
+    user_agent: 'test',
     status: 200,
     refusal: '',
     hits: 3,
@@ -49,7 +53,7 @@ test('calls with equal dimensions are one row with sums, minima and maxima', () 
   });
 });
 
-test('another minute, API, version, key, client, path, status or refusal is another row', () => {
+test('another minute, API, version, key, client, path, method, country, agent, status or refusal is another row', () => {
   const others: GivenCall[] = [
     {},
     { atMs: noon + 60_000 },
@@ -58,25 +62,28 @@ test('another minute, API, version, key, client, path, status or refusal is anot
     { keyHash: 'abcdef01' },
     { oauthId: 'client' },
     { path: '/other' },
+    { method: 'POST' },
+    { country: 'DE' },
+    { userAgent: 'curl/8.5' },
     { status: 201 },
     { status: 403, refusal: 'endpoint_forbidden' },
     { status: 403, refusal: 'key_inactive' },
   ];
-  const rows = rollUp(others).drain(noon);
+  const rows = rollUp(others).drain(noon).rows;
   assert.equal(rows.length, others.length);
   assert.equal(new Set(rows.map(row => `${row.minute}/${row.id}`)).size, others.length);
 });
 
 test('drained rows are not counted again', () => {
   const made = rollUp([{}]);
-  assert.equal(made.drain(noon).length, 1);
-  assert.deepEqual(made.drain(noon), []);
+  assert.equal(made.drain(noon).rows.length, 1);
+  assert.deepEqual(made.drain(noon), { rows: [], latencies: [] });
 });
 
 test('paths beyond the bound are folded, keys stay separate up to their bound, and no call is lost', () => {
   const calls = Array.from({ length: 50 }, (_, n) => ({ path: `/${n}`, keyHash: `0000000${n % 2}` }));
   const made = rollUp(calls, { rowsPerMinute: 10 });
-  const rows = made.drain(noon);
+  const { rows } = made.drain(noon);
   assert.equal(rows.length, 12);
   assert.equal(hits(rows), 50);
   assert.equal(hits(rows.filter(row => row.path === 'other')), 40);
@@ -89,7 +96,7 @@ test('paths beyond the bound are folded, keys stay separate up to their bound, a
 
 test('keys beyond the bound are folded too', () => {
   const calls = Array.from({ length: 100 }, (_, n) => ({ keyHash: `key${n}` }));
-  const rows = rollUp(calls, { rowsPerMinute: 10 }).drain(noon);
+  const rows = rollUp(calls, { rowsPerMinute: 10 }).drain(noon).rows;
   assert.equal(rows.length, 21);
   assert.equal(hits(rows), 100);
   assert.equal(hits(rows.filter(row => row.key_hash === 'other')), 80);
@@ -100,14 +107,16 @@ test('the bound holds per minute across several writes', () => {
   const paths: string[] = [];
   for (const path of ['/1', '/2', '/3', '/1', '/4']) {
     forEachCall(batchOf([{ path }]), made.add);
-    paths.push(made.drain(noon)[0]!.path);
+    paths.push(made.drain(noon).rows[0]!.path);
   }
   assert.deepEqual(paths, ['/1', '/2', 'other', '/1', 'other']);
 });
 
 test('an API with many paths does not use the bound of others', () => {
   const calls = Array.from({ length: 30 }, (_, n): GivenCall => ({ path: `/${n}` }));
-  const rows = rollUp([...calls, { api: { ...someApi, id: 'pets' }, path: '/dog' }], { rowsPerMinute: 5 }).drain(noon);
+  const rows = rollUp([...calls, { api: { ...someApi, id: 'pets' }, path: '/dog' }], { rowsPerMinute: 5 }).drain(
+    noon,
+  ).rows;
   assert.ok(rows.some(row => row.api_id === 'pets' && row.path === '/dog'));
 });
 
@@ -116,14 +125,14 @@ test('restored rows are merged with newer ones', () => {
   const taken = made.drain(noon);
   forEachCall(batchOf([{ totalMs: 1, upstreamMs: 0 }]), made.add);
   made.restore(taken);
-  const rows = made.drain(noon);
+  const { rows } = made.drain(noon);
   const row = rows.find(it => it.path === '/')!;
   assert.deepEqual(
     [row.hits, row.min_us, row.max_us, row.upstream_hits, row.min_upstream_us],
     [2, 1000, 5000, 1, 3000],
   );
   assert.equal(rows.find(it => it.path === '/once')?.hits, 1);
-  assert.deepEqual(new Set(rows.map(it => it.id)), new Set(taken.map(it => it.id)));
+  assert.deepEqual(new Set(rows.map(it => it.id)), new Set(taken.rows.map(it => it.id)));
 });
 
 test('unwritten rows are bounded, and calls beyond are counted as lost', () => {
@@ -132,7 +141,7 @@ test('unwritten rows are bounded, and calls beyond are counted as lost', () => {
     { maxPendingRows: 4 },
   );
   assert.equal(made.totals.lost, 6);
-  assert.equal(made.drain(noon).length, 4);
+  assert.equal(made.drain(noon).rows.length, 4);
 });
 
 test('path normalisation folds ids into placeholders', () => {
@@ -146,7 +155,7 @@ test('path normalisation folds ids into placeholders', () => {
   const rows = rollUp(
     paths.map(path => ({ path })),
     { normalisePaths: true },
-  ).drain(noon);
+  ).drain(noon).rows;
   assert.deepEqual(rows.map(row => row.path).sort(), [
     '/events/{ulid}',
     '/orders/{id}/items/{id}',
@@ -156,6 +165,56 @@ test('path normalisation folds ids into placeholders', () => {
 });
 
 test('rows of an API with retention have an expiry', () => {
-  const rows = rollUp([{ api: { ...someApi, retentionSeconds: 60 } }]).drain(noon);
+  const rows = rollUp([{ api: { ...someApi, retentionSeconds: 60 } }]).drain(noon).rows;
   assert.equal(rows[0]!.expires_at, noon + 120_000);
+});
+
+test('latencies are drained with their row, by bucket in order, and restored after a failed write', () => {
+  const made = rollUp([{ totalMs: 9 }, { totalMs: 4 }, { totalMs: 9 }, { path: '/once', totalMs: 1 }]);
+  const taken = made.drain(noon);
+  const slow = findLatencyBucket(9000);
+  const fast = findLatencyBucket(4000);
+  const of = ({ rows, latencies }: DrainedUsage) => {
+    const { id } = rows.find(row => row.path === '/')!;
+    return latencies.filter(it => it.id === id).map(({ bucket, hits }) => [bucket, hits]);
+  };
+  assert.deepEqual(of(taken), [
+    [fast, 1],
+    [slow, 2],
+  ]);
+  assert.equal(taken.latencies.length, 3);
+  forEachCall(batchOf([{ totalMs: 9 }]), made.add);
+  made.restore(taken);
+  const again = made.drain(noon);
+  assert.deepEqual(of(again), [
+    [fast, 1],
+    [slow, 3],
+  ]);
+  assert.equal(again.latencies.length, 3);
+});
+
+test('unwritten latencies are bounded, and requests beyond are counted without', () => {
+  const made = rollUp(
+    Array.from({ length: 10 }, (_, n) => ({ totalMs: 2 ** n })),
+    { maxPendingBuckets: 4 },
+  );
+  const { rows, latencies } = made.drain(noon);
+  assert.deepEqual([hits(rows), hits(latencies)], [10, 4]);
+  forEachCall(batchOf([{}]), made.add);
+  assert.equal(made.drain(noon).latencies.length, 1);
+});
+
+test('country, agent and method are folded with paths and keys, unknown methods at once', () => {
+  const calls = Array.from({ length: 60 }, (_, n) => ({
+    userAgent: `agent${n}/1`,
+    country: n % 2 ? 'DE' : 'FR',
+    method: n % 3 ? 'GET' : 'BREW',
+    keyHash: `key${n}`,
+  }));
+  const { rows } = rollUp(calls, { rowsPerMinute: 10 }).drain(noon);
+  assert.equal(rows.length, 21);
+  assert.equal(hits(rows), 60);
+  const { country, user_agent, method, key_hash } = rows.find(row => row.key_hash === 'other')!;
+  assert.deepEqual([country, user_agent, method, key_hash], ['other', 'other', 'other', 'other']);
+  assert.ok(rows.every(row => row.method !== 'BREW'));
 });

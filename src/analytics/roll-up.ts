@@ -1,5 +1,7 @@
-import type { UsageRow } from '#storage/analytics-tables.ts';
+import type { LatencyRow, UsageRow } from '#storage/analytics-tables.ts';
+import { createAgentNames } from './agent-name.ts';
 import type { CallRecord } from './batch.ts';
+import { findLatencyBucket } from './latency-histogram.ts';
 import { normalisePath } from './paths.ts';
 import {
   countCall,
@@ -10,6 +12,7 @@ import {
   minuteMs,
   otherName,
   rowNameOf,
+  toMicros,
 } from './usage-rows.ts';
 
 export interface UsageRollUpOptions {
@@ -18,9 +21,24 @@ export interface UsageRollUpOptions {
   readonly normalisePaths: boolean;
   /** Bound of unwritten rows. */
   readonly maxPendingRows?: number;
+  /** Bound of unwritten buckets of latency histograms; requests beyond it count without latency. */
+  readonly maxPendingBuckets?: number;
+}
+
+/** Rows of one write. */
+export interface DrainedUsage {
+  readonly rows: readonly UsageRow[];
+  readonly latencies: readonly LatencyRow[];
+}
+
+/** An unwritten row, and its requests by bucket of the latency histogram. */
+interface PendingUsage {
+  readonly row: UsageRow;
+  readonly latencies: Map<number, number>;
 }
 
 const defaultMaxPendingRows = 50_000;
+const defaultMaxPendingBuckets = 250_000;
 /** Minutes whose row names are tracked, so that the bound holds across several writes of one minute. */
 const trackedMinutes = 2;
 
@@ -29,71 +47,116 @@ export function createUsageRollUp({
   rowsPerMinute,
   normalisePaths,
   maxPendingRows = defaultMaxPendingRows,
+  maxPendingBuckets = defaultMaxPendingBuckets,
 }: UsageRollUpOptions) {
-  let rows = new Map<string, UsageRow>();
+  let pending = new Map<string, PendingUsage>();
+  let buckets = 0;
   const cardinality = createCardinalityLimit(rowsPerMinute);
+  const readDimensions = createDimensionReader(normalisePaths);
   const totals = { records: 0, folded: 0, lost: 0 };
+
+  function addToBucket({ latencies }: PendingUsage, bucket: number, hits: number): void {
+    const known = latencies.get(bucket);
+    if (known === undefined) {
+      if (buckets >= maxPendingBuckets) return;
+      buckets++;
+    }
+    latencies.set(bucket, (known ?? 0) + hits);
+  }
+
+  function count(usage: PendingUsage, record: CallRecord): void {
+    countCall(usage.row, record);
+    addToBucket(usage, findLatencyBucket(toMicros(record.number('totalMs'))), 1);
+  }
 
   function add(record: CallRecord): void {
     totals.records++;
-    const own = readDimensions(record, normalisePaths);
-    const fast = rows.get(rowNameOf(own));
-    if (fast) return countCall(fast, record);
+    const own = readDimensions(record);
+    const fast = pending.get(rowNameOf(own));
+    if (fast) return count(fast, record);
     const dimensions = cardinality.limit(own);
     if (dimensions !== own) totals.folded++;
     const name = rowNameOf(dimensions);
-    const known = rows.get(name);
-    if (known) return countCall(known, record);
-    if (rows.size >= maxPendingRows) {
+    const known = pending.get(name);
+    if (known) return count(known, record);
+    if (pending.size >= maxPendingRows) {
       totals.lost++;
       return;
     }
     const { retentionSeconds } = record.api;
     const expiresAt = retentionSeconds > 0 ? dimensions.minute + minuteMs + retentionSeconds * 1000 : 0;
-    const row = createUsageRow(dimensions, expiresAt);
-    rows.set(name, row);
-    countCall(row, record);
+    const usage = { row: createUsageRow(dimensions, expiresAt), latencies: new Map<number, number>() };
+    pending.set(name, usage);
+    count(usage, record);
   }
 
   return {
     add,
     totals,
     /** Drains unwritten rows, sorted: a common lock order prevents deadlocks between processes. */
-    drain(nowMs: number): UsageRow[] {
+    drain(nowMs: number): DrainedUsage {
       cardinality.deleteBefore(nowMs - trackedMinutes * minuteMs);
-      const drained = [...rows].map(([name, row]) => ({ ...row, id: digestRowName(name) }));
-      rows = new Map();
-      return drained.sort((a, b) => a.minute - b.minute || (a.id < b.id ? -1 : 1));
+      const drained = [...pending]
+        .map(([name, { row, latencies }]) => ({ row: { ...row, id: digestRowName(name) }, latencies }))
+        .sort((a, b) => a.row.minute - b.row.minute || (a.row.id < b.row.id ? -1 : 1));
+      pending = new Map();
+      buckets = 0;
+      return { rows: drained.map(({ row }) => row), latencies: drained.flatMap(toLatencyRows) };
     },
     /** Restores rows after a failed write. */
-    restore(unwritten: readonly UsageRow[]): void {
-      for (const row of unwritten) {
-        const pending = rows.get(rowNameOf(row));
-        if (pending) mergeUsageRow(pending, row);
-        else if (rows.size < maxPendingRows) rows.set(rowNameOf(row), row);
-        else totals.lost += row.hits;
+    restore({ rows, latencies }: DrainedUsage): void {
+      const restored = new Map<string, PendingUsage>();
+      for (const row of rows) {
+        const name = rowNameOf(row);
+        let usage = pending.get(name);
+        if (usage) mergeUsageRow(usage.row, row);
+        else if (pending.size < maxPendingRows) {
+          usage = { row, latencies: new Map() };
+          pending.set(name, usage);
+        } else totals.lost += row.hits;
+        if (usage) restored.set(row.id, usage);
+      }
+      for (const { id, bucket, hits } of latencies) {
+        const usage = restored.get(id);
+        if (usage) addToBucket(usage, bucket, hits);
       }
     },
   };
 }
 
-function readDimensions(record: CallRecord, normalisePaths: boolean): Dimensions {
-  const at = record.number('atMs');
-  const path = record.word('path');
-  return {
-    minute: at - (at % minuteMs),
-    org_id: record.api.orgId,
-    api_id: record.api.id,
-    version: record.word('version'),
-    key_hash: record.word('keyHash'),
-    oauth_id: record.word('oauthId'),
-    path: normalisePaths ? normalisePath(path) : path,
-    status: record.number('status'),
-    refusal: record.word('refusal'),
+const toLatencyRows = ({ row: { minute, id, expires_at }, latencies }: PendingUsage): LatencyRow[] =>
+  [...latencies].sort(([a], [b]) => a - b).map(([bucket, hits]) => ({ minute, id, bucket, hits, expires_at }));
+
+/** Methods of RFC 9110 and RFC 5789; a client could send any other. */
+const countedMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT']);
+
+function createDimensionReader(normalisePaths: boolean) {
+  const toAgentName = createAgentNames();
+  return (record: CallRecord): Dimensions => {
+    const at = record.number('atMs');
+    const path = record.word('path');
+    const method = record.word('method');
+    return {
+      minute: at - (at % minuteMs),
+      org_id: record.api.orgId,
+      api_id: record.api.id,
+      version: record.word('version'),
+      key_hash: record.word('keyHash'),
+      oauth_id: record.word('oauthId'),
+      path: normalisePaths ? normalisePath(path) : path,
+      method: countedMethods.has(method) ? method : otherName,
+      country: record.word('country'),
+      user_agent: toAgentName(record.word('userAgent')),
+      status: record.number('status'),
+      refusal: record.word('refusal'),
+    };
   };
 }
 
-/** Cardinality limit: folds the path, then key and client, into `other` once an API has too many rows. */
+/**
+ * Cardinality limit: folds path, country and agent, then key, client and method, into `other` once an API has too many
+ * rows.
+ */
 function createCardinalityLimit(rowsPerMinute: number) {
   /** Row names by API and minute, written or not. */
   const namesByApiMinute = new Map<string, { readonly minute: number; readonly names: Set<string> }>();
@@ -106,8 +169,8 @@ function createCardinalityLimit(rowsPerMinute: number) {
       namesByApiMinute.set(key, entry);
     }
     const { names } = entry;
-    const withoutPath = { ...own, path: otherName };
-    const withoutCaller = { ...withoutPath, key_hash: otherName, oauth_id: '' };
+    const withoutPath = { ...own, path: otherName, country: otherName, user_agent: otherName };
+    const withoutCaller = { ...withoutPath, key_hash: otherName, oauth_id: '', method: otherName };
     const choices: [Dimensions, number][] = [
       [own, rowsPerMinute],
       [withoutPath, 2 * rowsPerMinute],

@@ -57,6 +57,8 @@ export const usageItem = z.object({
     api_version: z.string(),
     oauth_id: z.string(),
     refusal: z.string(),
+    method: z.string(),
+    user_agent: z.string().describe('Product name of the agent, without version'),
   }),
   hits: z.int(),
   success: z.int(),
@@ -71,6 +73,10 @@ export const usageItem = z.object({
   min_upstream_latency: z.int(),
   request_bytes: z.int(),
   response_bytes: z.int(),
+  percentiles: z
+    .object({ p50: z.number(), p75: z.number(), p95: z.number(), p99: z.number(), samples: z.int() })
+    .optional()
+    .describe('Latency percentiles in milliseconds, and the number of requests they are of'),
 });
 export type UsageItem = z.output<typeof usageItem>;
 export const usagePage = z.object({

@@ -18,6 +18,9 @@ const idColumns = [
   'oauth_id',
   'code',
   'refusal',
+  'method',
+  'iso_country',
+  'user_agent',
 ] as const satisfies readonly (keyof UsageItem['id'])[];
 
 const sumColumns = [
@@ -36,10 +39,17 @@ const sumColumns = [
   'response_bytes',
 ] as const satisfies readonly (keyof UsageItem)[];
 
+const percentileColumns = ['p50', 'p75', 'p95', 'p99', 'samples'] as const;
+
 /** One line per item: dimensions first, then counts. Dimensions without a group are 0 or empty, as in JSON. */
 export function formatUsageCsv({ data }: z.output<typeof usagePage>): string {
+  const ranks = data.some(({ percentiles }) => percentiles) ? percentileColumns : [];
   return formatCsv(
-    [...idColumns, ...sumColumns],
-    data.map(item => [...idColumns.map(name => item.id[name]), ...sumColumns.map(name => item[name])]),
+    [...idColumns, ...sumColumns, ...ranks],
+    data.map(item => [
+      ...idColumns.map(name => item.id[name]),
+      ...sumColumns.map(name => item[name]),
+      ...ranks.map(name => item.percentiles?.[name] ?? 0),
+    ]),
   );
 }

@@ -71,18 +71,25 @@ export const usageBetween = operation({
       .optional()
       .describe('Status, or a class of them such as 4xx'),
     refusal: z.string().max(100).optional().describe('Error code of the gateway'),
+    method: z.string().max(50).optional(),
+    country: z
+      .string()
+      .regex(/^[a-zA-Z]{2}$/, 'must be a country of two letters')
+      .optional()
+      .describe('ISO 3166-1 code of two letters'),
+    user_agent: z.string().max(maxFilterLength).optional().describe('Product name of the agent, without version'),
     errors: z.enum(['true', 'false', '1', '0']).default('false').describe('Restricts the counts to failed requests'),
   }),
   returns: usagePage,
   toCsv: formatUsageCsv,
   problems,
   async handle({ actor, query: asked }, services: UsageServices) {
-    const { start, end, key, oauth_id, path, code, refusal, errors } = asked;
+    const { start, end, key, oauth_id, path, code, refusal, method, country, user_agent, errors } = asked;
     if (end <= start) throw createInvalidProblem([{ path: 'end', message: 'must be after start' }]);
     const from = Math.floor((start * 1000) / minuteMs) * minuteMs;
     const to = Math.ceil((end * 1000) / minuteMs) * minuteMs;
     checkRangeLength(from, to, 'end');
-    const narrowing = Object.entries({ key, oauth_id, path }).flatMap(([name, value]) =>
+    const narrowing = Object.entries({ key, oauth_id, path, country, user_agent }).flatMap(([name, value]) =>
       value === undefined ? [] : [name],
     );
     if (narrowing.length > 0) rejectNarrowedActor(actor, narrowing.join(', '));
@@ -93,6 +100,9 @@ export const usageBetween = operation({
       path,
       statuses: code === undefined ? undefined : toStatuses(code),
       refusal,
+      method: method?.toUpperCase(),
+      country: country?.toUpperCase(),
+      userAgent: user_agent,
       failed: errors === 'true' || errors === '1',
     });
   },

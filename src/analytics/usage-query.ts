@@ -52,6 +52,10 @@ export const usageQueryMembers = {
   res: z.enum(resolutions).optional().describe('Time resolution of the counts'),
   tz: timeZone.optional().describe('Time zone of days, hours and months; UTC by default'),
   group_by: groupWords.optional().describe('Further dimensions to group by, comma-separated'),
+  percentiles: z
+    .enum(['true', 'false', '1', '0'])
+    .default('false')
+    .describe('Adds latency percentiles p50, p75, p95 and p99'),
   tags: z.string().max(0, 'usage is not kept by tag').optional().describe('Not supported'),
   type: z.enum(['json', 'csv']).default('json').describe('csv returns all items as CSV'),
   p: optionalPageNumber,
@@ -61,7 +65,10 @@ export type UsageParameters = z.output<typeof usageQueryShape>;
 
 /** Groups, filters and defaults of one operation. */
 export interface UsageSelection
-  extends Pick<UsageQuery, 'keyHashes' | 'oauthId' | 'path' | 'refusal' | 'statuses' | 'failed'> {
+  extends Pick<
+    UsageQuery,
+    'keyHashes' | 'oauthId' | 'path' | 'refusal' | 'method' | 'country' | 'userAgent' | 'statuses' | 'failed'
+  > {
   readonly groups: readonly UsageGroup[];
   readonly apiId?: string | undefined;
   readonly resolution?: Resolution | undefined;
@@ -70,7 +77,7 @@ export interface UsageSelection
 }
 
 /** Dimensions that `owned_analytics` allows. */
-const countedGroups: readonly UsageGroup[] = ['api_id', 'api_version', 'code', 'refusal'];
+const countedGroups: readonly UsageGroup[] = ['api_id', 'api_version', 'code', 'refusal', 'method'];
 
 export const maxMinuteRangeDays = 7;
 const dayMs = 86_400_000;
@@ -119,6 +126,7 @@ export async function queryUsage(
       time,
       order: query.by,
       ascending: query.sort === '1',
+      percentiles: query.percentiles === 'true' || query.percentiles === '1',
     },
     toPageRequest(query.p ?? (query.type === 'csv' ? -1 : defaultPage), settings['management.page_size']),
   );

@@ -9,18 +9,29 @@ export const otherName = 'other';
 /** Dimensions that identify a row. */
 export type Dimensions = Pick<
   UsageRow,
-  'minute' | 'org_id' | 'api_id' | 'version' | 'key_hash' | 'oauth_id' | 'path' | 'status' | 'refusal'
+  | 'minute'
+  | 'org_id'
+  | 'api_id'
+  | 'version'
+  | 'key_hash'
+  | 'oauth_id'
+  | 'path'
+  | 'method'
+  | 'country'
+  | 'user_agent'
+  | 'status'
+  | 'refusal'
 >;
 
 export const rowNameOf = (it: Dimensions): string =>
   `${it.minute}\n${it.org_id}\n${it.api_id}\n${it.version}\n${it.key_hash}\n${it.oauth_id}\n` +
-  `${it.path}\n${it.status}\n${it.refusal}`;
+  `${it.path}\n${it.method}\n${it.country}\n${it.user_agent}\n${it.status}\n${it.refusal}`;
 
 /** Truncated SHA-256: short enough for an index, collision-resistant. */
 export const digestRowName = (name: string): string =>
   createHash('sha256').update(name).digest('base64url').slice(0, 22);
 
-const micros = (ms: number) => Math.round(ms * 1000);
+export const toMicros = (ms: number) => Math.round(ms * 1000);
 
 /** A row without any calls yet. */
 export function createUsageRow(dimensions: Dimensions, expires_at: number): UsageRow {
@@ -46,8 +57,8 @@ export function createUsageRow(dimensions: Dimensions, expires_at: number): Usag
 
 /** Counts one call in its row. */
 export function countCall(row: UsageRow, record: CallRecord): void {
-  const total = micros(record.number('totalMs'));
-  const upstream = micros(record.number('upstreamMs'));
+  const total = toMicros(record.number('totalMs'));
+  const upstream = toMicros(record.number('upstreamMs'));
   row.min_us = row.hits === 0 ? total : Math.min(row.min_us, total);
   row.max_us = Math.max(row.max_us, total);
   row.total_us += total;

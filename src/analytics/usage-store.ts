@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
-import type { UsageRow } from '#storage/analytics-tables.ts';
 import type { Page, PageRequest } from '#storage/collection.ts';
 import { problem } from '#storage/database-errors.ts';
 import type { Records } from '#storage/records.ts';
+import { addLatencies, attachLatencies, buildHistograms, pruneLatencies } from './latency-store.ts';
+import type { DrainedUsage } from './roll-up.ts';
 import { buildSums, castToBigint, countGroups, type UsageQuery, type UsageSum } from './usage-sums-store.ts';
 
 /** Both engines bound the values of one statement. */
@@ -45,14 +46,16 @@ export type UsageStore = ReturnType<typeof createUsageStore>;
 export function createUsageStore(records: Records) {
   return {
     buildSums: (usageQuery: UsageQuery) => buildSums(records, usageQuery),
+    buildHistograms: (usageQuery: UsageQuery) => buildHistograms(records, usageQuery, undefined),
     /** Upserts counts. */
-    async add(rows: readonly UsageRow[]): Promise<void> {
+    async add({ rows, latencies }: DrainedUsage): Promise<void> {
       for (let at = 0; at < rows.length; at += maxRowsPerInsert)
         await records.db
           .insertInto('usage')
           .values(rows.slice(at, at + maxRowsPerInsert))
           .onConflict(conflict => conflict.columns(['minute', 'id']).doUpdateSet(upsertColumns))
           .execute();
+      await addLatencies(records, latencies);
     },
     async page(usageQuery: UsageQuery, { page, size }: PageRequest): Promise<Page<UsageSum>> {
       const total = await countGroups(records, usageQuery);
@@ -64,6 +67,7 @@ export function createUsageStore(records: Records) {
             .limit(size)
             .offset((page - 1) * size);
       const items = (await query.execute()) as unknown as UsageSum[];
+      if (usageQuery.percentiles) await attachLatencies(records, usageQuery, items, everything);
       return { items, pages: everything ? 1 : Math.max(1, Math.ceil(total / size)), total };
     },
     /** Counts records lost in this minute. */
@@ -86,7 +90,10 @@ export function createUsageStore(records: Records) {
       return Number(row.dropped);
     },
     /** Removes up to `maxRows` expired rows of each kind; returns how many. */
-    prune: (before: number, now: number, maxRows: number) => pruneUsage(records, before, now, maxRows),
+    async prune(before: number, now: number, maxRows: number): Promise<number> {
+      const rows = await pruneUsage(records, before, now, maxRows);
+      return Math.max(rows, await pruneLatencies(records, before, now, maxRows));
+    },
   };
 }
 

@@ -1,10 +1,22 @@
 import { type Expression, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 import type { Records } from '#storage/records.ts';
 import type { Tables } from '#storage/tables.ts';
+import type { LatencyCounts } from './latency-histogram.ts';
 import type { TimeBuckets } from './time-buckets.ts';
 
 /** Dimensions to group by, besides time. */
-export const usageGroups = ['api_id', 'path', 'key', 'oauth_id', 'api_version', 'code', 'refusal'] as const;
+export const usageGroups = [
+  'api_id',
+  'path',
+  'key',
+  'oauth_id',
+  'api_version',
+  'code',
+  'refusal',
+  'method',
+  'country',
+  'user_agent',
+] as const;
 export type UsageGroup = (typeof usageGroups)[number];
 
 const groupExpressions: Readonly<Record<UsageGroup, RawBuilder<unknown>>> = {
@@ -15,6 +27,9 @@ const groupExpressions: Readonly<Record<UsageGroup, RawBuilder<unknown>>> = {
   api_version: sql.ref('usage.version'),
   code: sql.ref('usage.status'),
   refusal: sql.ref('usage.refusal'),
+  method: sql.ref('usage.method'),
+  country: sql.ref('usage.country'),
+  user_agent: sql.ref('usage.user_agent'),
 };
 
 /** Sort orders. */
@@ -56,6 +71,9 @@ export interface UsageQuery {
   readonly oauthId?: string | undefined;
   readonly path?: string | undefined;
   readonly refusal?: string | undefined;
+  readonly method?: string | undefined;
+  readonly country?: string | undefined;
+  readonly userAgent?: string | undefined;
   /** Statuses, both inclusive. */
   readonly statuses?: readonly [number, number] | undefined;
   /** Failed requests only. */
@@ -64,6 +82,8 @@ export interface UsageQuery {
   readonly time?: TimeBuckets | undefined;
   readonly order: UsageOrder;
   readonly ascending: boolean;
+  /** Adds the latency histogram to every sum. */
+  readonly percentiles?: boolean | undefined;
 }
 
 /** Sums of one group. Durations in microseconds. */
@@ -85,6 +105,7 @@ export type UsageSum = Readonly<Partial<Record<UsageGroup, string | number>>> & 
   readonly max_upstream_us: number;
   readonly request_bytes: number;
   readonly answer_bytes: number;
+  latencies?: LatencyCounts;
 };
 
 type Query<O> = SelectQueryBuilder<Tables, 'usage', O>;
@@ -92,7 +113,7 @@ type GroupColumn = readonly [name: string, expression: RawBuilder<unknown>];
 
 export const castToBigint = (expression: Expression<unknown>) => sql<number>`cast(${expression} as bigint)`;
 
-function buildFilter(records: Records, usageQuery: UsageQuery): Query<object> {
+export function buildFilter(records: Records, usageQuery: UsageQuery): Query<object> {
   const { orgId, from, to, apiId, hiddenApis, ownedApis, version, keyHashes, oauthId, path, refusal } = usageQuery;
   let query: Query<object> = records.db
     .selectFrom('usage')
@@ -109,6 +130,12 @@ function buildFilter(records: Records, usageQuery: UsageQuery): Query<object> {
   if (oauthId !== undefined) query = query.where('usage.oauth_id', '=', oauthId).where(sql<boolean>`oauth_id <> ''`);
   if (path !== undefined) query = query.where('usage.path', '=', path);
   if (refusal !== undefined) query = query.where('usage.refusal', '=', refusal);
+  for (const [column, value] of [
+    ['usage.method', usageQuery.method],
+    ['usage.country', usageQuery.country],
+    ['usage.user_agent', usageQuery.userAgent],
+  ] as const)
+    if (value !== undefined) query = query.where(column, '=', value);
   if (usageQuery.statuses) {
     const [least, most] = usageQuery.statuses;
     query = query.where('usage.status', '>=', least).where('usage.status', '<=', most);
@@ -142,7 +169,7 @@ function buildTimeColumns({ resolution, offsets, months }: TimeBuckets): GroupCo
 }
 
 /** The organisation, which is one, makes a query without dimensions return one row, or none without requests. */
-const buildGroupColumns = ({ groups, time }: UsageQuery): GroupColumn[] => [
+export const buildGroupColumns = ({ groups, time }: UsageQuery): GroupColumn[] => [
   ['org_id', sql.ref('usage.org_id')],
   ...groups.map(group => [group, groupExpressions[group]] as const),
   ...(time ? buildTimeColumns(time) : []),

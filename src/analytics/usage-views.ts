@@ -1,4 +1,5 @@
 import { formatIsoTime } from '#base/clock.ts';
+import { type LatencyCounts, readPercentiles } from './latency-histogram.ts';
 import type { UsageItem } from './schema.ts';
 import { noBucketTime, type TimeBuckets, toBucketTime } from './time-buckets.ts';
 import type { UsageSum } from './usage-sums-store.ts';
@@ -21,12 +22,14 @@ export function toUsageItem(sum: UsageSum, time: TimeBuckets | undefined): Usage
       key: String(sum.key ?? ''),
       alias: sum.key === undefined ? '' : sum.alias,
       url: '',
-      iso_country: '',
+      iso_country: String(sum.country ?? ''),
       api_id: String(sum.api_id ?? ''),
       api_name: sum.api_id === undefined ? '' : sum.api_name,
       api_version: String(sum.api_version ?? ''),
       oauth_id: String(sum.oauth_id ?? ''),
       refusal: String(sum.refusal ?? ''),
+      method: String(sum.method ?? ''),
+      user_agent: String(sum.user_agent ?? ''),
     },
     hits,
     success: hits - error,
@@ -41,6 +44,18 @@ export function toUsageItem(sum: UsageSum, time: TimeBuckets | undefined): Usage
     min_upstream_latency: wholeMilliseconds(sum.min_upstream_us),
     request_bytes: Number(sum.request_bytes),
     response_bytes: Number(sum.answer_bytes),
+    ...(sum.latencies ? { percentiles: toPercentiles(sum, sum.latencies) } : {}),
+  };
+}
+
+function toPercentiles({ min_us, max_us }: UsageSum, latencies: LatencyCounts) {
+  const { p50, p75, p95, p99, samples } = readPercentiles(latencies, Number(min_us), Number(max_us));
+  return {
+    p50: milliseconds(p50),
+    p75: milliseconds(p75),
+    p95: milliseconds(p95),
+    p99: milliseconds(p99),
+    samples,
   };
 }
 

@@ -585,12 +585,16 @@ export const settingsTable = {
   ),
   'analytics.max_rows_per_minute': count(
     1000,
-    'Maximum number of combinations of key, version, path and status counted separately per API and minute; more count as the path `other`.',
+    'Maximum number of combinations of key, version, path, method, agent, country and status counted separately per API and minute; more count as the path `other`.',
     { min: 1, max: 100_000 },
   ),
   'analytics.normalise_paths': flag(
     false,
     'Replaces numbers, UUIDs and ULIDs in counted paths: `/orders/17` counts as `/orders/{id}`.',
+  ),
+  'analytics.country_header': text(
+    '',
+    'Request header in which a trusted proxy (`gateway.trusted_proxies`) sends the country of the client, two letters of ISO 3166-1. Empty: no country is recorded.',
   ),
   'analytics.ignored_addresses': list('Addresses or networks whose requests are not recorded.'),
   'analytics.raw_log': flag(true, 'Stores single requests in addition to their counts, for `GET /api/logs`.'),

@@ -3,6 +3,7 @@ import type { Generated } from 'kysely';
 /** Analytics tables; see `tables.ts`. Durations are microseconds, so that their sums are integers. */
 export interface AnalyticsTables {
   usage: UsageRow;
+  usage_latencies: LatencyRow;
   usage_losses: { minute: number; dropped: number };
   logs: {
     id: Generated<number>;
@@ -56,7 +57,21 @@ export interface UptimeHourRow extends UptimeResult {
   last_at: number;
 }
 
-/** Requests of one minute with the same organisation, API, version, key, client, path, status and error code. */
+/** Requests of a row of `usage` in one bucket of the latency histogram. */
+export interface LatencyRow {
+  minute: number;
+  /** Of the row of `usage`. */
+  id: string;
+  bucket: number;
+  hits: number;
+  /** As the row of `usage`. */
+  expires_at: number;
+}
+
+/**
+ * Requests of one minute with the same organisation, API, version, key, client, path, method, country, agent, status
+ * and error code.
+ */
 export interface UsageRow {
   /** Start of the minute. */
   minute: number;
@@ -69,6 +84,11 @@ export interface UsageRow {
   alias: string;
   oauth_id: string;
   path: string;
+  method: string;
+  /** ISO 3166-1; empty where unknown. */
+  country: string;
+  /** Product name without version. */
+  user_agent: string;
   status: number;
   /** Error code of the gateway; empty where it proxied. */
   refusal: string;

@@ -170,6 +170,26 @@ test('a client disconnect is recorded as 499; an aborted response keeps its stat
   assert.deepEqual([broken.response_code, broken.refusal], [200, 'upstream_failed']);
 });
 
+test('the country is that of a trusted proxy alone, method and agent are recorded without the raw log', () => {
+  const record = (isTrusted: boolean, country: string, settings: Partial<Record<SettingName, string>>) => {
+    const { recorder, batches } = recorderWith({ 'analytics.raw_log': 'false', ...settings });
+    const it = call({}, ['CF-Country', country, 'User-Agent', 'curl/8']);
+    recorder.record(Object.assign(it, { peer: { ...it.peer, isTrusted } }), true);
+    recorder.close();
+    const words: string[] = [];
+    for (const batch of batches())
+      forEachCall(batch, found =>
+        words.push(found.word('country'), found.word('method'), found.word('userAgent'), found.word('host')),
+      );
+    return words;
+  };
+  const named = { 'analytics.country_header': 'cf-Country' };
+  assert.deepEqual(record(true, 'de', named), ['DE', 'GET', 'curl/8', '']);
+  assert.deepEqual(record(false, 'DE', named), ['', 'GET', 'curl/8', '']);
+  assert.deepEqual(record(true, 'DE', {}), ['', 'GET', 'curl/8', '']);
+  for (const country of ['', 'D', 'DEU', '=1', 'D1']) assert.equal(record(true, country, named)[0], '', country);
+});
+
 test('an untracked request is counted in metrics but not recorded', () => {
   const calls: [Exchange, Partial<Record<SettingName, string>>][] = [
     [call({ api: api({ do_not_track: true }) }), {}],

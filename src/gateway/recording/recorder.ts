@@ -133,15 +133,14 @@ function createUptimeBuffer() {
 /** Writes the columns of one request. */
 function createRowWriter(rows: RecorderRows, { settings, redact }: RecorderOptions) {
   const writesRawLog = settings['analytics.raw_log'];
+  const countryHeader = settings['analytics.country_header'].toLowerCase();
 
   /** Columns of the raw request log only. */
   function writeLogColumns(call: Exchange, api: ApiAnalytics): void {
-    rows.setWord('method', call.method);
     rows.setWord('host', call.host);
     rows.setWord('rawPath', stripQuery(call.target));
     rows.setWord('originalPath', call.innerPath);
     rows.setWord('address', call.clientAddress);
-    rows.setWord('userAgent', call.headers.get('user-agent') ?? '');
     rows.setWord('tags', buildTags(call, api));
     const detailed =
       (api.recordsDetail || call.session?.detailedRecording) && rows.uniqueCharacters < maxDetailCharacters;
@@ -165,9 +164,18 @@ function createRowWriter(rows: RecorderRows, { settings, redact }: RecorderOptio
     rows.setWord('oauthId', session?.oauthClientId ?? '');
     rows.setWord('path', call.trackedPath || call.innerPath);
     rows.setWord('refusal', refusal);
+    rows.setWord('method', call.method);
+    rows.setWord('userAgent', call.headers.get('user-agent') ?? '');
+    if (countryHeader !== '') rows.setWord('country', readCountry(call, countryHeader));
     if (writesRawLog) writeLogColumns(call, api);
     rows.finishRow();
   };
+}
+
+/** Country that a trusted proxy found; other peers could choose it. */
+function readCountry({ peer, headers }: Exchange, header: string): string {
+  const country = peer.isTrusted ? (headers.get(header) ?? '') : '';
+  return /^[A-Za-z]{2}$/.test(country) ? country.toUpperCase() : '';
 }
 
 /** Strips the query, which often carries secrets. */

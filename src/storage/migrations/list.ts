@@ -14,6 +14,7 @@ import { assets } from './0013-assets.ts';
 import { signInSchema } from './0015-sign-in.ts';
 import { userGroups } from './0016-user-groups.ts';
 import { singleSignOn } from './0017-single-sign-on.ts';
+import { usageDimensions } from './0018-usage-dimensions.ts';
 
 /** In order: a migration's number is its position here, from 1. */
 export const migrations: readonly Migration[] = [
@@ -32,4 +33,5 @@ export const migrations: readonly Migration[] = [
   signInSchema,
   userGroups,
   singleSignOn,
+  usageDimensions,
 ];

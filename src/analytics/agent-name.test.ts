@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { createAgentNames } from './agent-name.ts';
+
+describe('Agent name', () => {
+  const webkit = 'AppleWebKit/537.36 (KHTML, like Gecko)';
+  const cases: [string, string][] = [
+    ['', ''],
+    ['curl/8.5.0', 'curl'],
+    ['python-requests/2.32', 'python-requests'],
+    ['Go-http-client/1.1', 'Go-http-client'],
+    ['node', 'node'],
+    ['okhttp/4.12 (Android 14)', 'okhttp'],
+    [`Mozilla/5.0 (X11; Linux x86_64) ${webkit} Chrome/126.0 Safari/537.36`, 'Chrome'],
+    [`Mozilla/5.0 (Windows NT 10.0) ${webkit} Chrome/126.0 Safari/537.36 Edg/126.0`, 'Edge'],
+    [`Mozilla/5.0 (Windows NT 10.0) ${webkit} Chrome/126.0 Safari/537.36 OPR/111.0`, 'Opera'],
+    ['Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0', 'Firefox'],
+    ['Mozilla/5.0 (Macintosh) AppleWebKit/605.1 (KHTML, like Gecko) Version/17.4 Safari/605.1', 'Safari'],
+    ['Mozilla/5.0 (compatible; Examplebot/2.1; +http://example.org/bot)', 'Examplebot'],
+    ['Mozilla/5.0 (unknown)', 'Mozilla'],
+    ['(no product)', 'other'],
+    [`${'x'.repeat(500)}/1`, 'x'.repeat(40)],
+  ];
+  const toName = createAgentNames();
+  for (const [userAgent, name] of cases)
+    test(`${userAgent.slice(0, 60) || 'no agent'} is counted as ${name || 'empty'}`, () => {
+      assert.equal(toName(userAgent), name);
+      assert.equal(toName(userAgent), name, 'cached');
+    });
+});
