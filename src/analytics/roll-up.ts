@@ -49,45 +49,31 @@ export function createUsageRollUp({
   maxPendingRows = defaultMaxPendingRows,
   maxPendingBuckets = defaultMaxPendingBuckets,
 }: UsageRollUpOptions) {
-  let pending = new Map<string, PendingUsage>();
-  let buckets = 0;
+  const pending = createPendingUsage(maxPendingRows, maxPendingBuckets);
   const cardinality = createCardinalityLimit(rowsPerMinute);
   const readDimensions = createDimensionReader(normalisePaths);
   const totals = { records: 0, folded: 0, lost: 0 };
 
-  function addToBucket({ latencies }: PendingUsage, bucket: number, hits: number): void {
-    const known = latencies.get(bucket);
-    if (known === undefined) {
-      if (buckets >= maxPendingBuckets) return;
-      buckets++;
-    }
-    latencies.set(bucket, (known ?? 0) + hits);
-  }
-
   function count(usage: PendingUsage, record: CallRecord): void {
     countCall(usage.row, record);
-    addToBucket(usage, findLatencyBucket(toMicros(record.number('totalMs'))), 1);
+    pending.addLatency(usage, findLatencyBucket(toMicros(record.number('totalMs'))), 1);
   }
 
   function add(record: CallRecord): void {
     totals.records++;
     const own = readDimensions(record);
-    const fast = pending.get(rowNameOf(own));
+    const fast = pending.find(rowNameOf(own));
     if (fast) return count(fast, record);
     const dimensions = cardinality.limit(own);
     if (dimensions !== own) totals.folded++;
     const name = rowNameOf(dimensions);
-    const known = pending.get(name);
+    const known = pending.find(name);
     if (known) return count(known, record);
-    if (pending.size >= maxPendingRows) {
-      totals.lost++;
-      return;
-    }
     const { retentionSeconds } = record.api;
     const expiresAt = retentionSeconds > 0 ? dimensions.minute + minuteMs + retentionSeconds * 1000 : 0;
-    const usage = { row: createUsageRow(dimensions, expiresAt), latencies: new Map<number, number>() };
-    pending.set(name, usage);
-    count(usage, record);
+    const usage = pending.add(name, createUsageRow(dimensions, expiresAt));
+    if (usage) count(usage, record);
+    else totals.lost++;
   }
 
   return {
@@ -96,30 +82,53 @@ export function createUsageRollUp({
     /** Drains unwritten rows, sorted: a common lock order prevents deadlocks between processes. */
     drain(nowMs: number): DrainedUsage {
       cardinality.deleteBefore(nowMs - trackedMinutes * minuteMs);
-      const drained = [...pending]
-        .map(([name, { row, latencies }]) => ({ row: { ...row, id: digestRowName(name) }, latencies }))
-        .sort((a, b) => a.row.minute - b.row.minute || (a.row.id < b.row.id ? -1 : 1));
-      pending = new Map();
-      buckets = 0;
-      return { rows: drained.map(({ row }) => row), latencies: drained.flatMap(toLatencyRows) };
+      return pending.drain();
     },
     /** Restores rows after a failed write. */
     restore({ rows, latencies }: DrainedUsage): void {
       const restored = new Map<string, PendingUsage>();
       for (const row of rows) {
         const name = rowNameOf(row);
-        let usage = pending.get(name);
-        if (usage) mergeUsageRow(usage.row, row);
-        else if (pending.size < maxPendingRows) {
-          usage = { row, latencies: new Map() };
-          pending.set(name, usage);
-        } else totals.lost += row.hits;
+        const newer = pending.find(name);
+        if (newer) mergeUsageRow(newer.row, row);
+        const usage = newer ?? pending.add(name, row);
         if (usage) restored.set(row.id, usage);
+        else totals.lost += row.hits;
       }
       for (const { id, bucket, hits } of latencies) {
         const usage = restored.get(id);
-        if (usage) addToBucket(usage, bucket, hits);
+        if (usage) pending.addLatency(usage, bucket, hits);
       }
+    },
+  };
+}
+
+/** Unwritten rows by name, bounded. */
+function createPendingUsage(maxRows: number, maxBuckets: number) {
+  let byName = new Map<string, PendingUsage>();
+  let buckets = 0;
+  return {
+    find: (name: string) => byName.get(name),
+    /** Undefined where there is no room. */
+    add(name: string, row: UsageRow): PendingUsage | undefined {
+      if (byName.size >= maxRows) return undefined;
+      const usage = { row, latencies: new Map<number, number>() };
+      byName.set(name, usage);
+      return usage;
+    },
+    addLatency({ latencies }: PendingUsage, bucket: number, hits: number): void {
+      const known = latencies.get(bucket);
+      if (known === undefined && buckets >= maxBuckets) return;
+      if (known === undefined) buckets++;
+      latencies.set(bucket, (known ?? 0) + hits);
+    },
+    drain(): DrainedUsage {
+      const drained = [...byName]
+        .map(([name, { row, latencies }]) => ({ row: { ...row, id: digestRowName(name) }, latencies }))
+        .sort((a, b) => a.row.minute - b.row.minute || (a.row.id < b.row.id ? -1 : 1));
+      byName = new Map();
+      buckets = 0;
+      return { rows: drained.map(({ row }) => row), latencies: drained.flatMap(toLatencyRows) };
     },
   };
 }
