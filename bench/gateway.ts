@@ -1,13 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { listening, type Measured, startPinned } from './processes.ts';
+import { type MeasuredProcess, startPinned, waitForPort } from './processes.ts';
 
-/** A gateway of its own on a fresh data directory, and the means to fill it. */
-export interface BenchGateway extends Measured {
+/** Gateway process with its own data directory, and a client of its management APIs. */
+export interface BenchGateway extends MeasuredProcess {
   readonly url: string;
-  ask(method: string, path: string, body?: unknown): Promise<{ status: number; body: Record<string, unknown> }>;
-  /** Resolves when every traffic thread serves what was asked before. */
-  settle(): Promise<void>;
+  send(method: string, path: string, body?: unknown): Promise<{ status: number; body: Record<string, unknown> }>;
+  /** Resolves when every traffic thread serves the changes sent before. */
+  waitUntilServed(): Promise<void>;
 }
 
 export interface GatewayPorts {
@@ -35,33 +35,33 @@ export async function startGateway(
     GW_LOG_LEVEL: 'warn',
   };
   const measured = startPinned(cores, process.execPath, [join(import.meta.dirname, '../src/main.ts'), 'start'], env);
-  await listening(ports.gateway, measured);
-  await listening(ports.dashboard, measured);
+  await waitForPort(ports.gateway, measured);
+  await waitForPort(ports.dashboard, measured);
   const { admin_access_key: key, gateway_secret: secret } = await readCredentials(directory, measured);
   return {
     ...measured,
     url: `${settings.GW_GATEWAY_TLS_ENABLED === 'true' ? 'https' : 'http'}://127.0.0.1:${ports.gateway}`,
-    async settle() {
+    async waitUntilServed() {
       const headers = { 'x-gw-authorization': secret! };
       const { status } = await fetch(`http://127.0.0.1:${ports.dashboard}/gw/reload/?block=true`, { headers });
       if (status !== 200) throw new Error(`reload: ${status}`);
     },
-    async ask(method, path, body) {
-      const reply = await fetch(`http://127.0.0.1:${ports.dashboard}${path}`, {
+    async send(method, path, body) {
+      const response = await fetch(`http://127.0.0.1:${ports.dashboard}${path}`, {
         method,
         headers: { authorization: `Bearer ${key}`, 'x-gw-authorization': secret! },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
-      return { status: reply.status, body: (await reply.json()) as Record<string, unknown> };
+      return { status: response.status, body: (await response.json()) as Record<string, unknown> };
     },
   };
 }
 
-/** Waits for the file: it is written once all listeners are open. */
-async function readCredentials(directory: string, { child }: Measured): Promise<Record<string, string>> {
+/** Waits for `credentials.json`, which is written once all listeners are open. */
+async function readCredentials(directory: string, { child }: MeasuredProcess): Promise<Record<string, string>> {
   const file = join(directory, 'credentials.json');
   while (!existsSync(file)) {
-    if (child.exitCode !== null) throw new Error(`the gateway ended before it wrote ${file}`);
+    if (child.exitCode !== null) throw new Error(`the gateway exited before it wrote ${file}`);
     await new Promise(resolve => setTimeout(resolve, 20));
   }
   return JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>;

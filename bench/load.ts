@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Measured } from './processes.ts';
+import type { MeasuredProcess } from './processes.ts';
 
 const run = promisify(execFile);
 
@@ -9,32 +9,37 @@ export interface Load {
   readonly url: string;
   readonly connections: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A wrk script, for bodies and for calls that differ. */
+  /** wrk script, for bodies and for requests that differ. */
   readonly script?: string;
 }
 
 export interface Result {
-  readonly calls: number;
-  readonly callsPerSecond: number;
-  readonly microsPerCall: number;
+  readonly requests: number;
+  readonly requestsPerSecond: number;
+  readonly cpuMicrosPerRequest: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly failed: number;
 }
 
-/** Calls as fast as it goes from the given cores, and what that cost the measured process. */
-export async function call(measured: Measured, load: Load, seconds: number, cores: string): Promise<Result> {
+/** Sends as many requests as possible from the given cores; returns rate, latency and processor time of the measured process. */
+export async function measureThroughput(
+  measured: MeasuredProcess,
+  load: Load,
+  seconds: number,
+  cores: string,
+): Promise<Result> {
   const before = measured.cpuMicros();
-  const output = await wrk(load, seconds, cores);
-  const spent = measured.cpuMicros() - before;
-  const calls = numberIn(output, /(\d+) requests in/);
+  const output = await runWrk(load, seconds, cores);
+  const cpuMicros = measured.cpuMicros() - before;
+  const requests = parseNumber(output, /(\d+) requests in/);
   return {
-    calls,
-    callsPerSecond: numberIn(output, /Requests\/sec:\s+([\d.]+)/),
-    microsPerCall: spent / calls,
-    p50Ms: milliseconds(output, '50%'),
-    p99Ms: milliseconds(output, '99%'),
-    failed: numberIn(output, /Non-2xx or 3xx responses: (\d+)/) + numberIn(output, /read (\d+),/),
+    requests,
+    requestsPerSecond: parseNumber(output, /Requests\/sec:\s+([\d.]+)/),
+    cpuMicrosPerRequest: cpuMicros / requests,
+    p50Ms: parseMilliseconds(output, '50%'),
+    p99Ms: parseMilliseconds(output, '99%'),
+    failed: parseNumber(output, /Non-2xx or 3xx responses: (\d+)/) + parseNumber(output, /read (\d+),/),
   };
 }
 
@@ -45,8 +50,8 @@ export interface Latency {
   readonly p99Ms: number;
 }
 
-/** Requests at a fixed rate from the given cores, and their latencies. */
-export async function callPaced(
+/** Sends requests at a fixed rate from the given cores; returns their latencies. */
+export async function measureLatency(
   load: Load,
   requestsPerSecond: number,
   seconds: number,
@@ -58,7 +63,11 @@ export async function callPaced(
   return JSON.parse((await run('taskset', ['-c', cores, process.execPath, script, ...args])).stdout) as Latency;
 }
 
-async function wrk({ url, connections, headers = {}, script }: Load, seconds: number, cores: string): Promise<string> {
+async function runWrk(
+  { url, connections, headers = {}, script }: Load,
+  seconds: number,
+  cores: string,
+): Promise<string> {
   const head = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
   const args = [
     '-c',
@@ -75,11 +84,11 @@ async function wrk({ url, connections, headers = {}, script }: Load, seconds: nu
   return (await run('taskset', args)).stdout;
 }
 
-const numberIn = (text: string, pattern: RegExp) => Number(pattern.exec(text)?.[1] ?? 0);
+const parseNumber = (text: string, pattern: RegExp) => Number(pattern.exec(text)?.[1] ?? 0);
 
 const units: Record<string, number> = { us: 0.001, ms: 1, s: 1000 };
 
-function milliseconds(output: string, label: string): number {
+function parseMilliseconds(output: string, label: string): number {
   const [, value, unit] = new RegExp(`${label}\\s+([\\d.]+)(us|ms|s)`).exec(output) ?? [];
   return Number(value ?? 0) * (units[unit ?? 'ms'] ?? 1);
 }

@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { listening, type Measured, startPinned } from './processes.ts';
+import { type MeasuredProcess, startPinned, waitForPort } from './processes.ts';
 
 export const certificateFile = (directory: string): string => join(directory, 'certificate.pem');
 export const keyFile = (directory: string): string => join(directory, 'key.pem');
 
-/** A certificate for the addresses of the run, which both proxies and the upstream use. */
+/** Certificate of the loopback address, for the gateway, nginx as a proxy and the upstream. */
 export function createCertificate(directory: string): void {
   const files = ['-keyout', keyFile(directory), '-out', certificateFile(directory)];
   const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
@@ -20,8 +20,8 @@ export interface NginxPorts {
   readonly tls: number;
 }
 
-/** The upstream everything is measured against: short and long static answers, any POST, and chunks for chunks. */
-export async function startUpstream(directory: string, ports: NginxPorts, cores: string): Promise<Measured> {
+/** Upstream of all scenarios: short and long static responses, a response to any POST, and a chunked one. */
+export async function startUpstream(directory: string, ports: NginxPorts, cores: string): Promise<MeasuredProcess> {
   const root = join(directory, 'www');
   mkdirSync(root, { recursive: true });
   writeFileSync(join(root, 'small'), '{"hello":"world"}');
@@ -35,13 +35,13 @@ export async function startUpstream(directory: string, ports: NginxPorts, cores:
   ]);
 }
 
-/** nginx as a proxy in front of it: the yardstick of every run. */
+/** nginx as a proxy in front of the upstream: the baseline of every run. */
 export const startProxy = (
   directory: string,
   ports: NginxPorts,
   upstream: NginxPorts,
   cores: string,
-): Promise<Measured> => {
+): Promise<MeasuredProcess> => {
   const pool = (name: string, port: number) =>
     `upstream ${name} { server 127.0.0.1:${port}; keepalive 512; keepalive_requests 1000000; }`;
   const forward = (target: string) =>
@@ -66,14 +66,14 @@ async function start(
   cores: string,
   servers: readonly string[],
   before = '',
-): Promise<Measured> {
+): Promise<MeasuredProcess> {
   const file = join(directory, `${name}.conf`);
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
     .map(kind => `${kind}_temp_path ${directory}/${name}-${kind};`)
     .join(' ');
   writeFileSync(
     file,
-    // The files belong to whoever runs the bench; as root, nginx would give up its right to read them.
+    // Worker processes of a master run by root change to another user, which cannot read the files.
     `${process.getuid?.() === 0 ? 'user root; ' : ''}daemon off; worker_processes 1; pid ${directory}/${name}.pid; error_log /dev/null;
 events { worker_connections 4096; }
 http { access_log off; keepalive_requests 1000000; ${temporary} ${before}
@@ -81,6 +81,6 @@ ssl_certificate ${certificateFile(directory)}; ssl_certificate_key ${keyFile(dir
 ${servers.map(server => `server { ${server} }`).join('\n')} }`,
   );
   const nginx = startPinned(cores, 'nginx', ['-p', directory, '-c', file]);
-  await listening(port, nginx);
+  await waitForPort(port, nginx);
   return nginx;
 }

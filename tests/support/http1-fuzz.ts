@@ -1,28 +1,11 @@
-import { createRequire } from 'node:module';
 import { ChunkDecoder } from '#gateway/http/http1/chunk-decoder.ts';
 import { connectionUpgrade } from '#gateway/http/http1/field-block.ts';
 import { isPersistent, readRequestFraming } from '#gateway/http/http1/framing.ts';
 import { HeadParser } from '#gateway/http/http1/head-parser.ts';
 import { Http1ParseError } from '#gateway/http/http1/parse-error.ts';
+import { type FuzzCase, type FuzzResult, runFuzz } from './differential-fuzz.ts';
 import { createMutations } from './http1-mutations.ts';
-
-/**
- * Differential fuzzing of HTTP/1.1 requests: mutated requests in segments of random size, read by the gateway's parser
- * and by Node's. Both must see the same requests, or both must refuse; stricter refusals are listed with their reason.
- */
-export interface FuzzResult {
-  readonly cases: number;
-  /** Cases in which both parsers saw at least one complete request. */
-  readonly accepted: number;
-  readonly refused: number;
-  /** Refusals of what Node accepts, counted by their text. */
-  readonly stricter: ReadonlyMap<string, number>;
-  readonly disagreements: readonly {
-    readonly text: string;
-    readonly segments: readonly number[];
-    readonly why: string;
-  }[];
-}
+import { HTTPParser, methods } from './node-http-parser.ts';
 
 /** Refusals of the gateway's parser for what Node's parser accepts, with the reason. */
 export const stricterRefusals: ReadonlyMap<string, string> = new Map([
@@ -37,7 +20,7 @@ export const stricterRefusals: ReadonlyMap<string, string> = new Map([
   ['the Host header is repeated', 'two readers could each take another one (RFC 9112, 3.2)'],
   ['the Content-Length header is repeated', 'two readings of where the body ends; Node refuses most of them'],
   ['the Transfer-Encoding is not chunked', 'readers disagree about other codings (RFC 9112, 6.1)'],
-  ['HTTP/1.0 has no Transfer-Encoding', 'an HTTP/1.0 reader knows no codings (RFC 9112, 6.1)'],
+  ['HTTP/1.0 has no Transfer-Encoding', 'HTTP/1.0 readers do not decode transfer codings (RFC 9112, 6.1)'],
   ['the Content-Length is not a number', 'more digits than every reader counts the same way'],
   ['a chunk size is too large', 'more digits than a safe integer needs'],
   ['a chunk extension is invalid', 'Node accepts empty names and values (RFC 9112, 7.1.1)'],
@@ -50,7 +33,7 @@ interface Message {
   isComplete: boolean;
 }
 
-interface Seen {
+interface Reading {
   readonly messages: Message[];
   /** `ended`: nothing after the last message belongs to HTTP/1.1 requests. */
   state: 'open' | 'refused' | 'ended';
@@ -58,35 +41,35 @@ interface Seen {
 }
 
 const limits = { maxHeaderBytes: 65_536, maxHeaders: 2000 };
-const maxDisagreements = 10;
 
+/**
+ * Differential fuzzing of HTTP/1.1 requests: mutated requests in segments of random size, read by the gateway's parser
+ * and by Node's. Both must read the same requests, or both must refuse; stricter refusals are listed with their reason.
+ */
 export function fuzzRequests(count: number, seed: number): FuzzResult {
   const mutations = createMutations(seed);
   const nodeReader = new NodeReader();
-  const stricter = new Map<string, number>();
-  const disagreements: FuzzResult['disagreements'][number][] = [];
-  let accepted = 0;
-  let refused = 0;
-  let cases = 0;
-  while (cases < count && disagreements.length < maxDisagreements) {
-    cases++;
-    const bytes = Buffer.from(mutations.nextRequest(), 'latin1');
-    const segments = mutations.split(bytes);
+  return runFuzz(count, () => {
+    const segments = mutations.split(Buffer.from(mutations.nextRequest(), 'latin1'));
     const expected = nodeReader.read(segments);
     const native = readNative(segments, expected.state === 'refused');
-    if (native.state === 'refused' && expected.state !== 'refused')
-      stricter.set(native.reason, (stricter.get(native.reason) ?? 0) + 1);
-    if (native.state === 'refused') refused++;
-    else if (native.messages[0]?.isComplete) accepted++;
-    const why = compare(native, expected);
-    if (why !== '')
-      disagreements.push({ text: bytes.toString('latin1'), segments: segments.map(({ length }) => length), why });
-  }
-  return { cases, accepted, refused, stricter, disagreements };
+    const isStricter = native.state === 'refused' && expected.state !== 'refused';
+    return {
+      segments,
+      outcome: readOutcome(native),
+      stricterReason: isStricter ? native.reason : undefined,
+      why: compare(native, expected),
+    };
+  });
+}
+
+function readOutcome({ state, messages }: Reading): FuzzCase['outcome'] {
+  if (state === 'refused') return 'refused';
+  return messages[0]?.isComplete ? 'accepted' : 'incomplete';
 }
 
 /** The reason of a disagreement; empty without one. */
-function compare(native: Seen, expected: Seen): string {
+function compare(native: Reading, expected: Reading): string {
   const isPrefix = native.state !== 'open' || expected.state === 'refused';
   const length = Math.min(native.messages.length, expected.messages.length);
   for (let i = 0; i < length; i++) {
@@ -108,38 +91,38 @@ function compare(native: Seen, expected: Seen): string {
 }
 
 /** `isRefused`: Node has refused the bytes; lines that never end are then ended, so that they are scanned. */
-function readNative(segments: readonly Buffer[], isRefused: boolean): Seen {
-  const seen = createSeen();
-  const reader = new RequestReader(seen);
+function readNative(segments: readonly Buffer[], isRefused: boolean): Reading {
+  const reading = createReading();
+  const reader = new RequestReader(reading);
   try {
     for (const segment of segments) reader.read(segment);
     if (isRefused) reader.endLines();
   } catch (error) {
     if (!(error instanceof Http1ParseError)) throw error;
-    seen.state = 'refused';
-    seen.reason = error.message;
+    reading.state = 'refused';
+    reading.reason = error.message;
   }
-  return seen;
+  return reading;
 }
 
 /** Reads requests as a server connection does, without a socket. */
 class RequestReader {
-  readonly #seen: Seen;
+  readonly #reading: Reading;
   readonly #parser = new HeadParser('request', limits);
   #message: Message | undefined;
   #decoder: ChunkDecoder | undefined;
   #remainingBytes = 0;
-  /** What the decoder read since the last data. */
+  /** Lines that the decoder read since the last data. */
   #lastLines = '';
   #endsAfterMessage = false;
 
-  constructor(seen: Seen) {
-    this.#seen = seen;
+  constructor(reading: Reading) {
+    this.#reading = reading;
   }
 
   read(bytes: Buffer): void {
     let at = 0;
-    while (at >= 0 && at < bytes.length && this.#seen.state === 'open')
+    while (at >= 0 && at < bytes.length && this.#reading.state === 'open')
       at = this.#message === undefined ? this.#readHead(bytes, at) : this.#readBody(bytes, at, this.#message);
   }
 
@@ -166,7 +149,7 @@ class RequestReader {
       body: '',
       isComplete: false,
     };
-    this.#seen.messages.push(message);
+    this.#reading.messages.push(message);
     this.#message = message;
     this.#lastLines = '';
     this.#decoder = framing === 'chunked' ? new ChunkDecoder(limits) : undefined;
@@ -196,7 +179,7 @@ class RequestReader {
   #complete(message: Message): void {
     message.isComplete = true;
     this.#message = undefined;
-    if (this.#endsAfterMessage) this.#seen.state = 'ended';
+    if (this.#endsAfterMessage) this.#reading.state = 'ended';
   }
 }
 
@@ -206,29 +189,10 @@ const lastChunk = /^(?:\r\n)?0+(?:;[^\r\n]*)?\r\n/;
 const formatHead = (method: string, target: string, minorVersion: number, headers: readonly string[]) =>
   JSON.stringify([method, target, minorVersion, headers]);
 
-/** Node's binding to llhttp, as node:http uses it. */
-interface NodeParser {
-  [callback: number]: unknown;
-  initialize(type: number, resource: object, maxHeaderBytes: number, leniency: number): void;
-  execute(bytes: Buffer): number | Error;
-}
-interface NodeParserClass {
-  new (): NodeParser;
-  readonly REQUEST: number;
-  readonly kOnHeaders: number;
-  readonly kOnHeadersComplete: number;
-  readonly kOnBody: number;
-  readonly kOnMessageComplete: number;
-}
-const { HTTPParser, methods } = createRequire(import.meta.url)('node:_http_common') as {
-  HTTPParser: NodeParserClass;
-  methods: string[];
-};
-
 /** Node's parser with its callbacks, used for all cases: to create one takes longer than to parse. */
 class NodeReader {
   readonly #parser = new HTTPParser();
-  #seen: Seen = createSeen();
+  #reading: Reading = createReading();
   #headers: string[] = [];
   #url = '';
 
@@ -250,16 +214,16 @@ class NodeReader {
     ) => {
       const version = major === 1 ? minor : -1;
       const head = formatHead(methods[method]!, url ?? this.#url, version, headers ?? this.#headers);
-      this.#seen.messages.push({ head, body: '', isComplete: false });
+      this.#reading.messages.push({ head, body: '', isComplete: false });
       this.#clear();
       return isUpgrade ? 2 : 0;
     };
     parser[HTTPParser.kOnBody] = (bytes: Buffer) => {
-      this.#seen.messages.at(-1)!.body += bytes.toString('latin1');
+      this.#reading.messages.at(-1)!.body += bytes.toString('latin1');
     };
     parser[HTTPParser.kOnMessageComplete] = () => {
       this.#clear();
-      this.#seen.messages.at(-1)!.isComplete = true;
+      this.#reading.messages.at(-1)!.isComplete = true;
     };
   }
 
@@ -268,23 +232,23 @@ class NodeReader {
     this.#url = '';
   }
 
-  read(segments: readonly Buffer[]): Seen {
-    const seen = createSeen();
-    this.#seen = seen;
+  read(segments: readonly Buffer[]): Reading {
+    const reading = createReading();
+    this.#reading = reading;
     this.#clear();
     this.#parser.initialize(HTTPParser.REQUEST, {}, limits.maxHeaderBytes, 0);
     for (const segment of segments) {
       const result = this.#parser.execute(segment);
       if (typeof result !== 'number') {
-        seen.state = 'refused';
-        seen.reason = (result as NodeJS.ErrnoException).code ?? result.message;
+        reading.state = 'refused';
+        reading.reason = (result as NodeJS.ErrnoException).code ?? result.message;
         break;
       }
       // After an upgrade the rest is not HTTP.
       if (result < segment.length) break;
     }
-    return seen;
+    return reading;
   }
 }
 
-const createSeen = (): Seen => ({ messages: [], state: 'open', reason: '' });
+const createReading = (): Reading => ({ messages: [], state: 'open', reason: '' });

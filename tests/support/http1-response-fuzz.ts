@@ -1,64 +1,54 @@
-import { createRequire } from 'node:module';
 import { Http1ParseError } from '#gateway/http/http1/parse-error.ts';
 import { ResponseReader } from '#gateway/proxy/http1/response-reader.ts';
-import type { FuzzResult } from './http1-fuzz.ts';
+import { type FuzzResult, runFuzz } from './differential-fuzz.ts';
 import { createRandom } from './http1-mutations.ts';
+import { HTTPParser } from './node-http-parser.ts';
 
 /**
  * Differential fuzzing of HTTP/1.1 responses: mutated responses in segments of random size, read by the gateway's parser
- * and by Node's. Both must see the same response, or both must refuse it; stricter refusals are listed with their reason.
+ * and by Node's. Both must read the same response, or both must refuse it; stricter refusals are listed with their reason.
  */
 export function fuzzResponses(count: number, seed: number): FuzzResult {
   const random = createRandom(seed);
   const below: Below = bound => Math.floor(random() * bound);
   const nodeReader = new NodeReader();
-  const stricter = new Map<string, number>();
-  const disagreements: FuzzResult['disagreements'][number][] = [];
-  let accepted = 0;
-  let refused = 0;
-  let cases = 0;
-  while (cases < count && disagreements.length < maxDisagreements) {
-    cases++;
+  return runFuzz(count, () => {
     const bytes = mutate(below);
     const method = below(8) === 0 ? 'HEAD' : 'GET';
     const segments = split(bytes, below);
     const native = readNative(segments, method);
     const expected = nodeReader.read(segments, method);
-    if (native.outcome === 'complete') accepted++;
-    if (native.outcome === 'refused') refused++;
-    if (native.outcome === 'refused' && expected.outcome === 'complete')
-      stricter.set(native.reason, (stricter.get(native.reason) ?? 0) + 1);
+    const isStricter = native.outcome === 'refused' && expected.outcome === 'complete';
     const why = compare(native, expected);
-    if (why !== '')
-      disagreements.push({
-        text: bytes.toString('latin1'),
-        segments: segments.map(({ length }) => length),
-        why: `${method}: ${why}`,
-      });
-  }
-  return { cases, accepted, refused, stricter, disagreements };
+    return {
+      segments,
+      outcome: outcomes[native.outcome],
+      stricterReason: isStricter ? native.reason : undefined,
+      why: why === '' ? '' : `${method}: ${why}`,
+    };
+  });
 }
 
+const outcomes = { complete: 'accepted', refused: 'refused', truncated: 'incomplete' } as const;
+
 /** The reason of a disagreement; empty without one. */
-function compare(native: Seen, expected: Seen): string {
+function compare(native: Reading, expected: Reading): string {
   if (native.outcome === 'refused' && expected.outcome === 'complete')
     return stricterResponseRefusals.has(native.reason) ? '' : `refused by the gateway alone: ${native.reason}`;
-  const one = describeSeen(native);
-  const other = describeSeen(expected);
+  const one = formatReading(native);
+  const other = formatReading(expected);
   return one === other ? '' : `${one} (${native.reason}) | ${other} (${expected.reason})`;
 }
 
 type Below = (bound: number) => number;
 
-const maxDisagreements = 10;
-
-/** Refusals of this engine for what Node's parser accepts, by the text of the error. */
+/** Refusals of the gateway's parser for what Node's parser accepts, with the reason. */
 export const stricterResponseRefusals: ReadonlyMap<string, string> = new Map([
   [
     'the Transfer-Encoding is not chunked',
     'Node reads other codings as a body until close; a proxy must not forward them',
   ],
-  ['HTTP/1.0 has no Transfer-Encoding', 'HTTP/1.0 has none (RFC 9112, 6.1): an older reader would see another end'],
+  ['HTTP/1.0 has no Transfer-Encoding', 'HTTP/1.0 has none (RFC 9112, 6.1): an older reader would find another end'],
   ['the Transfer-Encoding header is repeated', 'readers disagree about repeated codings'],
   ['the upstream switches protocols without being asked to', 'an upgrade that was not offered'],
   ['the status line is invalid', 'Node accepts other versions and statuses of fewer than three digits'],
@@ -73,7 +63,7 @@ export const stricterResponseRefusals: ReadonlyMap<string, string> = new Map([
 
 const limits = { maxHeaderBytes: 65_536, maxHeaders: 1000 };
 
-interface Seen {
+interface Reading {
   outcome: 'complete' | 'refused' | 'truncated';
   reason: string;
   status: number;
@@ -81,10 +71,10 @@ interface Seen {
   body: string;
 }
 
-const createSeen = (): Seen => ({ outcome: 'truncated', reason: '', status: 0, headers: [], body: '' });
+const createReading = (): Reading => ({ outcome: 'truncated', reason: '', status: 0, headers: [], body: '' });
 
-function readNative(segments: readonly Buffer[], method: string): Seen {
-  const seen = createSeen();
+function readNative(segments: readonly Buffer[], method: string): Reading {
+  const reading = createReading();
   const reader = new ResponseReader(
     limits,
     () => undefined,
@@ -94,12 +84,12 @@ function readNative(segments: readonly Buffer[], method: string): Seen {
     {
       onHead(status: number, headers: string[]) {
         if (status < 200) return true;
-        seen.status = status;
-        seen.headers = headers;
+        reading.status = status;
+        reading.headers = headers;
         return true;
       },
       onData(chunk: Buffer) {
-        seen.body += chunk.toString('latin1');
+        reading.body += chunk.toString('latin1');
         return true;
       },
     } as never,
@@ -113,26 +103,16 @@ function readNative(segments: readonly Buffer[], method: string): Seen {
     }
   } catch (error) {
     if (!(error instanceof Http1ParseError)) throw error;
-    return { ...seen, outcome: 'refused', reason: error.message };
+    return { ...reading, outcome: 'refused', reason: error.message };
   }
-  if (reader.state === 'complete' || reader.state === 'close') seen.outcome = 'complete';
-  return seen;
+  if (reader.state === 'complete' || reader.state === 'close') reading.outcome = 'complete';
+  return reading;
 }
-
-type RawParser = Record<number, unknown> & {
-  initialize(type: number, resource: object, maxHeaderSize?: number): void;
-  execute(bytes: Buffer): number | Error;
-  finish(): number | Error | undefined;
-};
-
-const { HTTPParser } = createRequire(import.meta.url)('_http_common') as {
-  HTTPParser: (new () => RawParser) & Record<string, number>;
-};
 
 /** Node's parser with its callbacks, used for all cases: to create one takes longer than to parse. */
 class NodeReader {
   readonly #parser = new HTTPParser();
-  #seen = createSeen();
+  #reading = createReading();
   #headers: string[] = [];
   #isHead = false;
   #isComplete = false;
@@ -140,15 +120,15 @@ class NodeReader {
 
   constructor() {
     const parser = this.#parser;
-    parser[HTTPParser.kOnHeaders! | 0] = (headers: string[]) => {
-      if (this.#seen.status === 0) this.#headers.push(...headers);
+    parser[HTTPParser.kOnHeaders] = (headers: string[]) => {
+      if (this.#reading.status === 0) this.#headers.push(...headers);
     };
-    parser[HTTPParser.kOnHeadersComplete! | 0] = (...[, , headers, , , status, , isUpgrade]: HeadersComplete) =>
+    parser[HTTPParser.kOnHeadersComplete] = (...[, , headers, , , status, , isUpgrade]: HeadersComplete) =>
       this.#onHead(headers, status, isUpgrade);
-    parser[HTTPParser.kOnBody! | 0] = (chunk: Buffer) => {
-      if (!this.#isComplete) this.#seen.body += chunk.toString('latin1');
+    parser[HTTPParser.kOnBody] = (chunk: Buffer) => {
+      if (!this.#isComplete) this.#reading.body += chunk.toString('latin1');
     };
-    parser[HTTPParser.kOnMessageComplete! | 0] = () => {
+    parser[HTTPParser.kOnMessageComplete] = () => {
       if (!this.#isInterim) this.#isComplete = true;
       this.#isInterim = false;
     };
@@ -161,28 +141,28 @@ class NodeReader {
     const all = [...this.#headers, ...(headers ?? [])];
     this.#headers = [];
     if (this.#isInterim) return isUpgrade ? 2 : 1;
-    this.#seen.status = status;
-    this.#seen.headers = all;
+    this.#reading.status = status;
+    this.#reading.headers = all;
     return this.#isHead ? 1 : 0;
   }
 
-  read(segments: readonly Buffer[], method: string): Seen {
-    const seen = createSeen();
+  read(segments: readonly Buffer[], method: string): Reading {
+    const reading = createReading();
     const parser = this.#parser;
-    this.#seen = seen;
+    this.#reading = reading;
     this.#headers = [];
     this.#isHead = method === 'HEAD';
     this.#isComplete = false;
     this.#isInterim = false;
-    parser.initialize(HTTPParser.RESPONSE!, {}, limits.maxHeaderBytes);
+    parser.initialize(HTTPParser.RESPONSE, {}, limits.maxHeaderBytes);
     for (const segment of segments) {
       const result = parser.execute(segment);
       if (this.#isComplete) break;
-      if (result instanceof Error) return { ...seen, outcome: 'refused', reason: result.message };
+      if (result instanceof Error) return { ...reading, outcome: 'refused', reason: result.message };
     }
     if (!this.#isComplete) parser.finish();
-    if (this.#isComplete) seen.outcome = 'complete';
-    return seen;
+    if (this.#isComplete) reading.outcome = 'complete';
+    return reading;
   }
 }
 
@@ -255,6 +235,6 @@ function split(bytes: Buffer, below: Below): Buffer[] {
   return segments;
 }
 
-/** A response that is refused, and one that may still go on until its connection ends, are both none. */
-const describeSeen = ({ outcome, status, headers, body }: Seen) =>
+/** Neither a refused response nor one that is incomplete at the end of the bytes is one. */
+const formatReading = ({ outcome, status, headers, body }: Reading) =>
   outcome === 'complete' ? JSON.stringify({ status, headers, body }) : 'none';
