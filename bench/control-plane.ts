@@ -1,0 +1,142 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ensureBenchServices } from '../tools/services.ts';
+import { runConcurrentClients } from './concurrent-clients.ts';
+import { type BenchGateway, startGateway } from './gateway.ts';
+import { createCertificate, startUpstream } from './nginx.ts';
+
+/**
+ * Measures the management API of a large installation: lists, searches and the publication of one change, then many
+ * clients at once beside traffic. The gateway has the first core to itself; load and upstream share the second.
+ * `BENCH_SCALE=0.01` loads a hundredth of the objects.
+ */
+const gatewayCores = '0';
+const otherCores = '1';
+const ports = { gateway: 18_180, dashboard: 18_181, portal: 18_182 };
+const upstreamPorts = { plain: 18_183, tls: 18_184 };
+const scale = Number(process.env.BENCH_SCALE ?? 1);
+const clientSeconds = Number(process.env.BENCH_SECONDS ?? 60);
+const counts = {
+  apis: Math.ceil(10_000 * scale),
+  policies: Math.ceil(10_000 * scale),
+  keys: Math.ceil(100_000 * scale),
+  users: Math.ceil(1000 * scale),
+};
+const requestsAtOnce = 20;
+const repetitions = 15;
+
+const directory = mkdtempSync(join(tmpdir(), 'gw-bench-'));
+await ensureBenchServices();
+createCertificate(directory);
+const upstream = await startUpstream(directory, upstreamPorts, otherCores);
+const gateway = await startGateway(join(directory, 'data'), ports, gatewayCores, 1);
+const target = `http://127.0.0.1:${upstreamPorts.plain}`;
+try {
+  await load();
+  await gateway.waitUntilServed();
+  await measureReads();
+  await measurePublication();
+  await runConcurrentClients({ gateway, target, seconds: clientSeconds, cores: otherCores });
+} finally {
+  await Promise.all([gateway.stop(), upstream.stop()]);
+  rmSync(directory, { recursive: true, force: true });
+}
+
+function definitionOf(n: number, targetUrl = target) {
+  return {
+    api_id: `api${n}`,
+    name: `Service ${n}`,
+    active: true,
+    use_keyless: true,
+    proxy: { listen_path: `/api${n}`, target_url: targetUrl, strip_listen_path: true },
+    version_data: { not_versioned: true, versions: { Default: { name: 'Default' } } },
+  };
+}
+
+async function load(): Promise<void> {
+  const rights = (n: number) => ({
+    [`api${n % counts.apis}`]: { api_id: `api${n % counts.apis}`, versions: ['Default'] },
+  });
+  const limits = { rate: 100, per: 60, quota_max: -1 };
+  await create('APIs', counts.apis, n => send('POST', '/api/apis', { api_definition: definitionOf(n) }));
+  await create('policies', counts.policies, n =>
+    send('POST', '/api/portal/policies', { name: `Plan ${n}`, state: 'active', ...limits, access_rights: rights(n) }),
+  );
+  await create('keys', counts.keys, n =>
+    send('POST', `/api/keys/bench${n}`, { alias: `Key ${n}`, ...limits, access_rights: rights(n) }),
+  );
+  await create('users', counts.users, n => {
+    const user = { first_name: 'Ann', last_name: `Number ${n}`, email_address: `ann${n}@example.org` };
+    return send('POST', '/api/users', { ...user, active: true, user_permissions: { apis: 'read' } });
+  });
+}
+
+async function create(title: string, count: number, createOne: (n: number) => Promise<unknown>): Promise<void> {
+  const before = gateway.cpuMicros();
+  for (let n = 0; n < count; n += requestsAtOnce)
+    await Promise.all(Array.from({ length: Math.min(requestsAtOnce, count - n) }, (_, more) => createOne(n + more)));
+  const perObjectMs = (gateway.cpuMicros() - before) / count / 1000;
+  console.error(
+    `${count} ${title}: ${perObjectMs.toFixed(2)} ms CPU each, ${Math.round(gateway.memoryBytes() / 1_048_576)} MiB`,
+  );
+}
+
+async function send(method: string, path: string, body?: unknown): ReturnType<BenchGateway['send']> {
+  const answer = await gateway.send(method, path, body);
+  if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  return answer;
+}
+
+async function measureReads(): Promise<void> {
+  const { apis, policies, keys } = counts;
+  const lastPage = (count: number) => Math.ceil(count / 10);
+  const paths = [
+    '/api/apis?p=1',
+    `/api/apis?p=${lastPage(apis)}`,
+    '/api/apis/search?q=Service%20777',
+    '/api/apis/search?q=unknown',
+    '/api/portal/policies?p=1',
+    `/api/portal/policies?p=${lastPage(policies)}`,
+    '/api/portal/policies/search?q=Plan%20777',
+    '/api/keys/detailed?p=1',
+    `/api/keys/detailed?p=${lastPage(keys)}`,
+    '/api/keys/detailed?q=bench777',
+    '/api/apis/keys?p=1',
+    '/api/users?p=1',
+    '/api/users/search?q=ann77',
+  ];
+  console.log('| request | ms CPU | ms |\n|---|---|---|');
+  for (const path of paths) {
+    await send('GET', path);
+    const costs: { cpuMs: number; tookMs: number }[] = [];
+    for (let n = 0; n < repetitions; n++) {
+      const cpu = gateway.cpuMicros();
+      const started = performance.now();
+      await send('GET', path);
+      const tookMs = performance.now() - started;
+      costs.push({ cpuMs: (gateway.cpuMicros() - cpu) / 1000, tookMs });
+    }
+    printRow(`\`GET ${path}\``, costs);
+  }
+}
+
+/** From the request that changes an API to the first response of the changed API. */
+async function measurePublication(): Promise<void> {
+  const costs: { cpuMs: number; tookMs: number }[] = [];
+  for (let n = 0; n < repetitions; n++) {
+    const id = n % counts.apis;
+    const cpu = gateway.cpuMicros();
+    const started = performance.now();
+    // A path that the upstream does not have: the status tells the old target from the new one.
+    await send('PUT', `/api/apis/api${id}`, { api_definition: definitionOf(id, `${target}/changed`) });
+    while ((await fetch(`${gateway.url}/api${id}/small`)).status !== 404);
+    costs.push({ cpuMs: (gateway.cpuMicros() - cpu) / 1000, tookMs: performance.now() - started });
+  }
+  printRow('`PUT /api/apis/{apiId}` until served', costs);
+}
+
+function printRow(title: string, costs: readonly { cpuMs: number; tookMs: number }[]): void {
+  const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1]!.toFixed(1);
+  console.log(`| ${title} | ${median(costs.map(it => it.cpuMs))} | ${median(costs.map(it => it.tookMs))} |`);
+}
