@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
 import type { KeyCounters } from '#access/keys/counters.ts';
 import { eventFamilies } from '#analytics/metrics/events.ts';
 import { limitFamilies } from '#analytics/metrics/limits.ts';
@@ -27,11 +28,13 @@ import { listenAt } from '#operations/listen-at.ts';
 import { createManagementListener } from '#operations/listener.ts';
 import { selectManagementListeners } from '#operations/management-listeners.ts';
 import type { ServicesOf } from '#operations/operation.ts';
+import { addPageRoutes } from '#operations/pages.ts';
 import { createAuditWriter, createRejectionReport } from '#people/audit/audit-writer.ts';
 import { createAuthenticators } from '#people/installation/authenticate.ts';
 import { bootstrap, type InstallationCredentials } from '#people/installation/bootstrap.ts';
 import { writeFirstCredentials } from '#people/installation/credentials-file.ts';
 import { createSessionAuthenticator } from '#people/sessions/authenticate-session.ts';
+import { resetPage } from '#people/sessions/reset-page.ts';
 import { createDiscovery } from '#people/single-sign-on/oidc/discovery.ts';
 import { addSignOnRoutes } from '#people/single-sign-on/routes.ts';
 import { bootstrapPortal } from '#portal/bootstrap.ts';
@@ -254,12 +257,11 @@ async function openListeners(
   });
   const health = createHealth(settings, environment, installation, () => state.isReady);
   const metrics = { ...shared, settings, parts: health.checks, traffic: listMetrics(installation, dataPlane) };
-  const signOn = createSignOnClients(services, environment);
   for (const listener of selectManagementListeners(settings)) {
     const app = createManagementListener({ ...shared, surfaces: listener.surfaces });
     addHealthRoutes(app, health);
     if (listener.name !== 'portal') addMetricsRoute(app, metrics);
-    if (listener.name === 'dashboard') addSignOnRoutes(app, { ...shared, ...services, ...signOn });
+    if (listener.name === 'dashboard') addDashboardRoutes(app, shared, environment);
     stops.push(() => app.close());
     const { host, port, setting } = listener;
     await listenAt(host, port, setting, () => app.listen({ host, port }));
@@ -279,11 +281,20 @@ async function openListeners(
   return { urls, dataPlane, drain };
 }
 
-/** Clients of identity providers. */
-const createSignOnClients = (services: Installation['services'], { clock, log }: AppEnvironment) => ({
-  discovery: createDiscovery(services.outbound, clock),
-  verifySignedToken: createSignedTokenVerifier({ ...services, log }),
-});
+/** Routes for browsers: single sign-on, with its clients of identity providers, and pages. */
+function addDashboardRoutes(
+  app: FastifyInstance,
+  shared: ReturnType<typeof createListenerOptions>,
+  { clock, log }: AppEnvironment,
+): void {
+  const { services } = shared;
+  const signOn = {
+    discovery: createDiscovery(services.outbound, clock),
+    verifySignedToken: createSignedTokenVerifier({ ...services, log }),
+  };
+  addSignOnRoutes(app, { ...shared, ...services, ...signOn });
+  addPageRoutes(app, { ...shared, pages: [resetPage] });
+}
 
 const selectDatabase = (settings: Settings, directory: DataDirectory) =>
   settings['database.url'] ? { url: settings['database.url'] } : { file: directory.databasePath };

@@ -10,6 +10,7 @@ import { isTerminal, onShutdownSignal, print, printError, readEnvironment, setEx
 import { releaseMemory } from '#base/release-memory.ts';
 import { isSetting, isSwitch, maskSettings, readSettings, type Settings } from '#base/settings.ts';
 import { clientCommandNames, isClientCommand, runClientCommand } from '#cli/client-command.ts';
+import { runUsersCommand } from '#cli/users-command.ts';
 import { threadCount } from '#gateway/pipeline/thread-count.ts';
 import { backupFileName } from '#gateway/runtime/config-backup/config-backup.ts';
 import { preloadThread } from '#gateway/runtime/preload-thread.ts';
@@ -44,6 +45,7 @@ Usage
   gw credentials --rotate-master   creates a new master key for the secrets at rest
   gw apis|keys|policies|certs ls|get|apply|rm
                                    manages the objects of a running gateway; see gw keys --help
+  gw users reset E-MAIL|ID         creates a link with which a user sets a new password
   gw apis import -f FILE           creates or updates an API from a plain OpenAPI document
   gw --version
 
@@ -71,6 +73,7 @@ const commands = new Map<string, Command>([
 const ownSwitches = new Set(['help', 'version', ...[...commands.values()].flatMap(({ switches = [] }) => switches)]);
 
 async function main(args: readonly string[]): Promise<void> {
+  if (args[0] === 'users') return runUsersCommand(args.slice(1), { environment: readEnvironment(), print });
   if (isClientCommand(args[0])) return runClientCommand(args, { environment: readEnvironment(), print });
   const isKnown = (name: string) => name === 'config' || isSetting(name);
   const { words, flags } = parseCommandLine(args, name => ownSwitches.has(name) || isSwitch(name), isKnown);
@@ -104,7 +107,7 @@ function checkFlags(name: string, { switches }: Command, flags: ReadonlyMap<stri
 }
 
 function reportUnknownCommand(name: string): void {
-  const guess = closestMatch(name, [...commands.keys(), ...clientCommandNames]);
+  const guess = closestMatch(name, [...commands.keys(), ...clientCommandNames, 'users']);
   printError(`There is no command ${name}${guess ? `; did you mean ${guess}?` : ''} (gw --help lists them all)`);
   setExitCode(2);
 }

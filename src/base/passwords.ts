@@ -127,29 +127,63 @@ export interface PasswordPolicy {
 
 export const defaultPasswordPolicy: PasswordPolicy = { minLength: 6 };
 
+/** Rule of a policy. */
+interface PasswordRule {
+  readonly isActive: boolean;
+  readonly sentence: string;
+  isBroken(characters: readonly string[]): boolean;
+}
+
+const count = (characters: readonly string[], pattern: RegExp) =>
+  characters.filter(character => pattern.test(character)).length;
+
+function listPasswordRules(policy: PasswordPolicy): PasswordRule[] {
+  const { minLength, multiCase = false, minNumeric = 0, minSpecial = 0, disableSequential = false } = policy;
+  return [
+    {
+      isActive: true,
+      sentence: `Password must have at least ${minLength} characters`,
+      isBroken: characters => characters.length < minLength,
+    },
+    {
+      isActive: multiCase,
+      sentence: 'Password must have both upper and lower case letters',
+      isBroken: characters => count(characters, /\p{Lu}/u) === 0 || count(characters, /\p{Ll}/u) === 0,
+    },
+    {
+      isActive: minNumeric > 0,
+      sentence: `Password must have at least ${minNumeric} digits`,
+      isBroken: characters => count(characters, /\p{Nd}/u) < minNumeric,
+    },
+    {
+      isActive: minSpecial > 0,
+      sentence: `Password must have at least ${minSpecial} special characters`,
+      isBroken: characters => count(characters, /[^\p{L}\p{N}\s]/u) < minSpecial,
+    },
+    {
+      isActive: disableSequential,
+      sentence: 'Password may not have three consecutive or equal characters in a row',
+      isBroken: hasSequence,
+    },
+  ];
+}
+
+/** Rules of the policy as sentences, for the form of a new password. */
+export const describePasswordPolicy = (policy: PasswordPolicy): string[] =>
+  listPasswordRules(policy).flatMap(({ isActive, sentence }) => (isActive ? [sentence] : []));
+
 /** Violations of the policy as sentences; empty for a valid password. */
 export function findPasswordFaults(password: string, policy: PasswordPolicy = defaultPasswordPolicy): string[] {
   const characters = [...password.normalize('NFC')];
-  const count = (pattern: RegExp) => characters.filter(character => pattern.test(character)).length;
-  const { minLength, multiCase = false, minNumeric = 0, minSpecial = 0, disableSequential = false } = policy;
-  const rules: [broken: boolean, sentence: string][] = [
-    [characters.length < minLength, `Password must have at least ${minLength} characters`],
-    [toNormalizedBytes(password).length > maxPasswordBytes, `Password may have at most ${maxPasswordBytes} bytes`],
-    [
-      multiCase && (count(/\p{Lu}/u) === 0 || count(/\p{Ll}/u) === 0),
-      'Password must have both upper and lower case letters',
-    ],
-    [count(/\p{Nd}/u) < minNumeric, `Password must have at least ${minNumeric} digits`],
-    [count(/[^\p{L}\p{N}\s]/u) < minSpecial, `Password must have at least ${minSpecial} special characters`],
-    [
-      disableSequential && hasSequence(characters),
-      'Password may not have three consecutive or equal characters in a row',
-    ],
+  const broken = listPasswordRules(policy).filter(rule => rule.isActive && rule.isBroken(characters));
+  const isTooLong = toNormalizedBytes(password).length > maxPasswordBytes;
+  return [
+    ...broken.map(({ sentence }) => sentence),
+    ...(isTooLong ? [`Password may have at most ${maxPasswordBytes} bytes`] : []),
   ];
-  return rules.filter(([broken]) => broken).map(([, sentence]) => sentence);
 }
 
-function hasSequence(characters: string[]): boolean {
+function hasSequence(characters: readonly string[]): boolean {
   const codes = characters.map(character => character.toLowerCase().codePointAt(0) ?? 0);
   return codes.some((code, at) => {
     const [next, last] = [codes[at + 1], codes[at + 2]];

@@ -4,15 +4,17 @@ import { readSettings } from '#base/settings.ts';
 import { problem } from './problems.ts';
 
 /**
- * Installation on this machine, from its data directory: the URL (`listening.json`) and the gateway secret
+ * Installation on this machine, from its data directory: the URLs (`listening.json`) and the secrets
  * (`credentials.json`). Takes no lock.
  */
 export interface LocalInstallation {
+  /** URL of the control API. */
   readonly url: string | undefined;
+  readonly dashboardUrl: string | undefined;
   /**
    * Undefined for a URL that is neither this installation's nor on this machine: a secret is sent to its owner only.
    */
-  secretFor(url: string): string | undefined;
+  secretFor(url: string, name?: 'gateway_secret' | 'admin_secret'): string | undefined;
 }
 
 export interface LocalOptions {
@@ -35,9 +37,12 @@ export function openLocalInstallation({ environment, dataDir }: LocalOptions): L
       const { control, dashboard } = listening();
       return nonEmptyText(control) ?? nonEmptyText(dashboard);
     },
-    secretFor(url) {
+    get dashboardUrl() {
+      return nonEmptyText(listening().dashboard);
+    },
+    secretFor(url, name = 'gateway_secret') {
       if (!isLoopback(url) && !Object.values(listening()).includes(url.replace(/\/+$/, ''))) return undefined;
-      return nonEmptyText(read('credentials.json')?.gateway_secret);
+      return nonEmptyText(read('credentials.json')?.[name]);
     },
   };
 }

@@ -7,7 +7,7 @@ export const formatJson = (value: unknown): string => `${JSON.stringify(value, n
 export const formatYaml = (value: unknown): string => stringify(value);
 
 /** Replaces control characters: names chosen by others must not control the terminal. */
-const replaceControlCharacters = (value: unknown) => String(value ?? '').replaceAll(/[\p{Cc}\p{Cf}]/gu, '�');
+export const replaceControlCharacters = (value: unknown) => String(value ?? '').replaceAll(/[\p{Cc}\p{Cf}]/gu, '�');
 
 export function formatTable(columns: Resource['columns'], items: readonly Document[]): string {
   const rows = [

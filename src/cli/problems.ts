@@ -1,24 +1,24 @@
 import { problems } from '#base/problems.ts';
 
-/** Problems of the control API client, one sentence each. */
+/** Problems of the client commands, one sentence each. */
 export const problem = problems('cli', {
   unknown_action: { status: 400, message: 'gw {kind} has no action {action}: it has {known}' },
   usage: { status: 400, message: '{reason} (see gw {kind} --help)' },
   no_secret: {
     status: 400,
-    message: 'The gateway secret is missing: set GW_SECRET, --secret, or the data directory with --data-dir',
+    message: 'The {secret} is missing: set {variable}, --secret, or the data directory with --data-dir',
   },
   bad_url: {
     status: 400,
     message: '{url} is not a gateway URL: --url and GW_URL must start with http:// or https://',
   },
   unreachable: { status: 503, message: '{url} is unreachable ({reason}): set GW_URL or --url' },
-  not_control: {
+  wrong_surface: {
     status: 502,
-    message: '{url} is not the control interface of a gateway: it responded with status {status}',
+    message: '{url} is not the {surface} of a gateway: it responded with status {status}',
   },
   refused: { status: 400, message: '{message}' },
-  wrong_secret: { status: 403, message: '{url} rejects the secret: set GW_SECRET or --secret' },
+  wrong_secret: { status: 403, message: '{url} rejects the secret: set {variable} or --secret' },
   unreadable: { status: 400, message: '{path} cannot be read ({reason})' },
   not_documents: { status: 400, message: '{path}: invalid JSON or YAML{where}' },
   not_object: { status: 400, message: '{path}: document {number} is not an object' },

@@ -22,11 +22,14 @@ export async function createResetToken(
   return { token, expires_at: formatIsoTime(expiresAtMs) };
 }
 
+/** Path of the page to set a password. */
+export const resetPath = '/login/reset';
+
 export async function createResetLink(
   services: ResetLinkServices,
   user: Pick<StoredUser, 'id' | 'org_id'>,
   ttlSeconds: number,
 ) {
   const { token, expires_at } = await createResetToken(services, user, ttlSeconds);
-  return { link: `${readDashboardUrl(services.settings)}/login/reset?token=${token}`, token, expires_at };
+  return { link: `${readDashboardUrl(services.settings)}${resetPath}?token=${token}`, token, expires_at };
 }

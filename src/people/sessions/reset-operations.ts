@@ -5,20 +5,16 @@ import type { Settings } from '#base/settings.ts';
 import { isAdmin } from '#operations/actor.ts';
 import { operation } from '#operations/operation.ts';
 import { statusResponse, toStatus } from '#operations/shapes.ts';
-import type { Records } from '#storage/records.ts';
 import type { GroupStore } from '../groups/store.ts';
 import { problem as peopleProblem } from '../problems.ts';
 import { rejectOutranking } from '../users/grant-check.ts';
-import { createPasswordChange } from '../users/new-password.ts';
-import type { UserStore } from '../users/store.ts';
+import { findReset, type PasswordResetServices, setForgottenPassword, toResetActor } from './password-reset.ts';
 import { problem } from './problems.ts';
-import { createResetLink, type ResetLinkServices } from './reset-link.ts';
+import { createResetLink } from './reset-link.ts';
 import type { ResetMails } from './reset-mails.ts';
 import { typedEmail, typedPassword } from './schema.ts';
 
-export interface ResetServices extends ResetLinkServices {
-  records: Records;
-  users: UserStore;
+export interface ResetServices extends PasswordResetServices {
   groups: GroupStore;
   resetMails: ResetMails;
   resetLimit: ResetLimit;
@@ -84,16 +80,10 @@ export const resetForgottenPassword = operation({
   returns: statusResponse,
   problems: [problem.token_invalid, peopleProblem.bad_password],
   async handle({ body, identify }, services: ResetServices) {
-    const { users, signInTokens, clock, records } = services;
-    const token = await signInTokens.find('reset', body.token, clock.now());
-    const user = token && (await users.get(token.orgId, token.userId));
-    if (!token || !user?.active) throw problem.token_invalid();
-    identify({ surface: 'dashboard', id: user.id, name: user.email_address, orgId: user.org_id, permissions: {} });
-    const change = await createPasswordChange(services, user, body.new_password);
-    await records.write(async () => {
-      if (!(await signInTokens.use(token))) throw problem.token_invalid();
-      await users.change({ id: user.id, org_id: user.org_id }, it => ({ ...it, ...change, has_chosen_password: true }));
-    });
+    const reset = await findReset(services, body.token);
+    if (!reset) throw problem.token_invalid();
+    identify(toResetActor(reset.user));
+    await setForgottenPassword(services, reset, body.new_password);
     return toStatus('Password updated');
   },
 });
@@ -103,7 +93,7 @@ const resetLink = z.object({
   Message: z.string(),
   Meta: z.object({ link: z.string(), token: z.string(), expires_at: z.string() }),
 });
-const linkMessage = 'The token sets a new password, once: POST /api/session/reset with token and new_password';
+const linkMessage = 'The link opens a page to set a new password, once';
 
 export const createUserResetLink = operation({
   ...declared,
@@ -129,19 +119,40 @@ export const createUserResetLink = operation({
   },
 });
 
+interface NamedUser {
+  readonly email_address?: string | undefined;
+  readonly user_id?: string | undefined;
+  readonly org_id?: string | undefined;
+}
+
+async function findNamedUsers({ users }: ResetServices, { email_address, user_id = '', org_id }: NamedUser) {
+  if (email_address !== undefined) return users.findByEmail(email_address, org_id);
+  const user = await users.getInAnyOrganisation(user_id);
+  return user && (org_id === undefined || user.org_id === org_id) ? [user] : [];
+}
+
 export const adminCreateResetLink = operation({
   surface: 'admin',
   noun: 'users',
   name: 'adminCreateResetLink',
   method: 'POST',
   path: '/admin/users/actions/reset-link',
-  about: 'Creates a token with which an active user, named by e-mail address, sets a new password.',
+  about: 'Creates a token with which an active user, named by e-mail address or id, sets a new password.',
   permission: 'secret',
-  body: z.object({ email_address: typedEmail, org_id: z.string().max(64).optional() }),
+  body: z
+    .object({
+      email_address: typedEmail.optional(),
+      user_id: z.string().min(1).max(64).optional().describe('Id of the user, instead of the address'),
+      org_id: z.string().max(64).optional().describe('Organisation, where the address has accounts in several'),
+    })
+    .refine(
+      body => (body.email_address === undefined) !== (body.user_id === undefined),
+      'must have one of email_address and user_id',
+    ),
   returns: resetLink,
   problems: [peopleProblem.user_not_found, problem.organisation_required, problem.account_inactive],
   async handle({ body, audit }, services: ResetServices) {
-    const [user, ...others] = await services.users.findByEmail(body.email_address, body.org_id);
+    const [user, ...others] = await findNamedUsers(services, body);
     if (!user) throw peopleProblem.user_not_found();
     if (others.length > 0) throw problem.organisation_required();
     audit(user.id, user.org_id);

@@ -1,0 +1,73 @@
+import { Problem } from '#base/problems.ts';
+import { CallFailed, createOperationClient } from '#operations/client.ts';
+import { surfaces } from '#operations/surfaces.ts';
+import { problem } from './problems.ts';
+
+/** Client of one management surface of a gateway, over HTTP only. */
+export type SurfaceClient<List extends readonly unknown[]> = ReturnType<typeof createOperationClient<List>>;
+
+export interface SurfaceClientOptions {
+  readonly url: string;
+  readonly secret: string;
+}
+
+/** Words of a surface in messages, and the environment variable of its secret. */
+const surfaceTexts = {
+  gateway: { surface: 'control interface', secret: 'gateway secret', variable: 'GW_SECRET' },
+  admin: { surface: 'admin interface', secret: 'admin secret', variable: 'GW_ADMIN_SECRET' },
+} as const;
+
+type SurfaceText = (typeof surfaceTexts)[keyof typeof surfaceTexts];
+
+const requestTimeoutMs = 60_000;
+
+export function createSurfaceClient<List extends readonly unknown[]>(
+  name: keyof typeof surfaceTexts,
+  { url, secret }: SurfaceClientOptions,
+): SurfaceClient<List> {
+  const texts = surfaceTexts[name];
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) throw problem.bad_url({ detail: { url } });
+  if (secret === '') throw problem.no_secret({ detail: texts });
+  const base = url.replace(/\/+$/, '');
+  const call = createOperationClient<List>({
+    url: base,
+    headers: { [surfaces[name].credentialHeader]: secret },
+    fetch: (input, init) => fetch(input, { ...init, signal: AbortSignal.timeout(requestTimeoutMs) }),
+  });
+  const context = { ...texts, url: base, unauthorizedStatus: surfaces[name].unauthorizedStatus };
+  const callWithProblems: SurfaceClient<List> = async (route, options) => {
+    try {
+      return requireObject(await call(route, options), context);
+    } catch (error) {
+      throw toProblem(error, context);
+    }
+  };
+  return callWithProblems;
+}
+
+type CallContext = SurfaceText & { readonly url: string; readonly unauthorizedStatus: number };
+
+/** Rejects HTML and other non-JSON responses: the URL is not a management surface. */
+function requireObject<T>(value: T, context: CallContext): T {
+  if (typeof value === 'object' && value !== null) return value;
+  throw problem.wrong_surface({ detail: { ...context, status: 'with something else' } });
+}
+
+/** Problem for a failed call. It keeps the status, so that callers can recognise 404. */
+function toProblem(error: unknown, context: CallContext): unknown {
+  if (error instanceof Problem) return error;
+  if (!(error instanceof CallFailed))
+    return problem.unreachable({ detail: { url: context.url, reason: describeReason(error) } });
+  const { status, body } = error;
+  const { message, Message } = (body ?? {}) as { message?: unknown; Message?: unknown };
+  const reason = message ?? Message;
+  if (typeof reason !== 'string') return problem.wrong_surface({ detail: { ...context, status } });
+  if (status === context.unauthorizedStatus) return problem.wrong_secret({ detail: context });
+  return new Problem(problem.refused.code, { status, message: reason });
+}
+
+function describeReason(error: unknown): string {
+  const { name, cause } = error as { name: string; cause?: { code?: string; message?: string } };
+  if (name === 'TimeoutError') return `no response within ${requestTimeoutMs / 1000} seconds`;
+  return cause?.code ?? cause?.message ?? (error as Error).message;
+}
