@@ -23,6 +23,14 @@ describe('write buffers', () => {
     assert.notEqual(buffers.join('', Buffer.from('d'), '').buffer, large.buffer);
   });
 
+  test('a write that fills a buffer exactly uses a released one', () => {
+    const buffers = new WriteBuffers();
+    const fill = () => buffers.join('ab', Buffer.alloc(65_536 + 32_768 - 4), 'cd');
+    const full = fill();
+    buffers.release(full);
+    assert.equal(fill().buffer, full.buffer);
+  });
+
   test('a bounded number of released buffers is kept', () => {
     const buffers = new WriteBuffers();
     const used = Array.from({ length: 20 }, () => buffers.join('', Buffer.from('x'), ''));
