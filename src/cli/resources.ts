@@ -158,7 +158,7 @@ const certs: Resource = {
   async list(call) {
     return (await call('GET /gw/certs', { query: { mode: 'detailed' } })).certs as readonly Document[];
   },
-  get: (call, certIDs) => call('GET /gw/certs/{certIDs}', { params: { certIDs } }),
+  get: (call, certID) => call('GET /gw/certs/{certID}', { params: { certID } }),
   read: (given, path) => [requirePem(given, path)],
   async apply(call, pem) {
     const { id } = await call('POST /gw/certs', { body: String(pem) });

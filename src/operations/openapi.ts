@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Json } from '#base/json.ts';
 import { publishMembers } from '#base/members-schema.ts';
+import { buildExample } from './body-example.ts';
 import { csvType } from './csv.ts';
 import type { AnyOperation, BodyKind } from './operation.ts';
 import { type SurfaceName, surfaces } from './surfaces.ts';
@@ -22,7 +23,26 @@ export function buildOpenApi(
     openapi: '3.1.0',
     info: { title: `Gatewright: ${names.map(name => surfaces[name].title).join(', ')}`, version },
     paths,
-    components: { securitySchemes: Object.fromEntries(schemes) as JsonObject },
+    components: {
+      schemas: Object.fromEntries(names.map(name => [errorSchemaName(name), toErrorSchema(name)])),
+      securitySchemes: Object.fromEntries(schemes) as JsonObject,
+    },
+  };
+}
+
+const errorSchemaName = (name: SurfaceName) => `${name}_error`;
+
+/** Schema of the error envelope of a surface, from a rendered error. */
+function toErrorSchema(name: SurfaceName): JsonObject {
+  const rendered = surfaces[name].render('message') as JsonObject;
+  const toMember = (value: Json): JsonObject => {
+    if (Array.isArray(value)) return { type: 'array', items: { type: 'string' } };
+    return value === null ? {} : { type: 'string' };
+  };
+  return {
+    type: 'object',
+    properties: Object.fromEntries(Object.entries(rendered).map(([member, value]) => [member, toMember(value)])),
+    required: Object.keys(rendered),
   };
 }
 
@@ -59,9 +79,9 @@ export function describeOperation(it: AnyOperation): JsonObject {
     tags: [it.noun],
     summary: it.about,
     security: toSecurity(it),
-    parameters: [...toParameters(it.params, 'path'), ...toParameters(it.query, 'query'), ...toHeaderParameters(it)],
+    parameters: [...toPathParameters(it), ...toParameters(it.query, 'query'), ...toHeaderParameters(it)],
     ...(it.body
-      ? { requestBody: { required: true, content: toBodyContent(it.accepts ?? 'json', toBodySchema(it)) } }
+      ? { requestBody: { required: true, content: toBodyContent(it.accepts ?? 'json', describeBody(it)) } }
       : {}),
     responses: { [String(it.status ?? 200)]: success, ...toFailureResponses(it) },
     'x-gw-permission': it.permission,
@@ -74,12 +94,21 @@ const fileForm: JsonObject = {
   'multipart/form-data': { schema: { type: 'object', properties: { file: { type: 'string', format: 'binary' } } } },
 };
 
-function toBodyContent(kind: BodyKind, schema: JsonObject): JsonObject {
+/** Example of the request body: the declared one, or one that is built from the schema. */
+export const buildBodyExample = ({ body, example }: Pick<AnyOperation, 'body' | 'example'>): Json =>
+  example ?? buildExample(toJsonSchema(body!, 'input', publishMembers));
+
+function describeBody(it: AnyOperation): JsonObject {
+  const schema = toJsonSchema(it.body!, 'input', publishMembers);
+  return { schema: addEnvelope(schema, it.envelope), example: it.example ?? buildExample(schema) };
+}
+
+function toBodyContent(kind: BodyKind, described: JsonObject): JsonObject {
   if (kind === 'text') return { 'text/plain': { schema: { type: 'string' } } };
   if (kind === 'upload') return fileForm;
-  if (kind === 'form') return { 'application/x-www-form-urlencoded': { schema } };
+  if (kind === 'form') return { 'application/x-www-form-urlencoded': described };
   const types = typeof kind === 'object' ? kind.only : kind === 'document' ? documentTypes : ['application/json'];
-  const plain = Object.fromEntries(types.map(type => [type, { schema }]));
+  const plain = Object.fromEntries(types.map(type => [type, described]));
   return kind === 'document' ? { ...plain, ...fileForm } : plain;
 }
 
@@ -91,6 +120,12 @@ const toHeaderParameters = ({ headers = {} }: AnyOperation): JsonObject[] =>
   Object.entries(headers)
     .filter(([name]) => name !== 'content-type')
     .map(([name, description]) => ({ name, in: 'header', required: false, description, schema: { type: 'string' } }));
+
+/** Path parameters under the names of the path, which may have hyphens. */
+const toPathParameters = ({ path, params }: AnyOperation): JsonObject[] => {
+  const names = new Map([...path.matchAll(/\{([\w-]+)\}/g)].map(([, name]) => [name!.replaceAll('-', '_'), name!]));
+  return toParameters(params, 'path').map(it => ({ ...it, name: names.get(String(it.name)) ?? it.name! }));
+};
 
 function toParameters(shape: z.ZodType | undefined, place: 'path' | 'query'): JsonObject[] {
   if (!shape) return [];
@@ -110,14 +145,15 @@ function toFailureResponses(it: AnyOperation): JsonObject {
   for (const { status, message } of it.problems ?? []) byStatus.set(status, [...(byStatus.get(status) ?? []), message]);
   if (it.permission !== 'public')
     byStatus.set(surfaces[it.surface].unauthorizedStatus, ['Missing or wrong credential']);
+  const schema = { $ref: `#/components/schemas/${errorSchemaName(it.surface)}` };
+  const content = { [surfaces[it.surface].contentType]: { schema } };
   return Object.fromEntries(
-    [...byStatus].map(([status, messages]) => [String(status), { description: messages.join('; ') }]),
+    [...byStatus].map(([status, messages]) => [String(status), { description: messages.join('; '), content }]),
   );
 }
 
-/** Request body schema with the member rules: closed objects, `null` for optional members. */
-function toBodySchema({ body, envelope }: Pick<AnyOperation, 'body' | 'envelope'>): JsonObject {
-  const schema = toJsonSchema(body!, 'input', publishMembers);
+/** Alternatives of a body that is accepted inside the envelope of reads too. */
+function addEnvelope(schema: JsonObject, envelope: AnyOperation['envelope']): JsonObject {
   if (!envelope) return schema;
   const beside = Object.fromEntries(envelope.beside.map(name => [name, { readOnly: true }]));
   const enveloped = { [envelope.body]: schema, ...beside };
@@ -126,6 +162,7 @@ function toBodySchema({ body, envelope }: Pick<AnyOperation, 'body' | 'envelope'
   };
 }
 
+/** Members of a request body are closed, with `null` for optional ones, where `override` publishes their rules. */
 function toJsonSchema(shape: z.ZodType, io: 'input' | 'output', override?: typeof publishMembers): JsonObject {
   const options = { io, unrepresentable: 'any', reused: 'inline', ...(override && { override }) } as const;
   const { $schema: _ignored, ...schema } = z.toJSONSchema(shape, options);

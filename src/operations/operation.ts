@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { Json } from '#base/json.ts';
 import type { ProblemFactory } from '#base/problems.ts';
 import type { Actor } from './actor.ts';
 import type { SurfaceName } from './surfaces.ts';
@@ -73,6 +74,8 @@ export interface Operation<
   /** Request headers that the handler reads, lower case, each with its meaning. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: B;
+  /** Request body for documents; one is built from the schema where there is none. */
+  readonly example?: Json;
   readonly envelope?: BodyEnvelope;
   readonly accepts?: BodyKind;
   readonly returns: R;

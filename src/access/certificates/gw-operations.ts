@@ -57,13 +57,13 @@ export const getGatewayCertificates = operation({
   ...declared,
   name: 'getGatewayCertificates',
   method: 'GET',
-  path: '/gw/certs/{certIDs}',
+  path: '/gw/certs/{certID}',
   about: 'Returns the metadata of a certificate, or of several as an array. A private key is never returned.',
-  params: z.object({ certIDs: z.string().describe('One id, or several separated by commas') }),
+  params: z.object({ certID: z.string().describe('One id, or several separated by commas') }),
   returns: z.union([FullCertificate, z.array(FullCertificate)]),
   problems: [problem.not_found],
-  async handle({ params: { certIDs } }, { certificates }: GatewayCertificateServices) {
-    const ids = certIDs.split(',').map(id => id.trim());
+  async handle({ params: { certID } }, { certificates }: GatewayCertificateServices) {
+    const ids = certID.split(',').map(id => id.trim());
     const found = await Promise.all(
       ids.map(async id => {
         const certificate = await certificates.getAnywhere(id);

@@ -25,6 +25,7 @@ export const importPolicies = operation({
   method: 'POST',
   path: '/admin/policies/import',
   about: 'Imports policies with their ids. Meta contains the result of each id.',
+  example: { Data: [{ id: 'gold', name: 'Gold', rate: 100, per: 60 }] },
   body: readOnlyMembers(z.object({ Data: z.array(identified).max(maxImportedPolicies) }), ['Pages']),
   returns: z.object({ Status: z.string(), Message: z.string(), Meta: z.record(z.string(), z.boolean()) }),
   problems: [accessProblem.organisation_unknown],

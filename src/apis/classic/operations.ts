@@ -5,6 +5,7 @@ import { createdResponse, statusResponse, toCreated, toStatus, toWarningsMember 
 import { buildApiAddress } from '../api/api-address.ts';
 import { type ApiServices, addApi, changeApi, checkDefinition, removeApi } from '../api/changes.ts';
 import { ensureSameId } from '../api/ensure-same-id.ts';
+import { classicExample } from '../api/examples.ts';
 import { toApiView } from '../api/rules.ts';
 import { ApiView, ClassicWrite, mergeWrapper, type StoredApi } from '../api/schema.ts';
 import { maskSecretsFor } from '../api/secrets.ts';
@@ -25,6 +26,7 @@ export const createApi = operation({
   permission: 'apis:write',
   query: versionQuery,
   body: ClassicWrite,
+  example: { api_definition: classicExample },
   returns: createdResponse,
   problems: [problem.id_exists, ...routeProblems, ...ownershipProblems, ...versionProblems],
   async handle({ actor, query, body, audit }, services: ApiServices) {
@@ -67,6 +69,7 @@ export const updateApi = operation({
   permission: 'apis:write',
   params,
   body: ClassicWrite,
+  example: { api_definition: classicExample },
   returns: statusResponse,
   problems: [
     problem.definition_not_found,

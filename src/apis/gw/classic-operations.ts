@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
-
 import { modifiedResponse, toModified, toWarningsMember } from '#operations/shapes.ts';
 import { checkDefinition, putApi } from '../api/changes.ts';
+import { classicExample } from '../api/examples.ts';
 
 import { toClassicView } from '../api/rules.ts';
 import { classicDefinition } from '../api/schema.ts';
@@ -49,6 +49,7 @@ export const createGatewayApi = operation({
     'Creates a classic API, by itself or as a version of another one. Replaces an API with the same id in the same organisation; the action of the response is then modified.',
   query: versionQuery,
   body: classicDefinition,
+  example: classicExample,
   returns: modifiedResponse,
   problems: createProblems,
   async handle({ actor, query, body, audit }, services: GwApiServices) {
@@ -85,6 +86,7 @@ export const updateGatewayApi = operation({
   about: 'Replaces a classic definition.',
   params,
   body: classicDefinition,
+  example: classicExample,
   returns: modifiedResponse,
   problems: [...updateProblems, problem.classic_only, ...routeProblems],
   async handle({ actor, params: { apiId }, body, audit }, services: GwApiServices) {

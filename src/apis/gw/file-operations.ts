@@ -7,6 +7,7 @@ import { importOas } from '#definition/oas-import.ts';
 import { operation } from '#operations/operation.ts';
 import { modifiedResponse, toModified, toWarningsMember } from '#operations/shapes.ts';
 import { putApi } from '../api/changes.ts';
+import { plainDocumentExample } from '../api/examples.ts';
 import { resolveOwner } from '../api/owner.ts';
 import { versionQuery } from '../api/versions.ts';
 import { problem as apisProblem } from '../problems.ts';
@@ -44,6 +45,7 @@ export const importGatewayDocument = operation({
     ...versionQuery.shape,
   }),
   body: freeForm(z.looseObject({})),
+  example: plainDocumentExample,
   accepts: 'document',
   returns: modifiedResponse,
   problems: [problem.extension_present, ...createProblems],

@@ -3,9 +3,9 @@ import { freeForm } from '#base/members.ts';
 import { oasSchema } from '#definition/oas.ts';
 import { patchOas } from '#definition/oas-patch.ts';
 import { operation } from '#operations/operation.ts';
-
 import { modifiedResponse, toModified, toWarningsMember } from '#operations/shapes.ts';
 import { putApi } from '../api/changes.ts';
+import { documentExample, plainDocumentExample } from '../api/examples.ts';
 
 import { toDocumentedSchema } from '../api/schema.ts';
 import { versionQuery } from '../api/versions.ts';
@@ -59,6 +59,7 @@ export const createGatewayDocument = operation({
     'Creates an API from an OpenAPI document with x-gw-api-gateway. Replaces an API with the same id in the same organisation; the action of the response is then modified.',
   query: versionQuery,
   body,
+  example: documentExample,
   accepts: 'document',
   returns: modifiedResponse,
   problems: [problem.extension_missing, ...createProblems],
@@ -97,6 +98,7 @@ export const updateGatewayDocument = operation({
   about: 'Replaces the document of an API.',
   params,
   body,
+  example: documentExample,
   accepts: 'document',
   returns: modifiedResponse,
   problems: [problem.extension_missing, problem.oas_for_classic, ...updateProblems, ...routeProblems],
@@ -122,6 +124,7 @@ export const patchGatewayDocument = operation({
   params,
   query: configurationQuery,
   body: freeForm(z.looseObject({})),
+  example: plainDocumentExample,
   accepts: 'document',
   returns: modifiedResponse,
   problems: [problem.oas_for_classic, ...updateProblems, ...routeProblems],

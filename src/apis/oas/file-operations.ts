@@ -8,6 +8,7 @@ import { importOas } from '#definition/oas-import.ts';
 import { type OperationCall, operation } from '#operations/operation.ts';
 import { createdResponse, toCreated, toWarningsMember } from '#operations/shapes.ts';
 import { addApi } from '../api/changes.ts';
+import { plainDocumentExample } from '../api/examples.ts';
 import { maskSecretsFor } from '../api/secrets.ts';
 import type { ApiStore } from '../api/store.ts';
 import { versionQuery } from '../api/versions.ts';
@@ -47,6 +48,7 @@ export const importDocument = operation({
     ...templateQuery.shape,
   }),
   body: freeForm(z.looseObject({})),
+  example: plainDocumentExample,
   accepts: 'document',
   returns: createdResponse,
   problems: [
@@ -89,6 +91,7 @@ export const dryRunDocument = operation({
     oas: freeForm(z.looseObject({})).optional().describe('Plain OpenAPI document'),
     gw_oas: freeForm(z.looseObject({})).optional().describe('Document with x-gw-api-gateway'),
   }),
+  example: { oas: plainDocumentExample },
   returns: z.looseObject({ 'x-gw-api-gateway': z.looseObject({}) }),
   problems: [
     gwProblem.extension_missing,

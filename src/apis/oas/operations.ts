@@ -17,6 +17,7 @@ import {
 } from '#operations/shapes.ts';
 import { type ApiServices, addApi, changeApi } from '../api/changes.ts';
 import { ensureSameId } from '../api/ensure-same-id.ts';
+import { documentExample, plainDocumentExample } from '../api/examples.ts';
 import { toDocumentedSchema } from '../api/schema.ts';
 import { maskSecretsFor } from '../api/secrets.ts';
 import type { ApiStore } from '../api/store.ts';
@@ -81,6 +82,7 @@ export const createDocument = operation({
   permission: 'apis:write',
   query: z.object({ ...versionQuery.shape, ...templateQuery.shape }),
   body,
+  example: documentExample,
   accepts: 'document',
   returns: createdResponse,
   problems: [
@@ -136,6 +138,7 @@ export const updateDocument = operation({
   permission: 'apis:write',
   params,
   body,
+  example: documentExample,
   accepts: 'document',
   returns: statusResponse,
   problems: [gwProblem.extension_missing, problem.other_id, ...changeProblems],
@@ -167,6 +170,7 @@ export const patchDocument = operation({
   params,
   query: configurationQuery,
   body: freeForm(z.looseObject({})),
+  example: plainDocumentExample,
   accepts: 'document',
   returns: statusResponse,
   problems: [gwProblem.extension_present, ...changeProblems, ...fetchProblems],

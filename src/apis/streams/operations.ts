@@ -7,6 +7,7 @@ import { createdResponse, statusResponse, toCreated, toStatus, toWarningsMember 
 import { createInvalidProblem } from '#operations/validation-error.ts';
 import { type ApiServices, addApi, changeApi, checkDefinition, removeApi } from '../api/changes.ts';
 import { ensureSameId } from '../api/ensure-same-id.ts';
+import { streamsExample } from '../api/examples.ts';
 import { toDocumentedSchema } from '../api/schema.ts';
 import { maskSecretsFor } from '../api/secrets.ts';
 import type { ApiStore } from '../api/store.ts';
@@ -26,6 +27,7 @@ export const createStreams = operation({
   about: 'Creates a streams API from its document, which is stored completely.',
   permission: 'apis:write',
   body,
+  example: streamsExample,
   accepts,
   returns: createdResponse,
   problems: [problem.id_exists, ...routeProblems, ...ownershipProblems],
@@ -63,6 +65,7 @@ export const updateStreams = operation({
   permission: 'apis:write',
   params,
   body,
+  example: streamsExample,
   accepts,
   returns: statusResponse,
   problems: [problem.definition_not_found, problem.other_id, ...routeProblems, ...ownershipProblems],
@@ -90,6 +93,7 @@ export const patchStreams = operation({
   params,
   query: configurationQuery.omit({ upstreamURL: true }),
   body: freeForm(z.looseObject({})),
+  example: streamsExample,
   accepts: { only: [...accepts.only, 'multipart/form-data'] },
   returns: statusResponse,
   problems: [problem.definition_not_found, problem.other_id, ...routeProblems, ...ownershipProblems],

@@ -1,3 +1,4 @@
+import { classicExample } from '#apis/api/examples.ts';
 import { checkLengths, readApiId, withIds } from '#apis/api/rules.ts';
 import type { DefinitionOfKind } from '#apis/api/schema.ts';
 import type { Clock } from '#base/clock.ts';
@@ -49,6 +50,7 @@ export const debugApi = operation({
     'Tests a definition without storing it: sends one request through it and returns the decision of every step, the upstream request and the response.',
   permission: 'secret',
   body: DebugWrite,
+  example: { spec: classicExample, request: { method: 'GET', path: '/orders/7' } },
   returns: DebugResult,
   problems: [problem.spec_missing, problem.request_missing, problem.chain_not_built, rpcProblem.no_threads],
   async handle({ body: { oas, spec, request }, address, audit }, services: DebugServices) {
