@@ -211,7 +211,7 @@ describe('members of reads and of changes', () => {
     });
   });
 
-  test('unknown members are left out where the caller asks for that', () => {
+  test('unknown members are left out where the caller requests it', () => {
     const deep = z.looseObject({ list: z.array(schema), map: z.record(z.string(), schema) });
     const value = { list: [{ name: 'a', nme: 1 }], map: { k: { name: 'b', x: null } }, lst: [] };
     const checked = checkMembers(deep, value, { ...defaultMemberBounds, dropsUnknown: true });

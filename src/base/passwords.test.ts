@@ -36,7 +36,7 @@ test('a password matches in composed and decomposed Unicode', async () => {
   assert.equal(await verifyPassword('cafe\u0301', await hashPassword('caf\u00e9', cheap)), true);
 });
 
-test('a stored text that is no hash, or asks for absurd memory, matches nothing and does not throw', async () => {
+test('a stored text that is no hash, or that requires absurd memory, matches nothing and does not throw', async () => {
   const salt = 'AAAAAAAAAAAAAAAAAAAAAA';
   const hash = 'A'.repeat(43);
   for (const stored of [

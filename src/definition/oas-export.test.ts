@@ -32,7 +32,7 @@ test('a public document has no gateway members, and servers that point to the ga
   assert.equal('servers' in toPublicDocument(document, []), false);
 });
 
-test('an export file name tells format and API id', () => {
+test('an export file name has the format and the API id', () => {
   assert.deepEqual(
     [exportFileName('a1', false), exportFileName('', false), exportFileName('a1', true), exportFileName('', true)],
     ['GwOasApiDef-a1.json', 'GwOasApiDef.json', 'oas-a1.json', 'oas.json'],

@@ -224,7 +224,7 @@ onBothEngines('opening records', (fresh, engine) => {
   });
 });
 
-test('a SQLite file that cannot be opened is a problem that says why, and is not left open', async () => {
+test('a SQLite file that cannot be opened is a problem with the reason, and is not left open', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'gw-unopenable-'));
   try {
     const text = join(directory, 'text.db');

@@ -51,7 +51,7 @@ onEveryEngine('Every operation', app => {
     const isPublic = it.permission === 'public';
     describe(it.name, () => {
       if (isPublic)
-        test('answers a caller without a credential as one with a wrong or a right credential', async () => {
+        test('responds to a caller without a credential as to one with a wrong or a right credential', async () => {
           for (const credential of [null, 'wrong', undefined]) {
             const answer = await ask(app(), it, { ...(credential !== undefined && { credential }), body: {} });
             assert.ok(answer.status < 500 && !/Not authorised/.test(answer.text), `${it.name}: ${answer.text}`);

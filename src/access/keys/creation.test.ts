@@ -119,7 +119,7 @@ test('rights with limits start a quota period of their own scope', () => {
   assert.deepEqual(quotaScopes, ['a', '']);
 });
 
-test('quotas are not reset where the API or suppress_reset says so', () => {
+test('quotas are not reset where the API or suppress_reset disables it', () => {
   const key = { ...rights, quota_max: 9, quota_renewal_rate: 60 };
   for (const more of [{ keepsQuota: () => true }, { suppressReset: true }]) {
     const given = good(prepareNewKey(key, context([], more)));

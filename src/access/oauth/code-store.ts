@@ -1,5 +1,6 @@
 import { createDatabaseId } from '#base/ids.ts';
 import type { Vault } from '#base/vault.ts';
+import { deleteExpiredRows } from '#storage/expired-rows.ts';
 import type { Records } from '#storage/records.ts';
 import type { Tables } from '#storage/tables.ts';
 import { parseKeyBody, serializeKey } from '../keys/key-row.ts';
@@ -34,7 +35,6 @@ export interface StoredCode extends Omit<NewCode, 'code'> {
 }
 
 const purpose = 'oauth code';
-const maxSweptRows = 1000;
 
 export function createOauthCodeStore(records: Records, vault: Vault) {
   return {
@@ -75,16 +75,7 @@ export function createOauthCodeStore(records: Records, vault: Vault) {
     },
 
     /** Removes a batch of expired codes; true when there may be more. */
-    async sweep(nowMs: number): Promise<boolean> {
-      const old = records.db
-        .selectFrom('oauth_codes')
-        .select('id')
-        .where('expires_at', '<', nowMs)
-        .orderBy('expires_at')
-        .limit(maxSweptRows);
-      const { numDeletedRows } = await records.db.deleteFrom('oauth_codes').where('id', 'in', old).executeTakeFirst();
-      return numDeletedRows >= maxSweptRows;
-    },
+    sweep: (nowMs: number): Promise<boolean> => deleteExpiredRows(records, 'oauth_codes', nowMs),
   };
 }
 

@@ -2,6 +2,7 @@ import { createDatabaseId } from '#base/ids.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
 import type { PageRequest } from '#storage/collection.ts';
+import { deleteExpiredRows } from '#storage/expired-rows.ts';
 import type { Records } from '#storage/records.ts';
 import type { Tables } from '#storage/tables.ts';
 import { displayHash, parseKeyBody, serializeKey } from '../keys/key-row.ts';
@@ -40,8 +41,6 @@ export interface StoredToken extends OauthGrant {
 
 const purpose = 'oauth token';
 export const tokenDigest = (vault: Vault, token: string): string => vault.digest(token, purpose);
-/** Rows per sweep: keeps transactions short. */
-const maxSweptRows = 1000;
 /** Above this many removed tokens one change clears the whole token cache of the threads. */
 const maxNotifiedTokens = 1000;
 
@@ -156,16 +155,7 @@ function createTokenRemovals(records: Records, vault: Vault) {
       ),
 
     /** Removes a batch of expired tokens; true when there may be more. */
-    async sweep(nowMs: number): Promise<boolean> {
-      const old = records.db
-        .selectFrom('oauth_tokens')
-        .select('id')
-        .where('expires_at', '<', nowMs)
-        .orderBy('expires_at')
-        .limit(maxSweptRows);
-      const { numDeletedRows } = await records.db.deleteFrom('oauth_tokens').where('id', 'in', old).executeTakeFirst();
-      return numDeletedRows >= maxSweptRows;
-    },
+    sweep: (nowMs: number): Promise<boolean> => deleteExpiredRows(records, 'oauth_tokens', nowMs),
   };
 }
 

@@ -45,7 +45,7 @@ onEveryEngine(
         assert.deepEqual(await callControl('GET', path), [200, { status: 'ok', message: '' }]);
     });
 
-    test('the status of an API says whether it is served, and if not, why', async () => {
+    test('the status of an API is served, or the reason why not', async () => {
       const status = async (definition: { api_id: string; [member: string]: unknown }) => {
         const answer = await app().ask('POST', '/gw/apis', { body: definition });
         assert.equal(answer.status, 200, answer.text);

@@ -72,7 +72,7 @@ onEveryEngine('gateway API: OpenAPI documents', app => {
     assert.equal((await fetch(`${app().url.gateway}/${id}/pets`)).status, 200);
   });
 
-  test('documents may be YAML, unless the content type says JSON', async () => {
+  test('documents may be YAML, unless the content type is JSON', async () => {
     const id = `d${createPublicId()}`;
     assert.deepEqual(await call('POST', '/gw/apis/oas', stringify(document(id)), yaml), [200, toResult(id, 'added')]);
     const next = stringify(document(id, { info: { title: 'Newer', version: '2' } }));

@@ -78,7 +78,7 @@ onEveryEngine(
       assert.equal((await ask('GET', `/${base}/versions?accessType=some`)).status, 400);
     });
 
-    test('urls say how each version is named: in a header, the query or the path', async () => {
+    test('urls contain the selector of each version: header, query or path', async () => {
       const versioning = (location: string, key: string) => ({ versioning: { name: 'v1', location, key } });
       const urlsOf = async (id: string) => (await ask('GET', `/${id}/urls`)).body.urls;
       const alone = await create();

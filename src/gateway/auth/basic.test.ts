@@ -142,7 +142,7 @@ describe('Basic authentication', () => {
   });
 });
 
-test('wrong passwords are counted for all APIs of a thread together, and 429 says when to come back', async () => {
+test('wrong passwords are counted for all APIs of a thread together, and 429 has Retry-After', async () => {
   const bench = await openBench({ 'gateway.max_wrong_passwords_per_minute': '2' });
   try {
     const apis: Api[] = [];

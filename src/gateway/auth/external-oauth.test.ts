@@ -231,7 +231,7 @@ describe('external OAuth', () => {
     assert.equal(server.asked.length, 2);
   });
 
-  test('the answers about many tokens are remembered at the same time', async () => {
+  test('the introspection results of many tokens are cached at the same time', async () => {
     const api = await compile(withIntrospection({ cache: { enabled: true, timeout: 60 } }));
     server.pages['/introspect'] = { active: true, sub: 'ann' };
     const tokens = ['one', 'two', 'three', 'four'];

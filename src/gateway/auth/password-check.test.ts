@@ -26,7 +26,7 @@ test('password cache: a correct password is cached for its time, a wrong one nev
   assert.equal(await ask(check, 'ann', stored, 'wrong', 1000), false);
 });
 
-test('the right passwords of many users are remembered at the same time', async () => {
+test('the right passwords of many users are cached at the same time', async () => {
   const check = createPasswordCheck({ now: () => 0 }, 0, cheap);
   const stored = { hash: await hashPassword('word', cheap), hashType: 'scrypt' };
   const users = ['ann', 'bob', 'cid', 'dan'];

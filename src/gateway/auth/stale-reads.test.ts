@@ -176,7 +176,7 @@ describe('caches and concurrent changes', () => {
       assert.equal(reads.length, 1);
     });
 
-    test(`${what}: many are remembered at the same time`, async () => {
+    test(`${what}: many are cached at the same time`, async () => {
       const { find, reads, row } = open();
       const names = Array.from({ length: 20 }, (_, index) => `name-${index}`);
       for (const name of names) {

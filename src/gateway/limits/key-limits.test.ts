@@ -130,7 +130,7 @@ test('key limits: APIs share those of the key, those of an access right are per 
   assert.deepEqual(await other.statuses(apart, 4, { keyId: 'apart' }), [200, 200, 403, 429]);
 });
 
-test('policy limits: counted per policy, and per API where the policy says so', async () => {
+test('policy limits: counted per policy, and per API where the policy sets it', async () => {
   const policy = (id: string, apis: string[], more = {}) => ({
     id,
     org_id: orgId,

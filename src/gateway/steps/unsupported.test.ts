@@ -25,7 +25,7 @@ describe('unsupported features', () => {
     plugins: { custom_middleware: { pre: [{ name: 'x', path: 'y' }] } },
   };
   for (const [what, definition] of Object.entries(asking)) {
-    test(`a definition with ${what} is not served and its status says why`, async () => {
+    test(`a definition with ${what} is not served and its status has the reason`, async () => {
       const api = await bench.compile(definition);
       assert.equal(api.unavailableReason, `the gateway does not offer ${what}`);
       assert.equal(api.versionRuntimes.length, 0);

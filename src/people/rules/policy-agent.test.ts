@@ -83,7 +83,7 @@ describe('Open Policy Agent', () => {
     app.ask('PUT', '/api/org/opa', { body: { open_policy: { enabled, rules } } });
   const read = () => app.ask('GET', '/api/hooks');
 
-  test('rules.opa_url: a request is put to the agent with the token, and denied with its reasons', async () => {
+  test('rules.opa_url: a request is evaluated by the agent, with the token, and denied with its reasons', async () => {
     assert.equal((await read()).status, 200);
     const [question] = agent.requests;
     assert.equal(agent.requests.length, 1);

@@ -63,7 +63,7 @@ onEveryEngine('organisation rules', app => {
     assert.equal((await ask('GET', '/api/hooks')).status, 403);
   });
 
-  test('an administrator can mend rules that deny everything; nobody else gets to them', async () => {
+  test('administrators can replace rules that deny everything; other users can neither read nor write rules', async () => {
     const { orgId, ask, write } = await openOrganisation();
     await write('package org\ndeny = true');
     assert.equal(
@@ -93,7 +93,7 @@ onEveryEngine('organisation rules', app => {
     assert.equal((await ask('GET', '/api/hooks')).status, 503);
   });
 
-  test('rules that are not understood are refused with line and column on both surfaces, and change nothing', async () => {
+  test('invalid rules are refused with line and column on both surfaces, and change nothing', async () => {
     const { orgId, ask, write } = await openOrganisation();
     const rules = 'package org\ndeny contains "x" if { input.none }';
     await write(rules);

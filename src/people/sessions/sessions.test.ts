@@ -262,7 +262,7 @@ onEveryEngine(
 onEveryEngine(
   'Browser sessions behind TLS',
   app => {
-    test('the cookie is Secure where a trusted proxy says https', async () => {
+    test('the cookie is Secure where a trusted proxy sends X-Forwarded-Proto: https', async () => {
       const { username, password } = await addPerson(app());
       const headers = { 'x-forwarded-proto': 'https', 'x-forwarded-for': '10.1.2.3' };
       const answer = await openBrowser(app()).ask('POST', '/api/session', { body: { username, password }, headers });
@@ -278,7 +278,7 @@ onEveryEngine(
       assert.deepEqual(statuses, [401, 200]);
     });
 
-    test('sign_in.hide_retry_after: a limited sign-in does not say how long', async () => {
+    test('sign_in.hide_retry_after: a limited sign-in has no time to wait in its response', async () => {
       const { username, password } = await addPerson(app());
       await openBrowser(app()).signIn({ username, password: 'wrong' });
       const limited = await openBrowser(app()).signIn({ username, password });

@@ -32,7 +32,7 @@ onEveryEngine(
       assert.deepEqual(answers[0]!.headers.getSetCookie(), []);
     });
 
-    test('an inactive account is told so after the right password only', async () => {
+    test('a sign-in to an inactive account gets 403 with the right password only', async () => {
       nextWindow();
       const { username, password, id } = await addPerson(app());
       await app().ask('PUT', `/admin/users/${id}`, { body: { active: false } });
@@ -101,7 +101,7 @@ onEveryEngine(
       assert.equal((await trySignIn(right, from('10.4.0.1'))).status, 429);
     });
 
-    test('sign-ins and failed attempts are audited with the account, never with what was typed', async () => {
+    test('sign-ins and failed attempts are audited with the account, never with the user name of the request', async () => {
       nextWindow();
       const person = await addPerson(app());
       const { username, password } = person;

@@ -1,5 +1,6 @@
 import { createSecretText } from '#base/ids.ts';
 import type { Vault } from '#base/vault.ts';
+import { deleteExpiredRows } from '#storage/expired-rows.ts';
 import type { Records } from '#storage/records.ts';
 import type { Tables } from '#storage/tables.ts';
 
@@ -34,8 +35,6 @@ export interface StoredSignInToken extends NewSignInToken {
 
 /** Longer tokens are rejected without hashing. */
 const maxTokenLength = 256;
-/** Rows per sweep: keeps transactions short. */
-const maxSweptRows = 1000;
 /** Unused tokens of one user and purpose; a further one replaces the oldest. Those of `sso` are of an organisation. */
 const maxTokens: Readonly<Record<TokenPurpose, number>> = { reset: 5, passkey: 5, sso: 1000 };
 
@@ -47,7 +46,7 @@ export function createSignInTokenStore(records: Records, vault: Vault) {
       const token = createSecretText();
       const row = { digest: toDigest(purpose, token), purpose, org_id: orgId, user_id: userId };
       await records.write(async () => {
-        await sweep(records, nowMs);
+        await deleteExpiredRows(records, 'sign_in_tokens', nowMs);
         if (userId !== '') await removeSurplus(records, userId, purpose);
         await records.db
           .insertInto('sign_in_tokens')
@@ -81,7 +80,7 @@ export function createSignInTokenStore(records: Records, vault: Vault) {
       const digest = vault.digest(value, `used ${purpose}`);
       const row = { digest, purpose, org_id: orgId, user_id: '', created_at: nowMs, expires_at: expiresAtMs, body: '' };
       return records.write(async () => {
-        await sweep(records, nowMs);
+        await deleteExpiredRows(records, 'sign_in_tokens', nowMs);
         const query = records.db.insertInto('sign_in_tokens').values(row);
         const { numInsertedOrUpdatedRows } = await query
           .onConflict(it => it.column('digest').doNothing())
@@ -90,17 +89,6 @@ export function createSignInTokenStore(records: Records, vault: Vault) {
       });
     },
   };
-}
-
-/** Removes a batch of expired tokens. */
-async function sweep(records: Records, nowMs: number): Promise<void> {
-  const expired = records.db
-    .selectFrom('sign_in_tokens')
-    .select('digest')
-    .where('expires_at', '<=', nowMs)
-    .orderBy('expires_at')
-    .limit(maxSweptRows);
-  await records.db.deleteFrom('sign_in_tokens').where('digest', 'in', expired).execute();
 }
 
 async function removeSurplus(records: Records, userId: string, purpose: TokenPurpose): Promise<void> {

@@ -87,7 +87,7 @@ onEveryEngine('portal plans', app => {
     assert.equal((await policyOf(plan.ReferenceID)).rate, -1);
   });
 
-  test('a limit of 0 is returned as unlimited, whatever the body says', async () => {
+  test('a limit of 0 is returned as unlimited, whatever the body contains', async () => {
     const wrong = { RateLimit: 0, UnlimitedRateLimit: false, Quota: 0, UnlimitedQuota: false };
     const plan = await aPlan(app(), wrong);
     assert.deepEqual([plan.UnlimitedRateLimit, plan.UnlimitedQuota], [true, true]);

@@ -103,7 +103,7 @@ describe('shared counter engine', () => {
     }
   });
 
-  test('an address that cannot be used is a problem that says why', async () => {
+  test('an address that cannot be used is a problem with the reason', async () => {
     await assert.rejects(openEngine({ url: 'nonsense' }), {
       code: 'shared.unusable_url',
       status: 500,

@@ -157,7 +157,7 @@ for (const [name, open] of Object.entries(engines)) {
       assert.equal((await engine.one.counters.peek('every', window, engine.now())).used, 0);
     });
 
-    test('refused hits count only where the window says so', async () => {
+    test('refused hits count only where the window counts them', async () => {
       const window = { limit: 1, periodMs: hourMs };
       for (let hit = 0; hit < 3; hit++) await take('plain', window);
       assert.equal((await take('plain', window)).used, 1);

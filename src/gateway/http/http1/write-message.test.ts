@@ -27,7 +27,7 @@ describe('field lines of a forwarded message', () => {
     assert.equal(format(flat, parsed), lines.map(line => `${line}\r\n`).join(''));
   });
 
-  test('removed, changed, added and reordered lines are as the list says', () => {
+  test('removed, changed, added and reordered lines are formatted from the list', () => {
     const { flat, parsed } = parseLines(...lines);
     const changed = [
       'x-one',
@@ -46,7 +46,7 @@ describe('field lines of a forwarded message', () => {
     assert.equal(format(flat.slice(-2), parsed), 'Cookie: a=b\r\n');
   });
 
-  test('every subset of the lines, with a line added anywhere, is as the list says', () => {
+  test('every subset of the lines, with a line added anywhere, is formatted as without a parsed head', () => {
     const { flat, parsed } = parseLines(...lines);
     for (let subset = 0; subset < 2 ** lines.length; subset++)
       for (let added = 0; added <= lines.length; added++) {

@@ -72,7 +72,7 @@ describe('HTTP/1.1 upstream requests', () => {
     assert.equal(bodyOf(upstream.received[0]!), '{}');
   });
 
-  test('a request without a body says so only where the method expects one', async t => {
+  test('a request without a body has Content-Length: 0 only where the method expects one', async t => {
     const { upstream, send } = await start(t);
     for (const method of ['POST', 'PUT', 'PATCH', 'GET', 'DELETE', 'OPTIONS'] as const) {
       const before = upstream.received[0]?.length ?? 0;

@@ -201,7 +201,7 @@ describe('HTTP/1.1 engine, server side', () => {
     assert.match(received, /^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\nokHTTP\/1\.1 408 Request Timeout\r\n/);
   });
 
-  test('an idle connection is closed after the keep-alive timeout, which clients know', async () => {
+  test('an idle connection is closed after the keep-alive timeout, which the response announces', async () => {
     handler = (_call, writer) => respond(writer, 'ok');
     const received = await exchange('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
     assert.match(received, /\r\nConnection: keep-alive\r\nKeep-Alive: timeout=0\r\n\r\nok$/);
