@@ -20,7 +20,7 @@ export function createNativeTransport(options: TransportOptions): Transport {
   const connections = new Set<ManagedConnection>();
   const keepAliveSeconds = Math.floor(keepAliveTimeoutMs / 1000);
   let isClosing = false;
-  let dateSecond = 0;
+  let dateSecond = -1;
   let dateLine = '';
 
   const context: ConnectionContext = {
