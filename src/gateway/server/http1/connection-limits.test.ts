@@ -55,7 +55,9 @@ describe('connections of the HTTP/1.1 engine', () => {
   });
 
   test('a request timeout below that of the head is the one of the head', async t => {
-    const { open } = await startTransport(t, createNativeTransport, respondWithBody, { limits: { requestTimeoutMs: 50 } });
+    const { open } = await startTransport(t, createNativeTransport, respondWithBody, {
+      limits: { requestTimeoutMs: 50 },
+    });
     const client = await open();
     client.send('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nab');
     await expire(300);

@@ -137,7 +137,10 @@ describe('response writer of the HTTP/1.1 engine', () => {
     });
 
   test('a response of length 0 ends, and a second Content-Length after it replaces it by 500', async t => {
-    const lengths = [['Content-Length', '0'], ['Content-Length', '0', 'Content-Length', '0']];
+    const lengths = [
+      ['Content-Length', '0'],
+      ['Content-Length', '0', 'Content-Length', '0'],
+    ];
     const received = await request(t, `${get}\r\n${get}Connection: close\r\n\r\n`, (_call, writer) => {
       writer.writeHead(200, lengths.shift()!);
       writer.end();
@@ -147,18 +150,14 @@ describe('response writer of the HTTP/1.1 engine', () => {
   });
 
   test('calls after the end, and a second head, are ignored', async t => {
-    const received = await request(
-      t,
-      `${get}\r\n${get}Connection: close\r\n\r\n`,
-      (_call, writer) => {
-        writer.writeHead(200, []);
-        writer.writeHead(500, []);
-        writer.end();
-        assert.equal(writer.write(Buffer.from('late')), true);
-        writer.end(Buffer.from('late'));
-        writer.abort();
-      },
-    );
+    const received = await request(t, `${get}\r\n${get}Connection: close\r\n\r\n`, (_call, writer) => {
+      writer.writeHead(200, []);
+      writer.writeHead(500, []);
+      writer.end();
+      assert.equal(writer.write(Buffer.from('late')), true);
+      writer.end(Buffer.from('late'));
+      writer.abort();
+    });
     const head = `HTTP/1.1 200 OK\r\n${date}Transfer-Encoding: chunked\r\n`;
     assert.equal(received, `${head}${keepAlive}0\r\n\r\n${head}${close}0\r\n\r\n`);
   });
