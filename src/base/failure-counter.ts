@@ -5,7 +5,7 @@ export interface FailureBounds {
   /** Failures of one key in a window before it counts as over the limit; 0 switches the limit off. */
   readonly maxFailures: number;
   readonly windowMs: number;
-  /** Keys tracked at once; those not seen lately are evicted first. */
+  /** Keys tracked at once; the least recently used are evicted first. */
   readonly maxKeys: number;
 }
 

@@ -71,13 +71,21 @@ export function createMailer({ url, from, requireTls, timeoutMs }: MailerOptions
 function parseServer(text: string) {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const defaultPort = defaultPorts[url?.protocol ?? ''];
-  if (!url?.hostname || defaultPort === undefined || !/^\/?$/.test(url.pathname) || url.search !== '')
+  if (!url?.hostname || defaultPort === undefined || !/^\/?$/.test(url.pathname) || url.search + url.hash !== '')
     throw mailProblem.url_invalid();
-  const auth = url.username && { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) };
+  const auth = url.username && { user: decodeCredential(url.username), pass: decodeCredential(url.password) };
   return {
     host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
     port: url.port === '' ? defaultPort : Number(url.port),
     secure: url.protocol === 'smtps:',
     auth: auth || undefined,
   };
+}
+
+function decodeCredential(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch (cause) {
+    throw mailProblem.url_invalid({ cause });
+  }
 }
