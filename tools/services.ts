@@ -26,11 +26,13 @@ const chromium: Tool = {
 };
 /** The original that our jq is compared with. */
 const jq: Tool = { title: 'jq', package: 'jq', programs: ['jq'] };
+/** The directory that tests of LDAP sign-on search. */
+const slapd: Tool = { title: 'OpenLDAP', package: 'slapd', programs: ['slapd'], directories: ['/usr/sbin'] };
 const nginx: Tool = { title: 'nginx', package: 'nginx-light', programs: ['nginx'], directories: ['/usr/sbin'] };
 const wrk: Tool = { title: 'wrk', package: 'wrk', programs: ['wrk'] };
 
 /** Makes sure that what the tests need is installed. */
-export const ensureServices = (): void => ensure([postgres, redis, chromium, jq]);
+export const ensureServices = (): void => ensure([postgres, redis, chromium, jq, slapd]);
 
 /** Makes sure that what the benches need is installed. */
 export const ensureBenchServices = (): void => ensure([nginx, wrk]);
@@ -40,6 +42,7 @@ export const postgresBin = (): string => join(locate(postgres), '..');
 export const redisServer = (): string => locate(redis);
 export const chromiumProgram = (): string => locate(chromium);
 export const jqProgram = (): string => locate(jq);
+export const slapdProgram = (): string => locate(slapd);
 export const nginxProgram = (): string => locate(nginx);
 export const wrkProgram = (): string => locate(wrk);
 

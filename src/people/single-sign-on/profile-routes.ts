@@ -2,58 +2,37 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createPublicId } from '#base/ids.ts';
 import { readDashboardUrl, usesTls } from '../sessions/dashboard-url.ts';
 import type { SignInTokenStore } from '../sessions/token-store.ts';
-import { mapAssertedUser } from './asserted-user.ts';
 import { type FlowCookies, flowTtlSeconds, readNextPath, type SignOnFlow } from './flow-cookie.ts';
 import { buildAuthorizationUrl, type CodeFlowServices, completeCodeFlow, createFlowSecrets } from './oidc/code-flow.ts';
+import { replyWithForm } from './password-routes.ts';
 import { problem } from './problems.ts';
 import { type IdentityProfile, toProfileUrls } from './profile-schema.ts';
-import type { IdentityProfileStore } from './profile-store.ts';
-import { providerTable } from './provider-configs.ts';
-import { openSignOn, type SignOnServices } from './sign-on.ts';
-import {
-  replyWithFailure,
-  replyWithSession,
-  type SignOnAttempt,
-  type SignOnReplyServices,
-  toSignOnClient,
-} from './sign-on-reply.ts';
+import { findLoginProfile, loginPath, openProfileSignOn, type ProfileSignOnServices } from './profile-sign-on.ts';
+import { replyWithFailure, replyWithSession, type SignOnAttempt, type SignOnReplyServices } from './sign-on-reply.ts';
 
-export interface ProfileRouteServices extends SignOnServices, SignOnReplyServices, CodeFlowServices {
-  identityProfiles: IdentityProfileStore;
+export interface ProfileRouteServices extends ProfileSignOnServices, SignOnReplyServices, CodeFlowServices {
   signInTokens: SignInTokenStore;
   flowCookies: FlowCookies;
 }
 
-const loginPath = '/tib/auth/:profileId/:provider';
-
 /** Routes of redirects through identity providers. */
 export function addProfileRoutes(app: FastifyInstance, services: ProfileRouteServices): void {
   const options = { exposeHeadRoute: false };
-  app.get(loginPath, options, (request, reply) => beginFlow(services, request, reply));
+  app.get(loginPath, options, (request, reply) => beginSignOn(services, request, reply));
   app.get(`${loginPath}/callback`, options, (request, reply) =>
     replyWithSession(services, request, reply, attempt => completeFlow(services, request, reply, attempt)),
   );
 }
 
-async function findProfile(
-  { identityProfiles }: ProfileRouteServices,
-  request: FastifyRequest,
-  attempt: SignOnAttempt,
-): Promise<IdentityProfile> {
-  const { profileId, provider } = request.params as { profileId: string; provider: string };
-  const profile = await identityProfiles.findActive(profileId);
-  if (!profile || providerTable[profile.ProviderName].segment !== provider) throw problem.profile_unknown();
-  Object.assign(attempt, { orgId: profile.OrgID, object: profile.ID });
-  return profile;
-}
-
 const redirectUrlOf = ({ settings }: ProfileRouteServices, profile: IdentityProfile) =>
   toProfileUrls(profile, readDashboardUrl(settings)).redirectUrl;
 
-async function beginFlow(services: ProfileRouteServices, request: FastifyRequest, reply: FastifyReply) {
+/** Redirects to the provider, or shows the form of a directory. */
+async function beginSignOn(services: ProfileRouteServices, request: FastifyRequest, reply: FastifyReply) {
   const attempt = { orgId: '', object: '' };
   try {
-    const profile = await findProfile(services, request, attempt);
+    const profile = await findLoginProfile(services, request, attempt);
+    if (profile.ProviderName === 'ADProvider') return replyWithForm(reply, profile);
     const flow: SignOnFlow = {
       id: createPublicId(),
       profileId: profile.ID,
@@ -76,16 +55,14 @@ async function completeFlow(
   attempt: SignOnAttempt,
 ) {
   const { flowCookies, signInTokens, settings } = services;
-  const profile = await findProfile(services, request, attempt);
+  const profile = await findLoginProfile(services, request, attempt);
   const flow = flowCookies.read(request.headers.cookie, profile.ID);
-  if (!flow) throw problem.flow_missing();
+  if (!flow || profile.ProviderName !== 'SocialProvider') throw problem.flow_missing();
   const query = request.query as Readonly<Record<string, unknown>>;
   const user = await completeCodeFlow(services, profile, flow, query, redirectUrlOf(services, profile));
-  const identity = mapAssertedUser(profile, user);
-  const source = { orgId: profile.OrgID, profileId: profile.ID, signsInAccounts: profile.SignsInAccounts };
   const used = { purpose: 'sso-flow', orgId: profile.OrgID, value: flow.id, expiresAtMs: flow.expiresAtMs } as const;
   if (!(await signInTokens.markUsed(used, services.clock.now()))) throw problem.flow_missing();
-  const opened = await openSignOn(services, source, identity, toSignOnClient(request));
+  const opened = await openProfileSignOn(services, profile, user, request);
   reply.header('set-cookie', flowCookies.formatExpired(usesTls(settings, request.protocol === 'https')));
   return { opened, next: flow.next };
 }

@@ -1,16 +1,17 @@
 import { z } from 'zod';
+import { LdapFilterError, parseLdapFilter, userNamePlaceholder } from './ldap/filter.ts';
 
 /** Members of `ProviderConfig`, one row for each provider. What a row does not declare is refused. */
 
 const maxScopes = 50;
 
-const isLoopback = ({ hostname }: URL) => hostname === 'localhost' || hostname === '[::1]' || /^127\./.test(hostname);
+const isLoopbackHost = (host: string) => host === 'localhost' || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host);
 
 /** Identity providers are reached over TLS: what they publish decides who may sign on. Loopback is excepted. */
 export function isProviderUrl(text: unknown): text is string {
   const url = typeof text === 'string' && text.length <= 2048 ? URL.parse(text) : null;
   if (!url || url.username || url.password || url.hash) return false;
-  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url));
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackHost(url.hostname));
 }
 
 const providerUrl = z.string().refine(isProviderUrl, 'must be an https URL (http for loopback)');
@@ -36,6 +37,68 @@ const socialConfig = z.strictObject({
   UseProviders: z.array(openIdConnect).length(1, 'must have one provider, openid-connect'),
 });
 
+const ldapText = z.string().max(1000);
+const attributeName = z.string().regex(/^[A-Za-z][A-Za-z0-9;.-]{0,127}$/, 'must be the name of an attribute');
+const scopes = { 0: 0, 1: 1, 2: 2 } as const;
+
+/** A filter that cannot be parsed is refused when the profile is written. */
+const ldapFilter = ldapText.refine(hasValidFilter, 'must be a filter such as (uid=*USERNAME*)');
+
+function hasValidFilter(text: string): boolean {
+  if (text === '') return true;
+  try {
+    parseLdapFilter(text);
+    return text.includes(userNamePlaceholder);
+  } catch (error) {
+    if (error instanceof LdapFilterError) return false;
+    throw error;
+  }
+}
+
+const ldapConfig = z
+  .strictObject({
+    LDAPServer: z.string().regex(/^(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]+\])$/, 'must be a host name or address'),
+    LDAPPort: z
+      .union([z.string().regex(/^\d{1,5}$/), z.int().transform(String)])
+      .refine(text => Number(text) >= 1 && Number(text) <= 65_535, 'must be a port'),
+    LDAPUseSSL: z.boolean().default(false),
+    LDAPStartTLS: z.boolean().default(false),
+    LDAPCACertificate: z.string().max(65_536).default(''),
+    LDAPUserDN: ldapText.default(''),
+    LDAPAdminUser: ldapText.default(''),
+    LDAPAdminPassword: ldapText.default(''),
+    LDAPBaseDN: ldapText.default(''),
+    LDAPFilter: ldapFilter.default(''),
+    LDAPSearchScope: z
+      .union([z.literal([0, 1, 2]), z.literal(['0', '1', '2'])])
+      .default(2)
+      .transform(scope => scopes[scope]),
+    LDAPAttributes: z.array(attributeName).max(50).default([]),
+    LDAPEmailAttribute: attributeName.default('mail'),
+    LDAPFirstNameAttribute: attributeName.default('givenName'),
+    LDAPLastNameAttribute: attributeName.default('sn'),
+  })
+  .superRefine((config, context) => {
+    const fault = (member: string, message: string) => context.addIssue({ code: 'custom', path: [member], message });
+    const { LDAPUserDN, LDAPAdminUser, LDAPAdminPassword, LDAPBaseDN, LDAPFilter } = config;
+    if (config.LDAPUseSSL && config.LDAPStartTLS) fault('LDAPStartTLS', 'cannot be set with LDAPUseSSL');
+    if (!config.LDAPUseSSL && !config.LDAPStartTLS && !isLoopbackHost(config.LDAPServer))
+      fault('LDAPUseSSL', 'is required, or LDAPStartTLS: passwords are not sent in clear text (except to loopback)');
+    if (LDAPUserDN !== '' && !LDAPUserDN.includes(userNamePlaceholder))
+      fault('LDAPUserDN', `must contain ${userNamePlaceholder}`);
+    if ((LDAPUserDN === '') === (LDAPAdminUser === ''))
+      fault('LDAPUserDN', 'is required, or LDAPAdminUser, and not both');
+    if ((LDAPAdminUser === '') !== (LDAPAdminPassword === ''))
+      fault('LDAPAdminPassword', 'is required with LDAPAdminUser, and only with it');
+    if (LDAPAdminUser !== '' && (LDAPBaseDN === '' || LDAPFilter === ''))
+      fault('LDAPFilter', 'is required with LDAPAdminUser, and LDAPBaseDN too');
+    if (LDAPUserDN.includes('=') && LDAPBaseDN !== '')
+      fault('LDAPBaseDN', 'has no effect with a distinguished name as LDAPUserDN, which is read itself');
+    if (!LDAPUserDN.includes('=') && LDAPUserDN !== '' && (LDAPBaseDN === '' || LDAPFilter === ''))
+      fault('LDAPFilter', 'is required with an LDAPUserDN that is no distinguished name, and LDAPBaseDN too');
+  });
+export type LdapConfig = z.output<typeof ldapConfig>;
+
 interface ProviderRow {
   /** Last segment of the login URL. */
   readonly segment: string;
@@ -46,9 +109,11 @@ interface ProviderRow {
 
 export const providerTable = {
   SocialProvider: { segment: 'openid-connect', type: 'redirect', config: socialConfig },
+  ADProvider: { segment: 'ldap', type: 'passthrough', config: ldapConfig },
 } as const satisfies Readonly<Record<string, ProviderRow>>;
 
 export type ProviderName = keyof typeof providerTable;
 export const providerNames = Object.keys(providerTable) as [ProviderName, ...ProviderName[]];
 
+export const readLdap = (config: unknown): LdapConfig => ldapConfig.parse(config);
 export const readOpenIdConnect = (config: unknown): OpenIdConnectConfig => socialConfig.parse(config).UseProviders[0]!;

@@ -1,10 +1,15 @@
 import type { FastifyInstance } from 'fastify';
 import { type NonceServices, redeemNonce } from './nonce.ts';
+import { addPasswordRoutes, type PasswordRouteServices } from './password-routes.ts';
 import { addProfileRoutes, type ProfileRouteServices } from './profile-routes.ts';
 import { openSignOn, type SignOnServices } from './sign-on.ts';
 import { replyWithSession, type SignOnReplyServices, toSignOnClient } from './sign-on-reply.ts';
 
-export type SignOnRouteServices = SignOnServices & NonceServices & SignOnReplyServices & ProfileRouteServices;
+export type SignOnRouteServices = SignOnServices &
+  NonceServices &
+  SignOnReplyServices &
+  ProfileRouteServices &
+  PasswordRouteServices;
 
 /** Routes of single sign-on on the dashboard listener. They are visited by browsers, and redirect. */
 export function addSignOnRoutes(app: FastifyInstance, services: SignOnRouteServices): void {
@@ -19,4 +24,5 @@ export function addSignOnRoutes(app: FastifyInstance, services: SignOnRouteServi
     }),
   );
   addProfileRoutes(app, services);
+  addPasswordRoutes(app, services);
 }

@@ -1,0 +1,109 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { AddressPolicies } from '#base/address-policies.ts';
+import { escapeMarkup } from '#base/escape-markup.ts';
+import { parseMediaType } from '#base/media-type.ts';
+import type { Settings } from '#base/settings.ts';
+import type { GrantStore } from '../organisations/grant-store.ts';
+import { readDashboardUrl } from '../sessions/dashboard-url.ts';
+import type { SignInLimit } from '../sessions/sign-in-limit.ts';
+import { readNextPath } from './flow-cookie.ts';
+import { authenticateLdap, type LdapCredentials } from './ldap/authenticate.ts';
+import { problem } from './problems.ts';
+import type { IdentityProfile } from './profile-schema.ts';
+import { findLoginProfile, loginPath, openProfileSignOn, type ProfileSignOnServices } from './profile-sign-on.ts';
+import { replyWithSession, type SignOnAttempt, type SignOnReplyServices } from './sign-on-reply.ts';
+
+export interface PasswordRouteServices extends ProfileSignOnServices, SignOnReplyServices {
+  signInLimit: SignInLimit;
+  addressPolicies: AddressPolicies;
+  grants: GrantStore;
+}
+
+const maxFormBytes = 8192;
+
+/** Routes of directories: name and password are sent here. */
+export function addPasswordRoutes(app: FastifyInstance, services: PasswordRouteServices): void {
+  app.post(loginPath, { bodyLimit: maxFormBytes }, (request, reply) =>
+    replyWithSession(services, request, reply, attempt => signOnWithPassword(services, request, attempt)),
+  );
+}
+
+const Credentials = z.object({ username: z.string().max(254), password: z.string().max(1024) });
+
+async function signOnWithPassword(services: PasswordRouteServices, request: FastifyRequest, attempt: SignOnAttempt) {
+  rejectForeignForm(request, services.settings);
+  const profile = await findLoginProfile(services, request, attempt);
+  if (profile.ProviderName !== 'ADProvider') throw problem.profile_unknown();
+  const credentials = readCredentials(request);
+  const user = await authenticate(services, profile, credentials, request.ip);
+  const opened = await openProfileSignOn(services, profile, user, request);
+  return { opened, next: readNextPath((request.query as { next?: unknown }).next) };
+}
+
+/** The limit of failed sign-ins holds for directories too: they may have none, or lock accounts after a few. */
+async function authenticate(
+  { signInLimit, addressPolicies, grants }: PasswordRouteServices,
+  profile: IdentityProfile,
+  credentials: LdapCredentials,
+  address: string,
+) {
+  const counted = signInLimit.begin(JSON.stringify([profile.ID, credentials.username.trim().toLowerCase()]), address);
+  const policy = addressPolicies.withNetworks((await grants.find(profile.OrgID)).networks);
+  const user = await authenticateLdap(profile, credentials, policy).catch((error: unknown) => {
+    counted.succeed();
+    throw error;
+  });
+  if (!user) throw problem.credentials_refused();
+  counted.succeed();
+  return user;
+}
+
+/**
+ * Login cross-site request forgery: a form of another site could sign a browser on with the name of its author. Browsers
+ * name the origin of every POST request; other clients send neither header.
+ */
+function rejectForeignForm({ headers }: FastifyRequest, settings: Settings): void {
+  const { origin, host, 'sec-fetch-site': site } = headers;
+  if (site !== undefined && site !== 'same-origin' && site !== 'none') throw problem.origin_foreign();
+  if (origin === undefined) return;
+  const url = URL.parse(origin);
+  if (!url || (url.host !== host && url.origin !== new URL(readDashboardUrl(settings)).origin))
+    throw problem.origin_foreign();
+}
+
+function readCredentials({ headers, body }: FastifyRequest): LdapCredentials {
+  const text = Buffer.isBuffer(body) ? body.toString('utf8') : '';
+  const type = parseMediaType(headers['content-type'] ?? '');
+  const parsed = Credentials.safeParse(type === 'application/json' ? parseJsonBody(text) : parseForm(text));
+  if (!parsed.success) throw problem.credentials_missing();
+  return parsed.data;
+}
+
+function parseJsonBody(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw problem.credentials_missing();
+  }
+}
+
+/** A repeated member is refused: two readers could choose differently. */
+function parseForm(text: string): unknown {
+  const form = new URLSearchParams(text);
+  if (form.getAll('username').length > 1 || form.getAll('password').length > 1) throw problem.credentials_missing();
+  return Object.fromEntries(form);
+}
+
+/** Form of a directory. It loads nothing, and posts to its own address, query included. */
+export const replyWithForm = (reply: FastifyReply, { Name }: IdentityProfile): FastifyReply =>
+  reply
+    .type('text/html; charset=utf-8')
+    .send(
+      [
+        `<!doctype html><html lang="en"><title>Sign on</title><h1>${escapeMarkup(Name)}</h1><form method="post">`,
+        '<p><label>User name <input name="username" autocomplete="username" required autofocus></label></p>',
+        '<p><label>Password <input name="password" type="password" autocomplete="current-password" required></label></p>',
+        '<p><button>Sign on</button></p></form></html>',
+      ].join('\n'),
+    );
