@@ -247,6 +247,7 @@ async function openListeners(
     managementPorts: services.managementPorts,
   });
   stops.push(() => dataPlane.close());
+  stops.push(async () => services.eventStreams.close());
   const shared = createListenerOptions(settings, environment, {
     ...services,
     traffic: createDataPlaneControl(dataPlane),

@@ -12,6 +12,7 @@ import { adminPolicyOperations } from '#access/policies/admin-operations.ts';
 import { policyOperations } from '#access/policies/operations.ts';
 import { activityOperations } from '#analytics/activity-operations.ts';
 import { logOperations } from '#analytics/log-operations.ts';
+import { streamOperations } from '#analytics/stream-operations.ts';
 import { uptimeOperations } from '#analytics/uptime/operations.ts';
 import { usageOperations } from '#analytics/usage-operations.ts';
 import { assetOperations } from '#apis/assets/operations.ts';
@@ -108,6 +109,7 @@ export const catalogue = [
   ...usageOperations,
   ...activityOperations,
   ...logOperations,
+  ...streamOperations,
   ...uptimeOperations,
   ...portalOperations,
   ...postOperations,

@@ -22,6 +22,7 @@ import type { Settings } from '#base/settings.ts';
 import { createVault, type Vault } from '#base/vault.ts';
 import { openEvents } from '#events/events.ts';
 import { createHookStore } from '#events/hooks/store.ts';
+import { createEventStreams } from '#operations/event-streams.ts';
 import { createAuditStore } from '#people/audit/store.ts';
 import { createGroupStore } from '#people/groups/store.ts';
 import { defaultOrgMetaName } from '#people/installation/default-organisation.ts';
@@ -100,6 +101,7 @@ export function openStores(
     },
     onApiChanged: access.policies.refreshAuthTypes,
     ...openAnalyticsStores(records),
+    eventStreams: createEventStreams({ settings, ...environment }),
     ...openPortalStores(records, vault),
     ...openSignIn(records, vault, { users, organisations, settings, ...environment }),
     audit: createAuditStore(records, clock),

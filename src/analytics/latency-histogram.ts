@@ -17,6 +17,10 @@ export function findLatencyBucket(micros: number): number {
 /** Middle of a bucket on the logarithmic scale. */
 const toMicros = (bucket: number) => firstBoundUs * 2 ** ((bucket - 0.5) / bucketsPerDoubling);
 
+/** Upper bound of a bucket in milliseconds, to the microsecond; null for the last, which has none. */
+export const findUpperBoundMs = (bucket: number): number | null =>
+  bucket === lastLatencyBucket ? null : Math.round(firstBoundUs * 2 ** (bucket / bucketsPerDoubling)) / 1000;
+
 /** Counts by bucket. */
 export type LatencyCounts = ReadonlyMap<number, number>;
 

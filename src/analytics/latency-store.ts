@@ -7,7 +7,7 @@ import { buildFilter, buildGroupColumns, castToBigint, type UsageQuery, type Usa
 /** Both engines bound the values of one statement. */
 const maxRowsPerInsert = 2000;
 /** Bound of one response with percentiles: each item has a histogram. */
-const maxPercentileItems = 1000;
+export const maxPercentileItems = 1000;
 
 /** Upsert: adds counts to existing buckets of this or another process. */
 export async function addLatencies(records: Records, rows: readonly LatencyRow[]): Promise<void> {

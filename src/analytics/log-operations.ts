@@ -19,6 +19,14 @@ interface LogServices {
 
 const seconds = z.coerce.number().int().min(0).max(253_402_300_799);
 
+/** Filters of single requests. */
+export const logFilters = {
+  api_id: z.string().max(1000).optional(),
+  key: z.string().max(1000).optional().describe('Hash of a key'),
+  status: z.coerce.number().int().min(0).max(999).optional(),
+  errors: z.enum(['true', 'false', '1', '0']).default('false').describe('Restricts the list to failed requests'),
+};
+
 export const listLogs = operation({
   name: 'listLogs',
   surface: 'dashboard',
@@ -30,10 +38,7 @@ export const listLogs = operation({
   query: z.object({
     start: seconds.describe('Unix seconds'),
     end: seconds.describe('Unix seconds, inclusive'),
-    api_id: z.string().max(1000).optional(),
-    key: z.string().max(1000).optional().describe('Hash of a key'),
-    status: z.coerce.number().int().min(0).max(999).optional(),
-    errors: z.enum(['true', 'false', '1', '0']).default('false').describe('Restricts the list to failed requests'),
+    ...logFilters,
     type: z
       .enum(['json', 'csv'])
       .default('json')

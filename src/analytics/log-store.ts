@@ -70,6 +70,30 @@ export function createLogStore(records: Records) {
       const items = (await query.execute()).map(({ body }) => JSON.parse(body) as LoggedCall);
       return { items, pages: everything ? 1 : Math.max(1, Math.ceil(total / size)), total };
     },
+    async findLastId(): Promise<number> {
+      const last = await records.db.selectFrom('logs').select(sql<number>`max(id)`.as('id')).executeTakeFirst();
+      return Number(last?.id ?? 0);
+    },
+    /** Ids above `afterId`, ascending: of more than `maxIds`, the highest. */
+    async listIds(logQuery: LogQuery, afterId: number, maxIds: number): Promise<number[]> {
+      const rows = await buildFilter(records, logQuery)
+        .select('id')
+        .where('id', '>', afterId)
+        .orderBy('id', 'desc')
+        .limit(maxIds)
+        .execute();
+      return rows.map(({ id }) => Number(id)).reverse();
+    },
+    async findCalls(ids: readonly number[]): Promise<{ readonly id: number; readonly call: LoggedCall }[]> {
+      if (ids.length === 0) return [];
+      const rows = await records.db
+        .selectFrom('logs')
+        .select(['id', 'body'])
+        .where('id', 'in', ids)
+        .orderBy('id')
+        .execute();
+      return rows.map(({ id, body }) => ({ id: Number(id), call: JSON.parse(body) as LoggedCall }));
+    },
     /** Removes up to `maxRows` rows each that are over the row limit, over the retention, or expired; returns how many. */
     async prune(before: number, now: number, keep: number, maxRows: number): Promise<number> {
       const last = await records.db.selectFrom('logs').select(sql<number>`max(id)`.as('id')).executeTakeFirst();

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Page, PageRequest } from '#storage/collection.ts';
 import { problem } from '#storage/database-errors.ts';
 import type { Records } from '#storage/records.ts';
-import { addLatencies, attachLatencies, buildHistograms, pruneLatencies } from './latency-store.ts';
+import { addLatencies, attachLatencies, buildHistograms, maxPercentileItems, pruneLatencies } from './latency-store.ts';
 import type { DrainedUsage } from './roll-up.ts';
 import { buildSums, castToBigint, countGroups, type UsageQuery, type UsageSum } from './usage-sums-store.ts';
 
@@ -69,6 +69,13 @@ export function createUsageStore(records: Records) {
       const items = (await query.execute()) as unknown as UsageSum[];
       if (usageQuery.percentiles) await attachLatencies(records, usageQuery, items, everything);
       return { items, pages: everything ? 1 : Math.max(1, Math.ceil(total / size)), total };
+    },
+    /** Sums of all groups, with histograms; bounded. */
+    async listSums(usageQuery: UsageQuery): Promise<UsageSum[]> {
+      const query = buildSums(records, usageQuery).limit(maxPercentileItems + 1);
+      const items = (await query.execute()) as unknown as UsageSum[];
+      await attachLatencies(records, usageQuery, items, true);
+      return items;
     },
     /** Counts records lost in this minute. */
     async addLosses(minute: number, dropped: number): Promise<void> {

@@ -486,6 +486,11 @@ export const settingsTable = {
     'refuse',
     'Handling of unknown members of a request body: `refuse` returns 400 with their names, `warn` accepts the body and lists them as `warnings`.',
   ),
+  'management.max_event_streams': count(
+    100,
+    'Maximum number of open event streams (`GET /api/live`, `GET /api/logs/stream`) of the process; a user has at most 10.',
+    { max: 10_000 },
+  ),
   'management.validate_responses': flag(
     false,
     'Validates every response against its schema. For tests and development.',

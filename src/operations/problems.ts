@@ -18,5 +18,6 @@ export const problem = problems('operation', {
     status: 429,
     message: 'Too many wrong credentials from your address; try again in {seconds} seconds',
   },
+  too_many_streams: { status: 429, message: 'Too many open event streams: close one, or try again later' },
   unexpected: { status: 500, message: 'Internal error; quote {reference} when you report it' },
 });
