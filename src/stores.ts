@@ -100,8 +100,7 @@ export function openStores(
       await access.oauthClients.removeOfApi(apiId);
     },
     onApiChanged: access.policies.refreshAuthTypes,
-    ...openAnalyticsStores(records),
-    eventStreams: createEventStreams({ settings, ...environment }),
+    ...openAnalyticsStores(records, { settings, ...environment }),
     ...openPortalStores(records, vault),
     ...openSignIn(records, vault, { users, organisations, settings, ...environment }),
     audit: createAuditStore(records, clock),
@@ -162,7 +161,8 @@ const openAccessStores = (records: Records, vault: Vault, settings: Settings) =>
   oauthCodes: createOauthCodeStore(records, vault),
 });
 
-const openAnalyticsStores = (records: Records) => ({
+const openAnalyticsStores = (records: Records, streams: Parameters<typeof createEventStreams>[0]) => ({
+  eventStreams: createEventStreams(streams),
   usage: createUsageStore(records),
   logs: createLogStore(records),
   uptime: createUptimeStore(records),

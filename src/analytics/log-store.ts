@@ -70,30 +70,7 @@ export function createLogStore(records: Records) {
       const items = (await query.execute()).map(({ body }) => JSON.parse(body) as LoggedCall);
       return { items, pages: everything ? 1 : Math.max(1, Math.ceil(total / size)), total };
     },
-    async findLastId(): Promise<number> {
-      const last = await records.db.selectFrom('logs').select(sql<number>`max(id)`.as('id')).executeTakeFirst();
-      return Number(last?.id ?? 0);
-    },
-    /** Ids above `afterId`, ascending: of more than `maxIds`, the highest. */
-    async listIds(logQuery: LogQuery, afterId: number, maxIds: number): Promise<number[]> {
-      const rows = await buildFilter(records, logQuery)
-        .select('id')
-        .where('id', '>', afterId)
-        .orderBy('id', 'desc')
-        .limit(maxIds)
-        .execute();
-      return rows.map(({ id }) => Number(id)).reverse();
-    },
-    async findCalls(ids: readonly number[]): Promise<{ readonly id: number; readonly call: LoggedCall }[]> {
-      if (ids.length === 0) return [];
-      const rows = await records.db
-        .selectFrom('logs')
-        .select(['id', 'body'])
-        .where('id', 'in', ids)
-        .orderBy('id')
-        .execute();
-      return rows.map(({ id, body }) => ({ id: Number(id), call: JSON.parse(body) as LoggedCall }));
-    },
+    ...createLogReads(records),
     /** Removes up to `maxRows` rows each that are over the row limit, over the retention, or expired; returns how many. */
     async prune(before: number, now: number, keep: number, maxRows: number): Promise<number> {
       const last = await records.db.selectFrom('logs').select(sql<number>`max(id)`.as('id')).executeTakeFirst();
@@ -108,6 +85,34 @@ export function createLogStore(records: Records) {
     },
   };
 }
+
+/** Reads of clients that follow the log. */
+const createLogReads = (records: Records) => ({
+  async findLastId(): Promise<number> {
+    const last = await records.db.selectFrom('logs').select(sql<number>`max(id)`.as('id')).executeTakeFirst();
+    return Number(last?.id ?? 0);
+  },
+  /** Ids above `afterId`, ascending: of more than `maxIds`, the highest. */
+  async listIds(logQuery: LogQuery, afterId: number, maxIds: number): Promise<number[]> {
+    const rows = await buildFilter(records, logQuery)
+      .select('id')
+      .where('id', '>', afterId)
+      .orderBy('id', 'desc')
+      .limit(maxIds)
+      .execute();
+    return rows.map(({ id }) => Number(id)).reverse();
+  },
+  async findCalls(ids: readonly number[]): Promise<{ readonly id: number; readonly call: LoggedCall }[]> {
+    if (ids.length === 0) return [];
+    const rows = await records.db
+      .selectFrom('logs')
+      .select(['id', 'body'])
+      .where('id', 'in', ids)
+      .orderBy('id')
+      .execute();
+    return rows.map(({ id, body }) => ({ id: Number(id), call: JSON.parse(body) as LoggedCall }));
+  },
+});
 
 function buildFilter(records: Records, { orgId, from, to, apiId, hiddenApis, keyHash, status, failed }: LogQuery) {
   let query = records.db.selectFrom('logs').where('org_id', '=', orgId).where('at', '>=', from).where('at', '<=', to);
