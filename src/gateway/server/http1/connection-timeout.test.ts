@@ -14,6 +14,12 @@ describe('timeout of a connection', () => {
     assert.deepEqual([head.size, keepAlive.size, timeout.isStarted], [0, 1, true]);
   });
 
+  test('expired, it calls its listener and is in no queue', async () => {
+    const queue = new TimeoutQueue(1);
+    await new Promise<void>(resolve => new ConnectionTimeout(resolve).start(queue));
+    assert.equal(queue.size, 0);
+  });
+
   test('cleared, it is in no queue', () => {
     const [head, keepAlive] = queues();
     const timeout = new ConnectionTimeout(() => undefined);
