@@ -3,8 +3,10 @@ import { createDuplicateMemberProblem, problem as jsonProblem, parseUniqueJson, 
 import { isYamlType, parseMediaType } from '#base/media-type.ts';
 import { Problem } from '#base/problems.ts';
 import { parseYaml } from '#base/yaml.ts';
+import { isZip } from '#base/zip.ts';
 import type { BodyKind } from './operation.ts';
 import { problem } from './problems.ts';
+import { readZippedDocument } from './zipped-document.ts';
 
 /** Uploaded file. */
 export interface Upload {
@@ -37,10 +39,24 @@ export async function readBody(
   if (kind === 'upload') return parseUpload(bytes, contentType);
   const maxValues = Math.ceil(maxBytes / minBytesPerValue);
   if (kind !== 'json' && parseMediaType(contentType) === formType)
-    return parseUploadedDocument(await parseUpload(bytes, contentType), maxValues);
+    return parseUploadedDocument(await parseUpload(bytes, contentType), { maxBytes, maxValues });
   if (kind !== 'document') return parseUniqueJson(decodeText(bytes), maxValues);
+  if (isZip(bytes)) return parseArchive(bytes, { maxBytes, maxValues });
   return parseDocument(decodeText(bytes), parseMediaType(contentType), maxValues);
 }
+
+interface DocumentBounds {
+  readonly maxBytes: number;
+  readonly maxValues: number;
+}
+
+/** One document from the files of a ZIP archive; their names decide between JSON and YAML. */
+const parseArchive = (bytes: Buffer, bounds: DocumentBounds): unknown =>
+  readZippedDocument(bytes, {
+    ...bounds,
+    parse: (file, name, maxValues) =>
+      (name.endsWith('.json') ? parseUniqueJson : parseYaml)(decodeText(file), maxValues),
+  });
 
 /** Parses by media type; where that is neither JSON nor YAML, the first character decides. */
 function parseDocument(text: string, type: string, maxValues: number): unknown {
@@ -64,9 +80,10 @@ const isJson = (type: string) => /^application\/([\w.-]+\+)?json$/.test(type);
 
 const formType = 'multipart/form-data';
 
-function parseUploadedDocument(file: Upload | undefined, maxValues: number): unknown {
+function parseUploadedDocument(file: Upload | undefined, bounds: DocumentBounds): unknown {
   if (!file) throw problem.invalid({ detail: { faults: 'Request body malformed: the form holds no file' } });
-  return parseEither(decodeText(file.bytes), maxValues);
+  if (isZip(file.bytes)) return parseArchive(file.bytes, bounds);
+  return parseEither(decodeText(file.bytes), bounds.maxValues);
 }
 
 function decodeText(bytes: Buffer): string {

@@ -2,6 +2,7 @@ import type { Clock } from '#base/clock.ts';
 import { createSortableId } from '#base/ids.ts';
 import type { Settings } from '#base/settings.ts';
 import type { UserStore } from '#people/users/store.ts';
+import { wholeList } from '#storage/collection.ts';
 import type { Meta } from '#storage/meta.ts';
 import type { Records } from '#storage/records.ts';
 import { defaultOrganisationName } from './organisations/schema.ts';
@@ -71,7 +72,7 @@ export async function bootstrapPortal(services: PortalBootstrapServices): Promis
 async function createAdministrator(services: PortalBootstrapServices): Promise<void> {
   const { users, portal, clock, settings, defaultOrgId } = services;
   const email = settings['bootstrap.email'].toLowerCase();
-  const { items } = await users.page(await defaultOrgId(), { page: -1, size: 1 }, email);
+  const { items } = await users.page(await defaultOrgId(), wholeList, email);
   const administrator = items.find(user => user.email_address === email);
   const now = clock.now();
   await portal.users.insert({

@@ -6,6 +6,7 @@ import type { ApiStore } from '#apis/api/store.ts';
 import { toUnixSeconds } from '#base/clock.ts';
 import { Problem } from '#base/problems.ts';
 import type { OrganisationStore } from '#people/organisations/store.ts';
+import { wholeList } from '#storage/collection.ts';
 import type { ApiFacts, ControlPlaneOf } from './control-plane.ts';
 import { problem } from './problems.ts';
 
@@ -39,7 +40,7 @@ export function createLocalControlPlane(services: LocalPlaneServices): ControlPl
     }
 
     return {
-      policies: () => asProvider(async org => (await policies.search(org, {}, { page: -1, size: 1 })).items),
+      policies: () => asProvider(async org => (await policies.search(org, {}, wholeList)).items),
       createPolicy: policy =>
         asProvider(org => policies.insert(newPolicy(checkPolicy(policy, settings), org, clock.now()))),
       updatePolicy: (id, change) =>

@@ -21,6 +21,9 @@ export interface PageRequest {
   size: number;
 }
 
+/** Everything on one page, within the bound of an unpaged list. */
+export const wholeList: PageRequest = { page: -1, size: 1 };
+
 export interface Page<Doc> {
   items: Doc[];
   /** At least 1. */

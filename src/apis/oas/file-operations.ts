@@ -7,6 +7,7 @@ import { exportFileName } from '#definition/oas-export.ts';
 import { importOas } from '#definition/oas-import.ts';
 import { type OperationCall, operation } from '#operations/operation.ts';
 import { createdResponse, toCreated, toWarningsMember } from '#operations/shapes.ts';
+import { wholeList } from '#storage/collection.ts';
 import { addApi } from '../api/changes.ts';
 import { plainDocumentExample } from '../api/examples.ts';
 import { maskSecretsFor } from '../api/secrets.ts';
@@ -154,7 +155,7 @@ export const exportDocuments = operation({
   async handle(call, { apis, settings, ownership }: ExportServices) {
     const { actor, query } = call;
     const { apiIds: hidden } = await ownership.findHidden(actor);
-    const { items } = await apis.page(actor.orgId, { kind: 'oas', hidden }, 'created_at', { page: 0, size: 1 });
+    const { items } = await apis.page(actor.orgId, { kind: 'oas', hidden }, 'created_at', wholeList);
     const masked = items.map(api => maskSecretsFor(actor, api) as DocumentApi);
     return formatFile(
       call,

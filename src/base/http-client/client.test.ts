@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { makeAuthority, makeClientCertificate, makeServerCertificate } from '../../../tests/support/certificates.ts';
+import { createAddressPolicies } from '../address-policies.ts';
 import { createOutboundClient, type OutboundClientOptions } from './client.ts';
 
 type Cleanup = { after(work: () => unknown): void };
@@ -354,4 +355,23 @@ test('an unreachable host is reported with the reason', async t => {
   await assert.rejects(client.fetch({ url: origin, ...operator }), { code: 'outbound.unreachable' });
   await assert.rejects(client.fetch({ url: `https://secure.example:${port}`, ...operator }), { status: 502 });
   await assert.rejects(client.fetch({ url: 'http://closed.example:1/', ...operator }), /ECONNREFUSED/);
+});
+
+test('an organisation without internal networks gets the same error for internal and for unknown names', async t => {
+  const client = clientOf(t, {
+    addresses: createAddressPolicies({ refused: [], managementPorts: () => [] }),
+    networksOf: async () => ['public'],
+    async resolve(host) {
+      if (host === 'internal.example') return ['10.0.0.1'];
+      throw new Error('ENOTFOUND');
+    },
+  });
+  for (const host of ['internal.example', 'unknown.example'])
+    await assert.rejects(client.fetch({ url: `http://${host}/`, orgId: 'a', ...operator }), {
+      code: 'outbound.refused',
+      message: `The host ${host} cannot be resolved, or requests to it are not allowed`,
+    });
+  await assert.rejects(client.fetch({ url: 'http://unknown.example/', ...operator }), {
+    code: 'outbound.unknown_host',
+  });
 });

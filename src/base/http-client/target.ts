@@ -53,13 +53,14 @@ export async function resolveTarget(
 ): Promise<OutboundTarget> {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   if (isMetadataHost(host)) throw outboundProblem.refused({ detail: { host } });
-  const addresses = isIP(host) ? [host] : await resolveHost(host, audience, resolve);
+  // Internal names and addresses are reported only to callers that may reach them.
+  const reported = policy === undefined || policy.key === '' ? audience : 'visitor';
+  const addresses = isIP(host) ? [host] : await resolveHost(host, reported, resolve);
   for (const address of addresses) {
     const kind = classifyAddress(address);
     if (!isAllowed(rules, url, kind)) throw createRefusal(audience, host, address, kind.about);
     const about = policy?.refuse(address, Number(url.port || (url.protocol === 'https:' ? '443' : '80')));
-    // Internal addresses are named only to callers that may reach them.
-    if (about !== undefined) throw createRefusal(policy?.key === '' ? audience : 'visitor', host, address, about);
+    if (about !== undefined) throw createRefusal(reported, host, address, about);
   }
   return { url, host, addresses };
 }

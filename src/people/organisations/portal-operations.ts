@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
 import { statusResponse, toStatus } from '#operations/shapes.ts';
+import { wholeList } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
 import { problem } from '../problems.ts';
 import type { OrganisationStore } from './store.ts';
@@ -41,7 +42,7 @@ export const generatePortals = operation({
     await records.write(async () => {
       const changed = await organisations.change(orgId, it => ({ ...it, cname, cname_enabled: true }));
       if (!changed) throw problem.organisation_not_found();
-      const { items } = await organisations.page({ page: -1, size: 1 });
+      const { items } = await organisations.page(wholeList);
       if (items.some(it => it.id !== orgId && it.cname_enabled && it.cname?.toLowerCase() === cname))
         throw problem.domain_taken({ detail: { domain: cname } });
     });
