@@ -7,9 +7,9 @@ import type { SurfaceName } from './surfaces.ts';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
- * Body encoding. `json` ignores the content type; `document` is JSON, or YAML by content type, or a ZIP archive
- * of files in either, as the body or as the file of a multipart form; a list names the only media types accepted; `text` is the raw body; `upload` is one file of
- * a multipart form (or the raw body); `form` is URL-encoded.
+ * Body encoding. `json` ignores the content type; `document` is JSON, or YAML by content type, or a ZIP archive of files
+ * in either, as the body or as the file of a multipart form; a list names the only media types accepted; `text` is the
+ * raw body; `upload` is one file of a multipart form (or the raw body); `form` is URL-encoded.
  */
 export type BodyKind = 'json' | 'document' | 'text' | 'upload' | 'form' | { only: readonly string[] };
 
