@@ -5,9 +5,10 @@ import type { StoredGroup } from './schema.ts';
 
 export type GroupStore = ReturnType<typeof createGroupStore>;
 
-const maxGroupsPerOrganisation = 1000;
+const defaultMaxGroups = 1000;
 
-export function createGroupStore(records: Records) {
+/** `maxGroups`: of one organisation. */
+export function createGroupStore(records: Records, maxGroups = defaultMaxGroups) {
   const groups = createCollection<'user_groups', StoredGroup>(records, 'user_groups', it => ({
     id: it.id,
     org_id: it.org_id,
@@ -23,8 +24,8 @@ export function createGroupStore(records: Records) {
     all: (orgId: string) => groups.all({ where: { org_id: orgId }, order: newestFirst }),
     insert: (group: StoredGroup) =>
       records.write(async () => {
-        if ((await groups.count({ org_id: group.org_id })) >= maxGroupsPerOrganisation)
-          throw problem.limit_reached({ detail: { name: 'user groups', max: maxGroupsPerOrganisation } });
+        if ((await groups.count({ org_id: group.org_id })) >= maxGroups)
+          throw problem.limit_reached({ detail: { name: 'user groups', max: maxGroups } });
         await groups.insert(group);
       }),
     replace: (group: StoredGroup) => groups.replace({ org_id: group.org_id, id: group.id }, group),

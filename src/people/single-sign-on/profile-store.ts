@@ -9,10 +9,13 @@ import { transformSecrets } from './profile-secrets.ts';
 export type IdentityProfileStore = ReturnType<typeof createIdentityProfileStore>;
 
 const purpose = 'identity profile secret';
-const maxProfilesPerOrganisation = 100;
+const defaultMaxProfiles = 100;
 
-/** Identity profiles; secrets of the providers are sealed. A change of a profile ends the sessions it opened. */
-export function createIdentityProfileStore(records: Records, vault: Vault) {
+/**
+ * Identity profiles; secrets of the providers are sealed. A change of a profile ends the sessions it opened.
+ * `maxProfiles`: of one organisation.
+ */
+export function createIdentityProfileStore(records: Records, vault: Vault, maxProfiles = defaultMaxProfiles) {
   const profiles = createCollection<'identity_profiles', IdentityProfile>(records, 'identity_profiles', it => ({
     id: it.ID,
     org_id: it.OrgID,
@@ -42,10 +45,8 @@ export function createIdentityProfileStore(records: Records, vault: Vault) {
     },
     insert: (profile: IdentityProfile) =>
       records.write(async () => {
-        if ((await profiles.count({ org_id: profile.OrgID })) >= maxProfilesPerOrganisation)
-          throw peopleProblem.limit_reached({
-            detail: { name: 'identity profiles', max: maxProfilesPerOrganisation },
-          });
+        if ((await profiles.count({ org_id: profile.OrgID })) >= maxProfiles)
+          throw peopleProblem.limit_reached({ detail: { name: 'identity profiles', max: maxProfiles } });
         await profiles.insert(seal(profile));
       }),
     replace: (profile: IdentityProfile) =>
