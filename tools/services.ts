@@ -2,11 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { accessSync, constants, globSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** The programs that tests and benches run beside our own, where they are found, and what brings them on Debian. */
+/** Programs that tests and benches run: where they are found, and the Debian package that has them. */
 interface Tool {
   readonly title: string;
   readonly package: string;
-  /** Any of these names will do. */
+  /** Alternative names. */
   readonly programs: readonly string[];
   /** Directories to look in besides PATH; patterns are allowed, the last match wins. */
   readonly directories?: readonly string[];
@@ -24,18 +24,18 @@ const chromium: Tool = {
   package: 'chromium',
   programs: ['chromium', 'chromium-browser', 'google-chrome'],
 };
-/** The original that our jq is compared with. */
+/** Reference implementation of jq, for comparison. */
 const jq: Tool = { title: 'jq', package: 'jq', programs: ['jq'] };
 /** The directory that tests of LDAP sign-on search. */
 const slapd: Tool = { title: 'OpenLDAP', package: 'slapd', programs: ['slapd'], directories: ['/usr/sbin'] };
 const nginx: Tool = { title: 'nginx', package: 'nginx-light', programs: ['nginx'], directories: ['/usr/sbin'] };
 const wrk: Tool = { title: 'wrk', package: 'wrk', programs: ['wrk'] };
 
-/** Makes sure that what the tests need is installed. */
-export const ensureServices = (): void => ensure([postgres, redis, chromium, jq, slapd]);
+/** Installs missing programs of the tests. */
+export const ensureServices = (): void => ensureInstalled([postgres, redis, chromium, jq, slapd]);
 
-/** Makes sure that what the benches need is installed. */
-export const ensureBenchServices = (): void => ensure([nginx, wrk]);
+/** Installs missing programs of the benches. */
+export const ensureBenchServices = (): void => ensureInstalled([nginx, wrk]);
 
 /** The directory with PostgreSQL's server programs. */
 export const postgresBin = (): string => join(locate(postgres), '..');
@@ -46,11 +46,12 @@ export const slapdProgram = (): string => locate(slapd);
 export const nginxProgram = (): string => locate(nginx);
 export const wrkProgram = (): string => locate(wrk);
 
-function ensure(tools: readonly Tool[]): void {
+function ensureInstalled(tools: readonly Tool[]): void {
   const missing = tools.filter(tool => find(tool) === undefined);
   if (missing.length === 0) return;
   const packages = missing.map(tool => tool.package).join(' ');
-  if (process.getuid?.() !== 0 || programIn('apt-get', searchPath()) === undefined) throw absent(missing);
+  if (process.getuid?.() !== 0 || findProgram('apt-get', readSearchPath()) === undefined)
+    throw createMissingError(missing);
   console.log(`Installing ${packages} with apt-get …`);
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   execFileSync('apt-get', ['update', '-q'], { env, stdio: ['ignore', 'ignore', 'inherit'] });
@@ -58,36 +59,36 @@ function ensure(tools: readonly Tool[]): void {
     env,
     stdio: ['ignore', 'ignore', 'inherit'],
   });
-  const still = missing.filter(tool => find(tool) === undefined);
-  if (still.length > 0) throw absent(still);
+  const remaining = missing.filter(tool => find(tool) === undefined);
+  if (remaining.length > 0) throw createMissingError(remaining);
 }
 
 function locate(tool: Tool): string {
   const program = find(tool);
-  if (program === undefined) throw absent([tool]);
+  if (program === undefined) throw createMissingError([tool]);
   return program;
 }
 
-function absent(tools: readonly Tool[]): Error {
+function createMissingError(tools: readonly Tool[]): Error {
   const titles = tools.map(tool => tool.title).join(', ');
   const packages = tools.map(tool => tool.package).join(' ');
   return new Error(`Please install ${titles} first (on Debian or Ubuntu: apt-get install ${packages}).`);
 }
 
 function find(tool: Tool): string | undefined {
-  const own = (tool.directories ?? []).flatMap(pattern => globSync(pattern).sort(byVersion).reverse());
+  const own = (tool.directories ?? []).flatMap(pattern => globSync(pattern).sort(compareVersions).reverse());
   for (const program of tool.programs) {
-    const path = programIn(program, [...own, ...searchPath()]);
+    const path = findProgram(program, [...own, ...readSearchPath()]);
     if (path !== undefined) return path;
   }
   return undefined;
 }
 
-const byVersion = (a: string, b: string) => a.localeCompare(b, 'en', { numeric: true });
+const compareVersions = (a: string, b: string) => a.localeCompare(b, 'en', { numeric: true });
 
-const searchPath = () => (process.env.PATH ?? '').split(delimiter);
+const readSearchPath = () => (process.env.PATH ?? '').split(delimiter);
 
-function programIn(program: string, directories: readonly string[]): string | undefined {
+function findProgram(program: string, directories: readonly string[]): string | undefined {
   return directories.map(directory => join(directory, program)).find(isExecutable);
 }
 
