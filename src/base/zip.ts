@@ -20,7 +20,7 @@ export const zipProblem = problems('zip', {
   too_large: { status: 413, message: 'The ZIP archive holds more than {maxTotalBytes} bytes' },
 });
 
-const malformed = (reason: string) => zipProblem.malformed({ detail: { reason } });
+const createZipError = (reason: string) => zipProblem.malformed({ detail: { reason } });
 
 interface Entry {
   readonly name: string;
@@ -46,14 +46,14 @@ export const isZip = (bytes: Buffer): boolean => bytes.length >= endBytes && byt
 
 export function openZip(bytes: Buffer, { maxFiles, maxTotalBytes }: ZipBounds): ZipArchive {
   const { count, start, end } = findDirectory(bytes);
-  if (count > maxFiles) throw malformed(`holds more than ${maxFiles} files`);
+  if (count > maxFiles) throw createZipError(`holds more than ${maxFiles} files`);
   const files = new Map<string, Entry>();
   let at = start;
   for (let read = 0; read < count; read++) {
     const { entry, next } = readEntry(bytes, at, end);
     at = next;
     if (entry.name.endsWith('/')) continue;
-    if (files.has(entry.name)) throw malformed(`holds ${entry.name} twice`);
+    if (files.has(entry.name)) throw createZipError(`holds ${entry.name} twice`);
     files.set(entry.name, entry);
   }
   const totalBytes = [...files.values()].reduce((sum, entry) => sum + entry.bytes, 0);
@@ -76,23 +76,24 @@ function findDirectory(bytes: Buffer): { count: number; start: number; end: numb
       continue;
     const [disk, count] = [bytes.readUInt32LE(at + 4), bytes.readUInt16LE(at + 10)];
     const [size, start] = [bytes.readUInt32LE(at + 12), bytes.readUInt32LE(at + 16)];
-    if (disk !== 0 || count !== bytes.readUInt16LE(at + 8)) throw malformed('is one part of several');
-    if (start + size > at) throw malformed('is truncated, or in the ZIP64 format');
+    if (disk !== 0 || count !== bytes.readUInt16LE(at + 8)) throw createZipError('is one part of several');
+    if (start + size > at) throw createZipError('is truncated, or in the ZIP64 format');
     return { count, start, end: start + size };
   }
-  throw malformed('is truncated');
+  throw createZipError('is truncated');
 }
 
 function readEntry(bytes: Buffer, at: number, end: number): { entry: Entry; next: number } {
-  if (at + entryBytes > end || bytes.readUInt32LE(at) !== entrySignature) throw malformed('has a broken directory');
+  if (at + entryBytes > end || bytes.readUInt32LE(at) !== entrySignature)
+    throw createZipError('has a broken directory');
   const [flags, method, crc] = [bytes.readUInt16LE(at + 8), bytes.readUInt16LE(at + 10), bytes.readUInt32LE(at + 16)];
   const [compressedBytes, size] = [bytes.readUInt32LE(at + 20), bytes.readUInt32LE(at + 24)];
   const nameEnd = at + entryBytes + bytes.readUInt16LE(at + 28);
   const next = nameEnd + bytes.readUInt16LE(at + 30) + bytes.readUInt16LE(at + 32);
-  if (next > end) throw malformed('has a broken directory');
+  if (next > end) throw createZipError('has a broken directory');
   const name = checkName(bytes.subarray(at + entryBytes, nameEnd));
-  if ((flags & encryptedFlag) !== 0) throw malformed(`holds ${name} encrypted`);
-  if (method !== stored && method !== deflated) throw malformed(`holds ${name} in an unsupported compression`);
+  if ((flags & encryptedFlag) !== 0) throw createZipError(`holds ${name} encrypted`);
+  if (method !== stored && method !== deflated) throw createZipError(`holds ${name} in an unsupported compression`);
   return { entry: { name, method, crc, compressedBytes, bytes: size, headerAt: bytes.readUInt32LE(at + 42) }, next };
 }
 
@@ -106,7 +107,7 @@ function checkName(raw: Buffer): string {
     segments[0] === '' ||
     segments.some(segment => refusedSegments.has(segment))
   )
-    throw malformed('holds a file outside of its root');
+    throw createZipError('holds a file outside of its root');
   return name;
 }
 
@@ -116,10 +117,10 @@ function locateContents(bytes: Buffer, entries: readonly Entry[], directoryAt: n
   let free = 0;
   for (const { name, headerAt, compressedBytes } of entries.toSorted((a, b) => a.headerAt - b.headerAt)) {
     if (headerAt < free || headerAt + localBytes > directoryAt || bytes.readUInt32LE(headerAt) !== localSignature)
-      throw malformed(`has no content for ${name}`);
+      throw createZipError(`has no content for ${name}`);
     const start = headerAt + localBytes + bytes.readUInt16LE(headerAt + 26) + bytes.readUInt16LE(headerAt + 28);
     free = start + compressedBytes;
-    if (free > directoryAt) throw malformed(`has no content for ${name}`);
+    if (free > directoryAt) throw createZipError(`has no content for ${name}`);
     contents.set(name, bytes.subarray(start, free));
   }
   return contents;
@@ -128,7 +129,7 @@ function locateContents(bytes: Buffer, entries: readonly Entry[], directoryAt: n
 /** The declared size bounds the output, and is part of the checked total. */
 function decompress({ name, method, crc, bytes }: Entry, content: Buffer): Buffer {
   const output = method === stored ? content : inflate(content, bytes, name);
-  if (output.length !== bytes || crc32(output) !== crc) throw malformed(`holds ${name} damaged`);
+  if (output.length !== bytes || crc32(output) !== crc) throw createZipError(`holds ${name} damaged`);
   return output;
 }
 

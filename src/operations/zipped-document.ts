@@ -16,7 +16,7 @@ export interface ZippedDocumentOptions {
   parse(bytes: Buffer, name: string, maxValues: number): unknown;
 }
 
-const malformed = (reason: string) => zipProblem.malformed({ detail: { reason } });
+const createZipError = (reason: string) => zipProblem.malformed({ detail: { reason } });
 
 /**
  * Bundles the files of an archive into one document: the main file, with every file that it references, also through
@@ -40,7 +40,7 @@ export function readZippedDocument(bytes: Buffer, { maxBytes, maxValues, parse }
   files.delete(main);
   if (!isObject(document) || files.size === 0) return document;
   if (filesMember in document)
-    throw malformed(`holds ${main} with ${filesMember}, which is the name for the other files`);
+    throw createZipError(`holds ${main} with ${filesMember}, which is the name for the other files`);
   return { ...document, [filesMember]: Object.fromEntries(files) };
 }
 
@@ -49,8 +49,8 @@ function findMain({ names }: ZipArchive): string {
   const found = names.filter(name => mainName.test(name) && !name.startsWith('__MACOSX/'));
   const atRoot = found.filter(name => !name.includes('/'));
   const [main, other] = atRoot.length > 0 ? atRoot : found;
-  if (main === undefined) throw malformed('holds no openapi.json and no openapi.yaml');
-  if (other !== undefined) throw malformed(`holds two main files, ${main} and ${other}`);
+  if (main === undefined) throw createZipError('holds no openapi.json and no openapi.yaml');
+  if (other !== undefined) throw createZipError(`holds two main files, ${main} and ${other}`);
   return main;
 }
 
@@ -67,10 +67,10 @@ function createReferences({ names }: ZipArchive, { main, file, found }: Referenc
     if (/^(?:[a-z][a-z\d+.-]*:|\/)/i.test(reference)) return reference;
     const [path = '', fragment = ''] = reference.split('#', 2);
     const target = path === '' ? file : posix.join(posix.dirname(file), decodePath(path, file));
-    if (!known.has(target)) throw malformed(`lacks ${path}, which ${file} references`);
+    if (!known.has(target)) throw createZipError(`lacks ${path}, which ${file} references`);
     if (target === main) return `#${fragment}`;
     if (fragment !== '' && !fragment.startsWith('/'))
-      throw malformed(`holds ${file} with ${reference}, which is not a JSON pointer`);
+      throw createZipError(`holds ${file} with ${reference}, which is not a JSON pointer`);
     found(target);
     return `#/${filesMember}/${encodeURIComponent(target.replaceAll('~', '~0').replaceAll('/', '~1'))}${fragment}`;
   };

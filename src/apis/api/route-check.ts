@@ -120,7 +120,7 @@ export interface RequestedRoute {
   readonly path: string;
 }
 
-/** Whether a request could reach an API of another organisation, or a hidden one; where that is undecidable, it could. */
+/** True where a request could reach an API of another organisation, or a hidden one, and where that is undecidable. */
 export async function reachesForeignApi(
   services: RouteCheckServices,
   { orgId, host, path }: RequestedRoute,
