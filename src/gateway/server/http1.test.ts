@@ -118,6 +118,26 @@ describe('HTTP/1.1 on node:http: closing', () => {
     }
   });
 
+  test('a client that leaves after its response, or after an upgrade, disconnects no request', async t => {
+    for (const request of [get, 'GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n']) {
+      let disconnects = 0;
+      const { open } = await start(t, (call, writer) => {
+        call.onDisconnect = () => disconnects++;
+        if (call.upgrade === '') return respondWith(writer, 'ok');
+        const duplex = writer.switchProtocol!(['Connection', 'Upgrade', 'Upgrade', 'websocket']);
+        duplex.on('end', () => duplex.end()).resume();
+        duplex.write('ok');
+      });
+      const client = await open();
+      client.send(request);
+      await client.until(/ok$/);
+      client.leave();
+      await once(client.accepted, 'close');
+      await new Promise(setImmediate);
+      assert.equal(disconnects, 0);
+    }
+  });
+
   test('an error of an upgraded connection closes it and raises no unhandled error', async t => {
     const { open } = await start(t, (_call, writer) => {
       writer.switchProtocol!(['Connection', 'Upgrade', 'Upgrade', 'websocket']);
@@ -184,6 +204,23 @@ describe('HTTP/1.1 on node:http: limits', () => {
     await client.closed;
     assert.deepEqual([statusesIn(client.received()), calls], [[200], 1]);
     assert.match(client.received(), /Connection: close\r\n/);
+  });
+
+  test('a client that reads nothing is disconnected after the write timeout', async t => {
+    const disconnected = Promise.withResolvers<void>();
+    const handle: Handler = (call, writer) => {
+      call.onDisconnect = () => disconnected.resolve();
+      writer.writeHead(200, []);
+      writer.onDrain = () => {
+        while (!call.isClientDisconnected && writer.write(Buffer.alloc(1_000_000)));
+      };
+      writer.onDrain();
+    };
+    const { open } = await start(t, handle, { limits: { writeTimeoutMs: 100 } });
+    const client = await open();
+    client.socket.pause();
+    client.send(get);
+    await disconnected.promise;
   });
 
   test('timeouts are checked after all connections have left', async t => {
@@ -276,6 +313,18 @@ describe('HTTP/1.1 on node:http: requests', () => {
     client.send(`GET / HTTP/1.1\r\nHost: x\r\n${upgrade}\r\n`);
     await client.closed;
     assert.match(client.received(), /^HTTP\/1\.1 200 OK\r\n[\s\S]*Connection: close\r\n[\s\S]*ok$/);
+  });
+
+  test('a response with status 204 has no Content-Length, and its other headers', async t => {
+    const { open } = await start(t, (_call, writer) => {
+      writer.writeHead(204, ['Content-Length', '0', 'X-A', '1', 'content-length', '0', 'X-B', '2']);
+      writer.end();
+    });
+    const client = await open();
+    client.send(get);
+    await client.until(/\r\n\r\n$/);
+    assert.match(client.received(), /^HTTP\/1\.1 204 No Content\r\nX-A: 1\r\nX-B: 2\r\n/);
+    assert.doesNotMatch(client.received(), /content-length/i);
   });
 
   test('a response with an interim status is replaced by 500', async t => {
