@@ -71,7 +71,7 @@ describe('mutation testing', () => {
     assert.deepEqual(applyMutations('const a = keys.log(b === c);'), ['const a = keys.log(b !== c);']);
   });
 
-  test('a file’s own test comes first, then tests beside it, then product-level tests that share a word', () => {
+  test('a file’s own test comes first, then tests beside and below it, of its callers, and product-level ones that share a word', () => {
     const root = mkdtempSync(join(tmpdir(), 'gw-selection-'));
     try {
       const files: Record<string, string> = {
@@ -80,6 +80,9 @@ describe('mutation testing', () => {
         'src/limits/rate-guard.test.ts': `import { a } from './rate-guard.ts';`,
         'src/limits/throttle.test.ts': `import { b } from '#limits/throttle.ts';`,
         'src/limits/unrelated.test.ts': '',
+        'src/limits/below/windows.test.ts': '',
+        'src/routes/answer.ts': `import { b } from '#limits/throttle.ts';`,
+        'src/routes/sockets.test.ts': '',
         'src/access/keys.test.ts': `import { b } from '#limits/throttle.ts';`,
         'tests/chain.test.ts': `import { a } from '../src/limits/rate-guard.ts';`,
         'tests/tenant-rates.test.ts': '',
@@ -96,6 +99,9 @@ describe('mutation testing', () => {
         'src/limits/rate-guard.test.ts',
         'tests/chain.test.ts',
         'src/limits/throttle.test.ts',
+        'src/limits/below/windows.test.ts',
+        'src/limits/unrelated.test.ts',
+        'src/routes/sockets.test.ts',
         'tests/tenant-rates.test.ts',
         'tests/life/limits.test.ts',
         'tests/titles.test.ts',

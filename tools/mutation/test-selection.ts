@@ -9,13 +9,18 @@ export interface TestSelection {
 const importPattern = /(?:import|export)\b[^'"`;]*?from\s*'([^']+)'|import\('([^']+)'\)/g;
 /** Share of the selection that unit tests may fill; product-level tests need the rest to see wiring faults. */
 const maxNearShare = 2 / 3;
+/** Tests of folders that use the file: those of its callers. */
+const maxCallerTests = 2;
+const callerDistance = 2;
+const maxRankedDistance = 20;
 const minWordLength = 4;
 /** Titles that share a word count up to this number, as much as a shared word in the path of a test. */
 const maxTitles = 3;
 
 /**
- * Test selection in three groups: the file's own test, tests that import it and tests of its folder; product-level tests
- * that share words with the file; any other test, by import distance.
+ * Test selection in four groups: the file's own test, tests that import it, tests of its folder and of those below;
+ * tests of the folders that use it; product-level tests that share words with the file; any other test, by import
+ * distance.
  */
 export function createTestSelection(root: string): TestSelection {
   const files = globSync(['src/**/*.ts', 'tests/**/*.ts'], { cwd: root });
@@ -49,18 +54,25 @@ export function createTestSelection(root: string): TestSelection {
       const distanceOf = (test: string) => distances.get(test) ?? Number.MAX_SAFE_INTEGER;
       const sharedWords = createNameMatch(file, [...(importers.get(file) ?? [])], titles);
       const ownTest = file.replace(/\.ts$/, '.test.ts');
-      const isNear = (test: string) =>
-        distanceOf(test) === 1 || (distances.has(test) && dirname(test) === dirname(file));
+      const folder = dirname(file);
+      const isNear = (test: string) => distanceOf(test) === 1 || `${dirname(test)}/`.startsWith(`${folder}/`);
+      const callers = [...distances.keys()].filter(it => distanceOf(it) <= callerDistance && !it.endsWith('.test.ts'));
+      const callerFolders = new Set(callers.map(caller => dirname(caller)));
 
       const near = sortBy(tests.filter(isNear), test =>
-        test === ownTest ? 0 : distanceOf(test) * 10 - sharedWords(test),
+        test === ownTest ? -1000 : Math.min(distanceOf(test), maxRankedDistance) * 10 - sharedWords(test),
+      );
+      const ofCallers = sortBy(
+        tests.filter(test => callerFolders.has(dirname(test)) && !isNear(test)),
+        test => -sharedWords(test),
       );
       const related = sortBy(
         tests.filter(test => test.startsWith('tests/') && sharedWords(test) > 0),
         test => -sharedWords(test),
       );
       const others = sortBy([...distances.keys()].filter(path => path.endsWith('.test.ts')).sort(), distanceOf);
-      const selected = [...near.slice(0, Math.ceil(max * maxNearShare)), ...related, ...near, ...others];
+      const first = near.slice(0, Math.ceil(max * maxNearShare));
+      const selected = [...first, ...ofCallers.slice(0, maxCallerTests), ...related, ...near, ...ofCallers, ...others];
       return [...new Set(selected)].slice(0, max);
     },
   };
