@@ -9,8 +9,8 @@ export interface TestSelection {
 const importPattern = /(?:import|export)\b[^'"`;]*?from\s*'([^']+)'|import\('([^']+)'\)/g;
 /** Share of the selection that unit tests may fill; product-level tests need the rest to see wiring faults. */
 const maxNearShare = 2 / 3;
-/** Tests of folders that use the file: those of its callers. */
-const maxCallerTests = 2;
+/** Share of tests of folders that use the file: those of its callers. */
+const maxCallerShare = 1 / 5;
 const callerDistance = 2;
 const maxRankedDistance = 20;
 const minWordLength = 4;
@@ -71,8 +71,11 @@ export function createTestSelection(root: string): TestSelection {
         test => -sharedWords(test),
       );
       const others = sortBy([...distances.keys()].filter(path => path.endsWith('.test.ts')).sort(), distanceOf);
-      const first = near.slice(0, Math.ceil(max * maxNearShare));
-      const selected = [...first, ...ofCallers.slice(0, maxCallerTests), ...related, ...near, ...ofCallers, ...others];
+      const first = [
+        ...near.slice(0, Math.ceil(max * maxNearShare)),
+        ...ofCallers.slice(0, Math.floor(max * maxCallerShare)),
+      ];
+      const selected = [...first, ...related, ...near, ...ofCallers, ...others];
       return [...new Set(selected)].slice(0, max);
     },
   };
