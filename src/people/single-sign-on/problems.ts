@@ -36,6 +36,7 @@ export const problem = problems('sign_on', {
   credentials_missing: { status: 400, message: 'username and password are required, once each' },
   credentials_refused: { status: 401, message: 'Wrong user name or password' },
   origin_foreign: { status: 403, message: 'The request comes from another site' },
+  response_missing: { status: 400, message: 'SAMLResponse is required, once and within its size limit' },
   subject_missing: { status: 403, message: 'The identity provider sent no user id' },
   email_missing: { status: 403, message: 'The identity provider sent no usable e-mail address' },
   domain_refused: { status: 403, message: 'E-mail addresses of this domain may not sign on' },

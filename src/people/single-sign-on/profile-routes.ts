@@ -1,17 +1,20 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createPublicId } from '#base/ids.ts';
 import { readDashboardUrl, usesTls } from '../sessions/dashboard-url.ts';
-import type { SignInTokenStore } from '../sessions/token-store.ts';
 import { type FlowCookies, flowTtlSeconds, readNextPath, type SignOnFlow } from './flow-cookie.ts';
 import { buildAuthorizationUrl, type CodeFlowServices, completeCodeFlow, createFlowSecrets } from './oidc/code-flow.ts';
 import { replyWithForm } from './password-routes.ts';
 import { problem } from './problems.ts';
 import { type IdentityProfile, toProfileUrls } from './profile-schema.ts';
 import { findLoginProfile, loginPath, openProfileSignOn, type ProfileSignOnServices } from './profile-sign-on.ts';
+import { buildSamlUrl, completeSaml, type SamlServices } from './saml/sign-on.ts';
 import { replyWithFailure, replyWithSession, type SignOnAttempt, type SignOnReplyServices } from './sign-on-reply.ts';
 
-export interface ProfileRouteServices extends ProfileSignOnServices, SignOnReplyServices, CodeFlowServices {
-  signInTokens: SignInTokenStore;
+export interface ProfileRouteServices
+  extends ProfileSignOnServices,
+    SignOnReplyServices,
+    CodeFlowServices,
+    SamlServices {
   flowCookies: FlowCookies;
 }
 
@@ -40,7 +43,8 @@ async function beginSignOn(services: ProfileRouteServices, request: FastifyReque
       next: readNextPath((request.query as { next?: unknown }).next),
       expiresAtMs: services.clock.now() + flowTtlSeconds * 1000,
     };
-    const url = await buildAuthorizationUrl(services, profile, flow, redirectUrlOf(services, profile));
+    const buildUrl = profile.ProviderName === 'SAMLProvider' ? buildSamlUrl : buildAuthorizationUrl;
+    const url = await buildUrl(services, profile, flow, redirectUrlOf(services, profile));
     const isSecure = usesTls(services.settings, request.protocol === 'https');
     return reply.header('set-cookie', services.flowCookies.format(flow, isSecure)).redirect(url, 303);
   } catch (error) {
@@ -57,9 +61,12 @@ async function completeFlow(
   const { flowCookies, signInTokens, settings } = services;
   const profile = await findLoginProfile(services, request, attempt);
   const flow = flowCookies.read(request.headers.cookie, profile.ID);
-  if (!flow || profile.ProviderName !== 'SocialProvider') throw problem.flow_missing();
+  if (!flow || profile.ProviderName === 'ADProvider') throw problem.flow_missing();
   const query = request.query as Readonly<Record<string, unknown>>;
-  const user = await completeCodeFlow(services, profile, flow, query, redirectUrlOf(services, profile));
+  const user =
+    profile.ProviderName === 'SAMLProvider'
+      ? await completeSaml(services, profile, flow, query.response)
+      : await completeCodeFlow(services, profile, flow, query, redirectUrlOf(services, profile));
   const used = { purpose: 'sso-flow', orgId: profile.OrgID, value: flow.id, expiresAtMs: flow.expiresAtMs } as const;
   if (!(await signInTokens.markUsed(used, services.clock.now()))) throw problem.flow_missing();
   const opened = await openProfileSignOn(services, profile, user, request);

@@ -99,6 +99,25 @@ const ldapConfig = z
   });
 export type LdapConfig = z.output<typeof ldapConfig>;
 
+const claimName = z.string().max(500).default('');
+const maxMetadataLength = 262_144;
+
+const samlConfig = z
+  .strictObject({
+    IDPMetadataURL: z.union([z.literal(''), providerUrl]).default(''),
+    IDPMetadata: z.string().max(maxMetadataLength).default(''),
+    EntityId: z.string().max(1024).default(''),
+    ForceAuthentication: z.boolean().default(false),
+    SAMLEmailClaim: claimName,
+    SAMLForenameClaim: claimName,
+    SAMLSurnameClaim: claimName,
+  })
+  .refine(config => (config.IDPMetadataURL === '') !== (config.IDPMetadata === ''), {
+    path: ['IDPMetadataURL'],
+    message: 'is required, or IDPMetadata, and not both',
+  });
+export type SamlConfig = z.output<typeof samlConfig>;
+
 interface ProviderRow {
   /** Last segment of the login URL. */
   readonly segment: string;
@@ -109,11 +128,13 @@ interface ProviderRow {
 
 export const providerTable = {
   SocialProvider: { segment: 'openid-connect', type: 'redirect', config: socialConfig },
+  SAMLProvider: { segment: 'saml', type: 'redirect', config: samlConfig },
   ADProvider: { segment: 'ldap', type: 'passthrough', config: ldapConfig },
 } as const satisfies Readonly<Record<string, ProviderRow>>;
 
 export type ProviderName = keyof typeof providerTable;
 export const providerNames = Object.keys(providerTable) as [ProviderName, ...ProviderName[]];
 
+export const readSaml = (config: unknown): SamlConfig => samlConfig.parse(config);
 export const readLdap = (config: unknown): LdapConfig => ldapConfig.parse(config);
 export const readOpenIdConnect = (config: unknown): OpenIdConnectConfig => socialConfig.parse(config).UseProviders[0]!;

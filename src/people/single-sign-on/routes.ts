@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { type NonceServices, redeemNonce } from './nonce.ts';
 import { addPasswordRoutes, type PasswordRouteServices } from './password-routes.ts';
 import { addProfileRoutes, type ProfileRouteServices } from './profile-routes.ts';
+import { addSamlRoutes } from './saml/routes.ts';
 import { openSignOn, type SignOnServices } from './sign-on.ts';
 import { replyWithSession, type SignOnReplyServices, toSignOnClient } from './sign-on-reply.ts';
 
@@ -25,4 +26,5 @@ export function addSignOnRoutes(app: FastifyInstance, services: SignOnRouteServi
   );
   addProfileRoutes(app, services);
   addPasswordRoutes(app, services);
+  addSamlRoutes(app, services);
 }

@@ -1,0 +1,47 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { readDashboardUrl } from '../../sessions/dashboard-url.ts';
+import { problem } from '../problems.ts';
+import { toProfileUrls } from '../profile-schema.ts';
+import { findLoginProfile, loginPath, type ProfileSignOnServices } from '../profile-sign-on.ts';
+import { replyWithFailure, type SignOnReplyServices } from '../sign-on-reply.ts';
+import { formatMetadata } from './metadata.ts';
+import { entityIdOf, maxSamlResponseBytes, receiveResponse, type SamlServices } from './sign-on.ts';
+
+export type SamlRouteServices = ProfileSignOnServices & SignOnReplyServices & SamlServices;
+
+/** Routes that SAML has beside those of redirects: the assertion consumer service, and the metadata of this side. */
+export function addSamlRoutes(app: FastifyInstance, services: SamlRouteServices): void {
+  // Base64 is a third longer, and form encoding can triple a character.
+  app.post(`${loginPath}/callback`, { bodyLimit: 4 * maxSamlResponseBytes }, (request, reply) =>
+    replyForProfile(services, request, reply, async (profile, redirectUrl) => {
+      const text = Buffer.isBuffer(request.body) ? request.body.toString('utf8') : '';
+      const [encoded, ...others] = new URLSearchParams(text).getAll('SAMLResponse');
+      if (!encoded || others.length > 0 || encoded.length > 1.4 * maxSamlResponseBytes)
+        throw problem.response_missing();
+      const token = await receiveResponse(services, profile, encoded, redirectUrl);
+      return reply.redirect(`${new URL(redirectUrl).pathname}?response=${token}`, 303);
+    }),
+  );
+  app.get(`${loginPath}/metadata`, (request, reply) =>
+    replyForProfile(services, request, reply, async (profile, redirectUrl) =>
+      reply.type('application/samlmetadata+xml').send(formatMetadata(entityIdOf(profile, redirectUrl), redirectUrl)),
+    ),
+  );
+}
+
+async function replyForProfile(
+  services: SamlRouteServices,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  respond: (profile: Awaited<ReturnType<typeof findLoginProfile>>, redirectUrl: string) => Promise<FastifyReply>,
+): Promise<FastifyReply> {
+  const attempt = { orgId: '', object: '' };
+  try {
+    const profile = await findLoginProfile(services, request, attempt);
+    if (profile.ProviderName !== 'SAMLProvider') throw problem.profile_unknown();
+    const { redirectUrl } = toProfileUrls(profile, readDashboardUrl(services.settings));
+    return await respond(profile, redirectUrl);
+  } catch (error) {
+    return replyWithFailure(services, request, reply, error, attempt);
+  }
+}

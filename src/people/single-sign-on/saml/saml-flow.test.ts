@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { onEveryEngine } from '../../../../tests/support/app.ts';
+import { addPerson } from '../../../../tests/support/browser.ts';
+import { type CookieJar, dashboardUrl, openSignedOnBrowser, visit } from '../../../../tests/support/oidc.ts';
+import { type SamlTestProvider, startSamlProvider } from '../../../../tests/support/saml.ts';
+
+let provider: SamlTestProvider;
+before(async () => {
+  provider = await startSamlProvider();
+});
+after(() => provider?.close());
+
+onEveryEngine(
+  'Single sign-on with SAML',
+  app => {
+    async function createProfile(more: object = {}) {
+      const body = {
+        Name: 'SAML',
+        ProviderName: 'SAMLProvider',
+        ProviderConfig: { IDPMetadataURL: provider.metadataUrl, SAMLForenameClaim: 'first', SAMLSurnameClaim: 'last' },
+        CustomUserGroupField: 'groups',
+        ...more,
+      };
+      const made = await app().ask('POST', '/api/sso/profiles', { body });
+      assert.equal(made.status, 200, made.text);
+      return `${app().url.dashboard}/tib/auth/${made.body.Meta}/saml`;
+    }
+
+    /** Begins a sign-on, and gets the response of the provider to it. */
+    async function begin(login: string, jar: CookieJar): Promise<string> {
+      const started = await visit(login, jar);
+      assert.equal(started.status, 303, await started.text());
+      return Buffer.from(await provider.respond(started.headers.get('location')!)).toString('base64');
+    }
+
+    /** The post of the provider's page comes from another site: the browser sends no cookie with it. */
+    const post = (login: string, SAMLResponse: string) =>
+      visit(`${login}/callback`, new Map(), { method: 'POST', body: new URLSearchParams({ SAMLResponse }) });
+
+    async function signOn(login: string) {
+      const jar: CookieJar = new Map();
+      const posted = await post(login, await begin(login, jar));
+      assert.equal(posted.status, 303, await posted.text());
+      const response = await visit(app().url.dashboard + posted.headers.get('location'), jar);
+      return { jar, response };
+    }
+
+    test('a user signs on with the permissions of the mapped groups', async () => {
+      const group = { name: 'g', user_permissions: { apis: 'read' } };
+      const { Meta } = (await app().ask('POST', '/api/usergroups', { body: group })).body;
+      const login = await createProfile({ UserGroupMapping: { 'API devs': Meta } });
+      provider.user = {
+        id: 'ann',
+        attributes: { email: 'ann@example.org', first: 'Ann', last: 'Example', groups: ['staff', 'API devs'] },
+      };
+      const { jar, response } = await signOn(`${login}`);
+      assert.deepEqual([response.status, response.headers.get('location')], [303, '/']);
+      const { session } = await openSignedOnBrowser(app(), jar);
+      assert.deepEqual([session.user.email_address, session.user.first_name], ['ann@example.org', 'Ann Example']);
+      assert.deepEqual(session.permissions, { apis: 'read' });
+      provider.user = { id: 'bob', attributes: { email: 'bob@example.org', groups: 'none' } };
+      const other = await signOn(login);
+      assert.deepEqual((await openSignedOnBrowser(app(), other.jar)).session.permissions, {});
+    });
+
+    test('a response is accepted once, and only in the browser that began the sign-on', async () => {
+      provider.user = { id: 'ann', attributes: { email: 'ann@example.org' } };
+      const login = await createProfile();
+      const jar: CookieJar = new Map();
+      const encoded = await begin(login, jar);
+      const posted = await post(login, encoded);
+      const location = app().url.dashboard + posted.headers.get('location');
+      assert.equal((await post(login, encoded)).status, 403);
+      const other: CookieJar = new Map();
+      await begin(login, other);
+      assert.equal((await visit(location, new Map())).status, 403);
+      assert.equal((await visit(location, other)).status, 403);
+      assert.equal((await visit(location, jar)).status, 403);
+      assert.equal((await signOn(login)).response.status, 303);
+    });
+
+    test('a response for another profile is refused', async () => {
+      const first = await createProfile();
+      const second = await createProfile();
+      const jar: CookieJar = new Map();
+      assert.equal((await post(second, await begin(first, jar))).status, 403);
+    });
+
+    test('a malformed, repeated, missing or oversized response is refused', async () => {
+      const login = await createProfile();
+      const send = async (body: string) =>
+        (
+          await visit(`${login}/callback`, new Map(), {
+            method: 'POST',
+            body,
+            headers: { 'content-type': 'application/x-www-form-urlencoded' },
+          })
+        ).status;
+      assert.equal(await send(''), 400);
+      assert.equal(await send('SAMLResponse='), 400);
+      assert.equal(await send('SAMLResponse=YQ==&SAMLResponse=YQ=='), 400);
+      assert.equal(await send(`SAMLResponse=${'A'.repeat(600_000)}`), 400);
+      assert.equal(await send(`SAMLResponse=${'A'.repeat(2_000_000)}`), 413);
+      assert.equal(await send('SAMLResponse=%%%'), 403);
+      assert.equal(await send('SAMLResponse=PGEvPg=='), 403);
+    });
+
+    test('only registered users: the address of an account of the organisation signs on to it', async () => {
+      const person = await addPerson(app(), { user_permissions: { apis: 'read' } });
+      const login = await createProfile({ SSOOnlyForRegisteredUsers: true });
+      provider.user = { id: 'x', attributes: { email: person.username } };
+      const { jar } = await signOn(login);
+      assert.equal((await openSignedOnBrowser(app(), jar)).session.user.id, person.id);
+      provider.user = { id: 'y', attributes: { email: 'unknown@example.org' } };
+      assert.equal((await signOn(login)).response.status, 403);
+    });
+
+    test('the metadata of this side names the consumer, and unusable metadata of a provider is reported', async () => {
+      const login = await createProfile();
+      const metadata = await fetch(`${login}/metadata`);
+      assert.equal(metadata.headers.get('content-type'), 'application/samlmetadata+xml');
+      const path = new URL(login).pathname;
+      assert.match(await metadata.text(), new RegExp(`Location="${dashboardUrl}${path}/callback"`));
+      for (const IDPMetadata of ['<a/>', 'no XML', '<!DOCTYPE a><a/>']) {
+        const broken = await createProfile({ ProviderConfig: { IDPMetadata } });
+        assert.equal((await visit(broken, new Map())).status, 502, IDPMetadata);
+      }
+      const inline = await (await fetch(provider.metadataUrl)).text();
+      provider.user = { id: 'ann', attributes: { email: 'ann@example.org' } };
+      const own = await createProfile({ ProviderConfig: { IDPMetadata: inline } });
+      assert.equal((await signOn(own)).response.status, 303);
+    });
+  },
+  { settings: { 'dashboard.url': dashboardUrl } },
+);

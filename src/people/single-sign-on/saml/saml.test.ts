@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { makeCertificate } from '../../../../tests/support/certificates.ts';
+import { type SamlTestProvider, samlEntityId, startSamlProvider } from '../../../../tests/support/saml.ts';
+import { SignOnRefusal } from '../problems.ts';
+import { checkAssertion } from './assertion.ts';
+import { parseMetadata } from './metadata.ts';
+import { buildRequestUrl } from './request.ts';
+import { readSignedAssertion } from './signature.ts';
+import { loadXmlLibraries } from './xml-libraries.ts';
+
+const entityId = 'https://dashboard.example/tib/auth/p/saml/metadata';
+const redirectUrl = 'https://dashboard.example/tib/auth/p/saml/callback';
+const requestId = '_request';
+
+let provider: SamlTestProvider;
+before(async () => {
+  provider = await startSamlProvider();
+  provider.user = { id: 'ann', attributes: { email: 'ann@example.org' } };
+});
+after(() => provider?.close());
+
+async function readMetadata() {
+  return parseMetadata(await (await fetch(provider.metadataUrl)).text());
+}
+
+async function respond(options: Record<string, unknown> = {}): Promise<string> {
+  provider.options = options;
+  const nowMs = Date.now();
+  const request = { id: requestId, entityId, redirectUrl, forcesAuthentication: false, nowMs };
+  return provider.respond(buildRequestUrl(await readMetadata(), request));
+}
+
+const expected = (more: object = {}) => ({ issuer: samlEntityId, entityId, redirectUrl, nowMs: Date.now(), ...more });
+const verify = async (xml: string) => readSignedAssertion(xml, [provider.certPem]);
+const refuses = (xml: string, message: RegExp) =>
+  assert.rejects(verify(xml), error => error instanceof SignOnRefusal && message.test(error.message), `${message}`);
+
+const assertionOf = (xml: string) => /<saml:Assertion[\s\S]*<\/saml:Assertion>/.exec(xml)![0];
+const signatureOf = (xml: string) => /<(?:ds:)?Signature[\s\S]*<\/(?:ds:)?Signature>/.exec(xml)![0];
+
+/** Signs with xml-crypto. */
+interface Signer {
+  signatureAlgorithm: string;
+  canonicalizationAlgorithm: string;
+  addReference(reference: object): void;
+  computeSignature(xml: string, options: object): void;
+  getSignedXml(): string;
+}
+
+describe('SAML responses', () => {
+  test('a signed assertion is read as the signature covers it', async () => {
+    for (const options of [{}, { signAssertion: false, signResponse: true }, { signResponse: true }]) {
+      const assertion = await verify(await respond(options));
+      const { inResponseTo, expiresAtMs, id } = checkAssertion(assertion, expected());
+      assert.equal(inResponseTo, requestId);
+      assert.ok(expiresAtMs > Date.now() && id !== '');
+    }
+  });
+
+  test('an unsigned, changed or foreign assertion is refused', async () => {
+    await refuses(await respond({ signAssertion: false }), /not signed/);
+    const xml = await respond();
+    await refuses(xml.replace('ann@example.org', 'eve@example.org'), /signature is invalid/);
+    await refuses(xml.replace(signatureOf(xml), ''), /not signed/);
+    const other = makeCertificate({ cn: 'Other', keyType: 'rsa' });
+    assert.throws(() => readSignedAssertion(xml, [other.certPem]), /signature is invalid/);
+    assert.throws(() => readSignedAssertion(xml, []), /signature is invalid/);
+    await refuses(await respond({ cert: other.certPem, key: other.keyPem }), /signature is invalid/);
+  });
+
+  test('one of several certificates of the provider verifies: key rotation', async () => {
+    const next = makeCertificate({ cn: 'Next', keyType: 'rsa' });
+    readSignedAssertion(await respond(), [next.certPem, provider.certPem]);
+  });
+
+  test('weak algorithms are refused', async () => {
+    await refuses(await respond({ signatureAlgorithm: 'rsa-sha1' }), /signature is invalid/);
+    await refuses(await respond({ digestAlgorithm: 'sha1' }), /signature is invalid/);
+  });
+
+  test('comments, document types, entities, CDATA and processing instructions are refused', async () => {
+    const xml = await respond();
+    for (const changed of [
+      xml.replace('ann@example.org', 'ann@example.org<!-- -->.evil.example'),
+      `<!DOCTYPE r [<!ENTITY e "x">]>${xml}`,
+      `<!DOCTYPE r SYSTEM "http://127.0.0.1:1/">${xml}`,
+      xml.replace('ann@example.org', '<![CDATA[ann@example.org]]>'),
+      xml.replace('ann@example.org', '<?x y?>ann@example.org'),
+    ])
+      await refuses(changed, /comment, document type or CDATA/);
+    await refuses(xml.replace('ann@example.org', '&unknown;'), /malformed XML/);
+    await refuses(xml.slice(0, -20), /malformed XML/);
+    await refuses('', /malformed XML/);
+    await refuses('<a/>', /exactly one assertion/);
+  });
+
+  test('signature wrapping is refused in all of its forms', async () => {
+    const xml = await respond();
+    const signed = assertionOf(xml);
+    const signature = signatureOf(xml);
+    const forged = signed
+      .replace(signature, '')
+      .replace(/ID="[^"]+"/, 'ID="_forged"')
+      .replace('ann@example.org', 'eve@example.org');
+    const forgedWithSignature = forged.replace(/(<saml:Issuer>[^<]*<\/saml:Issuer>)/, `$1${signature}`);
+    const wrapped = (text: string) =>
+      text.replace('</saml:Assertion>', `<saml:Advice>${signed}</saml:Advice></saml:Assertion>`);
+    const inObject = signature.replace(/<\/((?:ds:)?)Signature>$/, `<$1Object>${signed}</$1Object></$1Signature>`);
+    const forms: Record<string, string> = {
+      'forged before the signed one': xml.replace(signed, forged + signed),
+      'forged after the signed one': xml.replace(signed, signed + forged),
+      'signed one inside the forged one': xml.replace(signed, wrapped(forged)),
+      'signed one inside, signature outside': xml.replace(signed, wrapped(forgedWithSignature)),
+      'signed one in an object of the signature': xml.replace(
+        signed,
+        forged.replace(/(<saml:Issuer>[^<]*<\/saml:Issuer>)/, `$1${inObject}`),
+      ),
+      'signed one in extensions': xml.replace(signed, `<samlp:Extensions>${signed}</samlp:Extensions>${forged}`),
+      'signature of the signed one on the forged one': xml.replace(signed, forgedWithSignature),
+      'response inside a response': `<samlp:Response xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" ID="_r">${xml}</samlp:Response>`,
+    };
+    for (const [about, changed] of Object.entries(forms)) {
+      assert.notEqual(changed, xml, about);
+      await assert.rejects(verify(changed), SignOnRefusal, about);
+    }
+  });
+
+  test('a signature of the right key over another element is refused', async () => {
+    const xml = (await respond({ signAssertion: false })).replace(/<samlp:Status>/, '<samlp:Status ID="_status">');
+    const { SignedXml } = loadXmlLibraries();
+    const signer = new SignedXml({ privateKey: provider.keyPem }) as unknown as Signer;
+    signer.signatureAlgorithm = 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256';
+    signer.canonicalizationAlgorithm = 'http://www.w3.org/2001/10/xml-exc-c14n#';
+    signer.addReference({
+      xpath: "//*[local-name(.)='Status']",
+      digestAlgorithm: 'http://www.w3.org/2001/04/xmlenc#sha256',
+      transforms: ['http://www.w3.org/2001/10/xml-exc-c14n#'],
+    });
+    signer.computeSignature(xml, {
+      location: { reference: "//*[local-name(.)='Assertion']/*[local-name(.)='Issuer']", action: 'after' },
+    });
+    await refuses(signer.getSignedXml(), /covers another element/);
+  });
+
+  test('issuer, audience, recipient, request and times are checked', async () => {
+    const assertion = (await verify(await respond())) as Record<string, unknown>;
+    const refusals: [object, RegExp][] = [
+      [{ issuer: 'urn:other' }, /another issuer/],
+      [{ entityId: 'urn:other' }, /another audience/],
+      [{ redirectUrl: 'https://other.example/' }, /another recipient/],
+      [{ nowMs: Date.now() + 7_200_000 }, /expired/],
+      [{ nowMs: Date.now() - 7_200_000 }, /not yet valid|issued at another time/],
+      [{ nowMs: Date.now() + 700_000 }, /issued at another time/],
+    ];
+    for (const [more, message] of refusals) assert.throws(() => checkAssertion(assertion, expected(more)), message);
+    checkAssertion(assertion, expected({ nowMs: Date.now() - 30_000 }));
+    const without = (name: string) => Object.fromEntries(Object.entries(assertion).filter(([key]) => key !== name));
+    assert.throws(() => checkAssertion(without('Conditions'), expected()), /list of conditions/);
+    assert.throws(() => checkAssertion(without('Subject'), expected()), /exactly one subject/);
+    assert.throws(() => checkAssertion(without('AuthnStatement'), expected()), /no authentication statement/);
+    const unsolicited = JSON.parse(JSON.stringify(assertion).replace(/"-InResponseTo":"[^"]*",?/, ''));
+    assert.throws(() => checkAssertion(unsolicited, expected()), /unsolicited/);
+  });
+});

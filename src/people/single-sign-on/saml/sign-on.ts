@@ -1,0 +1,108 @@
+import type { Clock } from '#base/clock.ts';
+import { constantTimeEqual } from '#base/constant-time.ts';
+import type { SignInTokenStore } from '../../sessions/token-store.ts';
+import type { AssertedUser } from '../asserted-user.ts';
+import type { SignOnFlow } from '../flow-cookie.ts';
+import { problem, SignOnRefusal } from '../problems.ts';
+import type { IdentityProfile } from '../profile-schema.ts';
+import { readSaml } from '../provider-configs.ts';
+import { checkAssertion, readAssertedUser } from './assertion.ts';
+import type { SamlMetadata } from './metadata.ts';
+import { buildRequestUrl } from './request.ts';
+import { readSignedAssertion } from './signature.ts';
+
+export interface SamlServices {
+  samlMetadata: SamlMetadata;
+  signInTokens: SignInTokenStore;
+  clock: Clock;
+}
+
+/** Seconds between the response of the provider and the request of the browser that follows it. */
+const handOverTtlSeconds = 60;
+export const maxSamlResponseBytes = 262_144;
+
+/** Name of this side at the provider. */
+export const entityIdOf = ({ ProviderConfig }: IdentityProfile, redirectUrl: string): string =>
+  readSaml(ProviderConfig).EntityId || redirectUrl.replace(/\/callback$/, '/metadata');
+
+export async function buildSamlUrl(
+  { samlMetadata, clock }: SamlServices,
+  profile: IdentityProfile,
+  flow: SignOnFlow,
+  redirectUrl: string,
+): Promise<string> {
+  const config = readSaml(profile.ProviderConfig);
+  return buildRequestUrl(await samlMetadata(profile.OrgID, config), {
+    id: toRequestId(flow),
+    entityId: entityIdOf(profile, redirectUrl),
+    redirectUrl,
+    forcesAuthentication: config.ForceAuthentication,
+    nowMs: clock.now(),
+  });
+}
+
+/** An XML id begins with a letter or an underscore. */
+const toRequestId = ({ state }: SignOnFlow) => `_${state}`;
+
+interface HandOver {
+  readonly profileId: string;
+  readonly inResponseTo: string;
+  readonly user: AssertedUser;
+}
+
+/**
+ * Assertion consumer service. The provider posts across sites, so that the browser sends no `SameSite=Lax` cookie: the
+ * verified user waits under a token, and the redirect that follows brings the cookie of the flow.
+ */
+export async function receiveResponse(
+  { samlMetadata, signInTokens, clock }: SamlServices,
+  profile: IdentityProfile,
+  encoded: string,
+  redirectUrl: string,
+): Promise<string> {
+  const config = readSaml(profile.ProviderConfig);
+  const provider = await samlMetadata(profile.OrgID, config);
+  const xml = Buffer.from(encoded, 'base64').toString('utf8');
+  const assertion = readSignedAssertion(xml, provider.certificates);
+  const nowMs = clock.now();
+  const entityId = entityIdOf(profile, redirectUrl);
+  const { id, inResponseTo, expiresAtMs } = checkAssertion(assertion, {
+    issuer: provider.entityId,
+    entityId,
+    redirectUrl,
+    nowMs,
+  });
+  const value = JSON.stringify([profile.ID, provider.entityId, id]);
+  const used = { purpose: 'saml-assertion', orgId: profile.OrgID, value, expiresAtMs } as const;
+  if (!(await signInTokens.markUsed(used, nowMs))) throw new SignOnRefusal('the assertion was used already');
+  const handOver: HandOver = {
+    profileId: profile.ID,
+    inResponseTo,
+    user: readAssertedUser(profile, config, assertion),
+  };
+  return signInTokens.insert(
+    {
+      purpose: 'saml',
+      orgId: profile.OrgID,
+      userId: profile.ID,
+      expiresAtMs: nowMs + handOverTtlSeconds * 1000,
+      body: JSON.stringify(handOver),
+    },
+    nowMs,
+  );
+}
+
+/** Completes the flow in the browser that began it: the response must answer its request. */
+export async function completeSaml(
+  { signInTokens, clock }: SamlServices,
+  profile: IdentityProfile,
+  flow: SignOnFlow,
+  token: unknown,
+): Promise<AssertedUser> {
+  const found = typeof token === 'string' ? await signInTokens.find('saml', token, clock.now()) : undefined;
+  if (!found || !(await signInTokens.use(found))) throw problem.flow_missing();
+  const { profileId, inResponseTo, user } = JSON.parse(found.body) as HandOver;
+  if (profileId !== profile.ID) throw new SignOnRefusal('a response to another profile');
+  if (!constantTimeEqual(inResponseTo, toRequestId(flow))) throw new SignOnRefusal('a response to another request');
+  return user;
+}
