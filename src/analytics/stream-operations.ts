@@ -42,7 +42,7 @@ const seconds = z.coerce
   .default(maxStreamSeconds)
   .describe('Seconds after which the stream ends; the client connects again');
 
-/** Asks nginx not to buffer the response. */
+/** Disables response buffering in nginx. */
 const unbuffered = ['x-accel-buffering', 'no'] as const;
 const lastEventId = 'last-event-id';
 /** Requests of the future are those of processes whose clock is ahead. */
@@ -110,9 +110,9 @@ export const streamUsage = operation({
 });
 
 /** Reads the counts of the last minutes that the caller may see, by API and minute. */
-async function createReader(services: StreamServices, actor: Actor, asked: string | undefined) {
+async function createReader(services: StreamServices, actor: Actor, reference: string | undefined) {
   const { usage, clock, ownership, findApi } = services;
-  const apiId = asked === undefined ? undefined : await resolvePublicApiId(findApi, actor.orgId, asked);
+  const apiId = reference === undefined ? undefined : await resolvePublicApiId(findApi, actor.orgId, reference);
   return async () => {
     const scope = await findAnalyticsScope(ownership, actor);
     if (apiId !== undefined) rejectUnownedApi(scope, apiId);

@@ -25,8 +25,8 @@ export const usageOfApis = operation({
   returns: usagePage,
   toCsv: formatUsageCsv,
   problems,
-  async handle({ actor, params, query: asked }, services: UsageServices) {
-    return queryUsage(services, actor, parseDateRange(params, asked.tz ?? utcZone), asked, { groups: ['api_id'] });
+  async handle({ actor, params, query: given }, services: UsageServices) {
+    return queryUsage(services, actor, parseDateRange(params, given.tz ?? utcZone), given, { groups: ['api_id'] });
   },
 });
 
@@ -40,11 +40,11 @@ export const usageOfApi = operation({
   returns: usagePage,
   toCsv: formatUsageCsv,
   problems: [...problems, problem.api_not_found],
-  async handle({ actor, params, query: asked }, services: UsageServices) {
-    const span = parseDateRange(params, asked.tz ?? utcZone);
+  async handle({ actor, params, query: given }, services: UsageServices) {
+    const span = parseDateRange(params, given.tz ?? utcZone);
     const api = await services.findApi(params.apiId, actor.orgId);
     const apiId = api?.apiId ?? params.apiId;
-    const page = await queryUsage(services, actor, span, asked, { groups: ['api_id'], apiId });
+    const page = await queryUsage(services, actor, span, given, { groups: ['api_id'], apiId });
     if (!api && page.data.length === 0) throw problem.api_not_found();
     return page;
   },
@@ -83,8 +83,8 @@ export const usageBetween = operation({
   returns: usagePage,
   toCsv: formatUsageCsv,
   problems,
-  async handle({ actor, query: asked }, services: UsageServices) {
-    const { start, end, key, oauth_id, path, code, refusal, method, country, user_agent, errors } = asked;
+  async handle({ actor, query: given }, services: UsageServices) {
+    const { start, end, key, oauth_id, path, code, refusal, method, country, user_agent, errors } = given;
     if (end <= start) throw createInvalidProblem([{ path: 'end', message: 'must be after start' }]);
     const from = Math.floor((start * 1000) / minuteMs) * minuteMs;
     const to = Math.ceil((end * 1000) / minuteMs) * minuteMs;
@@ -93,7 +93,7 @@ export const usageBetween = operation({
       value === undefined ? [] : [name],
     );
     if (narrowing.length > 0) rejectNarrowedActor(actor, narrowing.join(', '));
-    return queryUsage(services, actor, { from, to }, asked, {
+    return queryUsage(services, actor, { from, to }, given, {
       groups: [],
       keyHashes: key === undefined ? undefined : [key.toLowerCase()],
       oauthId: oauth_id,
