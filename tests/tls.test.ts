@@ -105,6 +105,24 @@ for (const engine of engines)
       assert.equal(upstream.requests.at(-1)!.headers['x-forwarded-proto'], 'https');
     });
 
+    test('a client that ends its side of TLS after its request gets the response', async t => {
+      const url = await publish(app, openApi(upstream));
+      const held = Promise.withResolvers<() => void>();
+      upstream.answer = (_request, response) => held.resolve(() => response.end('late'));
+      t.after(() => {
+        upstream.answer = undefined;
+      });
+      const socket = await secure('localhost', { allowHalfOpen: true });
+      const one = callerOn(socket);
+      t.after(() => one.leave());
+      const finished = once(socket, 'finish');
+      socket.end(`GET ${new URL(url).pathname} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+      await finished;
+      (await held.promise)();
+      await one.closed;
+      assert.match(one.received(), /^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\nlate$/);
+    });
+
     test('a plaintext request on the TLS port gets no response', async () => {
       await assert.rejects(fetch(app.url.gateway.replace('https', 'http')));
     });

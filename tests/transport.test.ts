@@ -143,6 +143,25 @@ function transportSuite(name: string, factory: TransportFactory): void {
       assert.ok(paths.every((path, at) => path === at + 1));
     });
 
+    for (const [segments, split] of [
+      ['one write', (all: string) => [all]],
+      ['one-byte writes', (all: string) => [...all]],
+    ] as const)
+      test(`a thousand pipelined requests in ${segments} are answered in order`, async () => {
+        doing = (call, sink) => void setImmediate(() => text(200, `<${call.path}>`)(call, sink));
+        const one = await caller();
+        one.socket.setNoDelay(true);
+        const requests = Array.from({ length: 1000 }, (_none, n) => `GET /${n} HTTP/1.1\r\nHost: x\r\n\r\n`);
+        for (const segment of split(requests.join('')))
+          await new Promise<void>(resolve => void one.socket.write(segment, 'latin1', () => resolve()));
+        await one.until(/<\/999>$/);
+        const paths = [...one.received().matchAll(/<\/(\d+)>/g)].map(([, path]) => Number(path));
+        assert.deepEqual(
+          paths,
+          Array.from({ length: 1000 }, (_none, n) => n),
+        );
+      });
+
     test('a response to HEAD has the content-length and no body', async () => {
       doing = text(200, 'twelve bytes');
       const one = await caller();

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { systemClock } from '#base/clock.ts';
+import { eventually } from '../../../../tests/support/upstream.ts';
 import { createClientClaims } from '../../http/client-claims.ts';
 import { createClientAddressResolver } from '../../pipeline/client-address.ts';
 import type { Exchange } from '../../pipeline/exchange.ts';
@@ -168,6 +169,41 @@ describe('HTTP/1.1 engine, server side', () => {
     const received = await exchange(requests.join(''), 'GET /?end HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
     const numbers = [...received.matchAll(/\r\n\r\n(\w+)\./g)].map(([, number]) => number);
     assert.deepEqual(numbers, [...Array.from({ length: 100 }, (_none, n) => String(n)), 'end']);
+  });
+
+  test('pipelined requests beyond the read-ahead stay in the network while a response is in progress', async t => {
+    const first = Promise.withResolvers<void>();
+    handler = async (call, writer) => {
+      if (call.query === '0') await first.promise;
+      respond(writer, `${call.query}.`);
+    };
+    const accepted = Promise.withResolvers<Socket>();
+    const server = createServer({ noDelay: true }, socket => {
+      transport.accept(socket, 0);
+      accepted.resolve(socket);
+    }).listen(0, '127.0.0.1');
+    t.after(() => server.close());
+    await once(server, 'listening');
+    const client = connect({ port: (server.address() as AddressInfo).port, host: '127.0.0.1' });
+    sockets.push(client);
+    let received = '';
+    client.on('data', chunk => {
+      received += chunk.toString('latin1');
+    });
+    const padding = 'x'.repeat(1000);
+    for (let n = 0; n < 1000; n++) client.write(`GET /?${n} HTTP/1.1\r\nHost: x\r\nX: ${padding}\r\n\r\n`);
+    const socket = await accepted.promise;
+    await eventually(() => assert.ok(socket.isPaused()));
+    // A read is at most 64 KiB: one may begin below the bound.
+    assert.ok(socket.bytesRead <= 2 * 65_536, `${socket.bytesRead} bytes read`);
+    assert.equal(received, '');
+    first.resolve();
+    await eventually(() => assert.ok(received.endsWith('999.')));
+    const numbers = [...received.matchAll(/\r\n\r\n(\w+)\./g)].map(([, number]) => Number(number));
+    assert.deepEqual(
+      numbers,
+      Array.from({ length: 1000 }, (_none, n) => n),
+    );
   });
 
   test('a refusal of HEAD has no body', async () => {
