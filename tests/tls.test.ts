@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect as connectHttp2 } from 'node:http2';
 import { request as httpsRequest } from 'node:https';
+import { connect as connectTcp } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -112,7 +113,9 @@ for (const engine of engines)
       t.after(() => {
         upstream.answer = undefined;
       });
-      const socket = await secure('localhost', { allowHalfOpen: true });
+      const socket = await secure('localhost', {
+        socket: connectTcp({ port, host: '127.0.0.1', allowHalfOpen: true }),
+      });
       const one = callerOn(socket);
       t.after(() => one.leave());
       const finished = once(socket, 'finish');

@@ -9,8 +9,8 @@ if (!(minutes > 0 && minutes <= 1440)) {
   process.exit(2);
 }
 const result = await runSoak(minutes * 60_000);
-const { sent, received, recorded, reloads, connections, descriptors, memoryBytes } = result;
-console.table({ sent, received, recorded });
+const { sent, received, recorded, succeeded, reloads, connections, descriptors, memoryBytes } = result;
+console.table({ sent, received, recorded, succeeded });
 const tenth = Math.ceil(memoryBytes.length / 10);
 const megabytes = memoryBytes.filter((_bytes, at) => at % tenth === tenth - 1).map(bytes => Math.round(bytes / 1e6));
 console.log(
