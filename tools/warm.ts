@@ -2,8 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { globSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { useCompileCache, writeCompileCache } from '../src/base/compile-cache.ts';
-import { loadUndici } from '../src/base/undici.ts';
+import { loadJose, loadUndici, loadYaml } from '../src/base/lazy-packages.ts';
 import { disablePretenuring, exposeCollection } from '../src/base/v8-flags.ts';
+import { loadGoTemplate, loadJq } from '../src/languages/lazy-languages.ts';
 
 /**
  * Run once after `npm ci`. Removes the C++ headers that come with Node (67 MB: nothing here is compiled natively), and
@@ -18,7 +19,7 @@ exposeCollection();
 useCompileCache();
 await import('../src/application.ts');
 await import('../src/gateway/runtime/thread.ts');
-loadUndici();
+for (const load of [loadUndici, loadJose, loadYaml, loadGoTemplate, loadJq]) load();
 writeCompileCache();
 // The command itself, which cannot be imported without running.
 spawnSync(join(root, 'bin/gw'), ['--version'], { stdio: 'ignore' });

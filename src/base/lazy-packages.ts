@@ -1,12 +1,17 @@
 import { createRequire } from 'node:module';
 
-type Undici = typeof import('undici');
-
 const require = createRequire(import.meta.url);
-let loaded: Undici | undefined;
 
-/** Loads undici on first use: it is the largest dependency, and an idle process sends no request. */
-export function loadUndici(): Undici {
-  loaded ??= require('undici') as Undici;
-  return loaded;
+/** Loads a package on first use. */
+function createLoader<T>(name: string): () => T {
+  let loaded: T | undefined;
+  return () => {
+    loaded ??= require(name) as T;
+    return loaded;
+  };
 }
+
+/** Packages that an idle process has no use for: each costs memory in every thread that loads it. */
+export const loadUndici = createLoader<typeof import('undici')>('undici');
+export const loadJose = createLoader<typeof import('jose')>('jose');
+export const loadYaml = createLoader<typeof import('yaml')>('yaml');

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { parse } from 'yaml';
 import { closestMatch } from './closest-match.ts';
+import { loadYaml } from './lazy-packages.ts';
 import { problems } from './problems.ts';
 import { renamedSettings } from './renamed-settings.ts';
 import { type Setting, SettingError } from './settings-rows.ts';
@@ -101,7 +101,7 @@ function* readFileValues(path: string, required: boolean): Generator<SourcedValu
   if (content === undefined) return;
   let document: unknown;
   try {
-    document = parse(content);
+    document = loadYaml().parse(content);
   } catch (cause) {
     // The message of the YAML parser may quote a line that holds a secret: keep the line number only.
     const place = (cause as { linePos?: { line: number }[] }).linePos?.[0]?.line;

@@ -29,7 +29,10 @@ const zoneName = /^(?:[A-Za-z][\w+/-]{0,63}|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
 /** Finds a time zone by its IANA name (`Europe/Berlin`) or offset (`+05:30`); undefined for an unknown one. */
 export function findTimeZone(name: string): TimeZone | undefined {
-  if (!zoneName.test(name) || !isKnownZone(name)) return undefined;
+  return zoneName.test(name) && isKnownZone(name) ? createTimeZone(name) : undefined;
+}
+
+function createTimeZone(name: string): TimeZone {
   return {
     name,
     findDay(year, month, day) {
@@ -42,7 +45,8 @@ export function findTimeZone(name: string): TimeZone | undefined {
   };
 }
 
-export const utcZone = findTimeZone('UTC')!;
+/** Created without a look-up, which would load the data of all zones at the start. */
+export const utcZone: TimeZone = createTimeZone('UTC');
 
 function isKnownZone(name: string): boolean {
   try {

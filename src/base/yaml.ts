@@ -1,5 +1,6 @@
-import { isScalar, Lexer, parseDocument, stringify, visit, type YAMLMap } from 'yaml';
+import type { YAMLMap } from 'yaml';
 import { createDuplicateMemberProblem, type Json, parseJson, problem } from './json.ts';
+import { loadYaml } from './lazy-packages.ts';
 
 /** Bounds alias expansion (the "billion laughs" attack). */
 const maxAliases = 100;
@@ -23,9 +24,11 @@ export function parseYaml(text: string, maxValues?: number): Json {
 }
 
 /** Formats a JSON value as YAML, without anchors and folded lines. */
-export const toYamlText = (value: unknown): string => stringify(value, { aliasDuplicateObjects: false, lineWidth: 0 });
+export const toYamlText = (value: unknown): string =>
+  loadYaml().stringify(value, { aliasDuplicateObjects: false, lineWidth: 0 });
 
 function toJsonText(text: string): string {
+  const { Lexer, parseDocument, visit } = loadYaml();
   let tokens = 0;
   for (const _token of new Lexer().lex(text))
     if (++tokens > maxTokens)
@@ -42,6 +45,7 @@ function toJsonText(text: string): string {
 
 /** Rejects duplicate keys, except the merge key `<<`. */
 function rejectDuplicateKeys({ items }: YAMLMap): void {
+  const { isScalar } = loadYaml();
   const names = new Set<string>();
   for (const { key } of items) {
     const name = isScalar(key) ? String(key.value) : undefined;

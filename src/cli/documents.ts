@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { parseAllDocuments } from 'yaml';
+import { loadYaml } from '#base/lazy-packages.ts';
 import { problem } from './problems.ts';
 
 export type Document = Readonly<Record<string, unknown>>;
@@ -18,7 +18,7 @@ export function readText(path: string): string {
 
 /** Parses JSON or YAML: one document, several separated by `---`, or a list. */
 export function parseDocuments(text: string, path: string): Document[] {
-  const parsed = parseAllDocuments(text);
+  const parsed = loadYaml().parseAllDocuments(text);
   const read = Array.isArray(parsed) ? parsed : [];
   const error = read.flatMap(it => it.errors)[0];
   if (error) {

@@ -1,10 +1,10 @@
-import { stringify } from 'yaml';
+import { loadYaml } from '#base/lazy-packages.ts';
 import type { Document } from './documents.ts';
 import type { Resource } from './resources.ts';
 
 /** Output formats: tables and YAML for people, JSON for scripts. */
 export const formatJson = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
-export const formatYaml = (value: unknown): string => stringify(value);
+export const formatYaml = (value: unknown): string => loadYaml().stringify(value);
 
 /** Replaces control characters: names chosen by others must not control the terminal. */
 export const replaceControlCharacters = (value: unknown) => String(value ?? '').replaceAll(/[\p{Cc}\p{Cf}]/gu, '�');

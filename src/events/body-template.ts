@@ -1,7 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
 import { Lru } from '#base/lru.ts';
 import { resolveTemplatePath } from '#languages/go-template/file.ts';
-import { compileTemplate, type Template } from '#languages/go-template/template.ts';
+import type { Template } from '#languages/go-template/template.ts';
+import { loadGoTemplate } from '#languages/lazy-languages.ts';
 import { formatDefaultBody, type GatewayEvent, toTemplateData } from './payload.ts';
 
 export interface RenderedBody {
@@ -31,7 +32,7 @@ export function createBodyRenderer(directory: string) {
   function getTemplate(key: string, source: () => string): Template {
     const cached = compiled.get(key);
     if (cached) return cached;
-    const compiledTemplate = compileTemplate(source(), { escape: escapeHtml });
+    const compiledTemplate = loadGoTemplate().compileTemplate(source(), { escape: escapeHtml });
     compiled.set(key, compiledTemplate);
     return compiledTemplate;
   }

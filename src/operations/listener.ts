@@ -58,6 +58,12 @@ const anonymous: Actor = { surface: 'dashboard', id: '', name: '', orgId: '', pe
 const responseHeaders = { 'cache-control': 'no-store', pragma: 'no-cache', 'x-content-type-options': 'nosniff' };
 const cspHeader = 'content-security-policy';
 
+const refuseSchema = (): never => {
+  throw new Error('operations are validated by their own schemas');
+};
+/** Given, so that Fastify does not load the packages that compile JSON schemas. */
+const noSchemaCompilers = { buildValidator: refuseSchema, buildSerializer: refuseSchema };
+
 export function createManagementListener(options: ManagementListenerOptions): FastifyInstance {
   const app = fastify({
     logger: false,
@@ -65,6 +71,7 @@ export function createManagementListener(options: ManagementListenerOptions): Fa
     requestTimeout: requestTimeoutMs,
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
     forceCloseConnections: 'idle',
+    schemaController: { compilersFactory: noSchemaCompilers },
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: maxParamLength },
     // A path that find-my-way cannot decode reaches no route and no hook.
     frameworkErrors: (_error, request, reply) => {

@@ -2,7 +2,7 @@ import type { LookupFunction } from 'node:net';
 import { isIPv6 } from 'node:net';
 import type { Client, Dispatcher, Pool } from 'undici';
 import { BoundedMap } from '../bounded-map.ts';
-import { loadUndici } from '../undici.ts';
+import { loadUndici } from '../lazy-packages.ts';
 import type { OutboundTarget } from './target.ts';
 
 export interface OutboundTls {

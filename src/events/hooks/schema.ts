@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { readOnlyMembers } from '#base/members.ts';
-import { compileTemplate } from '#languages/go-template/template.ts';
+import { loadGoTemplate } from '#languages/lazy-languages.ts';
 import { isTemplateText } from '../body-template.ts';
 import {
   maxWebhookHeaders,
@@ -24,7 +24,7 @@ const maxTemplateLength = 20_000;
 function checkTemplate(template: string, context: z.RefinementCtx): void {
   if (!isTemplateText(template)) return;
   try {
-    compileTemplate(template);
+    loadGoTemplate().compileTemplate(template);
   } catch (error) {
     context.addIssue({ code: 'custom', message: `is not a template: ${(error as Error).message}` });
   }

@@ -1,6 +1,6 @@
 import { hash, type KeyObject } from 'node:crypto';
-import { compactVerify, errors } from 'jose';
 import { hasDuplicateKeys } from '#base/duplicate-keys.ts';
+import { loadJose } from '#base/lazy-packages.ts';
 import { Lru } from '#base/lru.ts';
 import type { MaybePromise } from '#base/maybe-promise.ts';
 
@@ -120,11 +120,11 @@ export function createJwtVerifier<S extends JwtSigner>(
 
   async function isSignatureValid(text: string, key: KeyObject): Promise<boolean> {
     try {
-      await compactVerify(text, key, { algorithms });
+      await loadJose().compactVerify(text, key, { algorithms });
       return true;
     } catch (error) {
       // A key of another type than the token's algorithm is a TypeError: the signature is invalid then too.
-      if (!(error instanceof errors.JOSEError)) onError(error as Error);
+      if (!(error instanceof loadJose().errors.JOSEError)) onError(error as Error);
       return false;
     }
   }

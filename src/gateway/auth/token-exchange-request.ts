@@ -1,6 +1,6 @@
 import { createPrivateKey, hash, type KeyObject } from 'node:crypto';
-import { SignJWT } from 'jose';
 import { createUuid } from '#base/ids.ts';
+import { loadJose } from '#base/lazy-packages.ts';
 import type { Model } from '#definition/model.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { ApiCompileError, type StepContext } from '../pipeline/step.ts';
@@ -96,7 +96,7 @@ function createPrivateKeyJwt(
   const thumbprint = hash('sha256', certificate.x509.raw, 'base64url');
   return async url => {
     const now = Math.floor(services.clock.now() / 1000);
-    const signed = await new SignJWT({ jti: createUuid() })
+    const signed = await new (loadJose().SignJWT)({ jti: createUuid() })
       .setProtectedHeader({ alg, typ: 'JWT', 'x5t#S256': thumbprint })
       .setIssuer(clientId)
       .setSubject(clientId)

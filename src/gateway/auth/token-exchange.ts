@@ -1,4 +1,4 @@
-import { decodeJwt, errors } from 'jose';
+import { loadJose } from '#base/lazy-packages.ts';
 import { compileRegex } from '#base/regex.ts';
 import { issuerRegexPrefix, validateOauth2 } from '#definition/oauth2-validation.ts';
 import { removeCookie } from '../http/cookies.ts';
@@ -98,9 +98,9 @@ function readIssuer({ verifiedToken, bearerToken }: Exchange): string {
 
 function decodeUnverified(text: string): Readonly<Record<string, unknown>> {
   try {
-    return decodeJwt(text);
+    return loadJose().decodeJwt(text);
   } catch (error) {
-    if (error instanceof errors.JWTInvalid) return {};
+    if (error instanceof loadJose().errors.JWTInvalid) return {};
     throw error;
   }
 }

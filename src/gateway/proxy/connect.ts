@@ -2,7 +2,7 @@ import { isIP, type OnReadOpts, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
 import type { buildConnector } from 'undici';
 import { type AddressPolicy, createGuardedLookup, type LookupAll, refuseHost } from '#base/address-policy.ts';
-import { loadUndici } from '#base/undici.ts';
+import { loadUndici } from '#base/lazy-packages.ts';
 import type { UpstreamConnectionOptions } from './connection-options.ts';
 
 type Connector = buildConnector.connector;

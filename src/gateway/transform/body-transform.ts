@@ -1,7 +1,8 @@
 import { TemplateError } from '#languages/go-template/error.ts';
 import { readTemplateFile } from '#languages/go-template/file.ts';
-import { compileTemplate, type Template, type TemplateOptions } from '#languages/go-template/template.ts';
-import { JqError } from '#languages/jq/jq.ts';
+import type { Template, TemplateOptions } from '#languages/go-template/template.ts';
+import { JqError } from '#languages/jq/error.ts';
+import { loadGoTemplate } from '#languages/lazy-languages.ts';
 import { XmlError } from '#languages/xml.ts';
 import type { HeaderList } from '../http/headers.ts';
 import { createEndpointMatcher, type EndpointMatcher } from '../pipeline/endpoint-match.ts';
@@ -91,7 +92,7 @@ function compileBodyTemplate(
   try {
     const text =
       mode === 'file' ? readTemplateFile(settings['templates.directory'], source) : decodeBase64Template(source);
-    return compileTemplate(text, texts ? { parseText: texts } : {});
+    return loadGoTemplate().compileTemplate(text, texts ? { parseText: texts } : {});
   } catch (error) {
     if (isTransformError(error)) throw new ApiCompileError(`the body template of ${path} is invalid: ${error.message}`);
     throw error;

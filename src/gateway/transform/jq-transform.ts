@@ -1,5 +1,7 @@
 import { tokenPattern } from '#base/http-syntax.ts';
-import { compileJq, type Jq, type JqBounds, JqError, stringifyJqResult } from '#languages/jq/jq.ts';
+import { JqError } from '#languages/jq/error.ts';
+import type { Jq, JqBounds } from '#languages/jq/jq.ts';
+import { loadJq } from '#languages/lazy-languages.ts';
 import { framingHeaders, type HeaderList } from '../http/headers.ts';
 import { createEndpointMatcher, type EndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
@@ -41,6 +43,7 @@ export function createJqTransforms(
   const showsContext = model.contextVariables.enabled;
   const entries = configs.map(({ path, method, filter: source }) => {
     const filter = compileFilter(path, source);
+    const { stringifyJqResult } = loadJq();
     return {
       path,
       method,
@@ -64,7 +67,7 @@ export function createJqTransforms(
 function compileFilter(path: string, source: string): Jq {
   if (source.trim() === '') throw new ApiCompileError(`the jq transform of ${path} has no filter`);
   try {
-    return compileJq(source);
+    return loadJq().compileJq(source);
   } catch (error) {
     if (error instanceof JqError)
       throw new ApiCompileError(`the jq filter of ${path} is invalid: ${error.message}`, { cause: error });

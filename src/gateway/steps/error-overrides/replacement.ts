@@ -3,7 +3,7 @@ import { escapeMarkup } from '#base/escape-markup.ts';
 import { framePolicy } from '#base/page-guard.ts';
 import { TemplateError } from '#languages/go-template/error.ts';
 import { readTemplateFile } from '#languages/go-template/file.ts';
-import { compileTemplate } from '#languages/go-template/template.ts';
+import { loadGoTemplate } from '#languages/lazy-languages.ts';
 import { bodyFromBytes } from '../../http/body.ts';
 import type { GatewayResponse } from '../../http/response.ts';
 import type { Exchange } from '../../pipeline/exchange.ts';
@@ -102,7 +102,7 @@ function compileBody(source: string, toError: (why: string) => ApiCompileError):
 function compileErrorTemplate(source: string, type: string, toError: (why: string) => ApiCompileError): RenderBody {
   try {
     // Messages contain client input: escaping keeps it inside the quotes of the template.
-    const template = compileTemplate(source, { escape: escapes[type]! });
+    const template = loadGoTemplate().compileTemplate(source, { escape: escapes[type]! });
     return (_call, facts) => ({ type, text: template.render(facts, bounds) });
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
