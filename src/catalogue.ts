@@ -45,6 +45,8 @@ import { customPermissionOperations } from '#people/permissions/operations.ts';
 import { ruleOperations } from '#people/rules/operations.ts';
 import { factorOperations } from '#people/sessions/factor-operations.ts';
 import { sessionOperations } from '#people/sessions/operations.ts';
+import { passkeyOperations } from '#people/sessions/passkey-operations.ts';
+import { passkeySignInOperations } from '#people/sessions/passkey-sign-in.ts';
 import { resetOperations } from '#people/sessions/reset-operations.ts';
 import { nonceOperations } from '#people/single-sign-on/nonce-operations.ts';
 import { identityProfileOperations } from '#people/single-sign-on/profile-operations.ts';
@@ -68,6 +70,8 @@ export const catalogue = [
   ...resetOperations,
   ...nonceOperations,
   ...factorOperations,
+  ...passkeyOperations,
+  ...passkeySignInOperations,
   ...identityProfileOperations,
   ...groupOperations,
   ...customPermissionOperations,

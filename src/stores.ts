@@ -32,6 +32,9 @@ import type { ObjectLimitName } from '#people/organisations/grants.ts';
 import { createOrganisationStore } from '#people/organisations/store.ts';
 import { createRuleEngine } from '#people/rules/rule-engine.ts';
 import { createFactorStore } from '#people/sessions/factor-store.ts';
+import { createPasskeyChallenges } from '#people/sessions/passkey-challenges.ts';
+import { createPasskeyStore } from '#people/sessions/passkey-store.ts';
+import { readRelyingParty } from '#people/sessions/relying-party.ts';
 import { createResetMails, type ResetMailServices } from '#people/sessions/reset-mails.ts';
 import { createResetLimit } from '#people/sessions/reset-operations.ts';
 import { createSignInLimit } from '#people/sessions/sign-in-limit.ts';
@@ -134,6 +137,9 @@ function openSignIn(records: Records, vault: Vault, parts: SignInParts) {
     signInLimit: createSignInLimit(settings, clock),
     signInTokens,
     factors: createFactorStore(records, vault),
+    passkeys: createPasskeyStore(records),
+    passkeyChallenges: createPasskeyChallenges(vault, signInTokens, clock),
+    relyingParty: readRelyingParty(settings),
     resetMails: createResetMails({ ...parts, signInTokens, mailer }),
     resetLimit: createResetLimit(settings, clock),
   };

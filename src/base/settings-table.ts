@@ -543,6 +543,13 @@ export const settingsTable = {
     min: 1,
     max: 86_400,
   }),
+  'sign_in.passkey_rp_id': text(
+    '',
+    'Domain that passkeys belong to (relying party id): the host of the dashboard, or a domain above it. Passkeys of another one do not work. Empty: the host of the first origin.',
+  ),
+  'sign_in.passkey_origins': list(
+    'Origins of pages that may use passkeys, such as `https://dashboard.example.org`. Empty: that of `dashboard.url`.',
+  ),
   'sign_in.hide_retry_after': flag(false, 'Omits the seconds after which a limited sign-in may be tried again.'),
   'sso.user_lookup': flag(
     false,

@@ -37,7 +37,13 @@ function assertRefusal(it: Each, answer: Answer, status: number) {
 }
 
 /** Operations before a sign-in: the reviewed list. Each bounds its callers itself. */
-const publicOperations = ['signIn', 'forgetPassword', 'resetForgottenPassword'];
+const publicOperations = [
+  'signIn',
+  'forgetPassword',
+  'resetForgottenPassword',
+  'startPasskeySignIn',
+  'signInWithPasskey',
+];
 
 onEveryEngine('Every operation', app => {
   test('only the reviewed operations are public, and they accept no body that a form of another site can send', () => {

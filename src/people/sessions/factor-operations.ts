@@ -124,7 +124,7 @@ export const disableTotp = operation({
   name: 'disableTotp',
   method: 'POST',
   path: '/api/session/totp/disable',
-  about: 'Removes the second factor of the caller and its recovery codes.',
+  about: 'Removes the authenticator app of the caller and its recovery codes.',
   body: confirmation,
   returns: statusResponse,
   problems: [problem.totp_missing, problem.reauthentication_failed, problem.code_required, problem.limited],
@@ -132,13 +132,13 @@ export const disableTotp = operation({
     audit(actor.id);
     const user = await findCaller(services, actor);
     await reauthenticate(services, user, body, address);
-    if (!(await services.factors.removeAll(user.id))) throw problem.totp_missing();
+    if (!(await services.factors.removeTotp(user.id))) throw problem.totp_missing();
     return toStatus('Second factor removed');
   },
 });
 
 async function removeFactors({ factors, sessions }: FactorOperationServices, user: StoredUser) {
-  if (!(await factors.removeAll(user.id))) throw problem.totp_missing();
+  if (!(await factors.removeAll(user.id))) throw problem.second_factor_missing();
   await sessions.removeOthers(user.id);
   return toStatus('Second factor removed');
 }
@@ -149,11 +149,12 @@ export const removeSecondFactor = operation({
   name: 'removeSecondFactor',
   method: 'DELETE',
   path: '/api/users/{userId}/second-factor',
-  about: 'Removes the second factor of another user. The caller is an administrator with ResetPassword.',
+  about:
+    'Removes authenticator app, recovery codes and passkeys of another user. The caller is an administrator with ResetPassword.',
   permission: 'admin',
   params: z.object({ userId: z.string() }),
   returns: statusResponse,
-  problems: [peopleProblem.user_not_found, peopleProblem.user_outranks, problem.totp_missing],
+  problems: [peopleProblem.user_not_found, peopleProblem.user_outranks, problem.second_factor_missing],
   async handle({ actor, params: { userId }, audit }, services: FactorOperationServices) {
     audit(userId);
     const user = await services.users.get(actor.orgId, userId);
@@ -170,11 +171,11 @@ export const adminRemoveSecondFactor = operation({
   name: 'adminRemoveSecondFactor',
   method: 'DELETE',
   path: '/admin/users/{userId}/second-factor',
-  about: 'Removes the second factor of any user, such as of the only administrator.',
+  about: 'Removes authenticator app, recovery codes and passkeys of any user, such as of the only administrator.',
   permission: 'secret',
   params: z.object({ userId: z.string() }),
   returns: statusResponse,
-  problems: [peopleProblem.user_not_found, problem.totp_missing],
+  problems: [peopleProblem.user_not_found, problem.second_factor_missing],
   async handle({ params: { userId }, audit }, services: FactorOperationServices) {
     const user = await services.users.getInAnyOrganisation(userId);
     if (!user) throw peopleProblem.user_not_found();

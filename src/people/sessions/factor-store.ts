@@ -26,8 +26,13 @@ export function createFactorStore(records: Records, vault: Vault) {
   return {
     ...createTotpSecrets(records, vault, rows, recoveryCodes.replaceRecoveryCodes),
     ...recoveryCodes,
-    async removeAll(userId: string): Promise<boolean> {
+    async removeTotp(userId: string): Promise<boolean> {
       return (await rows.remove(userId, ['totp', 'totp_pending', 'recovery'])).numDeletedRows > 0n;
+    },
+    /** Removes passkeys too. */
+    async removeAll(userId: string): Promise<boolean> {
+      const query = records.db.deleteFrom('user_factors').where('user_id', '=', userId);
+      return (await query.executeTakeFirst()).numDeletedRows > 0n;
     },
   };
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Actor } from '#operations/actor.ts';
 import { hasPermission } from '#operations/actor.ts';
-import { operation } from '#operations/operation.ts';
+import { type OperationCall, operation } from '#operations/operation.ts';
 import { problem as refusal } from '#operations/problems.ts';
 import { formatExpiredCookie, formatSessionCookie } from '#operations/session-cookie.ts';
 import { statusResponse, toStatus } from '#operations/shapes.ts';
@@ -9,7 +9,7 @@ import { problem as peopleProblem } from '../problems.ts';
 import { toTemporaryUser } from '../single-sign-on/identity.ts';
 import type { ResolveActor } from '../users/actor.ts';
 import { rejectOutranking } from '../users/grant-check.ts';
-import { toUserWithoutKey, type User } from '../users/schema.ts';
+import { type StoredUser, toUserWithoutKey, type User } from '../users/schema.ts';
 import { usesTls } from './dashboard-url.ts';
 import { problem } from './problems.ts';
 import { BrowserSession, CurrentSession, SignIn, toSession } from './schema.ts';
@@ -25,7 +25,7 @@ const declared = { surface: 'dashboard', noun: 'session' } as const;
 const jsonOnly = { only: ['application/json'] } as const;
 
 async function describeSession(
-  { organisations, sessions, factors }: SessionServices,
+  { organisations, sessions, factors, passkeys }: SessionServices,
   actor: Actor,
   user: User,
   session: StoredSession | undefined,
@@ -37,9 +37,30 @@ async function describeSession(
     permissions: { ...actor.permissions },
     second_factors: (await factors.findTotpSecret(user.id, 'totp')) === undefined ? [] : ['totp'],
     recovery_codes_left: await factors.countRecoveryCodes(user.id),
+    passkeys: (await passkeys.list(user.id)).length,
     csrf_token: session ? sessions.csrfToken(session.id) : '',
     session: session ? toSession(session, session.id) : null,
   };
+}
+
+type SessionCall = Pick<
+  OperationCall<unknown, unknown, unknown>,
+  'address' | 'isSecure' | 'audit' | 'header' | 'requestHeader'
+>;
+
+/** Opens a session, with what `alsoWrite` writes in the same transaction, and sets its cookie. */
+export async function startSession(
+  services: SessionServices,
+  { address, isSecure, audit, header, requestHeader }: SessionCall,
+  verified: StoredUser,
+  alsoWrite?: () => Promise<void>,
+): Promise<z.output<typeof CurrentSession>> {
+  const client = { address, userAgent: requestHeader('user-agent') ?? '' };
+  const { token, session, user } = await openSession(services, verified, client, alsoWrite);
+  audit(session.id);
+  const maxAgeSeconds = services.settings['sessions.max_age_seconds'];
+  header('set-cookie', formatSessionCookie(token, maxAgeSeconds, usesTls(services.settings, isSecure)));
+  return describeSession(services, await services.resolveActor(user), toUserWithoutKey(user), session);
 }
 
 export const signIn = operation({
@@ -61,16 +82,12 @@ export const signIn = operation({
     problem.second_factor_required,
     problem.password_expired,
   ],
-  async handle({ body, address, isSecure, identify, audit, header, requestHeader }, services: SessionServices) {
-    const { username, password, org_id: orgId, otp } = body;
+  async handle(call, services: SessionServices) {
+    const { username, password, org_id: orgId, otp } = call.body;
+    const { address, identify } = call;
     const verified = await verifyCredentials(services, { username, password, orgId, otp, address, identify });
     await rejectExpiredPassword(services, verified);
-    const client = { address, userAgent: requestHeader('user-agent') ?? '' };
-    const { token, session, user } = await openSession(services, verified, client);
-    audit(session.id);
-    const maxAgeSeconds = services.settings['sessions.max_age_seconds'];
-    header('set-cookie', formatSessionCookie(token, maxAgeSeconds, usesTls(services.settings, isSecure)));
-    return describeSession(services, await services.resolveActor(user), toUserWithoutKey(user), session);
+    return startSession(services, call, verified);
   },
 });
 

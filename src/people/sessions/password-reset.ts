@@ -1,4 +1,3 @@
-import type { Actor } from '#operations/actor.ts';
 import type { Records } from '#storage/records.ts';
 import { createPasswordChange } from '../users/new-password.ts';
 import type { StoredUser } from '../users/schema.ts';
@@ -38,11 +37,3 @@ export async function setForgottenPassword(
     await users.change({ id: user.id, org_id: user.org_id }, it => ({ ...it, ...change, has_chosen_password: true }));
   });
 }
-
-export const toResetActor = ({ id, email_address: name, org_id: orgId }: StoredUser): Actor => ({
-  surface: 'dashboard',
-  id,
-  name,
-  orgId,
-  permissions: {},
-});

@@ -15,6 +15,16 @@ export const problem = problems('sign_in', {
     message: 'The password has expired: set a new one with reset_token and POST /api/session/reset',
   },
   token_invalid: { status: 400, message: 'The link is invalid, expired or was used already: request a new one' },
+  second_factor_missing: { status: 404, message: 'This user has neither an authenticator app nor a passkey' },
+  passkeys_unavailable: {
+    status: 409,
+    message: 'Browsers use passkeys over https or on localhost only: dashboard.url is neither',
+  },
+  challenge_invalid: { status: 400, message: 'The challenge is invalid, expired or was used already: start again' },
+  passkey_refused: { status: 401, message: 'The passkey is unknown, or its response is wrong' },
+  passkey_exists: { status: 409, message: 'This passkey is registered already' },
+  too_many_passkeys: { status: 409, message: 'A user has at most {maxPasskeys} passkeys: remove one first' },
+  passkey_not_found: { status: 404, message: 'Passkey not found' },
   session_missing: { status: 400, message: 'This request has no session: it was made with an access key' },
   session_not_found: { status: 404, message: 'Session not found' },
 });

@@ -8,11 +8,12 @@ import { statusResponse, toStatus } from '#operations/shapes.ts';
 import type { GroupStore } from '../groups/store.ts';
 import { problem as peopleProblem } from '../problems.ts';
 import { rejectOutranking } from '../users/grant-check.ts';
-import { findReset, type PasswordResetServices, setForgottenPassword, toResetActor } from './password-reset.ts';
+import { findReset, type PasswordResetServices, setForgottenPassword } from './password-reset.ts';
 import { problem } from './problems.ts';
 import { createResetLink } from './reset-link.ts';
 import type { ResetMails } from './reset-mails.ts';
 import { typedEmail, typedPassword } from './schema.ts';
+import { toAuditActor } from './sign-in.ts';
 
 export interface ResetServices extends PasswordResetServices {
   groups: GroupStore;
@@ -82,7 +83,7 @@ export const resetForgottenPassword = operation({
   async handle({ body, identify }, services: ResetServices) {
     const reset = await findReset(services, body.token);
     if (!reset) throw problem.token_invalid();
-    identify(toResetActor(reset.user));
+    identify(toAuditActor(reset.user));
     await setForgottenPassword(services, reset, body.new_password);
     return toStatus('Password updated');
   },

@@ -4,15 +4,10 @@ import { Problem } from '#base/problems.ts';
 import type { HtmlPage, PageContent } from '#operations/pages.ts';
 import { problem as peopleProblem } from '../problems.ts';
 import { readPasswordPolicy } from '../users/password-policy.ts';
-import {
-  type FoundReset,
-  findReset,
-  type PasswordResetServices,
-  setForgottenPassword,
-  toResetActor,
-} from './password-reset.ts';
+import { type FoundReset, findReset, type PasswordResetServices, setForgottenPassword } from './password-reset.ts';
 import { problem } from './problems.ts';
 import { resetPath } from './reset-link.ts';
+import { toAuditActor } from './sign-in.ts';
 
 /** Page behind the links of password resets. Opening it uses no token: mail scanners follow links. */
 export const resetPage: HtmlPage<PasswordResetServices> = {
@@ -27,7 +22,7 @@ export const resetPage: HtmlPage<PasswordResetServices> = {
   async submit(fields, services, identify) {
     const reset = await findReset(services, fields('token'));
     if (!reset) return renderInvalidLink();
-    identify(toResetActor(reset.user));
+    identify(toAuditActor(reset.user));
     const password = fields('new_password');
     const renderAgain = (errors: readonly string[]) => renderForm(services, reset, fields('token'), errors);
     if (password !== fields('repeated_password')) return renderAgain(['The two passwords differ']);

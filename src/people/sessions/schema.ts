@@ -37,6 +37,7 @@ export const CurrentSession = z.object({
   permissions: z.record(z.string(), z.string()),
   second_factors: z.array(z.enum(['totp'])),
   recovery_codes_left: z.int(),
+  passkeys: z.int().describe('Number of passkeys'),
   csrf_token: z.string().describe('For `X-CSRF-Token` of writes; empty where the request has no session'),
   session: BrowserSession.nullable().describe('null where the request was made with an access key'),
 });

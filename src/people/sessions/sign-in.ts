@@ -10,6 +10,7 @@ import type { OrganisationStore } from '../organisations/store.ts';
 import { isPasswordExpired } from '../users/new-password.ts';
 import type { StoredUser } from '../users/schema.ts';
 import type { UserStore } from '../users/store.ts';
+import type { PasskeyStore } from './passkey-store.ts';
 import { problem } from './problems.ts';
 import { createResetToken, type ResetLinkServices } from './reset-link.ts';
 import { type FactorServices, verifySecondFactor } from './second-factor.ts';
@@ -21,6 +22,7 @@ export interface SignInServices extends ResetLinkServices, FactorServices {
   groups: GroupStore;
   organisations: OrganisationStore;
   sessions: SessionStore;
+  passkeys: PasskeyStore;
 }
 
 export interface SignInAttempt {
@@ -50,16 +52,21 @@ export async function verifyCredentials(services: SignInServices, attempt: SignI
   const result = await verifySecondFactor(services, active[0]!, attempt.otp);
   if (result === 'wrong') throw problem.refused();
   counted.succeed();
-  if (result === 'missing') throw createFactorProblem();
+  if (result === 'missing') throw await createFactorProblem(services, active[0]!);
   return active[0]!;
 }
 
-const createFactorProblem = () => problem.second_factor_required({ detail: { members: { second_factors: ['totp'] } } });
+/** A passkey replaces the code, and the password too. */
+async function createFactorProblem({ passkeys }: SignInServices, { id }: StoredUser): Promise<Problem> {
+  const hasPasskey = (await passkeys.list(id)).length > 0;
+  const second_factors = hasPasskey ? ['totp', 'passkey'] : ['totp'];
+  return problem.second_factor_required({ detail: { members: { second_factors } } });
+}
 
 /** Audit actor of an attempt with an address that no account has; the address may be a mistyped password. */
-const unknownActor: Actor = { surface: 'dashboard', id: '', name: 'unknown user', orgId: '', permissions: {} };
+export const unknownActor: Actor = { surface: 'dashboard', id: '', name: 'unknown user', orgId: '', permissions: {} };
 
-const toAuditActor = ({ id, email_address: name, org_id: orgId }: StoredUser): Actor => ({
+export const toAuditActor = ({ id, email_address: name, org_id: orgId }: StoredUser): Actor => ({
   ...unknownActor,
   id,
   name,
@@ -107,6 +114,7 @@ export async function openSession(
   { records, users, sessions, clock }: SignInServices,
   verified: StoredUser,
   client: { readonly address: string; readonly userAgent: string },
+  alsoWrite?: () => Promise<void>,
 ): Promise<{ token: string; session: StoredSession; user: StoredUser }> {
   return records.write(async () => {
     const user = await users.change({ id: verified.id, org_id: verified.org_id }, it => {
@@ -114,6 +122,7 @@ export async function openSession(
       return { ...it, last_login_date: formatIsoTime(clock.now()) };
     });
     if (!user) throw problem.refused();
+    await alsoWrite?.();
     const opened = await sessions.insert({ orgId: user.org_id, userId: user.id, ...client }, clock.now());
     return { ...opened, user };
   });

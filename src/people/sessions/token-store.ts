@@ -6,9 +6,9 @@ import type { Tables } from '#storage/tables.ts';
 
 /** One-time tokens of sign-in, such as those in links to set a password. Only their keyed hash is stored. */
 export type SignInTokenStore = ReturnType<typeof createSignInTokenStore>;
-export type TokenPurpose = 'reset' | 'passkey' | 'sso' | 'saml';
+export type TokenPurpose = 'reset' | 'sso' | 'saml';
 /** Values of elsewhere that are accepted once. */
-export type UsedPurpose = 'sso-flow' | 'saml-assertion';
+export type UsedPurpose = 'sso-flow' | 'saml-assertion' | 'passkey-challenge';
 
 export interface UsedValue {
   readonly purpose: UsedPurpose;
@@ -39,7 +39,7 @@ const maxTokenLength = 256;
  * Unused tokens of one user and purpose; a further one replaces the oldest. Those of `sso` are of an organisation,
  * those of `saml` of a profile.
  */
-const maxTokens: Readonly<Record<TokenPurpose, number>> = { reset: 5, passkey: 5, sso: 1000, saml: 1000 };
+const maxTokens: Readonly<Record<TokenPurpose, number>> = { reset: 5, sso: 1000, saml: 1000 };
 
 export function createSignInTokenStore(records: Records, vault: Vault) {
   const toDigest = (purpose: TokenPurpose, token: string) => vault.digest(token, `sign-in token ${purpose}`);

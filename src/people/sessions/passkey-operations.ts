@@ -1,0 +1,168 @@
+import { z } from 'zod';
+import { type RelyingParty, readRegistration, webauthnProblem } from '#base/webauthn.ts';
+import { operation } from '#operations/operation.ts';
+import { statusResponse, toStatus } from '#operations/shapes.ts';
+import type { Records } from '#storage/records.ts';
+import { problem as peopleProblem } from '../problems.ts';
+import { confirmation, type FactorOperationServices, findCaller } from './factor-operations.ts';
+import type { PasskeyChallenges } from './passkey-challenges.ts';
+import {
+  CreationOptions,
+  fixedCreationOptions,
+  Passkey,
+  passkeyName,
+  RegistrationCredential,
+  toPasskey,
+  toRegistrationResponse,
+  toUserHandle,
+} from './passkey-schema.ts';
+import type { PasskeyStore } from './passkey-store.ts';
+import { problem } from './problems.ts';
+import { reauthenticate } from './second-factor.ts';
+
+export interface PasskeyServices extends FactorOperationServices {
+  records: Records;
+  passkeys: PasskeyStore;
+  passkeyChallenges: PasskeyChallenges;
+  relyingParty: RelyingParty | undefined;
+}
+
+const declared = { surface: 'dashboard', noun: 'session', permission: 'any user' } as const;
+const passkeyParams = z.object({ passkeyId: z.string() });
+const relyingPartyName = 'Gatewright';
+
+export function requireRelyingParty({ relyingParty }: Pick<PasskeyServices, 'relyingParty'>): RelyingParty {
+  if (!relyingParty) throw problem.passkeys_unavailable();
+  return relyingParty;
+}
+
+export const startPasskey = operation({
+  ...declared,
+  name: 'startPasskey',
+  method: 'POST',
+  path: '/api/session/passkeys/challenge',
+  about: 'Returns the options with which a browser creates a passkey (WebAuthn), valid for five minutes.',
+  // The body has a password, which no policy agent gets.
+  ignoresRules: true,
+  body: confirmation,
+  returns: z.object({ publicKey: CreationOptions }),
+  problems: [problem.passkeys_unavailable, problem.reauthentication_failed, problem.code_required, problem.limited],
+  async handle({ actor, body, address, audit }, services: PasskeyServices) {
+    audit(actor.id);
+    const { id } = requireRelyingParty(services);
+    const user = await findCaller(services, actor);
+    await reauthenticate(services, user, body, address);
+    const known = await services.passkeys.list(user.id);
+    const publicKey = {
+      ...fixedCreationOptions,
+      pubKeyCredParams: [...fixedCreationOptions.pubKeyCredParams],
+      rp: { id, name: relyingPartyName },
+      user: {
+        id: toUserHandle(user.id),
+        name: user.email_address,
+        displayName: `${user.first_name} ${user.last_name}`.trim(),
+      },
+      challenge: services.passkeyChallenges.create({ purpose: 'registration', userId: user.id }),
+      excludeCredentials: known.map(it => ({
+        type: 'public-key' as const,
+        id: it.credentialId,
+        transports: [...it.transports],
+      })),
+    };
+    return { publicKey };
+  },
+});
+
+export const addPasskey = operation({
+  ...declared,
+  name: 'addPasskey',
+  method: 'POST',
+  path: '/api/session/passkeys',
+  about: 'Adds the passkey that a browser created for the caller.',
+  body: z.object({ name: passkeyName, credential: RegistrationCredential }),
+  returns: Passkey,
+  problems: [
+    problem.passkeys_unavailable,
+    webauthnProblem.malformed,
+    webauthnProblem.rejected,
+    problem.challenge_invalid,
+    problem.passkey_exists,
+    problem.too_many_passkeys,
+    peopleProblem.user_not_found,
+  ],
+  async handle({ actor, body: { name, credential }, audit }, services: PasskeyServices) {
+    audit(actor.id);
+    const { records, users, passkeys, passkeyChallenges, clock } = services;
+    const registration = readRegistration(toRegistrationResponse(credential), requireRelyingParty(services));
+    const { challenge, credentialId, key, signCount, isBackedUp } = registration;
+    const transports = credential.response.transports ?? [];
+    return records.write(async () => {
+      // Locks the user: the bound on passkeys holds for concurrent requests.
+      const user = await users.change({ id: actor.id, org_id: actor.orgId }, it => it);
+      if (!user) throw peopleProblem.user_not_found();
+      await passkeyChallenges.use(challenge, { purpose: 'registration', userId: user.id });
+      const owner = { orgId: user.org_id, userId: user.id };
+      const passkey = { ...owner, credentialId, key, signCount, isBackedUp, transports, name };
+      return toPasskey(await passkeys.insert(passkey, clock.now()));
+    });
+  },
+});
+
+export const listPasskeys = operation({
+  ...declared,
+  name: 'listPasskeys',
+  method: 'GET',
+  path: '/api/session/passkeys',
+  about: 'Lists the passkeys of the caller, oldest first.',
+  returns: z.object({ passkeys: z.array(Passkey) }),
+  async handle({ actor }, { passkeys }: PasskeyServices) {
+    return { passkeys: (await passkeys.list(actor.id)).map(toPasskey) };
+  },
+});
+
+export const renamePasskey = operation({
+  ...declared,
+  name: 'renamePasskey',
+  method: 'PUT',
+  path: '/api/session/passkeys/{passkeyId}',
+  about: 'Renames a passkey of the caller.',
+  params: passkeyParams,
+  body: z.object({ name: passkeyName }),
+  returns: Passkey,
+  problems: [problem.passkey_not_found],
+  async handle({ actor, params: { passkeyId }, body: { name }, audit }, { passkeys }: PasskeyServices) {
+    audit(passkeyId);
+    const renamed = await passkeys.rename(actor.id, passkeyId, name);
+    if (!renamed) throw problem.passkey_not_found();
+    return toPasskey(renamed);
+  },
+});
+
+export const removePasskey = operation({
+  ...declared,
+  name: 'removePasskey',
+  method: 'POST',
+  path: '/api/session/passkeys/{passkeyId}/remove',
+  about: 'Removes a passkey of the caller, and ends the other sessions.',
+  ignoresRules: true,
+  params: passkeyParams,
+  body: confirmation,
+  returns: statusResponse,
+  problems: [
+    problem.passkey_not_found,
+    problem.reauthentication_failed,
+    problem.code_required,
+    problem.limited,
+    peopleProblem.user_not_found,
+  ],
+  async handle({ actor, params: { passkeyId }, body, address, audit }, services: PasskeyServices) {
+    audit(passkeyId);
+    const user = await findCaller(services, actor);
+    await reauthenticate(services, user, body, address);
+    if (!(await services.passkeys.remove(user.id, passkeyId))) throw problem.passkey_not_found();
+    await services.sessions.removeOthers(user.id, actor.sessionId);
+    return toStatus('Passkey removed');
+  },
+});
+
+export const passkeyOperations = [startPasskey, addPasskey, listPasskeys, renamePasskey, removePasskey];
