@@ -42,7 +42,7 @@ describe('Permission ranks', () => {
     const merged = mergePermissions([
       { apis: 'read', keys: 'deny' },
       { apis: 'write' },
-      { keys: 'read', certs: 'deny' },
+      { apis: 'read', keys: 'read', certs: 'deny' },
     ]);
     assert.deepEqual(merged, { apis: 'write', keys: 'read', certs: 'deny' });
   });
