@@ -17,7 +17,8 @@ const endTimeoutMs = 60_000;
 const inProgress = new Map<number, string>();
 
 async function run(targets: SoakTargets, isRunning: () => boolean, client: number): Promise<void> {
-  for (let i = client; isRunning(); i++) {
+  // Clients begin with different kinds, so that a short run has all of them.
+  for (let i = Math.floor((client * kinds.length) / targets.clients); isRunning(); i++) {
     const [name, send] = kinds[i % kinds.length]!;
     inProgress.set(client, name);
     await send(targets).catch((error: Error) => addFault(`${name}: ${error.message}`));

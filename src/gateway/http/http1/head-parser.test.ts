@@ -215,6 +215,15 @@ describe('texts of refused HTTP/1.1 requests', () => {
 });
 
 describe('HTTP/1.1 response head', () => {
+  test('a head is accepted up to the size limit, and refused beyond it', () => {
+    const fill = (bytes: number) => `HTTP/1.1 200 OK\r\nA: ${'a'.repeat(bytes - 24)}\r\n\r\n`;
+    for (const size of [limits.maxHeaderBytes + 1, 4096, 1]) {
+      assert.equal(parse('response', fill(limits.maxHeaderBytes), size).rest, '', `segments of ${size}`);
+      const { fault } = refusal('response', fill(limits.maxHeaderBytes + 1), size);
+      assert.equal(fault, 'the response head is too large', `segments of ${size}`);
+    }
+  });
+
   test('a head in segments is one head', () => {
     const text = 'HTTP/1.1 404 Not \xe9\r\nContent-Length: 0\r\nHost: a\r\nHost: b\r\n\r\nHTTP';
     for (const size of [1, 5, 1000]) {
