@@ -9,12 +9,14 @@ import { refusals } from '#gateway/pipeline/refusals.ts';
 import type { AnyOperation } from '#operations/operation.ts';
 import { type SurfaceName, surfaces } from '#operations/surfaces.ts';
 import { catalogue } from '../src/catalogue.ts';
+import { findOperationTests } from './operation-tests.ts';
 
 /** Generates the reference pages from the declarations. `npm run docs` writes them; a test compares them. */
 export function generateDocs(): Record<string, string> {
   return {
     'docs/reference/settings.md': settingsPage(),
     'docs/reference/operations.md': operationsPage(catalogue as readonly AnyOperation[]),
+    'docs/reference/coverage.md': coveragePage(catalogue as readonly AnyOperation[]),
     'docs/reference/refusals.md': refusalsPage(),
     'docs/reference/definition.md': definitionPage(),
     'docs/reference/not-enforced.md': notEnforcedPage(),
@@ -108,6 +110,32 @@ function operationsPage(operations: readonly AnyOperation[]): string {
     return `## ${title}\n\n${intro}\n\n${own.map(operationPart).join('\n')}`;
   });
   return `# Operations\n\nEvery management operation. This page is generated.\n\n${parts.join('\n')}`;
+}
+
+function coveragePage(operations: readonly AnyOperation[]): string {
+  const tests = findOperationTests(resolve(import.meta.dirname, '..'), operations);
+  const parts = (Object.keys(surfaces) as SurfaceName[]).map(name => {
+    const lines = operations
+      .filter(it => it.surface === name)
+      .map(it => row(`\`${it.method} ${it.path}\``, it.name, formatTests(tests.get(it.name)!)));
+    return `## ${surfaces[name].title}\n\n${table(['Operation', 'Name', 'Tests'], lines)}\n`;
+  });
+  return `# Tests of operations
+
+The test files that call each management operation. Beside them, the walks in \`tests/contract\` send every operation: no and wrong credentials, every level of permission, ids of another organisation, unknown ids,
+malformed, empty, oversized, deeply nested, wrongly typed and misspelt bodies. This page is generated; a test fails for an operation without a test of its own.
+
+${parts.join('\n')}`;
+}
+
+/** Test files named per operation; the others are counted. */
+const maxTestsNamed = 3;
+
+function formatTests(files: readonly string[]): string {
+  const own = files.filter(file => file.startsWith('src/'));
+  const named = [...own, ...files.filter(file => !file.startsWith('src/'))].slice(0, maxTestsNamed);
+  const more = files.length > named.length ? ` and ${files.length - named.length} more` : '';
+  return named.map(file => `\`${file}\``).join(', ') + more;
 }
 
 function operationPart(it: AnyOperation): string {
