@@ -42,6 +42,7 @@ import { createSessionStore } from '#people/sessions/store.ts';
 import { createSignInTokenStore } from '#people/sessions/token-store.ts';
 import { createFlowCookies } from '#people/single-sign-on/flow-cookie.ts';
 import { createIdentityProfileStore } from '#people/single-sign-on/profile-store.ts';
+import { createSignOnLimit } from '#people/single-sign-on/sign-on-limit.ts';
 import { createTemporaryActors } from '#people/single-sign-on/temporary-actor.ts';
 import { createActorResolver } from '#people/users/actor.ts';
 import { createUserStore } from '#people/users/store.ts';
@@ -133,6 +134,7 @@ function openSignIn(records: Records, vault: Vault, parts: SignInParts) {
     temporaryActors: createTemporaryActors(groups, settings),
     identityProfiles: createIdentityProfileStore(records, vault),
     flowCookies: createFlowCookies(vault, clock),
+    signOnLimit: createSignOnLimit(settings, clock),
     sessions: createSessionStore(records, vault, settings),
     signInLimit: createSignInLimit(settings, clock),
     signInTokens,

@@ -8,6 +8,7 @@ import { problem } from './problems.ts';
 import { type IdentityProfile, toProfileUrls } from './profile-schema.ts';
 import { findLoginProfile, loginPath, openProfileSignOn, type ProfileSignOnServices } from './profile-sign-on.ts';
 import { buildSamlUrl, completeSaml, type SamlServices } from './saml/sign-on.ts';
+import type { SignOnLimit } from './sign-on-limit.ts';
 import { replyWithFailure, replyWithSession, type SignOnAttempt, type SignOnReplyServices } from './sign-on-reply.ts';
 
 export interface ProfileRouteServices
@@ -16,6 +17,7 @@ export interface ProfileRouteServices
     CodeFlowServices,
     SamlServices {
   flowCookies: FlowCookies;
+  signOnLimit: SignOnLimit;
 }
 
 /** Routes of redirects through identity providers. */
@@ -23,7 +25,9 @@ export function addProfileRoutes(app: FastifyInstance, services: ProfileRouteSer
   const options = { exposeHeadRoute: false };
   app.get(loginPath, options, (request, reply) => beginSignOn(services, request, reply));
   app.get(`${loginPath}/callback`, options, (request, reply) =>
-    replyWithSession(services, request, reply, attempt => completeFlow(services, request, reply, attempt)),
+    replyWithSession(services, request, reply, attempt =>
+      services.signOnLimit.run(request.ip, () => completeFlow(services, request, reply, attempt)),
+    ),
   );
 }
 

@@ -1,8 +1,8 @@
 import type { Clock } from '#base/clock.ts';
 import type { OutboundClient } from '#base/http-client/client.ts';
 import { isObject } from '#base/json-tree.ts';
-import { Lru } from '#base/lru.ts';
 import { trimTrailingSlashes } from '#base/trim-slashes.ts';
+import { createDocumentCache } from '../document-cache.ts';
 import { ProviderFailure } from '../problems.ts';
 import { discoverySuffix, isProviderUrl } from '../provider-configs.ts';
 
@@ -21,17 +21,12 @@ export interface OpenIdProvider {
 export const providerTimeoutMs = 10_000;
 export const maxProviderBytes = 512 * 1024;
 const cacheTtlMs = 300_000;
-const maxCachedProviders = 1000;
 
 export type Discovery = ReturnType<typeof createDiscovery>;
 
 /** OpenID Connect Discovery 1.0, with the networks of the organisation. */
-export function createDiscovery(outbound: OutboundClient, clock: Clock) {
-  const cache = new Lru<string, { readonly provider: OpenIdProvider; readonly loadedAtMs: number }>(maxCachedProviders);
-  return async (orgId: string, url: string): Promise<OpenIdProvider> => {
-    const key = JSON.stringify([orgId, url]);
-    const cached = cache.get(key);
-    if (cached && clock.now() - cached.loadedAtMs < cacheTtlMs) return cached.provider;
+export const createDiscovery = (outbound: OutboundClient, clock: Clock) =>
+  createDocumentCache(clock, cacheTtlMs, async (orgId, url): Promise<OpenIdProvider> => {
     const { status, body } = await outbound.fetch({
       url,
       headers: { accept: 'application/json' },
@@ -41,11 +36,8 @@ export function createDiscovery(outbound: OutboundClient, clock: Clock) {
       maxBytes: maxProviderBytes,
     });
     if (status !== 200) throw new ProviderFailure(`discovery responded with status ${status}`);
-    const provider = parseProvider(url, parseProviderJson(body));
-    cache.set(key, { provider, loadedAtMs: clock.now() });
-    return provider;
-  };
-}
+    return parseProvider(url, parseProviderJson(body));
+  });
 
 export function parseProviderJson(body: Buffer): unknown {
   try {

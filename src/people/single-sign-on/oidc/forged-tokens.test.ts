@@ -22,6 +22,7 @@ async function startForger() {
     discovery: {} as Json,
     token: {} as Json,
     userinfo: undefined as Json | undefined,
+    discoveryRequests: 0,
     tokenRequests: [] as { body: URLSearchParams; authorization: string | undefined }[],
     async close() {
       server.closeAllConnections();
@@ -46,6 +47,7 @@ async function startForger() {
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
+    if (request.url!.startsWith('/.well-known/')) own.discoveryRequests += 1;
     if (request.url === '/token') {
       const body = new URLSearchParams(Buffer.concat(chunks).toString());
       own.tokenRequests.push({ body, authorization: request.headers.authorization });
@@ -215,6 +217,39 @@ onEveryEngine(
         assert.equal(response.status, 502, JSON.stringify(change));
       }
     });
+
+    test('browsers that begin a sign-on at the same time share one request to the provider, also a failed one', async () => {
+      const { accessKey } = await app().stranger();
+      const DiscoverURL = `${forger.issuer}/.well-known/openid-configuration`;
+      const UseProviders = [{ Name: 'openid-connect', Key: 'client', DiscoverURL }];
+      const body = { Name: 'F', ProviderName: 'SocialProvider', ProviderConfig: { UseProviders } };
+      const { body: made } = await app().ask('POST', '/api/sso/profiles', { body, credential: accessKey });
+      const login = `${app().url.dashboard}/tib/auth/${made.Meta}/openid-connect`;
+      forger.discovery = { issuer: 'https://other.example' };
+      const before = forger.discoveryRequests;
+      const replies = await Promise.all(Array.from({ length: 10 }, () => visit(login, new Map())));
+      assert.deepEqual([...new Set(replies.map(it => it.status))], [502]);
+      assert.equal((await visit(login, new Map())).status, 502);
+      assert.equal(forger.discoveryRequests - before, 1);
+      forger.discovery = {};
+    });
   },
-  { settings: { 'dashboard.url': dashboardUrl } },
+  { settings: { 'dashboard.url': dashboardUrl, 'sign_in.max_address_failures': '0' } },
+);
+
+onEveryEngine(
+  'Failed sign-ons through identity providers',
+  app => {
+    test('are limited by client address', async () => {
+      const DiscoverURL = 'https://idp.example/.well-known/openid-configuration';
+      const UseProviders = [{ Name: 'openid-connect', Key: 'client', DiscoverURL }];
+      const body = { Name: 'F', ProviderName: 'SocialProvider', ProviderConfig: { UseProviders } };
+      const { body: made } = await app().ask('POST', '/api/sso/profiles', { body });
+      const callback = `${app().url.dashboard}/tib/auth/${made.Meta}/openid-connect/callback?code=c&state=s`;
+      const statuses = [];
+      for (let attempt = 0; attempt < 4; attempt++) statuses.push((await visit(callback, new Map())).status);
+      assert.deepEqual(statuses, [403, 403, 403, 429]);
+    });
+  },
+  { settings: { 'sign_in.max_address_failures': '3' } },
 );

@@ -252,5 +252,5 @@ onEveryEngine(
       assert.equal(new URL(last.url, 'http://x').search, '');
     });
   },
-  { settings: { 'dashboard.url': dashboardUrl } },
+  { settings: { 'dashboard.url': dashboardUrl, 'sign_in.max_address_failures': '0' } },
 );

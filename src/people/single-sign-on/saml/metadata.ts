@@ -1,8 +1,8 @@
 import type { Clock } from '#base/clock.ts';
 import { escapeMarkup } from '#base/escape-markup.ts';
 import type { OutboundClient } from '#base/http-client/client.ts';
-import { Lru } from '#base/lru.ts';
 import { parseXml, XmlError } from '#languages/xml.ts';
+import { createDocumentCache } from '../document-cache.ts';
 import { ProviderFailure } from '../problems.ts';
 import { isProviderUrl, type SamlConfig } from '../provider-configs.ts';
 import { listChildren, readAttribute, readElementText } from './elements.ts';
@@ -22,30 +22,24 @@ const fetchTimeoutMs = 10_000;
 const maxMetadataBytes = 512 * 1024;
 const maxCertificates = 20;
 const cacheTtlMs = 3_600_000;
-const maxCachedProviders = 1000;
 
 export type SamlMetadata = ReturnType<typeof createSamlMetadata>;
 
 /** Metadata of providers: of the profile itself, or fetched over TLS with the networks of the organisation. */
 export function createSamlMetadata(outbound: OutboundClient, clock: Clock) {
-  const cache = new Lru<string, { readonly provider: SamlProvider; readonly loadedAtMs: number }>(maxCachedProviders);
-  return async (orgId: string, { IDPMetadata, IDPMetadataURL: url }: SamlConfig): Promise<SamlProvider> => {
-    if (IDPMetadata !== '') return parseMetadata(IDPMetadata);
-    const key = JSON.stringify([orgId, url]);
-    const cached = cache.get(key);
-    if (cached && clock.now() - cached.loadedAtMs < cacheTtlMs) return cached.provider;
-    const response = await outbound.fetch({
+  const readUrl = createDocumentCache(clock, cacheTtlMs, async (orgId, url): Promise<SamlProvider> => {
+    const { status, body } = await outbound.fetch({
       url,
       audience: 'operator',
       orgId,
       timeoutMs: fetchTimeoutMs,
       maxBytes: maxMetadataBytes,
     });
-    if (response.status !== 200) throw new ProviderFailure(`metadata responded with status ${response.status}`);
-    const provider = parseMetadata(response.body.toString('utf8'));
-    cache.set(key, { provider, loadedAtMs: clock.now() });
-    return provider;
-  };
+    if (status !== 200) throw new ProviderFailure(`metadata responded with status ${status}`);
+    return parseMetadata(body.toString('utf8'));
+  });
+  return async (orgId: string, { IDPMetadata, IDPMetadataURL }: SamlConfig): Promise<SamlProvider> =>
+    IDPMetadata === '' ? readUrl(orgId, IDPMetadataURL) : parseMetadata(IDPMetadata);
 }
 
 export function parseMetadata(text: string): SamlProvider {

@@ -3,11 +3,14 @@ import { readDashboardUrl } from '../../sessions/dashboard-url.ts';
 import { problem } from '../problems.ts';
 import { toProfileUrls } from '../profile-schema.ts';
 import { findLoginProfile, loginPath, type ProfileSignOnServices } from '../profile-sign-on.ts';
+import type { SignOnLimit } from '../sign-on-limit.ts';
 import { replyWithFailure, type SignOnReplyServices } from '../sign-on-reply.ts';
 import { formatMetadata } from './metadata.ts';
 import { entityIdOf, maxSamlResponseBytes, receiveResponse, type SamlServices } from './sign-on.ts';
 
-export type SamlRouteServices = ProfileSignOnServices & SignOnReplyServices & SamlServices;
+export type SamlRouteServices = ProfileSignOnServices &
+  SignOnReplyServices &
+  SamlServices & { readonly signOnLimit: SignOnLimit };
 
 /** Routes that SAML has beside those of redirects: the assertion consumer service, and the metadata of this side. */
 export function addSamlRoutes(app: FastifyInstance, services: SamlRouteServices): void {
@@ -18,7 +21,9 @@ export function addSamlRoutes(app: FastifyInstance, services: SamlRouteServices)
       const [encoded, ...others] = new URLSearchParams(text).getAll('SAMLResponse');
       if (!encoded || others.length > 0 || encoded.length > 1.4 * maxSamlResponseBytes)
         throw problem.response_missing();
-      const token = await receiveResponse(services, profile, encoded, redirectUrl);
+      const token = await services.signOnLimit.run(request.ip, () =>
+        receiveResponse(services, profile, encoded, redirectUrl),
+      );
       return reply.redirect(`${new URL(redirectUrl).pathname}?response=${token}`, 303);
     }),
   );

@@ -132,5 +132,5 @@ onEveryEngine(
       assert.equal((await signOn(own)).response.status, 303);
     });
   },
-  { settings: { 'dashboard.url': dashboardUrl } },
+  { settings: { 'dashboard.url': dashboardUrl, 'sign_in.max_address_failures': '0' } },
 );
