@@ -138,6 +138,7 @@ for (const engine of engines)
       await records.db.schema.dropIndex('users_address').execute();
       await records.db.schema.dropIndex('users_group').execute();
       await records.db.schema.alterTable('users').dropColumn('group_id').execute();
+      await records.db.schema.alterTable('logs').dropColumn('tags').execute();
       for (const column of ['method', 'country', 'user_agent'])
         await records.db.schema.alterTable('usage').dropColumn(column).execute();
       await services.meta.set('schema_version', String(migrations.findIndex(it => it.name === 'sealed-definitions')));

@@ -19,10 +19,23 @@ interface LogServices {
 
 const seconds = z.coerce.number().int().min(0).max(253_402_300_799);
 
+const maxTags = 10;
+const tags = z
+  .string()
+  .max(1000)
+  .transform(text =>
+    text
+      .split(',')
+      .map(tag => tag.trim())
+      .filter(Boolean),
+  )
+  .pipe(z.array(z.string()).max(maxTags, `must be at most ${maxTags} tags`));
+
 /** Filters of single requests. */
 export const logFilters = {
   api_id: z.string().max(1000).optional(),
   key: z.string().max(1000).optional().describe('Hash of a key'),
+  tags: tags.optional().describe('Tags that a request has, comma-separated, all of them'),
   status: z.coerce.number().int().min(0).max(999).optional(),
   errors: z.enum(['true', 'false', '1', '0']).default('false').describe('Restricts the list to failed requests'),
 };
@@ -48,7 +61,7 @@ export const listLogs = operation({
   returns: logPage,
   toCsv: formatLogCsv,
   async handle({ actor, query }, services: LogServices) {
-    const { start, end, api_id, key, status, errors, type, p } = query;
+    const { start, end, api_id, key, status, tags, errors, type, p } = query;
     if (end < start) throw createInvalidProblem([{ path: 'end', message: 'must not be before start' }]);
     const found = await services.logs.page(
       {
@@ -59,6 +72,7 @@ export const listLogs = operation({
         apiId: api_id === undefined ? undefined : await resolvePublicApiId(services.findApi, actor.orgId, api_id),
         keyHash: key?.toLowerCase(),
         status,
+        tags,
         failed: errors === 'true' || errors === '1',
       },
       toPageRequest(p ?? (type === 'csv' ? -1 : 1), services.settings['management.page_size']),

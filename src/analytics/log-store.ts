@@ -19,6 +19,8 @@ export interface LogQuery {
   readonly keyHash?: string | undefined;
   readonly status?: number | undefined;
   readonly failed: boolean;
+  /** Tags that a request has, all of them. */
+  readonly tags?: readonly string[] | undefined;
 }
 
 /** Log row: the call, and the columns it is found by. */
@@ -114,15 +116,23 @@ const createLogReads = (records: Records) => ({
   },
 });
 
-function buildFilter(records: Records, { orgId, from, to, apiId, hiddenApis, keyHash, status, failed }: LogQuery) {
+function buildFilter(
+  records: Records,
+  { orgId, from, to, apiId, hiddenApis, keyHash, status, failed, tags }: LogQuery,
+) {
   let query = records.db.selectFrom('logs').where('org_id', '=', orgId).where('at', '>=', from).where('at', '<=', to);
   if (apiId !== undefined) query = query.where('api_id', '=', apiId);
   if (hiddenApis && hiddenApis.length > 0) query = query.where('api_id', 'not in', hiddenApis);
   if (keyHash !== undefined) query = query.where('key_hash', '=', keyHash);
   if (status !== undefined) query = query.where('status', '=', status);
   if (failed) query = query.where(sql<boolean>`failed = 1`);
+  // Both engines compare the letter case in `replace`, but not in `like`.
+  for (const tag of tags ?? []) query = query.where(sql<boolean>`replace(tags, ${toTagColumn([tag])}, '') <> tags`);
   return query;
 }
+/** Each tag between line breaks, so that a search finds whole ones. */
+const toTagColumn = (tags: readonly string[]) => `\n${tags.map(tag => tag.replaceAll('\n', ' ')).join('\n')}\n`;
+
 const toRow = ({ call, at, failed, expiresAt }: LogEntry) => ({
   org_id: call.org_id,
   api_id: call.api_id,
@@ -130,6 +140,7 @@ const toRow = ({ call, at, failed, expiresAt }: LogEntry) => ({
   at,
   status: call.response_code,
   failed: Number(failed),
+  tags: toTagColumn(call.tags),
   expires_at: expiresAt,
   body: JSON.stringify(call),
 });

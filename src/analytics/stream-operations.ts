@@ -61,7 +61,7 @@ export const streamLogs = operation({
   problems: [operations.too_many_streams],
   async handle({ actor, query, header, requestHeader }, services: StreamServices) {
     const { logs, ownership, clock, findApi, eventStreams } = services;
-    const { api_id, key, status, errors } = query;
+    const { api_id, key, status, tags, errors } = query;
     const apiId = api_id === undefined ? undefined : await resolvePublicApiId(findApi, actor.orgId, api_id);
     const given = requestHeader(lastEventId);
     const newest = await logs.findLastId();
@@ -79,6 +79,7 @@ export const streamLogs = operation({
           apiId,
           keyHash: key?.toLowerCase(),
           status,
+          tags,
           failed: errors === 'true' || errors === '1',
         }),
     });

@@ -13,6 +13,8 @@ export interface AnalyticsTables {
     at: number;
     status: number;
     failed: number;
+    /** Each between line breaks. */
+    tags: string;
     expires_at: number;
     body: string;
   };

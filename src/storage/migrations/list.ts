@@ -15,6 +15,7 @@ import { signInSchema } from './0015-sign-in.ts';
 import { userGroups } from './0016-user-groups.ts';
 import { singleSignOn } from './0017-single-sign-on.ts';
 import { usageDimensions } from './0018-usage-dimensions.ts';
+import { logTags } from './0019-log-tags.ts';
 
 /** In order: a migration's number is its position here, from 1. */
 export const migrations: readonly Migration[] = [
@@ -34,4 +35,5 @@ export const migrations: readonly Migration[] = [
   userGroups,
   singleSignOn,
   usageDimensions,
+  logTags,
 ];

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import { onEveryEngine } from '../../tests/support/app.ts';
+import { batchOf, someApi } from '../../tests/support/records.ts';
+import { forEachCall, tagSeparator } from './batch.ts';
+import type { LogEntry } from './log-store.ts';
+import { toLogEntry } from './logged-call.ts';
+import type { LoggedCall } from './schema.ts';
+
+const at = Date.UTC(2025, 5, 1, 12);
+const between = `start=${at / 1000}&end=${at / 1000 + 60}`;
+
+onEveryEngine(
+  'Logged requests by tag',
+  app => {
+    before(async () => {
+      const api = { ...someApi, tags: ['eu'], orgId: app().credentials.organisation_id };
+      const calls = [['vip', 'pol-gold'], ['VIP'], ['v'], ['vi%'], []].map((tags, n) => ({
+        atMs: at + n,
+        path: `/${n}`,
+        // A path, alias or agent with the text of a tag is not that tag.
+        userAgent: 'vip',
+        alias: 'vip',
+        tags: tags.join(tagSeparator),
+        api,
+      }));
+      const entries: LogEntry[] = [];
+      forEachCall(batchOf(calls), record => entries.push(toLogEntry(record, 0)));
+      const { services, records } = app().application.installation;
+      await records.write(() => services.logs.add(entries));
+    });
+
+    const find = async (tags: string) => {
+      const { status, body, text } = await app().ask('GET', `/api/logs?${between}&tags=${encodeURIComponent(tags)}`);
+      assert.equal(status, 200, text);
+      return (body.data as LoggedCall[]).map(({ path }) => path).sort();
+    };
+
+    test('the whole tag matches, in its letter case, and of several all', async () => {
+      const all = ['/0', '/1', '/2', '/3', '/4'];
+      assert.deepEqual(await find('vip'), ['/0']);
+      assert.deepEqual(await find('VIP'), ['/1']);
+      assert.deepEqual(await find('v'), ['/2']);
+      assert.deepEqual(await find('vi%'), ['/3']);
+      assert.deepEqual(await find('pol-gold, vip'), ['/0']);
+      assert.deepEqual(await find('vip,v'), []);
+      assert.deepEqual(await find('eu'), all);
+      assert.deepEqual(await find('key-00000000'), all);
+      assert.deepEqual(await find(''), all);
+    });
+
+    test('too many tags are refused', async () => {
+      const tags = Array.from({ length: 11 }, (_, n) => `t${n}`).join();
+      const { status, body } = await app().ask('GET', `/api/logs?${between}&tags=${tags}`);
+      assert.equal(status, 400);
+      assert.match(body.Message, /^tags: must be at most 10/);
+    });
+  },
+  { settings: { 'analytics.retention_days': '0' } },
+);
