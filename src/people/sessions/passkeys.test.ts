@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { beforeEach, test } from 'node:test';
+import { computeTotp, toTotpStep } from '#base/totp.ts';
 import { onEveryEngine } from '../../../tests/support/app.ts';
 import { type Authenticator, type CeremonyFault, createAuthenticator } from '../../../tests/support/authenticator.ts';
 import { addPerson, type Browser, openBrowser, type Person } from '../../../tests/support/browser.ts';
@@ -87,6 +88,24 @@ onEveryEngine(
       const { accessKey: credential } = person;
       assert.equal((await app().ask('POST', path, { credential, body: { password: 'wrong' } })).status, 403);
       assert.equal((await app().ask('POST', path, { credential, body: {} })).status, 400);
+    });
+
+    test('an account with an authenticator app adds a passkey with a code, and signs in without one', async () => {
+      const { person, browser } = await openSession();
+      const { username, password } = person;
+      const { secret } = (await browser.ask('POST', '/api/session/totp', { body: { password } })).body;
+      const code = () => computeTotp(secret, toTotpStep(nowMs));
+      await browser.ask('POST', '/api/session/totp/confirm', { body: { otp: code() } });
+      const path = '/api/session/passkeys/challenge';
+      assert.equal((await browser.ask('POST', path, { body: { password } })).status, 403);
+      assert.deepEqual((await openBrowser(app()).signIn({ username, password })).body.second_factors, ['totp']);
+      nowMs += 30_000;
+      const started = await browser.ask('POST', path, { body: { password, otp: code() } });
+      const authenticator = createAuthenticator(origin);
+      assert.equal((await add(browser, authenticator.create(started.body.publicKey))).status, 200);
+      const missing = await openBrowser(app()).signIn({ username, password });
+      assert.deepEqual([missing.status, missing.body.second_factors], [401, ['totp', 'passkey']]);
+      assert.equal((await signIn(authenticator)).status, 200);
     });
 
     test('a faulty registration is rejected with a reason, and adds nothing', async () => {
