@@ -1,6 +1,7 @@
 /** Operations whose tests build the path in a helper, by test file. */
 export const testsByHelper: Readonly<Record<string, readonly string[]>> = {
   'src/people/groups/groups.test.ts': ['listUsersOfGroup'],
+  'src/people/sessions/passkeys.test.ts': ['removePasskey'],
   'src/apis/oas/details.test.ts': ['exportDocument', 'exportDocuments', 'listDocumentUrls'],
   'src/apis/examples/examples.test.ts': ['getExample'],
   'src/analytics/analytics.test.ts': ['activityOfKey', 'activityOfOAuthClient'],

@@ -15,8 +15,8 @@ type Ids = Readonly<Record<string, string>>;
 
 const withIds = (catalogue as readonly Each[]).filter(it => it.surface === 'dashboard' && it.path.includes('{'));
 const range: Ids = { startDay: '1', startMonth: '1', startYear: '2026', endDay: '2', endMonth: '1', endYear: '2026' };
-/** Parameters that hold no id. */
-const noIds: Ids = { ...range, location: 'nothing/here' };
+/** Parameters that hold no id; passkeys are those of one user, whose tests are in `passkeys.test.ts`. */
+const noIds: Ids = { ...range, location: 'nothing/here', passkeyId: 'unknown' };
 
 async function ok(app: TestApp, method: string, path: string, asked: Asked = {}) {
   const { status, text, body } = await app.ask(method, path, asked);
