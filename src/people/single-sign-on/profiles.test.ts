@@ -75,6 +75,16 @@ onEveryEngine(
       assert.equal((await app().ask('DELETE', `/api/sso/profiles/${id}`)).status, 404);
     });
 
+    test('a login URL with the segment of another provider is refused', async () => {
+      const id = await make(oidc());
+      for (const path of ['ldap', 'ldap/callback', 'OPENID-CONNECT', 'saml']) {
+        const answer = await app().ask('GET', `/tib/auth/${id}/${path}`, { credential: null });
+        assert.deepEqual([answer.status, /no such sign-on/.test(answer.text)], [404, true], path);
+      }
+      const own = await app().ask('GET', `/tib/auth/${id}/openid-connect/callback`, { credential: null });
+      assert.equal(own.status, 403);
+    });
+
     test('secrets are sealed in the database', async () => {
       const id = await make(oidc());
       const { db } = app().application.installation.records;
