@@ -233,16 +233,23 @@ describe('HTTP/1.1 connection: timeouts and disconnects', () => {
     assert.deepEqual(statusesIn(client.received()), [408]);
   });
 
-  test('the request timeout begins with the head, and the body does not restart it', async t => {
-    const limits = { headersTimeoutMs: 550, requestTimeoutMs: 600 };
-    const { open } = await start(t, call => void call.body.read(1000).catch(() => undefined), { limits });
+  test('the request timeout begins with the head, is not restarted by the body, and fails its reader', async t => {
+    const limits = { headersTimeoutMs: 2000, requestTimeoutMs: 2000 };
+    const outcome = Promise.withResolvers<unknown>();
+    let disconnects = 0;
+    const handle: Handler = call => {
+      call.onDisconnect = () => disconnects++;
+      call.body.read(1000).then(outcome.resolve, outcome.resolve);
+    };
+    const { open } = await start(t, handle, { limits });
     const client = await open();
     client.send(post(9).slice(0, -2));
     await eventually(() => assert.ok(client.accepted.bytesRead > 0));
-    await expire(400);
+    await expire(1000);
     client.send('\r\nhalf');
-    await expire(450);
-    assert.equal(client.accepted.writableEnded, true);
+    await expire(1500);
+    assert.deepEqual([client.accepted.writableEnded, disconnects], [true, 1]);
+    assert.ok((await outcome.promise) instanceof Error);
     await client.closed;
     assert.deepEqual(statusesIn(client.received()), [408]);
   });
