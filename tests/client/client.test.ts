@@ -13,6 +13,8 @@ import type { StoryPlaces } from './story-places.ts';
 /** A client of a public generator: its types come from the OpenAPI document of the dashboard listener. */
 
 const root = resolve(import.meta.dirname, '../..');
+/** Generating and compiling the types takes most of the processor for seconds, on a loaded machine for minutes. */
+const generationTimeoutMs = 300_000;
 const run = promisify(execFile);
 
 const compilerApi = new URL('./compiler-api.ts', import.meta.url).href;
@@ -59,7 +61,7 @@ onEveryEngine('A generated client', (app, engine) => {
 
   // The document does not depend on the engine.
   if (engine === 'sqlite')
-    test('type-checks against the types of the document', async () => {
+    test('type-checks against the types of the document', { timeout: generationTimeoutMs }, async () => {
       const document = (await (await fetch(`${app().url.dashboard}/openapi.json`)).json()) as object;
       const folder = await writeClient(document);
       try {
