@@ -107,8 +107,10 @@ async function findHits(client: Client, apiId: string): Promise<number> {
   const range = { startDay: 1, startMonth: 1, startYear: 2020, endDay: 31, endMonth: 12, endYear: 2099 };
   const path = { apiId, ...range };
   const route = '/api/usage/apis/{apiId}/{startDay}/{startMonth}/{startYear}/{endDay}/{endMonth}/{endYear}';
-  const { data } = take(await client.GET(route, { params: { path } }));
-  return data?.[0]?.hits ?? 0;
+  const usage = take(await client.GET(route, { params: { path } }));
+  // The operation also offers CSV.
+  assert.ok(typeof usage !== 'string');
+  return usage.data?.[0]?.hits ?? 0;
 }
 
 export async function runStory(places: StoryPlaces): Promise<void> {
