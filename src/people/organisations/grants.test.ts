@@ -142,5 +142,6 @@ test('* in a name pattern matches any characters, also none', () => {
   assert.deepEqual(fits('*', '', 'x'), [true, true]);
   assert.deepEqual(fits('a*b*a', 'aba', 'axbya', 'aa', 'ab'), [true, true, false, false]);
   assert.deepEqual(fits('aa*aa', 'aaa', 'aaaa'), [false, true]);
+  assert.deepEqual(fits('*b*', 'bc', 'ab', 'ac'), [true, true, false]);
   assert.deepEqual(fits('plain', 'plain', 'plain2'), [true, false]);
 });
