@@ -126,6 +126,25 @@ describe('SAML responses', () => {
     }
   });
 
+  test('what would take long before the signature is verified is refused', async () => {
+    const xml = await respond();
+    const reference = /<(?:ds:)?Reference[\s\S]*<\/(?:ds:)?Reference>/.exec(xml)![0];
+    await refuses(xml.replace(reference, reference.repeat(500)), /more than one reference/);
+    const transform = /<(?:ds:)?Transform [^>]*(?:\/>|>\s*<\/(?:ds:)?Transform>)/.exec(xml)![0];
+    await refuses(xml.replace(transform, transform.repeat(5)), /too many transforms/);
+    const attributes = Array.from({ length: 1000 }, (_none, n) => ` a${n}="b"`).join('');
+    await refuses(
+      xml.replace('<saml:Assertion ', `<saml:Assertion${attributes} `),
+      /a tag longer than 4096 characters/,
+    );
+    await refuses(
+      xml.replace('</saml:Assertion>', `${'<x/>'.repeat(30_000)}</saml:Assertion>`),
+      /more than 20000 parts/,
+    );
+    const signature = signatureOf(xml);
+    await refuses(xml.replace(signature, signature.repeat(3)), /more than 2 signatures/);
+  });
+
   test('a signature of the right key over another element is refused', async () => {
     const xml = (await respond({ signAssertion: false })).replace(/<samlp:Status>/, '<samlp:Status ID="_status">');
     const { SignedXml } = loadXmlLibraries();

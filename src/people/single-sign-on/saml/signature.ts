@@ -18,6 +18,13 @@ const acceptedTransforms = [
   'http://www.w3.org/2000/09/xmldsig#enveloped-signature',
 ];
 
+/** Bounds of a response: the libraries take quadratic time for attributes, and canonicalize for every reference. */
+const xmlBounds = { maxSteps: 20_000, maxDepth: 30 };
+const maxTagCharacters = 4096;
+const maxSignatures = 2;
+const maxTransforms = 4;
+const tag = /<(?:[^<>"']|"[^"<]*"|'[^'<]*')*>/g;
+
 /** Comments, document types, CDATA sections and processing instructions: parsers read them differently. */
 const ambiguousMarkup = /<!|<\?(?!xml\s)/;
 
@@ -61,11 +68,23 @@ function rejectAmbiguity(xml: string): void {
   if (countElements(document, 'Assertion') !== 1) throw new SignOnRefusal('not exactly one assertion');
   if (countElements(document, 'Response') !== 1) throw new SignOnRefusal('not exactly one response');
   if (countElements(document, 'EncryptedAssertion') > 0) throw new SignOnRefusal('an encrypted assertion');
+  rejectExpensive(xml, document);
+}
+
+/** Denial of service: digests of references are computed before the signature is verified. */
+function rejectExpensive(xml: string, document: Record<string, unknown>): void {
+  const signatures = countElements(document, 'Signature');
+  if (signatures > maxSignatures) throw new SignOnRefusal(`more than ${maxSignatures} signatures`);
+  if (countElements(document, 'SignedInfo') > signatures || countElements(document, 'Reference') > signatures)
+    throw new SignOnRefusal('a signature with more than one reference');
+  if (countElements(document, 'Transform') > maxTransforms) throw new SignOnRefusal('too many transforms');
+  for (const [text] of xml.matchAll(tag))
+    if (text.length > maxTagCharacters) throw new SignOnRefusal(`a tag longer than ${maxTagCharacters} characters`);
 }
 
 function parseOrRefuse(xml: string): Record<string, unknown> {
   try {
-    return parseXml(xml);
+    return parseXml(xml, xmlBounds);
   } catch (error) {
     if (error instanceof XmlError) throw new SignOnRefusal(`malformed XML: ${error.message}`);
     throw error;
