@@ -25,19 +25,20 @@ const createdMessage = 'SSO Nonce created';
 
 /**
  * Privilege escalation check: the session of a nonce must not hold more than its creator, neither by the account that
- * the e-mail address finds, which only an administrator may act as, nor by groups.
+ * the e-mail address finds, which only an administrator may act as, nor by groups. Returns the id of that account: one
+ * that gets the address before the nonce is used was not checked.
  */
 async function rejectEscalation(services: NonceOperationServices, actor: Actor, identity: SignOnIdentity) {
   const { users, groups, temporaryActors, ownership, settings } = services;
-  if (looksUpAccounts(settings, identity)) {
-    const [account] = await users.findByEmail(identity.email, actor.orgId);
-    if (account && account.id !== actor.id && !isAdmin(actor)) throw problem.account_foreign();
-    if (account) await rejectOutranking(groups, actor, account);
-  }
+  const found = looksUpAccounts(settings, identity) ? await users.findByEmail(identity.email, actor.orgId) : [];
+  const [account] = found;
+  if (account && account.id !== actor.id && !isAdmin(actor)) throw problem.account_foreign();
+  if (account) await rejectOutranking(groups, actor, account);
   const { permissions, groupIds } = await temporaryActors.findPermissions(actor.orgId, identity.groupIds);
   rejectExcess(actor, findExcess(actor.permissions, permissions));
   for (const id of groupIds)
     if (await ownership.groupOwnsHiddenApis(actor, id)) throw peopleProblem.group_owns_hidden_apis();
+  return account?.id ?? '';
 }
 
 export const createSignOnNonce = operation({
@@ -67,8 +68,8 @@ export const createSignOnNonce = operation({
     const organisation = await services.organisations.get(actor.orgId);
     if (!organisation?.sso_enabled) throw problem.disabled();
     const identity = toIdentity(body);
-    await rejectEscalation(services, actor, identity);
-    return toStatus(createdMessage, await createNonce(services, actor.orgId, identity));
+    const accountId = await rejectEscalation(services, actor, identity);
+    return toStatus(createdMessage, await createNonce(services, actor.orgId, identity, accountId));
   },
 });
 

@@ -268,6 +268,27 @@ onEveryEngine(
       assert.deepEqual([session.user.id, session.permissions], [other.id, { apis: 'read' }]);
     });
 
+    test('an account that gets the address after the nonce was created is not signed in to', async () => {
+      await enable(orgOf(app()));
+      const reader = await addPerson(app(), { user_permissions: { apis: 'read', analytics: 'read' } });
+      const admin = await addPerson(app());
+      for (const { accessKey } of [reader, admin]) {
+        const EmailAddress = createEmail();
+        const given = { EmailAddress, SSOOnlyForRegisteredUsers: true };
+        const nonce = (await ask(accessKey, given)).body.Meta;
+        const write = { email_address: EmailAddress, first_name: 'A', last_name: 'B', active: true };
+        const user_permissions = { IsAdmin: 'admin' };
+        const made = await app().ask('POST', '/admin/users', {
+          body: { ...write, user_permissions, org_id: orgOf(app()) },
+        });
+        assert.equal(made.status, 200, made.text);
+        const response = await tap(app(), `nonce=${nonce}`);
+        assert.equal(response.status, 403);
+        assert.match(await response.text(), /Only registered users/);
+        assert.equal((await tap(app(), `nonce=${await createAdminNonce(app(), given)}`)).status, 303);
+      }
+    });
+
     test('a user without an account creates no nonce, so that a session cannot renew itself', async () => {
       await enable(orgOf(app()));
       const { browser } = await signOn(app(), await createAdminNonce(app()));

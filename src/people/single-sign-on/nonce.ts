@@ -40,8 +40,16 @@ export function toIdentity(request: SignOnRequest): SignOnIdentity {
   return { subject: email, email, displayName, groupIds, isEmailVerified: true, onlyRegistered };
 }
 
-/** Creates a nonce: it opens one session of the identity, for a short time. Only its keyed hash is stored. */
-export const createNonce = ({ signInTokens, clock }: NonceServices, orgId: string, identity: SignOnIdentity) =>
+/**
+ * Creates a nonce: it opens one session of the identity, for a short time. Only its keyed hash is stored. `accountId`:
+ * the account that it may sign in to, empty for none, undefined for any.
+ */
+export const createNonce = (
+  { signInTokens, clock }: NonceServices,
+  orgId: string,
+  identity: SignOnIdentity,
+  accountId?: string,
+) =>
   signInTokens.insert(
     {
       purpose: 'sso',
@@ -49,14 +57,19 @@ export const createNonce = ({ signInTokens, clock }: NonceServices, orgId: strin
       // The bound of unused tokens is that of the organisation.
       userId: orgId,
       expiresAtMs: clock.now() + nonceTtlSeconds * 1000,
-      body: JSON.stringify(identity),
+      body: JSON.stringify({ identity, accountId } satisfies NonceBody),
     },
     clock.now(),
   );
+
+interface NonceBody {
+  readonly identity: SignOnIdentity;
+  readonly accountId?: string | undefined;
+}
 
 /** Uses up a nonce, also where the sign-on fails afterwards. */
 export async function redeemNonce({ signInTokens, clock }: NonceServices, nonce: string) {
   const token = await signInTokens.find('sso', nonce, clock.now());
   if (!token || !(await signInTokens.use(token))) throw problem.nonce_invalid();
-  return { orgId: token.orgId, identity: JSON.parse(token.body) as SignOnIdentity };
+  return { orgId: token.orgId, ...(JSON.parse(token.body) as NonceBody) };
 }

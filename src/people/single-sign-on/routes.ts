@@ -18,9 +18,9 @@ export function addSignOnRoutes(app: FastifyInstance, services: SignOnRouteServi
   app.get('/tap', { exposeHeadRoute: false }, (request, reply) =>
     replyWithSession(services, request, reply, async attempt => {
       const { nonce } = request.query as { nonce?: unknown };
-      const { orgId, identity } = await redeemNonce(services, typeof nonce === 'string' ? nonce : '');
+      const { orgId, identity, accountId } = await redeemNonce(services, typeof nonce === 'string' ? nonce : '');
       Object.assign(attempt, { orgId, object: 'nonce' });
-      const source = { orgId, profileId: '', signsInAccounts: true };
+      const source = { orgId, profileId: '', signsInAccounts: true, accountId };
       return { opened: await openSignOn(services, source, identity, toSignOnClient(request)), next: '/' };
     }),
   );

@@ -27,6 +27,8 @@ export interface SignOnSource {
   readonly profileId: string;
   /** The source may sign users in to their accounts: an administrator or the operator vouches for it. */
   readonly signsInAccounts: boolean;
+  /** Restricts it to one account; empty for none. */
+  readonly accountId?: string | undefined;
 }
 
 export interface SignOnClient {
@@ -67,14 +69,15 @@ export const looksUpAccounts = (settings: Settings, { onlyRegistered }: Pick<Sig
  */
 async function findAccount(
   { users, settings }: SignOnServices,
-  { orgId, signsInAccounts }: SignOnSource,
+  { orgId, signsInAccounts, accountId }: SignOnSource,
   identity: SignOnIdentity,
 ): Promise<StoredUser | undefined> {
   const { email, isEmailVerified, onlyRegistered } = identity;
   if (!looksUpAccounts(settings, identity)) return undefined;
   const [account] = await users.findByEmail(email, orgId);
-  if (account && signsInAccounts && isEmailVerified) return account;
-  if (account && signsInAccounts) throw problem.email_unverified();
+  const isPermitted = signsInAccounts && (accountId === undefined || account?.id === accountId);
+  if (account && isPermitted && isEmailVerified) return account;
+  if (account && isPermitted) throw problem.email_unverified();
   if (onlyRegistered) throw problem.not_registered();
   return undefined;
 }
