@@ -20,6 +20,8 @@ export const zipProblem = problems('zip', {
   too_large: { status: 413, message: 'The ZIP archive holds more than {maxTotalBytes} bytes' },
 });
 
+const maxNameBytes = 512;
+
 const createZipError = (reason: string) => zipProblem.malformed({ detail: { reason } });
 
 interface Entry {
@@ -99,6 +101,7 @@ function readEntry(bytes: Buffer, at: number, end: number): { entry: Entry; next
 
 /** Names are relative paths below the root; nothing is written to disk, but references are resolved against them. */
 function checkName(raw: Buffer): string {
+  if (raw.length > maxNameBytes) throw createZipError(`holds a name of more than ${maxNameBytes} bytes`);
   const name = raw.toString('utf8');
   const segments = name.split('/');
   if (

@@ -27,12 +27,13 @@ export function readZippedDocument(bytes: Buffer, { maxBytes, maxValues, parse }
   const main = findMain(archive);
   const files = new Map<string, unknown>();
   const pending = [main];
+  const countReferenceText = createTextBound(maxBytes);
   let valuesLeft = maxValues;
   for (let file = pending.pop(); file !== undefined; file = pending.pop()) {
     if (files.has(file)) continue;
     const content = parse(archive.read(file)!, file, Math.max(1, valuesLeft));
-    const references = createReferences(archive, { main, file, found: name => void pending.push(name) });
-    const { value, count } = rewriteReferences(content, references);
+    const rewrite = createReferences(archive, { main, file, found: name => void pending.push(name) });
+    const { value, count } = rewriteReferences(content, reference => countReferenceText(rewrite(reference)));
     valuesLeft -= count;
     files.set(file, value);
   }
@@ -42,6 +43,16 @@ export function readZippedDocument(bytes: Buffer, { maxBytes, maxValues, parse }
   if (filesMember in document)
     throw createZipError(`holds ${main} with ${filesMember}, which is the name for the other files`);
   return { ...document, [filesMember]: Object.fromEntries(files) };
+}
+
+/** Rewritten references are longer than those of the files: their text is bounded too. */
+function createTextBound(maxTotalBytes: number) {
+  let characters = 0;
+  return (text: string): string => {
+    characters += text.length;
+    if (characters > maxTotalBytes) throw zipProblem.too_large({ detail: { maxTotalBytes } });
+    return text;
+  };
 }
 
 /** The main file: at the root, or the only one of its name. */

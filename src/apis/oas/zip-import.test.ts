@@ -51,6 +51,22 @@ onEveryEngine('ZIP archives of OpenAPI documents', app => {
     return body;
   };
 
+  test('references that become longer than a document may be are refused, as are long names', async () => {
+    const folder = 'd'.repeat(250);
+    const content = (count: number) =>
+      JSON.stringify({ openapi: '3.0.3', refs: Array(count).fill({ $ref: 'b.json' }) });
+    const zip = (name: string, count: number) =>
+      createZip([
+        { name: `${name}/openapi.json`, content: content(count) },
+        { name: `${name}/b.json`, content: '{}' },
+      ]);
+    const { status, text } = await importZip(zip(folder, 60_000));
+    assert.equal(status, 413, text);
+    const long = await importZip(zip('d'.repeat(600), 1));
+    assert.equal(long.status, 400);
+    assert.match(long.text, /a name of more than 512 bytes/);
+  });
+
   test('the files of an archive become one document, which validates requests', async () => {
     const path = `/z${createPublicId()}`;
     const made = await importZip(createZip(files), `&listenPath=${path}/&validateRequest=true`);
