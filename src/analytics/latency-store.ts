@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { LatencyRow } from '#storage/analytics-tables.ts';
 import { problem } from '#storage/database-errors.ts';
+import { splitIntoBatches } from '#storage/insert-batches.ts';
 import type { Records } from '#storage/records.ts';
 import { buildFilter, buildGroupColumns, castToBigint, type UsageQuery, type UsageSum } from './usage-sums-store.ts';
 
@@ -11,10 +12,10 @@ export const maxPercentileItems = 1000;
 
 /** Upsert: adds counts to existing buckets of this or another process. */
 export async function addLatencies(records: Records, rows: readonly LatencyRow[]): Promise<void> {
-  for (let at = 0; at < rows.length; at += maxRowsPerInsert)
+  for (const batch of splitIntoBatches(rows, maxRowsPerInsert))
     await records.db
       .insertInto('usage_latencies')
-      .values(rows.slice(at, at + maxRowsPerInsert))
+      .values(batch)
       .onConflict(conflict =>
         conflict
           .columns(['minute', 'id', 'bucket'])

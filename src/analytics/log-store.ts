@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Page, PageRequest } from '#storage/collection.ts';
 import { problem } from '#storage/database-errors.ts';
+import { splitIntoBatches } from '#storage/insert-batches.ts';
 import type { Records } from '#storage/records.ts';
 import type { LoggedCall } from './schema.ts';
 
@@ -51,11 +52,8 @@ export function createLogStore(records: Records) {
     buildListing,
     async add(entries: readonly LogEntry[]): Promise<void> {
       const rows = entries.map(toRow);
-      for (let at = 0; at < rows.length; at += maxRowsPerInsert)
-        await records.db
-          .insertInto('logs')
-          .values(rows.slice(at, at + maxRowsPerInsert))
-          .execute();
+      for (const batch of splitIntoBatches(rows, maxRowsPerInsert))
+        await records.db.insertInto('logs').values(batch).execute();
     },
     async page(logQuery: LogQuery, { page, size }: PageRequest): Promise<Page<LoggedCall>> {
       const counted = await buildFilter(records, logQuery)

@@ -71,6 +71,13 @@ onEveryEngine('Event streams of analytics', app => {
   });
   after(() => upstream?.close());
 
+  test('HEAD opens no stream, which would have no client', async () => {
+    for (const path of ['/api/live', '/api/logs/stream']) {
+      const { status } = await app().ask('HEAD', path);
+      assert.ok(status === 404 || status === 405, `${path}: ${status}`);
+    }
+  });
+
   test('logged requests arrive as events, filtered, and a client that reconnects continues after its last one', async () => {
     const definition = openApi(upstream, { enable_detailed_recording: true });
     const other = openApi(upstream);

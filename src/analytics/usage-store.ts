@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Page, PageRequest } from '#storage/collection.ts';
 import { problem } from '#storage/database-errors.ts';
+import { splitIntoBatches } from '#storage/insert-batches.ts';
 import type { Records } from '#storage/records.ts';
 import { addLatencies, attachLatencies, buildHistograms, maxPercentileItems, pruneLatencies } from './latency-store.ts';
 import type { DrainedUsage } from './roll-up.ts';
@@ -49,10 +50,10 @@ export function createUsageStore(records: Records) {
     buildHistograms: (usageQuery: UsageQuery) => buildHistograms(records, usageQuery, undefined),
     /** Upserts counts. */
     async add({ rows, latencies }: DrainedUsage): Promise<void> {
-      for (let at = 0; at < rows.length; at += maxRowsPerInsert)
+      for (const batch of splitIntoBatches(rows, maxRowsPerInsert))
         await records.db
           .insertInto('usage')
-          .values(rows.slice(at, at + maxRowsPerInsert))
+          .values(batch)
           .onConflict(conflict => conflict.columns(['minute', 'id']).doUpdateSet(upsertColumns))
           .execute();
       await addLatencies(records, latencies);

@@ -2,6 +2,7 @@ import { type Expression, sql } from 'kysely';
 import type { UptimeChange, UptimeHourRow } from '#storage/analytics-tables.ts';
 import type { Page, PageRequest } from '#storage/collection.ts';
 import { problem } from '#storage/database-errors.ts';
+import { splitIntoBatches } from '#storage/insert-batches.ts';
 import type { Records } from '#storage/records.ts';
 import type { UptimeRows } from './roll-up.ts';
 
@@ -53,10 +54,10 @@ const upsertColumns = {
 export function createUptimeStore(records: Records) {
   return {
     async add({ hours, changes }: UptimeRows): Promise<void> {
-      for (let at = 0; at < hours.length; at += maxRowsPerInsert)
+      for (const batch of splitIntoBatches(hours, maxRowsPerInsert))
         await records.db
           .insertInto('uptime_hours')
-          .values(hours.slice(at, at + maxRowsPerInsert))
+          .values(batch)
           .onConflict(conflict => conflict.columns(['org_id', 'api_id', 'host', 'hour']).doUpdateSet(upsertColumns))
           .execute();
       for (const change of changes) await addChange(records, change);
