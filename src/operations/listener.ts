@@ -13,6 +13,7 @@ import { checkMediaType, readBody } from './body.ts';
 import { addWarnings, checkBody } from './body-members.ts';
 import { csvType } from './csv.ts';
 import { addDocsRoutes } from './docs/routes.ts';
+import { eventStreamType } from './event-streams.ts';
 import { buildOpenApi } from './openapi.ts';
 import { type AnyOperation, isMutation, type OperationCall } from './operation.ts';
 import { problem } from './problems.ts';
@@ -131,6 +132,8 @@ function addOperation(
   app.route({
     method: it.method,
     url: toRoutePath(it),
+    // A response to HEAD would leave the stream open without a client.
+    exposeHeadRoute: it.produces !== eventStreamType,
     ...(it.permission === 'public' ? { bodyLimit: maxPublicBodyBytes } : {}),
     onRequest,
     errorHandler: (error, request, reply) => sendProblem(request, reply, error, { object: '', orgId: '' }),

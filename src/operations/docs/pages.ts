@@ -20,6 +20,8 @@ export function createReferencePages(
 ): ReferencePages {
   const served = operations.filter(it => names.includes(it.surface));
   const byName = new Map(served.map(it => [it.name, it]));
+  /** Content by name: schemas are costly to render, and anyone can request a page. */
+  const contents = new Map<string, string>();
   /** Collected at the first search: it renders the schemas of all operations. */
   let searchTexts: Map<AnyOperation, string> | undefined;
 
@@ -38,7 +40,10 @@ export function createReferencePages(
     },
     renderOperation(name) {
       const current = byName.get(name);
-      return current && renderLayout(served, names, { title: name, main: renderOperation(current), current });
+      if (!current) return undefined;
+      const main = contents.get(name) ?? renderOperation(current);
+      contents.set(name, main);
+      return renderLayout(served, names, { title: name, main, current });
     },
   };
 }
