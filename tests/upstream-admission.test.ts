@@ -169,12 +169,13 @@ withSettings(
       await eventually(() => assert.equal(held.length, 2));
       await waitForStatus(await ask(t, url), 503);
       for (const it of waiting.slice(0)) it.leave();
-      const next = await ask(t, url);
-      await eventually(() => {
+      let next = await ask(t, url);
+      await eventually(async () => {
+        // The gateway may read this request before it reads the disconnects.
+        if (statusesIn(next.received())[0] === 503) next = await ask(t, url);
         held.at(-1)!.end('next');
-        assert.ok(isAnswered(next));
+        assert.deepEqual(statusesIn(next.received()), [200]);
       });
-      assert.deepEqual(statusesIn(next.received()), [200]);
     });
 
     test('one key cannot use every connection, also from many addresses', async t => {
