@@ -65,6 +65,12 @@ const refuseSchema = (): never => {
 /** Given, so that Fastify does not load the packages that compile JSON schemas. */
 const noSchemaCompilers = { buildValidator: refuseSchema, buildSerializer: refuseSchema };
 
+/** Event streams have no HEAD: its response would leave a stream open without a client. */
+const toRouteLimits = ({ permission, produces }: AnyOperation) => ({
+  exposeHeadRoute: produces !== eventStreamType,
+  ...(permission === 'public' ? { bodyLimit: maxPublicBodyBytes } : {}),
+});
+
 export function createManagementListener(options: ManagementListenerOptions): FastifyInstance {
   const app = fastify({
     logger: false,
@@ -132,9 +138,7 @@ function addOperation(
   app.route({
     method: it.method,
     url: toRoutePath(it),
-    // A response to HEAD would leave the stream open without a client.
-    exposeHeadRoute: it.produces !== eventStreamType,
-    ...(it.permission === 'public' ? { bodyLimit: maxPublicBodyBytes } : {}),
+    ...toRouteLimits(it),
     onRequest,
     errorHandler: (error, request, reply) => sendProblem(request, reply, error, { object: '', orgId: '' }),
     async handler(request, reply) {
