@@ -128,7 +128,7 @@ async function measurePublication(): Promise<void> {
     const id = n % counts.apis;
     const cpu = gateway.cpuMicros();
     const started = performance.now();
-    // A path that the upstream does not have: the status tells the old target from the new one.
+    // A path that the upstream does not have: the status differs between the old target and the new one.
     await send('PUT', `/api/apis/api${id}`, { api_definition: definitionOf(id, `${target}/changed`) });
     while ((await fetch(`${gateway.url}/api${id}/small`)).status !== 404);
     costs.push({ cpuMs: (gateway.cpuMicros() - cpu) / 1000, tookMs: performance.now() - started });

@@ -47,7 +47,7 @@ withSettings('reference pages of the listener', {}, app => {
       assert.match((await page.locator('.result pre').textContent()) ?? '', /email_adress.*email_address/s);
     });
 
-    test('a session without sign-in cannot write, and the page tells what to do', async () => {
+    test('a session without sign-in cannot write, and the page displays what to do', async () => {
       const { page } = await browser.open(url('/docs/createUser'));
       await page.getByRole('button', { name: 'Send' }).click();
       await page.getByText('No response: enter a credential, or sign in first').waitFor();

@@ -40,7 +40,7 @@ describe('CBOR', () => {
     for (const [hex, value] of vectors) assert.deepEqual(decode(hex), { value, end: hex.length / 2 });
   });
 
-  test('decoding starts where it is told and reports the end', () => {
+  test('decoding starts at the given offset and reports the end', () => {
     assert.deepEqual(decodeCbor(Buffer.from([0xff, 0x61, 0x61, 0x01]), 1), { value: 'a', end: 3 });
   });
 

@@ -168,7 +168,7 @@ export function findSoakFaults(result: SoakResult): string[] {
   return found;
 }
 
-/** Every request is recorded once, whoever ended it; those that are answered reach the upstream once. */
+/** Every request is recorded once, whichever side ended it; those that are answered reach the upstream once. */
 function compareCounts({ sent, received, recorded, succeeded }: SoakResult): string[] {
   const found: string[] = [];
   const compare = (name: ApiName, what: string, count: number, expected = sent[name]) => {

@@ -40,7 +40,7 @@ onEveryEngine(
         body.uri,
         /^otpauth:\/\/totp\/Gatewright:p\w+%40example\.org\?secret=[A-Z2-7]{32}&issuer=Gatewright$/,
       );
-      assert.equal((await trySignIn(person)).status, 200, 'a pending secret is not asked for');
+      assert.equal((await trySignIn(person)).status, 200, 'a pending secret is not required');
       const wrong = await browser.ask('POST', '/api/session/totp/confirm', { body: { otp: '000' } });
       assert.equal(wrong.status, 400);
       const confirmed = await browser.ask('POST', '/api/session/totp/confirm', { body: { otp: code(body.secret) } });

@@ -11,7 +11,7 @@ export interface SessionIdentity extends TemporaryUser {
 export interface SignOnIdentity extends SessionIdentity {
   /** Identifier of the user at its provider. */
   readonly subject: string;
-  /** The provider vouches for the e-mail address: only then it finds an account. */
+  /** The provider has verified the e-mail address: only then it finds an account. */
   readonly isEmailVerified: boolean;
   /** Refuses users without an account. */
   readonly onlyRegistered: boolean;

@@ -32,7 +32,7 @@ export interface NonceServices {
   clock: Clock;
 }
 
-/** Identity of an SSO object: the broker vouches for the e-mail address. */
+/** Identity of an SSO object: its e-mail address counts as verified by the broker. */
 export function toIdentity(request: SignOnRequest): SignOnIdentity {
   if (request.UserNotAllowed) throw problem.user_not_allowed();
   const { EmailAddress: email, DisplayName: displayName, SSOOnlyForRegisteredUsers: onlyRegistered } = request;

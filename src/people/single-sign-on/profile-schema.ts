@@ -13,7 +13,7 @@ const text = (about: string) => z.string().max(255).default('').describe(about);
 
 const written = z.object({
   Name: z.string().trim().min(1, 'is required').max(200),
-  Active: z.boolean().default(true).describe('An inactive profile signs nobody on'),
+  Active: z.boolean().default(true).describe('No user signs on through an inactive profile'),
   ActionType: z.literal('GenerateOrLoginUserProfile').default('GenerateOrLoginUserProfile'),
   Type: z.enum(['redirect', 'passthrough']).optional().describe('Follows from ProviderName'),
   ProviderName: z.enum(providerNames, { error: `must be one of ${providerNames.join(', ')}` }),

@@ -25,7 +25,7 @@ export interface SignOnSource {
   readonly orgId: string;
   /** Empty for a hand-over by nonce. */
   readonly profileId: string;
-  /** The source may sign users in to their accounts: an administrator or the operator vouches for it. */
+  /** The source may sign users in to their accounts: an administrator or the operator permitted it. */
   readonly signsInAccounts: boolean;
   /** Restricts it to one account; empty for none. */
   readonly accountId?: string | undefined;
@@ -65,7 +65,7 @@ export const looksUpAccounts = (settings: Settings, { onlyRegistered }: Pick<Sig
 
 /**
  * Account linking: by e-mail address, inside the organisation of the source only. An address that the provider has not
- * verified, or a source that no administrator vouches for, never opens an account.
+ * verified, or a source that no administrator permitted, never opens an account.
  */
 async function findAccount(
   { users, settings }: SignOnServices,

@@ -109,7 +109,7 @@ function toAssertedUser(profile: IdentityProfile, config: LdapConfig, { name, at
   return {
     subject: CustomUserIDField === '' ? name.toLowerCase() : readFirst(CustomUserIDField),
     email: readFirst(CustomEmailField || config.LDAPEmailAttribute),
-    // The directory is the organisation's own: an administrator who wrote the profile vouches for its addresses.
+    // The directory is the organisation's own: an administrator who wrote the profile is responsible for its addresses.
     isEmailVerified: true,
     displayName: [config.LDAPFirstNameAttribute, config.LDAPLastNameAttribute].map(readFirst).filter(Boolean).join(' '),
     groups: UserGroupSeparator === '' ? [...groups] : groups.flatMap(text => readGroups(text, UserGroupSeparator)),

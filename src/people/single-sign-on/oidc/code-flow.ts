@@ -78,7 +78,7 @@ export async function completeCodeFlow(
   return toAssertedUser(profile, { ...userinfo, ...claims });
 }
 
-/** State binds the response to the browser; the issuer (RFC 9207) to the provider that was asked. */
+/** State binds the response to the browser; the issuer (RFC 9207) to the provider of the request. */
 function checkResponse(provider: OpenIdProvider, flow: SignOnFlow, query: Readonly<Record<string, unknown>>): string {
   const { state, code, error, iss } = query;
   if (typeof state !== 'string' || !constantTimeEqual(state, flow.state)) throw new SignOnRefusal('another state');

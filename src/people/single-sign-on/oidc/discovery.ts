@@ -47,7 +47,7 @@ export function parseProviderJson(body: Buffer): unknown {
   }
 }
 
-/** Section 4.3: the issuer must be the one that was asked, else one provider could speak for another. */
+/** Section 4.3: the issuer must be that of the requested address, else one provider could assert users of another. */
 function parseProvider(url: string, document: unknown): OpenIdProvider {
   if (!isObject(document)) throw new ProviderFailure('the discovery document is no object');
   const { issuer } = document;

@@ -91,7 +91,7 @@ export function readAssertedUser(profile: IdentityProfile, config: SamlConfig, a
   return {
     subject: CustomUserIDField === '' ? readElementText(nameId) : readFirst(CustomUserIDField),
     email: emailClaim === '' ? readFirst(...emailAttributes) || emailOfName : readFirst(emailClaim),
-    // The provider is the organisation's own: an administrator who wrote the profile vouches for its addresses.
+    // The provider is the organisation's own: an administrator who wrote the profile is responsible for its addresses.
     isEmailVerified: true,
     displayName: [config.SAMLForenameClaim, config.SAMLSurnameClaim]
       .map(name => readFirst(name))
