@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 
 export interface Identity {
   uid: number;
@@ -143,12 +144,26 @@ async function accepts(ask: () => Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** A loopback port without a listener at this moment. */
+/** Below the ports that the system gives to connections and to listeners without a port of their own. */
+const portRange = { from: 20_000, to: 32_000 };
+
+/** A loopback port without a listener, which no other process gets by chance before its use. */
 export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
+  for (;;) {
+    const port = randomInt(portRange.from, portRange.to);
+    const probe = createServer().listen(port, '127.0.0.1');
+    if (!(await listens(probe))) continue;
+    probe.close();
+    await once(probe, 'close');
+    return port;
+  }
 }
+
+const listens = (probe: ReturnType<typeof createServer>) =>
+  once(probe, 'listening').then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRINUSE') return false;
+      throw error;
+    },
+  );
