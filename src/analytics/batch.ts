@@ -79,23 +79,37 @@ function indexColumns<const Name extends string>(names: readonly Name[]): { read
 
 /** Cursor on one call of a batch. */
 export interface CallRecord {
+  readonly batch: CallBatch;
+  /** Row of the call in the batch. */
+  readonly row: number;
   number(column: NumberColumn): number;
   word(column: WordColumn): string;
   readonly api: BatchApi;
 }
 
 /** Visits every call with one reused cursor object. */
-export function forEachCall(
-  { count, numbers, places, words, apis }: CallBatch,
-  visit: (record: CallRecord) => void,
-): void {
-  let row = 0;
-  const record: CallRecord = {
-    number: column => numbers[row * numberColumns.length + numberIndex[column]]!,
-    word: column => words[places[row * wordColumns.length + wordIndex[column]]!]!,
-    get api() {
-      return apis[numbers[row * numberColumns.length + numberIndex.api]!]!;
-    },
-  };
-  for (; row < count; row++) visit(record);
+export function forEachCall(batch: CallBatch, visit: (record: CallRecord) => void): void {
+  const record = new CallCursor(batch);
+  for (; record.row < batch.count; record.row++) visit(record);
+}
+
+class CallCursor implements CallRecord {
+  readonly batch: CallBatch;
+  row = 0;
+
+  constructor(batch: CallBatch) {
+    this.batch = batch;
+  }
+
+  number(column: NumberColumn): number {
+    return this.batch.numbers[this.row * numberColumns.length + numberIndex[column]]!;
+  }
+
+  word(column: WordColumn): string {
+    return this.batch.words[this.batch.places[this.row * wordColumns.length + wordIndex[column]]!]!;
+  }
+
+  get api(): BatchApi {
+    return this.batch.apis[this.number('api')]!;
+  }
 }

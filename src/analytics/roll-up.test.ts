@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import { batchOf, type GivenCall, noon, someApi } from '../../tests/support/records.ts';
 import { forEachCall } from './batch.ts';
 import { findLatencyBucket } from './latency-histogram.ts';
@@ -217,4 +218,61 @@ test('country, agent and method are folded with paths and keys, unknown methods 
   const { country, user_agent, method, key_hash } = rows.find(row => row.key_hash === 'other')!;
   assert.deepEqual([country, user_agent, method, key_hash], ['other', 'other', 'other', 'other']);
   assert.ok(rows.every(row => row.method !== 'BREW'));
+});
+
+/** Rolls up calls in one batch, and each in its own. */
+function rollUpTogetherAndSeparately(calls: readonly GivenCall[], rowsPerMinute: number) {
+  const options = { rowsPerMinute, normalisePaths: false };
+  const [together, separate] = [createUsageRollUp(options), createUsageRollUp(options)];
+  forEachCall(batchOf(calls), together.add);
+  for (const call of calls) forEachCall(batchOf([call]), separate.add);
+  return { together, separate };
+}
+
+test('calls of one batch are counted as calls of separate batches, in every dimension', () => {
+  // A pair of values for each dimension: calls differ in one of them, in two, or in none.
+  const dimensions: readonly [GivenCall, GivenCall][] = [
+    [{ atMs: noon }, { atMs: noon + 60_000 }],
+    [{ api: someApi }, { api: { ...someApi, id: 'other-api' } }],
+    [{ status: 200 }, { status: 404 }],
+    [{ refusal: '' }, { refusal: 'rate_limited' }],
+    ...(['version', 'keyHash', 'oauthId', 'path', 'method', 'country', 'userAgent'] as const).map(
+      column => [{ [column]: 'PUT' }, { [column]: 'POST' }] as [GivenCall, GivenCall],
+    ),
+  ];
+  const calls = dimensions.flatMap((_, one) =>
+    dimensions.flatMap((_, two) =>
+      [0, 1, 0].map((repeated, n): GivenCall => {
+        const values = dimensions.map((pair, at) => pair[at === one || at === two ? repeated : 0]);
+        return Object.assign({ totalMs: n + 1 }, ...values);
+      }),
+    ),
+  );
+  const { together, separate } = rollUpTogetherAndSeparately(calls, 20);
+  assert.deepEqual(together.drain(noon), separate.drain(noon));
+  assert.deepEqual(together.totals, separate.totals);
+  assert.ok(together.totals.folded > 0);
+});
+
+test('calls of one batch with thousands of keys, APIs and statuses are counted as those of separate batches', () => {
+  const numbers = Array.from({ length: 900 }, (_, n) => n);
+  const distinct: GivenCall[] = [
+    ...numbers.map(n => ({ keyHash: `key${n}` })),
+    ...numbers.map(n => ({ status: 100 + n })),
+    ...numbers.map(n => ({ api: { ...someApi, id: `api${n}` } })),
+    ...numbers.map(n => ({ atMs: noon + n * 60_000 })),
+  ];
+  const { together, separate } = rollUpTogetherAndSeparately([...distinct, ...distinct], 10_000);
+  const drained = together.drain(noon);
+  assert.ok(isDeepStrictEqual(drained, separate.drain(noon)));
+  assert.equal(hits(drained.rows), 7200);
+});
+
+test('a batch that is added again after a write is counted again', () => {
+  const made = createUsageRollUp({ rowsPerMinute: 10, normalisePaths: false });
+  const batch = batchOf([{}, {}]);
+  for (const _ of [1, 2]) {
+    forEachCall(batch, made.add);
+    assert.equal(hits(made.drain(noon).rows), 2);
+  }
 });

@@ -1,6 +1,7 @@
 import type { LatencyRow, UsageRow } from '#storage/analytics-tables.ts';
 import { createAgentNames } from './agent-name.ts';
 import type { CallRecord } from './batch.ts';
+import { createCallGroups } from './call-groups.ts';
 import { findLatencyBucket } from './latency-histogram.ts';
 import { normalisePath } from './paths.ts';
 import {
@@ -35,6 +36,8 @@ export interface DrainedUsage {
 interface PendingUsage {
   readonly row: UsageRow;
   readonly latencies: Map<number, number>;
+  /** Collects calls beyond the cardinality limit. */
+  readonly isFolded: boolean;
 }
 
 const defaultMaxPendingRows = 50_000;
@@ -52,28 +55,39 @@ export function createUsageRollUp({
   const pending = createPendingUsage(maxPendingRows, maxPendingBuckets);
   const cardinality = createCardinalityLimit(rowsPerMinute);
   const readDimensions = createDimensionReader(normalisePaths);
+  const groups = createCallGroups<PendingUsage>();
   const totals = { records: 0, folded: 0, lost: 0 };
 
   function count(usage: PendingUsage, record: CallRecord): void {
     countCall(usage.row, record);
     pending.addLatency(usage, findLatencyBucket(toMicros(record.number('totalMs'))), 1);
+    if (usage.isFolded) totals.folded++;
+  }
+
+  /** The unwritten row of a call; undefined where there is no room. */
+  function findUsage(record: CallRecord): PendingUsage | undefined {
+    const own = readDimensions(record);
+    const ownName = rowNameOf(own);
+    const known = pending.find(ownName);
+    if (known) return known;
+    const dimensions = cardinality.limit(own);
+    const name = dimensions === own ? ownName : rowNameOf(dimensions);
+    const { retentionSeconds } = record.api;
+    const expiresAt = retentionSeconds > 0 ? dimensions.minute + minuteMs + retentionSeconds * 1000 : 0;
+    return pending.find(name) ?? pending.add(name, createUsageRow(dimensions, expiresAt));
   }
 
   function add(record: CallRecord): void {
     totals.records++;
-    const own = readDimensions(record);
-    const fast = pending.find(rowNameOf(own));
-    if (fast) return count(fast, record);
-    const dimensions = cardinality.limit(own);
-    if (dimensions !== own) totals.folded++;
-    const name = rowNameOf(dimensions);
-    const known = pending.find(name);
+    const known = groups.find(record);
     if (known) return count(known, record);
-    const { retentionSeconds } = record.api;
-    const expiresAt = retentionSeconds > 0 ? dimensions.minute + minuteMs + retentionSeconds * 1000 : 0;
-    const usage = pending.add(name, createUsageRow(dimensions, expiresAt));
-    if (usage) count(usage, record);
-    else totals.lost++;
+    const usage = findUsage(record);
+    if (!usage) {
+      totals.lost++;
+      return;
+    }
+    groups.set(record, usage);
+    count(usage, record);
   }
 
   return {
@@ -81,6 +95,7 @@ export function createUsageRollUp({
     totals,
     /** Drains unwritten rows, sorted: a common lock order prevents deadlocks between processes. */
     drain(nowMs: number): DrainedUsage {
+      groups.clear();
       cardinality.deleteBefore(nowMs - trackedMinutes * minuteMs);
       return pending.drain();
     },
@@ -112,7 +127,7 @@ function createPendingUsage(maxRows: number, maxBuckets: number) {
     /** Undefined where there is no room. */
     add(name: string, row: UsageRow): PendingUsage | undefined {
       if (byName.size >= maxRows) return undefined;
-      const usage = { row, latencies: new Map<number, number>() };
+      const usage = { row, latencies: new Map<number, number>(), isFolded: row.path === otherName };
       byName.set(name, usage);
       return usage;
     },
@@ -133,7 +148,7 @@ function createPendingUsage(maxRows: number, maxBuckets: number) {
   };
 }
 
-const toLatencyRows = ({ row: { minute, id, expires_at }, latencies }: PendingUsage): LatencyRow[] =>
+const toLatencyRows = ({ row: { minute, id, expires_at }, latencies }: Omit<PendingUsage, 'isFolded'>): LatencyRow[] =>
   [...latencies].sort(([a], [b]) => a - b).map(([bucket, hits]) => ({ minute, id, bucket, hits, expires_at }));
 
 /** Methods of RFC 9110 and RFC 5789; a client could send any other. */
