@@ -109,7 +109,7 @@ describe('HTTP/2', () => {
     };
     const [http1, http2] = [createHttp1Transport(options), createHttp2Transport(options)];
     transports = [http1, http2];
-    listener = createListener({ http1, http2, apiPort: 0, firstByteTimeoutMs: 500, maxConnections: 1000 });
+    listener = createListener({ http1, http2, apiPort: 0, firstByteTimeoutMs: 2000, maxConnections: 1000 });
     port = await listener.listen({ host: '127.0.0.1', port: 0, reusePort: false });
   });
   after(async () => {

@@ -246,10 +246,11 @@ describe('HTTP/1.1 upstream pool', () => {
   });
 
   test('a request with a timeout of its caller has none of the pool', async t => {
-    const { upstream, send } = await start(t, { pool: { headersTimeoutMs: 20 } });
+    const { upstream, send } = await start(t, { pool: { headersTimeoutMs: 200 } });
     const held = holdResponses(upstream);
     const timed = send();
     const untimed = send({ hasCallerTimeout: true });
+    await waitFor(2, held);
     assert.equal((await timed).error, 'UND_ERR_HEADERS_TIMEOUT');
     held[1]!(ok());
     assert.equal((await untimed).body, 'ok');
