@@ -54,7 +54,7 @@ export function createUsageRollUp({
 }: UsageRollUpOptions) {
   const pending = createPendingUsage(maxPendingRows, maxPendingBuckets);
   const cardinality = createCardinalityLimit(rowsPerMinute);
-  const readDimensions = createDimensionReader(normalisePaths);
+  const findUsage = createUsageFinder(pending, cardinality, normalisePaths);
   const groups = createCallGroups<PendingUsage>();
   const totals = { records: 0, folded: 0, lost: 0 };
 
@@ -62,19 +62,6 @@ export function createUsageRollUp({
     countCall(usage.row, record);
     pending.addLatency(usage, findLatencyBucket(toMicros(record.number('totalMs'))), 1);
     if (usage.isFolded) totals.folded++;
-  }
-
-  /** The unwritten row of a call; undefined where there is no room. */
-  function findUsage(record: CallRecord): PendingUsage | undefined {
-    const own = readDimensions(record);
-    const ownName = rowNameOf(own);
-    const known = pending.find(ownName);
-    if (known) return known;
-    const dimensions = cardinality.limit(own);
-    const name = dimensions === own ? ownName : rowNameOf(dimensions);
-    const { retentionSeconds } = record.api;
-    const expiresAt = retentionSeconds > 0 ? dimensions.minute + minuteMs + retentionSeconds * 1000 : 0;
-    return pending.find(name) ?? pending.add(name, createUsageRow(dimensions, expiresAt));
   }
 
   function add(record: CallRecord): void {
@@ -115,6 +102,26 @@ export function createUsageRollUp({
         if (usage) pending.addLatency(usage, bucket, hits);
       }
     },
+  };
+}
+
+/** Finds or adds the unwritten row of a call; undefined where there is no room. */
+function createUsageFinder(
+  pending: ReturnType<typeof createPendingUsage>,
+  cardinality: ReturnType<typeof createCardinalityLimit>,
+  normalisePaths: boolean,
+) {
+  const readDimensions = createDimensionReader(normalisePaths);
+  return (record: CallRecord): PendingUsage | undefined => {
+    const own = readDimensions(record);
+    const ownName = rowNameOf(own);
+    const known = pending.find(ownName);
+    if (known) return known;
+    const dimensions = cardinality.limit(own);
+    const name = dimensions === own ? ownName : rowNameOf(dimensions);
+    const { retentionSeconds } = record.api;
+    const expiresAt = retentionSeconds > 0 ? dimensions.minute + minuteMs + retentionSeconds * 1000 : 0;
+    return pending.find(name) ?? pending.add(name, createUsageRow(dimensions, expiresAt));
   };
 }
 
