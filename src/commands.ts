@@ -6,7 +6,7 @@ import { writeCompileCache } from '#base/compile-cache.ts';
 import { createSecretText } from '#base/ids.ts';
 import { createLog } from '#base/log.ts';
 import { Problem, problems } from '#base/problems.ts';
-import { isTerminal, onShutdownSignal, print, printError, readEnvironment, setExitCode } from '#base/process.ts';
+import { ignoreClosedOutput, isTerminal, onShutdownSignal, print, printError, readEnvironment, setExitCode } from '#base/process.ts';
 import { releaseMemory } from '#base/release-memory.ts';
 import { isSetting, isSwitch, maskSettings, readSettings, type Settings } from '#base/settings.ts';
 import { clientCommandNames, isClientCommand, runClientCommand } from '#cli/client-command.ts';
@@ -245,6 +245,7 @@ async function rotateMaster(settings: Settings, { directory, records }: Installa
   print(`The master key in ${directory.pathOf('master.key')} is new; the old master key no longer works.\n`);
 }
 
+ignoreClosedOutput();
 try {
   await main(process.argv.slice(2));
 } catch (error) {

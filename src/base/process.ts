@@ -11,6 +11,14 @@ export const printError = (text: string): void => {
   process.stderr.write(`${text}\n`);
 };
 
+/** Drops output after its reader has closed the pipe (`gw start | head`): lost output must not end a running gateway. */
+export function ignoreClosedOutput(): void {
+  for (const stream of [process.stdout, process.stderr])
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+    });
+}
+
 export const readEnvironment = (): Record<string, string | undefined> => process.env;
 
 export const setExitCode = (code: number): void => {

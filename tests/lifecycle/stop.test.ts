@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { after, test } from 'node:test';
 import { type Child, eventually, scratch, startChild } from '../support/gw-process.ts';
+import { openApi } from '../support/traffic.ts';
+import { startUpstream } from '../support/upstream.ts';
 
 const { fresh, remove } = scratch('stop');
 after(remove);
@@ -90,4 +92,17 @@ test('a second signal exits immediately', async () => {
   await eventually(() => child.err().includes('"stopping"'), 'it says that it stops');
   assert.equal((await child.stop('SIGINT')).code, 1);
   await cut;
+});
+
+test('a product whose output is no longer read serves on, and stops as usual', async () => {
+  const child = await startChild({ directory: fresh(), environment: { GW_LOG_LEVEL: 'debug' } });
+  child.process.stdout!.destroy();
+  child.process.stderr!.destroy();
+  const upstream = await startUpstream();
+  const definition = openApi(upstream);
+  assert.equal((await child.ask('POST', '/gw/apis', { body: definition })).status, 200);
+  const url = `${child.urls.gateway}${definition.proxy.listen_path}`;
+  await eventually(async () => (await fetch(url)).status === 200, 'the API is served');
+  assert.equal((await child.stop()).code, 0);
+  await upstream.close();
 });

@@ -37,7 +37,7 @@ export interface TlsAcceptorOptions {
 export interface TlsAcceptor {
   /** Creates the accept function of one listener; `onSecure` receives sockets after the handshake. */
   createAcceptor(onSecure: (socket: TLSSocket) => void): (socket: Socket) => void;
-  /** Reloads the default certificate when its files have changed. */
+  /** Reloads the default certificate when its files have changed; listeners use it from their next connection on. */
   refresh(): void;
 }
 
@@ -46,7 +46,6 @@ export function createTlsAcceptor(options: TlsAcceptorOptions): TlsAcceptor {
   if ((certificateFile === '') !== (keyFile === '')) throw problem.certificate_incomplete();
   const minVersion = options.minVersion === '1.3' ? 'TLSv1.3' : 'TLSv1.2';
   const contexts = new WeakMap<ServerIdentity, SecureContext>();
-  const servers = new Set<Server>();
   let fileStamp = readFileStamp(options);
   let files = readFiles(options);
 
@@ -80,7 +79,6 @@ export function createTlsAcceptor(options: TlsAcceptorOptions): TlsAcceptor {
     });
     server.on('secureConnection', onSecure);
     server.on('tlsClientError', (_error, socket) => socket.destroy());
-    servers.add(server);
     return server;
   }
 
@@ -88,7 +86,12 @@ export function createTlsAcceptor(options: TlsAcceptorOptions): TlsAcceptor {
     createAcceptor(onSecure) {
       const requestingServer = createTlsServer(true, onSecure);
       const plainServer = createTlsServer(false, onSecure);
+      let current = files;
       return socket => {
+        if (current !== files) {
+          current = files;
+          for (const server of [requestingServer, plainServer]) server.setSecureContext({ ...files, minVersion });
+        }
         socket.on('error', () => socket.destroy());
         (options.requestsClientCertificates() ? requestingServer : plainServer).emit('connection', socket);
       };
@@ -102,9 +105,7 @@ export function createTlsAcceptor(options: TlsAcceptorOptions): TlsAcceptor {
       } catch (error) {
         // Perhaps only one file is written yet: the current certificate stays, the next refresh retries.
         options.onReloadError(error as Error);
-        return;
       }
-      for (const server of servers) server.setSecureContext({ ...files, minVersion });
     },
   };
 }
