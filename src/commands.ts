@@ -6,7 +6,15 @@ import { writeCompileCache } from '#base/compile-cache.ts';
 import { createSecretText } from '#base/ids.ts';
 import { createLog } from '#base/log.ts';
 import { Problem, problems } from '#base/problems.ts';
-import { ignoreClosedOutput, isTerminal, onShutdownSignal, print, printError, readEnvironment, setExitCode } from '#base/process.ts';
+import {
+  ignoreClosedOutput,
+  isTerminal,
+  onShutdownSignal,
+  print,
+  printError,
+  readEnvironment,
+  setExitCode,
+} from '#base/process.ts';
 import { releaseMemory } from '#base/release-memory.ts';
 import { isSetting, isSwitch, maskSettings, readSettings, type Settings } from '#base/settings.ts';
 import { clientCommandNames, isClientCommand, runClientCommand } from '#cli/client-command.ts';
