@@ -20,6 +20,7 @@ import { problem } from './problems.ts';
 import { checkQueryNames } from './query-names.ts';
 import { type RenderedProblem, renderProblem } from './render.ts';
 import { type Surface, type SurfaceName, surfaces } from './surfaces.ts';
+import { prefersLenient, runLenient } from './unknown-members.ts';
 import { validate } from './validation-error.ts';
 
 /** A management listener: some surfaces of the catalogue on one port. */
@@ -181,14 +182,16 @@ async function runOperation(
 ) {
   const params = it.params && validate(it.params, copyRejectingNul(readParams(it, request)));
   const rawQuery = copyRejectingNul(request.query);
-  const ignored = isMutation(it) ? checkQueryNames(it.query, rawQuery, options.unknownMembers) : [];
+  const isLenient = isMutation(it) && prefersLenient(it.surface, request.headers.prefer);
+  const unknownMembers = isLenient ? 'warn' : options.unknownMembers;
+  const ignored = isMutation(it) ? checkQueryNames(it.query, rawQuery, unknownMembers) : [];
   const query = it.query && validate(it.query, rawQuery);
   await options.refuseHidden(actor, listReferencedApis(request));
   const bytes = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
   const readOptions = { contentType: request.headers['content-type'], maxBytes: options.maxBodyBytes };
   const rawBody = it.body && (await readBody(it.accepts ?? 'json', bytes, readOptions));
   const { body, warnings } = it.body
-    ? checkBody({ ...it, body: it.body }, rawBody, options.unknownMembers)
+    ? checkBody({ ...it, body: it.body }, rawBody, unknownMembers)
     : { body: undefined, warnings: [] };
   if (!it.ignoresRules) {
     const { name: operation, method } = it;
@@ -200,7 +203,9 @@ async function runOperation(
   const call = { params, query, body, actor, address: request.ip, isSecure, ...callContext };
   const handle = (): Promise<unknown> => it.handle(call as never, options.services as never);
   const unreadable: UnreadableRows = new Map();
-  const value = isMutation(it) ? await handle() : await collectUnreadableRows(unreadable, handle);
+  if (isLenient) callContext.header('Preference-Applied', 'handling=lenient');
+  const write = isLenient ? () => runLenient(handle) : handle;
+  const value = isMutation(it) ? await write() : await collectUnreadableRows(unreadable, handle);
   return addWarnings(
     options.validateResponses ? validateResponse(it, value) : value,
     [...ignored, ...warnings, ...reportUnreadable(unreadable, options.log)],

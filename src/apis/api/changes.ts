@@ -14,6 +14,7 @@ import { findMissingParts, type MissingPart } from '#definition/required-parts.t
 import { checkStreams } from '#definition/streams.ts';
 import type { Actor } from '#operations/actor.ts';
 import type { WithWarnings } from '#operations/shapes.ts';
+import { findUnknownMembersRule } from '#operations/unknown-members.ts';
 import { createInvalidProblem, formatValidationError, type ValidationError } from '#operations/validation-error.ts';
 import type { GrantStore } from '#people/organisations/grant-store.ts';
 import type { Records } from '#storage/records.ts';
@@ -67,7 +68,7 @@ export function checkDefinition<K extends ApiKind>(
   { settings }: Pick<ApiServices, 'settings'>,
   prefix = '',
 ): CheckedDefinition<K> {
-  const checked = checks[kind](value, settings['management.unknown_members']);
+  const checked = checks[kind](value, findUnknownMembersRule(settings));
   if (!checked.ok) throw createInvalidProblem(checked.errors.map(error => withPrefix(prefix, error)));
   const { definition, warnings = [] } = checked;
   const lines = warnings.map(error => formatValidationError(withPrefix(prefix, error)));

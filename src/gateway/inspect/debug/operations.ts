@@ -13,6 +13,7 @@ import { checkOas, isDocument } from '#definition/oas.ts';
 import { checkStreams } from '#definition/streams.ts';
 import { operation } from '#operations/operation.ts';
 import { toWarningsMember } from '#operations/shapes.ts';
+import { findUnknownMembersRule } from '#operations/unknown-members.ts';
 import { formatValidationError } from '#operations/validation-error.ts';
 import { type RpcCall, problem as rpcProblem } from '../../pipeline/thread-rpc.ts';
 import { DebugResult, type DebugRun, type DebugTask, DebugWrite } from './schema.ts';
@@ -57,7 +58,7 @@ export const debugApi = operation({
     const given = oas ?? spec ?? undefined;
     if (given === undefined) throw problem.spec_missing();
     if (!request) throw problem.request_missing();
-    const unknownMembers = services.settings['management.unknown_members'];
+    const unknownMembers = findUnknownMembersRule(services.settings);
     const checked =
       (oas ?? undefined) === undefined ? validateClassic(given, unknownMembers) : validateOas(given, unknownMembers);
     if (!checked.ok)
