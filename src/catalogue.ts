@@ -17,6 +17,7 @@ import { uptimeOperations } from '#analytics/uptime/operations.ts';
 import { usageOperations } from '#analytics/usage-operations.ts';
 import { assetOperations } from '#apis/assets/operations.ts';
 import { classicOperations } from '#apis/classic/operations.ts';
+import { apiConvertOperations } from '#apis/convert/operations.ts';
 import { exampleOperations } from '#apis/examples/operations.ts';
 import { gwApiOperations } from '#apis/gw/operations.ts';
 import { apiImportOperations } from '#apis/import/operations.ts';
@@ -88,6 +89,7 @@ export const catalogue = [
   ...oasDetailOperations,
   ...apiRebaseOperations,
   ...apiMigrationOperations,
+  ...apiConvertOperations,
   ...assetOperations,
   ...schemaOperations,
   ...apiSystemOperations,

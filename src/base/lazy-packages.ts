@@ -15,3 +15,9 @@ function createLoader<T>(name: string): () => T {
 export const loadUndici = createLoader<typeof import('undici')>('undici');
 export const loadJose = createLoader<typeof import('jose')>('jose');
 export const loadYaml = createLoader<typeof import('yaml')>('yaml');
+
+/** Its types are not needed: the value is a parsed document before and after. */
+interface OpenApiUpgrader {
+  upgradeFromTwoToThree(document: Record<string, unknown>): Record<string, unknown>;
+}
+export const loadOpenApiUpgrader = createLoader<OpenApiUpgrader>('@scalar/openapi-upgrader/2.0-to-3.0');

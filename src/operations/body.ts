@@ -76,6 +76,11 @@ function parseDocument(text: string, type: string, maxValues: number): unknown {
 const startsAsJson = (text: string) => /^\s*[[{]/.test(text);
 const parseEither = (text: string, maxValues: number) =>
   (startsAsJson(text) ? parseUniqueJson : parseYaml)(text, maxValues);
+
+/** Parses a JSON or YAML document that a body holds as text, with the bounds of a body. */
+export const parseDocumentText = (text: string, maxBytes: number): unknown =>
+  parseEither(text.replace(/^\uFEFF/, ''), Math.ceil(maxBytes / minBytesPerValue));
+
 const isJson = (type: string) => /^application\/([\w.-]+\+)?json$/.test(type);
 
 const formType = 'multipart/form-data';

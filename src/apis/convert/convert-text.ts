@@ -1,0 +1,74 @@
+import { arrayOrEmpty, isObject, type JsonObject, objectOrEmpty } from '#base/json-tree.ts';
+import { parseDocumentText } from '#operations/body.ts';
+import { convertAsyncApi } from './asyncapi.ts';
+import type { Converted } from './converted.ts';
+import { convertCurl } from './curl.ts';
+import { convertHar } from './har.ts';
+import { convertOpenApi } from './openapi.ts';
+import { convertPostman } from './postman.ts';
+import { createTextProblem, problem } from './problems.ts';
+import { convertSwagger } from './swagger.ts';
+
+type Convert = (document: JsonObject) => Converted;
+
+/** Formats of JSON or YAML documents, each with its converter and the test that recognises it. */
+const documentFormats = {
+  openapi: { convert: convertOpenApi, matches: (it: JsonObject) => it.openapi !== undefined },
+  swagger: { convert: convertSwagger, matches: (it: JsonObject) => it.swagger !== undefined },
+  asyncapi: { convert: convertAsyncApi, matches: (it: JsonObject) => it.asyncapi !== undefined },
+  har: { convert: convertHar, matches: (it: JsonObject) => isObject(it.log) && Array.isArray(it.log.entries) },
+  postman: { convert: convertPostman, matches: isPostman },
+} as const satisfies Readonly<Record<string, { convert: Convert; matches: (document: JsonObject) => boolean }>>;
+
+function isPostman(document: JsonObject): boolean {
+  const collection = objectOrEmpty(document.collection ?? document);
+  return isObject(collection.info) && arrayOrEmpty(collection.item).length > 0;
+}
+
+type DocumentFormat = keyof typeof documentFormats;
+const documentFormatNames = Object.keys(documentFormats) as DocumentFormat[];
+
+export const convertFormats = ['auto', 'curl', ...documentFormatNames] as const;
+/** Formats that are recognised and rejected with advice. */
+export const unsupportedFormats = ['wsdl', 'blueprint'] as const;
+export type ConvertFormat = (typeof convertFormats)[number] | (typeof unsupportedFormats)[number];
+
+const advice: Readonly<Record<(typeof unsupportedFormats)[number], string>> = {
+  wsdl: 'describe the service in OpenAPI, with an operation for each SOAP action',
+  blueprint: 'convert it to OpenAPI 3 first',
+};
+
+export interface ConvertInput {
+  readonly format: ConvertFormat;
+  readonly text: string;
+  /** Bounds the values of a document. */
+  readonly maxBytes: number;
+}
+
+export interface ConvertedText extends Converted {
+  readonly format: Exclude<ConvertFormat, 'auto'>;
+}
+
+/** Converts a description of an API to OpenAPI, or to the document of a streams API. Nothing is fetched. */
+export function convertText({ format, text, maxBytes }: ConvertInput): ConvertedText {
+  const named = format === 'auto' ? recogniseText(text) : format;
+  if (named === 'wsdl' || named === 'blueprint')
+    throw problem.format_unsupported({ detail: { format: named, advice: advice[named] } });
+  if (named === 'curl') return { format: named, ...convertCurl(text) };
+  const document = parseDocumentText(text, maxBytes);
+  if (!isObject(document)) throw createTextProblem('must be an object in JSON or YAML');
+  const found = named === 'auto' ? documentFormatNames.find(name => documentFormats[name].matches(document)) : named;
+  if (!found) throw problem.format_unknown({ detail: { known: convertFormats.slice(1).join(', ') } });
+  return { format: found, ...documentFormats[found].convert(document) };
+}
+
+/** Formats that are no JSON or YAML, by their first characters. */
+function recogniseText(text: string): ConvertFormat {
+  const start = text
+    .slice(0, 2000)
+    .replace(/^\uFEFF/, '')
+    .trimStart();
+  if (/^([$>]\s*)?(\S*[/\\])?curl(\.exe)?\s/.test(start)) return 'curl';
+  if (start.startsWith('<') && /<(\w+:)?(definitions|description)[\s>]/.test(start)) return 'wsdl';
+  return /^FORMAT:\s*1A/i.test(start) ? 'blueprint' : 'auto';
+}

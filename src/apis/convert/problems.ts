@@ -1,0 +1,14 @@
+import { problems } from '#base/problems.ts';
+
+/** Problems of a conversion, each with its reason. */
+export const problem = problems('convert', {
+  format_unknown: {
+    status: 400,
+    message: 'format: the format of the text is not recognised: set format to {known}',
+  },
+  format_unsupported: { status: 400, message: 'format: {format} is not supported: {advice}' },
+  text_invalid: { status: 400, message: 'text: {reason}' },
+});
+
+/** Rejects a text that is not in its format. */
+export const createTextProblem = (reason: string) => problem.text_invalid({ detail: { reason } });

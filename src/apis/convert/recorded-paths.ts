@@ -1,0 +1,41 @@
+import type { Warnings } from './converted.ts';
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+/** Numbers, UUIDs and long hexadecimal ids: values of a parameter rather than names of a resource. */
+const isIdSegment = (segment: string) =>
+  /^\d{1,20}$/.test(segment) || uuid.test(segment) || /^[0-9a-f]{24,64}$/i.test(segment);
+
+const parameterSegment = /^\{([^{}/]{1,100})\}$/;
+
+export interface TemplatedPath {
+  readonly path: string;
+  readonly parameters: readonly { readonly name: string; readonly isNumber: boolean }[];
+}
+
+/** Path template of a recorded path: ids become parameters, named after the segment before them. */
+export function toTemplatedPath(segments: readonly string[], warnings: Warnings): TemplatedPath {
+  const parameters: { name: string; isNumber: boolean }[] = [];
+  const add = (name: string, isNumber: boolean) => {
+    let unique = name;
+    for (let number = 2; parameters.some(it => it.name === unique); number += 1) unique = `${name}${number}`;
+    parameters.push({ name: unique, isNumber });
+    return `{${unique}}`;
+  };
+  const parts = segments.map((segment, index) => {
+    const [, named] = parameterSegment.exec(segment) ?? [];
+    if (named !== undefined) return add(toParameterName(named), false);
+    if (!isIdSegment(segment)) return encodeLiteral(segment);
+    warnings.add('segments of paths that are numbers or ids became parameters');
+    return add(toParameterName(`${segments[index - 1] ?? ''}_id`), /^\d{1,15}$/.test(segment));
+  });
+  return { path: `/${parts.join('/')}`, parameters };
+}
+
+/** Braces would be read as parameters. */
+const encodeLiteral = (segment: string) =>
+  segment.replaceAll(/[{}?#/]/g, character => encodeURIComponent(character)).toWellFormed();
+
+const toParameterName = (text: string) => {
+  const name = text.replaceAll(/[^A-Za-z0-9_.-]+/g, '_').replaceAll(/^_+|_+$/g, '');
+  return name === '' ? 'id' : name;
+};

@@ -1,0 +1,22 @@
+import type { JsonObject } from '#base/json-tree.ts';
+import { loadOpenApiUpgrader } from '#base/lazy-packages.ts';
+import { type Converted, createWarnings } from './converted.ts';
+import { warnOfDocument } from './openapi.ts';
+import { createTextProblem } from './problems.ts';
+
+/**
+ * Converts Swagger 2.0 to OpenAPI 3.0 with the Scalar upgrader. It works on the parsed value alone: references to other
+ * files are not followed, and nothing is fetched.
+ */
+export function convertSwagger(source: JsonObject): Converted {
+  if (source.swagger !== '2.0' && source.swagger !== 2)
+    throw createTextProblem(`Swagger ${String(source.swagger).slice(0, 20)} is not supported: use Swagger 2.0`);
+  const warnings = createWarnings();
+  warnOfDocument(source, warnings);
+  if (source.host === undefined) warnings.add('the document has no host: set the upstream');
+  const document = loadOpenApiUpgrader().upgradeFromTwoToThree({ ...source, swagger: '2.0' });
+  return { kind: 'openapi', document: withoutUndefined(document), warnings: warnings.list() };
+}
+
+/** The library leaves members without a value, which JSON does not have. */
+const withoutUndefined = (document: JsonObject): JsonObject => JSON.parse(JSON.stringify(document)) as JsonObject;
