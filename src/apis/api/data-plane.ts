@@ -4,6 +4,8 @@ export interface DataPlaneControl {
   reload(): Promise<void>;
   /** Status of the API: served, or the reason why not. */
   status(apiId: string): Promise<ApiStatus>;
+  /** Status of every traffic thread of this process. */
+  threads(): Promise<readonly ThreadStatus[]>;
   stats(apiId: string): Promise<ApiStats>;
   /** Clears cached JWKS: those an API references, or all. */
   clearJwksCache(apiId?: string): Promise<void>;
@@ -15,6 +17,16 @@ export interface ApiStatus {
   readonly reason: string;
   /** Parts of the definition without effect although the API is served; absent where there are none. */
   readonly warnings?: readonly string[];
+}
+
+/** Status of a traffic thread. */
+export interface ThreadStatus {
+  /** Revision of the configuration that it serves. */
+  readonly revision: number;
+  readonly apis: number;
+  readonly notServed: number;
+  /** APIs that are not served, with the reason; bounded. */
+  readonly unavailable: readonly { readonly apiId: string; readonly name: string; readonly reason: string }[];
 }
 
 /** Request statistics of an API over the last minute. */

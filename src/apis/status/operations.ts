@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
 import { toWarningsMember } from '#operations/shapes.ts';
+import type { Records } from '#storage/records.ts';
 import { listStoredWarnings } from '../api/changes.ts';
 import type { DataPlaneControl } from '../api/data-plane.ts';
 import type { StoredApi } from '../api/schema.ts';
@@ -80,4 +81,32 @@ export const getGatewayApiStatus = operation({
   },
 });
 
-export const apiStatusOperations = [getApiStatus, getGatewayApiStatus];
+export const getGatewayStatus = operation({
+  surface: 'gateway',
+  noun: 'health',
+  name: 'getGatewayStatus',
+  method: 'GET',
+  path: '/gw/status',
+  about:
+    'Returns the state of this process: the revision of the stored configuration, the revision of each traffic thread, and the APIs that are not served.',
+  permission: 'secret',
+  returns: z.object({
+    revision: z.int().describe('Number of the last stored change of configuration'),
+    threads: z.array(z.object({ revision: z.int(), apis: z.int(), not_served: z.int() })),
+    not_served: z
+      .array(z.object({ api_id: z.string(), name: z.string(), reason: z.string() }))
+      .describe('APIs that some thread does not serve; at most 1000 of each thread'),
+  }),
+  async handle(_call, { records, traffic }: Pick<StatusServices, 'traffic'> & { records: Records }) {
+    const revision = await records.revision();
+    const threads = await traffic.threads();
+    const unavailable = new Map(threads.flatMap(thread => thread.unavailable.map(it => [it.apiId, it] as const)));
+    return {
+      revision,
+      threads: threads.map(thread => ({ revision: thread.revision, apis: thread.apis, not_served: thread.notServed })),
+      not_served: [...unavailable.values()].map(({ apiId, name, reason }) => ({ api_id: apiId, name, reason })),
+    };
+  },
+});
+
+export const apiStatusOperations = [getApiStatus, getGatewayApiStatus, getGatewayStatus];

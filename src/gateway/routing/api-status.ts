@@ -1,4 +1,4 @@
-import type { ApiStatus } from '#apis/api/data-plane.ts';
+import type { ApiStatus, ThreadStatus } from '#apis/api/data-plane.ts';
 import type { EventHandler } from '#definition/facets/event-handlers.ts';
 import { eventNames } from '#events/payload.ts';
 import type { ReservedHosts } from '#people/organisations/reserved-hosts.ts';
@@ -17,6 +17,22 @@ export function describeApiStatus(
     ...(api?.isRouted ? listOverlapWarnings(api, [...apis.values()], reservedHosts, router.isPrefix) : []),
   ];
   return { served: reason === '', reason, ...(warnings.length > 0 && { warnings }) };
+}
+
+/** APIs that a thread status lists. */
+const maxUnavailableListed = 1000;
+
+/** Status of a thread: its revision, and the APIs that it does not serve. */
+export function describeThreadStatus({ revision, apis }: Pick<Snapshot, 'revision' | 'apis'>): ThreadStatus {
+  const unavailable: { apiId: string; name: string; reason: string }[] = [];
+  let notServed = 0;
+  for (const [apiId, api] of apis) {
+    const reason = findUnavailableReason(api);
+    if (reason === '') continue;
+    notServed += 1;
+    if (unavailable.length < maxUnavailableListed) unavailable.push({ apiId, name: api.model.identity.name, reason });
+  }
+  return { revision, apis: apis.size, notServed, unavailable };
 }
 
 function listHandlerWarnings({ enabled, trigger, type, functionName, name }: EventHandler): string[] {

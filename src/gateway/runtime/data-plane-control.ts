@@ -26,6 +26,7 @@ export function createDataPlaneControl({
   return {
     reload: () => withTimeout(waitUntilCurrent(), reloadTimeoutMs),
     status: apiId => call('status', { apiId }, rpcTimeoutMs),
+    threads: () => broadcast('threadStatus', {}, rpcTimeoutMs),
     stats: async apiId => sumStats(await broadcast('stats', { apiId }, rpcTimeoutMs)),
     clearJwksCache: async apiId => void (await broadcast('invalidateJwks', { apiId }, rpcTimeoutMs)),
     async purgeResponseCache(apiId) {

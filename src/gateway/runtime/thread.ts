@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { ThreadReport } from '#analytics/metrics-report.ts';
-import type { ApiStats, ApiStatus } from '#apis/api/data-plane.ts';
+import type { ApiStats, ApiStatus, ThreadStatus } from '#apis/api/data-plane.ts';
 import { createConfigReader, parseApi } from '#apis/config-reader.ts';
 import { createAddressPolicies } from '#base/address-policies.ts';
 import { systemClock } from '#base/clock.ts';
@@ -31,7 +31,7 @@ import { createServiceDiscovery } from '../proxy/service-discovery.ts';
 import { createEventEmitter, type EmittedEvent } from '../recording/event-emitter.ts';
 import { createRecentStats } from '../recording/recent-stats.ts';
 import { createRecorder, type Recorder } from '../recording/recorder.ts';
-import { describeApiStatus } from '../routing/api-status.ts';
+import { describeApiStatus, describeThreadStatus } from '../routing/api-status.ts';
 import { createSnapshotLoader } from '../routing/loader.ts';
 import { createSniSelector } from '../routing/sni.ts';
 import { createTlsAcceptor } from '../server/tls-acceptor.ts';
@@ -91,6 +91,7 @@ export interface TrafficThreadRpc {
   explanation(given: { readonly id: string }): Promise<string>;
   debug(given: DebugTask): Promise<DebugRun>;
   status(given: { readonly apiId: string }): Promise<ApiStatus>;
+  threadStatus(given: Record<string, never>): Promise<ThreadStatus>;
   stats(given: { readonly apiId: string }): Promise<ApiStats>;
   /** Invalidates the JWKS of an API, or all. */
   invalidateJwks(given: { readonly apiId?: string | undefined }): Promise<void>;
@@ -284,6 +285,7 @@ async function runThread(data: ThreadData, port: MessagePort): Promise<void> {
       await refresh(0);
       return describeApiStatus(loader.snapshot(), apiId);
     },
+    threadStatus: async () => describeThreadStatus(loader.snapshot()),
     stats: async ({ apiId }) => recentStats.of(apiId),
     async invalidateJwks({ apiId }) {
       const api = apiId === undefined ? undefined : loader.snapshot().apis.get(apiId);
