@@ -17,8 +17,10 @@ import {
 } from '#base/process.ts';
 import { releaseMemory } from '#base/release-memory.ts';
 import { isSetting, isSwitch, maskSettings, readSettings, type Settings } from '#base/settings.ts';
-import { clientCommandNames, isClientCommand, runClientCommand } from '#cli/client-command.ts';
-import { runUsersCommand } from '#cli/users-command.ts';
+import { settingsTable } from '#base/settings-table.ts';
+import { type CommandFlags, formatUsage } from '#cli/command.ts';
+import { commandTable } from '#cli/command-table.ts';
+import { completionShells, formatCompletion } from '#cli/completion.ts';
 import { threadCount } from '#gateway/pipeline/thread-count.ts';
 import { backupFileName } from '#gateway/runtime/config-backup/config-backup.ts';
 import { preloadThread } from '#gateway/runtime/preload-thread.ts';
@@ -42,21 +44,20 @@ const problem = problems('command', {
   switch_value: { status: 400, message: '--{flag} takes no value' },
 });
 
-const help = `gw: the Gatewright API management platform
+const formatHelp = () => `gw: the Gatewright API management platform
 
 Usage
-  gw start [--role all|gateway|dashboard|portal] [--SETTING VALUE …]
-  gw config                        shows the effective settings, secrets masked
-  gw migrate                       migrates the database and exits
-  gw credentials                   shows where the credentials of this installation are
-  gw credentials --rotate          creates new credentials, except those that the settings define
-  gw credentials --rotate-master   creates a new master key for the secrets at rest
-  gw apis|keys|policies|certs ls|get|apply|rm
-                                   manages the objects of a running gateway; see gw keys --help
-  gw users reset E-MAIL|ID         creates a link with which a user sets a new password
-  gw apis import -f FILE           creates or updates an API from a plain OpenAPI document
-  gw --version
-
+${formatUsage([
+  ['start [--role all|gateway|dashboard|portal] [--SETTING VALUE …]', 'starts the product'],
+  ['config', 'shows the effective settings, secrets masked'],
+  ['migrate', 'migrates the database and exits'],
+  ['credentials', 'shows where the credentials of this installation are'],
+  ['credentials --rotate', 'creates new credentials, except those that the settings define'],
+  ['credentials --rotate-master', 'creates a new master key for the secrets at rest'],
+  ...[...commandTable.values()].flatMap(({ usage }) => usage),
+  [`completion ${completionShells.join('|')}`, 'prints the completion script of a shell'],
+  ['--version', 'shows the version'],
+])}
 Settings come from gw.yaml (or the file named by --config), from GW_… in the environment, and from flags;
 the later ones win. docs/reference/settings.md lists them all.
 `;
@@ -81,13 +82,14 @@ const commands = new Map<string, Command>([
 const ownSwitches = new Set(['help', 'version', ...[...commands.values()].flatMap(({ switches = [] }) => switches)]);
 
 async function main(args: readonly string[]): Promise<void> {
-  if (args[0] === 'users') return runUsersCommand(args.slice(1), { environment: readEnvironment(), print });
-  if (isClientCommand(args[0])) return runClientCommand(args, { environment: readEnvironment(), print });
+  const client = commandTable.get(args[0] ?? '');
+  if (client) return client.run(args.slice(1), { environment: readEnvironment(), print });
+  if (args[0] === 'completion') return print(formatCompletion(args[1] ?? '', listCommands()));
   const isKnown = (name: string) => name === 'config' || isSetting(name);
   const { words, flags } = parseCommandLine(args, name => ownSwitches.has(name) || isSwitch(name), isKnown);
   const [name] = words;
   if (flags.has('version')) return print(`${version}\n`);
-  if (flags.has('help') || name === undefined || name === 'help' || words.includes('-h')) return print(help);
+  if (flags.has('help') || name === undefined || name === 'help' || words.includes('-h')) return print(formatHelp());
   const command = commands.get(name);
   if (!command || words.length > 1) return reportUnknownCommand(words.join(' '));
   const own = new Set(['config', ...(command.switches ?? [])]);
@@ -96,6 +98,19 @@ async function main(args: readonly string[]): Promise<void> {
   const file = { path: flags.get('config') ?? 'gw.yaml', required: flags.has('config') };
   const settings = readSettings({ file, environment: readEnvironment(), flags: settingFlags });
   await command.run({ settings, flags });
+}
+
+const about = 'a setting';
+
+/** Commands for the shell completion. Commands that start or open the installation take every setting. */
+function listCommands() {
+  const settings = Object.keys(settingsTable).map(name => [name, { type: 'string', about }] as const);
+  const own = [...commands].map(([name, { switches = [] }]) => {
+    const flags = switches.map(flag => [flag, { type: 'boolean', about: 'a switch' }] as const);
+    return { name, flags: Object.fromEntries([...flags, ...settings]) as CommandFlags };
+  });
+  const clients = [...commandTable].map(([name, { actions, flags }]) => ({ name, actions, flags }));
+  return [...own, ...clients, { name: 'completion', actions: completionShells, flags: {} }];
 }
 
 /**
@@ -115,7 +130,7 @@ function checkFlags(name: string, { switches }: Command, flags: ReadonlyMap<stri
 }
 
 function reportUnknownCommand(name: string): void {
-  const guess = closestMatch(name, [...commands.keys(), ...clientCommandNames, 'users']);
+  const guess = closestMatch(name, [...commands.keys(), ...commandTable.keys(), 'completion']);
   printError(`There is no command ${name}${guess ? `; did you mean ${guess}?` : ''} (gw --help lists them all)`);
   setExitCode(2);
 }

@@ -38,11 +38,13 @@ export const isSwitch = (flag: string): boolean => {
 
 /**
  * Environment variables that are no settings: service links that orchestrators inject for services called `gw` or
- * `gw-…` (`GW_PORTAL_PORT=tcp://10.0.0.7:3001`); `GW_URL` and `GW_SECRET` of the client commands; `GW_SECRET_…` of
- * definitions.
+ * `gw-…` (`GW_PORTAL_PORT=tcp://10.0.0.7:3001`); `GW_URL`, `GW_SECRET` and `GW_ACCESS_KEY` of the client commands;
+ * `GW_SECRET_…` of definitions.
  */
 const isForeignVariable = (name: string, value: string) =>
-  /^GW_(URL$|SECRET$|SECRET_|TEST_|(.+_)?SERVICE_(HOST|PORT)(_|$)|(.+_)?PORT_\d+_(TCP|UDP|SCTP)(_|$))/.test(name) ||
+  /^GW_(URL$|SECRET$|ACCESS_KEY$|SECRET_|TEST_|(.+_)?SERVICE_(HOST|PORT)(_|$)|(.+_)?PORT_\d+_(TCP|UDP|SCTP)(_|$))/.test(
+    name,
+  ) ||
   (/^GW_(.+_)?PORT$/.test(name) && /^(tcp|udp|sctp):\/\//.test(value));
 
 interface SourcedValue {

@@ -57,18 +57,8 @@ async function applyOas(call: ControlClient, document: Document): Promise<ApplyR
  * configuration. Without a listen path it is derived from the title, since two APIs cannot share `/`.
  */
 export async function importApi(call: ControlClient, body: Document, flags: ImportFlags = {}): Promise<ApplyResult> {
-  const title = toSlug(toText(toObject(body.info).title));
-  const listenPath = flags['listen-path'] || (title && `/${title}/`);
-  if (!listenPath && 'openapi' in body) throw problem.no_listen_path();
-  const apiId = flags.id || deriveId('', flags.domain, listenPath, '');
-  const query = {
-    ...(flags.upstream && { upstreamURL: flags.upstream }),
-    ...(flags.domain && { customDomain: flags.domain }),
-    ...(flags.authentication && { authentication: 'true' as const }),
-    ...(flags['allow-list'] && { allowList: 'true' }),
-    ...(flags.validate && { validateRequest: 'true' }),
-    ...(flags.mock && { mockResponse: 'true' }),
-  };
+  const { apiId, listenPath } = deriveImportIdentity(body, flags);
+  const query = toImportQuery(flags);
   if (await findApi(call, apiId)) {
     const listenPathChange = flags['listen-path'] ? { listenPath } : {};
     return call('PATCH /gw/apis/oas/{apiId}', { params: { apiId }, query: { ...query, ...listenPathChange }, body });
@@ -76,14 +66,34 @@ export async function importApi(call: ControlClient, body: Document, flags: Impo
   return withUpstreamHint(call('POST /gw/apis/oas/import', { query: { ...query, listenPath, apiID: apiId }, body }));
 }
 
+/** Listen path of an import, and the id that makes a second import an update. */
+export function deriveImportIdentity(body: Document, flags: ImportFlags): { apiId: string; listenPath: string } {
+  const title = toSlug(toText(toObject(body.info).title));
+  const listenPath = flags['listen-path'] || (title && `/${title}/`);
+  if (!listenPath && 'openapi' in body) throw problem.no_listen_path();
+  return { apiId: flags.id || deriveId('', flags.domain, listenPath, ''), listenPath };
+}
+
+/** Query parameters of an import. */
+export const toImportQuery = (flags: ImportFlags) => ({
+  ...(flags.upstream && { upstreamURL: flags.upstream }),
+  ...(flags.domain && { customDomain: flags.domain }),
+  ...(flags.authentication && { authentication: 'true' as const }),
+  ...(flags['allow-list'] && { allowList: 'true' }),
+  ...(flags.validate && { validateRequest: 'true' }),
+  ...(flags.mock && { mockResponse: 'true' }),
+});
+
+const applyHint = 'use gw apis import with --upstream URL';
+
 /** Replaces the gateway's parameter name by the flag. */
-async function withUpstreamHint(importing: Promise<ApplyResult>): Promise<ApplyResult> {
+export async function withUpstreamHint<T>(importing: Promise<T>, hint = applyHint): Promise<T> {
   try {
     return await importing;
   } catch (cause) {
     if (!(cause instanceof Problem) || cause.code !== problem.refused.code || !cause.message.includes('upstreamURL'))
       throw cause;
-    const message = `no usable server URL: use gw apis import with --upstream URL (${cause.message})`;
+    const message = `no usable server URL: ${hint} (${cause.message})`;
     throw problem.refused({ detail: { message }, cause });
   }
 }
@@ -109,4 +119,12 @@ function deriveId(orgId: unknown, domain: unknown, listenPath: unknown, name: un
   const identity = [toText(orgId), toText(domain).toLowerCase(), path ? `/${path}` : toText(name)].join('\n');
   const digest = createHash('sha256').update(identity).digest('hex').slice(0, 8);
   return [toSlug(label), digest].filter(Boolean).join('-');
+}
+
+/** Id of a classic definition, derived where it has none; undefined where nothing identifies it. */
+export function deriveDefinitionId({ api_id, org_id, domain, proxy, name }: Document): string | undefined {
+  const { listen_path } = toObject(proxy);
+  if (toText(api_id) !== '') return toText(api_id);
+  const hasPath = toText(listen_path).replaceAll('/', '') !== '';
+  return hasPath || toText(name) ? deriveId(org_id, domain, listen_path, name) : undefined;
 }

@@ -1,7 +1,8 @@
-import { parseArgs } from 'node:util';
 import { Problem } from '#base/problems.ts';
+import { type CliEnvironment, parseCommand } from './command.ts';
 import { type ControlClient, createControlClient } from './control.ts';
 import { readText } from './documents.ts';
+import { resourceFlags } from './flags.ts';
 import { openLocalInstallation } from './local-installation.ts';
 import { formatJson, formatTable, formatYaml } from './output.ts';
 import { problem } from './problems.ts';
@@ -9,34 +10,9 @@ import { type Resource, resources } from './resources.ts';
 
 /** `gw apis|keys|policies|certs …`: manages a gateway from a terminal, through its control API only. */
 
-export interface CliEnvironment {
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  print(text: string): void;
-}
-
 export const clientCommandNames: readonly string[] = [...resources.keys()];
-export const isClientCommand = (name: string | undefined): boolean => name !== undefined && resources.has(name);
 
 const defaultUrl = 'http://127.0.0.1:3000';
-
-const options = {
-  url: { type: 'string' },
-  secret: { type: 'string' },
-  'data-dir': { type: 'string' },
-  output: { type: 'string', short: 'o' },
-  file: { type: 'string', short: 'f', multiple: true },
-  filter: { type: 'string' },
-  api: { type: 'string' },
-  id: { type: 'string' },
-  upstream: { type: 'string' },
-  'listen-path': { type: 'string' },
-  domain: { type: 'string' },
-  authentication: { type: 'boolean' },
-  'allow-list': { type: 'boolean' },
-  validate: { type: 'boolean' },
-  mock: { type: 'boolean' },
-  help: { type: 'boolean', short: 'h' },
-} as const;
 
 const formatHelp = (
   name: string,
@@ -76,16 +52,8 @@ const formatApplyHelp = (name: string, noun: string) =>
     ? 'adds the certificates of a PEM file'
     : `creates or replaces each ${noun} of a JSON or YAML file (one or more documents)`;
 
+const parseFlags = (name: string, args: readonly string[]) => parseCommand(name, resourceFlags, args);
 type Flags = ReturnType<typeof parseFlags>['values'];
-
-function parseFlags(name: string, args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
-  } catch (cause) {
-    const [reason] = (cause as Error).message.split('. ') as [string];
-    throw problem.usage({ detail: { reason, kind: name }, cause });
-  }
-}
 
 export async function runClientCommand([name = '', ...rest]: readonly string[], cli: CliEnvironment): Promise<void> {
   const resource = resources.get(name)!;

@@ -14,8 +14,13 @@ export interface LocalInstallation {
   /**
    * Undefined for a URL that is neither this installation's nor on this machine: a secret is sent to its owner only.
    */
-  secretFor(url: string, name?: 'gateway_secret' | 'admin_secret'): string | undefined;
+  secretFor(url: string, name?: LocalCredential): string | undefined;
+  /** URL of the traffic listener. */
+  readonly gatewayUrl: string | undefined;
 }
+
+/** Credentials of `credentials.json`. */
+export type LocalCredential = 'gateway_secret' | 'admin_secret' | 'admin_access_key';
 
 export interface LocalOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -39,6 +44,9 @@ export function openLocalInstallation({ environment, dataDir }: LocalOptions): L
     },
     get dashboardUrl() {
       return nonEmptyText(listening().dashboard);
+    },
+    get gatewayUrl() {
+      return nonEmptyText(listening().gateway);
     },
     secretFor(url, name = 'gateway_secret') {
       if (!isLoopback(url) && !Object.values(listening()).includes(url.replace(/\/+$/, ''))) return undefined;

@@ -31,6 +31,18 @@ export const problem = problems('cli', {
     status: 400,
     message: 'The document has no id, listen path or name, so applying it twice would create two APIs: add an id',
   },
+  too_many_files: { status: 400, message: '{path} has more than {maxFiles} files' },
+  partly_migrated: { status: 400, message: '{count} objects are not moved or not served: see the table' },
+  unhealthy: { status: 503, message: 'The gateway is not healthy: {parts}' },
+  no_gateway_url: { status: 400, message: 'The URL of the gateway is missing: set GW_GATEWAY_URL or --gateway' },
+  foreign_url: {
+    status: 400,
+    message: '{url} is not the gateway {gateway}, and the secret is sent to the gateway only',
+  },
+  not_explained: {
+    status: 502,
+    message: '{url} did not explain the request: it is another server, or rejects the secret',
+  },
   not_pem: { status: 400, message: '{path} contains no certificate: certificates must be PEM' },
   not_applied: { status: 400, message: '{path}, document {number}: {message}' },
 });

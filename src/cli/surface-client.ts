@@ -9,12 +9,15 @@ export type SurfaceClient<List extends readonly unknown[]> = ReturnType<typeof c
 export interface SurfaceClientOptions {
   readonly url: string;
   readonly secret: string;
+  /** Sent with every request, besides the credential. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Words of a surface in messages, and the environment variable of its secret. */
 const surfaceTexts = {
   gateway: { surface: 'control interface', secret: 'gateway secret', variable: 'GW_SECRET' },
   admin: { surface: 'admin interface', secret: 'admin secret', variable: 'GW_ADMIN_SECRET' },
+  dashboard: { surface: 'dashboard interface', secret: 'access key', variable: 'GW_ACCESS_KEY' },
 } as const;
 
 type SurfaceText = (typeof surfaceTexts)[keyof typeof surfaceTexts];
@@ -23,7 +26,7 @@ const requestTimeoutMs = 60_000;
 
 export function createSurfaceClient<List extends readonly unknown[]>(
   name: keyof typeof surfaceTexts,
-  { url, secret }: SurfaceClientOptions,
+  { url, secret, headers = {} }: SurfaceClientOptions,
 ): SurfaceClient<List> {
   const texts = surfaceTexts[name];
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) throw problem.bad_url({ detail: { url } });
@@ -31,7 +34,7 @@ export function createSurfaceClient<List extends readonly unknown[]>(
   const base = url.replace(/\/+$/, '');
   const call = createOperationClient<List>({
     url: base,
-    headers: { [surfaces[name].credentialHeader]: secret },
+    headers: { ...headers, [surfaces[name].credentialHeader]: secret },
     fetch: (input, init) => fetch(input, { ...init, signal: AbortSignal.timeout(requestTimeoutMs) }),
   });
   const context = { ...texts, url: base, unauthorizedStatus: surfaces[name].unauthorizedStatus };

@@ -1,6 +1,6 @@
-import { parseArgs } from 'node:util';
 import type { catalogue } from '../catalogue.ts';
-import type { CliEnvironment } from './client-command.ts';
+import { type CliEnvironment, parseCommand } from './command.ts';
+import { usersFlags } from './flags.ts';
 import { openLocalInstallation } from './local-installation.ts';
 import { formatJson, replaceControlCharacters } from './output.ts';
 import { problem } from './problems.ts';
@@ -25,30 +25,12 @@ Options
   -o json          output for scripts
 `;
 
-const options = {
-  org: { type: 'string' },
-  url: { type: 'string' },
-  secret: { type: 'string' },
-  'data-dir': { type: 'string' },
-  output: { type: 'string', short: 'o' },
-  help: { type: 'boolean', short: 'h' },
-} as const;
-
-const createUsageProblem = (reason: string, cause?: unknown) => problem.usage({ detail: { reason, kind }, cause });
-
-function parseFlags(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
-  } catch (cause) {
-    const [reason] = (cause as Error).message.split('. ') as [string];
-    throw createUsageProblem(reason, cause);
-  }
-}
+const createUsageProblem = (reason: string) => problem.usage({ detail: { reason, kind } });
 
 type ResetOperations = readonly Extract<(typeof catalogue)[number], { path: '/admin/users/actions/reset-link' }>[];
 
 export async function runUsersCommand(args: readonly string[], { environment, print }: CliEnvironment): Promise<void> {
-  const { positionals, values } = parseFlags(args);
+  const { positionals, values } = parseCommand(kind, usersFlags, args);
   const [action, user, ...more] = positionals;
   if (values.help || action === undefined || action === 'help') return print(help);
   if (action !== 'reset') throw problem.unknown_action({ detail: { kind, action, known: 'reset' } });

@@ -15,7 +15,7 @@ type OrNone<S> = [S] extends [never] ? undefined : S;
 
 export type CallArguments<Op> = Part<'params', Member<Op, 'params'>> &
   Partial<Part<'query', Member<Op, 'query'>>> &
-  Part<'body', Member<Op, 'body'>>;
+  Part<'body', Member<Op, 'body'>> & { readonly contentType?: string };
 export type CallResult<Op> = Op extends { returns: infer R extends z.ZodType } ? z.output<R> : never;
 
 export class CallFailed extends Error {
@@ -48,10 +48,10 @@ export function createOperationClient<List extends readonly unknown[]>({
     callArguments: CallArguments<All[Route]>,
   ): Promise<CallResult<All[Route]>> {
     const [method, path] = route.split(' ') as [string, string];
-    const { params, query, body } = callArguments as { params?: Values; query?: Values; body?: unknown };
+    const { params, query, body, contentType } = callArguments as RawArguments;
     const response = await send(url + buildPath(path, params ?? {}) + formatQuery(query ?? {}), {
       method,
-      headers: { ...headers, ...(body === undefined ? {} : { 'content-type': contentTypeFor(body) }) },
+      headers: { ...headers, ...(body === undefined ? {} : { 'content-type': contentType ?? contentTypeFor(body) }) },
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
     const text = await response.text();
@@ -62,6 +62,14 @@ export function createOperationClient<List extends readonly unknown[]>({
 }
 
 type Values = Record<string, unknown>;
+
+interface RawArguments {
+  readonly params?: Values;
+  readonly query?: Values;
+  readonly body?: unknown;
+  /** Media type of the body; default: by the type of its value. */
+  readonly contentType?: string;
+}
 
 const contentTypeFor = (body: unknown) => (typeof body === 'string' ? 'text/plain' : 'application/json');
 

@@ -1,0 +1,78 @@
+import { clientCommandNames, runClientCommand } from './client-command.ts';
+import type { ClientCommand } from './command.ts';
+import { explainFlags, importFlags, logsFlags, migrateFlags, resourceFlags, statusFlags, usersFlags } from './flags.ts';
+
+/** Client commands by name. Their code is loaded on use: a start of the gateway needs none of it. */
+export const commandTable: ReadonlyMap<string, ClientCommand> = new Map<string, ClientCommand>([
+  ...clientCommandNames.map((name): [string, ClientCommand] => [
+    name,
+    {
+      usage: name === 'apis' ? resourceUsage() : [],
+      actions: ['ls', 'get', 'apply', 'rm', ...(name === 'apis' ? ['import'] : [])],
+      flags: resourceFlags,
+      run: (args, cli) => runClientCommand([name, ...args], cli),
+    },
+  ]),
+  [
+    'users',
+    {
+      usage: [['users reset E-MAIL|ID', 'creates a link with which a user sets a new password']],
+      actions: ['reset'],
+      flags: usersFlags,
+      run: async (args, cli) => (await import('./users-command.ts')).runUsersCommand(args, cli),
+    },
+  ],
+  [
+    'import',
+    {
+      usage: [['import FILE', 'creates an API from OpenAPI, Swagger, cURL, HAR, Postman or AsyncAPI']],
+      flags: importFlags,
+      run: async (args, cli) => (await import('./import-command.ts')).runImportCommand(args, cli),
+    },
+  ],
+  [
+    'migrate-from',
+    {
+      usage: [
+        [
+          'migrate-from tyk|kong|krakend|nginx PATH',
+          'moves the APIs, policies, keys and certificates of another product',
+        ],
+      ],
+      actions: ['tyk', 'kong', 'krakend', 'nginx'],
+      flags: migrateFlags,
+      run: async (args, cli) => (await import('./migrate/migrate-command.ts')).runMigrateCommand(args, cli),
+    },
+  ],
+  [
+    'status',
+    {
+      usage: [['status', 'shows health, revision, threads and APIs that are not served']],
+      flags: statusFlags,
+      run: async (args, cli) => (await import('./status-command.ts')).runStatusCommand(args, cli),
+    },
+  ],
+  [
+    'explain',
+    {
+      usage: [['explain PATH', 'sends a request and shows the decision of each step']],
+      flags: explainFlags,
+      run: async (args, cli) => (await import('./explain-command.ts')).runExplainCommand(args, cli),
+    },
+  ],
+  [
+    'logs',
+    {
+      usage: [['logs [--follow]', 'prints requests to APIs']],
+      flags: logsFlags,
+      run: async (args, cli) => (await import('./logs-command.ts')).runLogsCommand(args, cli),
+    },
+  ],
+]);
+
+function resourceUsage(): ClientCommand['usage'] {
+  return [
+    ['apis|keys|policies|certs ls|get|apply|rm', 'manages the objects of a running gateway; see gw keys --help'],
+    ['apis import -f FILE', 'creates or updates an API from a plain OpenAPI document'],
+  ];
+}
