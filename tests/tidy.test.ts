@@ -262,6 +262,11 @@ test('SQL is spoken by stores and storage only', () => {
   }
 });
 
+test('an import of node:http names types only, so that no thread loads what it never uses', () => {
+  for (const path of sources)
+    assert.doesNotMatch(read(path), /^import (?!type ).*from 'node:http';$/m, toRelativePath(path));
+});
+
 /** Where callers prove who they are. */
 const guarding = ['gateway/auth', 'people', 'operations', 'access'].map(folder => join(sourceRoot, folder, '/'));
 const secretName =

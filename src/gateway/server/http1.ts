@@ -1,6 +1,7 @@
-import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { createServer, ServerResponse as NodeResponse } from '#base/node-http.ts';
 import { TimeoutQueue } from '#base/timeout-queue.ts';
 import { type Body, noBody } from '../http/body.ts';
 import { HeaderList } from '../http/headers.ts';
@@ -132,7 +133,7 @@ function startTimeoutChecks(server: Server): void {
 
 /** Attaches a response to a socket that Node detached (upgrade, CONNECT); the connection closes after it. */
 function attachResponse(request: IncomingMessage, socket: Socket): ServerResponse {
-  const response = new ServerResponse(request);
+  const response = new NodeResponse(request);
   response.shouldKeepAlive = false;
   response.assignSocket(socket);
   response.once('finish', () => socket.destroySoon());

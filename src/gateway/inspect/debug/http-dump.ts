@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http';
+import { STATUS_CODES } from '#base/node-http.ts';
 import type { InvalidRequest } from '../../http/request-head.ts';
 import type { ResponseWriter } from '../../pipeline/response-writer.ts';
 import type { UpstreamRequestOptions } from '../../proxy/upstream-dispatcher.ts';

@@ -1,7 +1,7 @@
-import { METHODS } from 'node:http';
 import { z } from 'zod';
 import { classicDefinition, type DefinitionOfKind, toDocumentedSchema } from '#apis/api/schema.ts';
 import { tokenPattern } from '#base/http-syntax.ts';
+import { METHODS } from '#base/node-http.ts';
 import { oasSchema } from '#definition/oas.ts';
 import { warningList } from '#operations/shapes.ts';
 

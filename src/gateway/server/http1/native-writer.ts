@@ -1,5 +1,5 @@
-import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { STATUS_CODES } from '#base/node-http.ts';
 import { toLowerName } from '../../http/header-names.ts';
 import { parseLength } from '../../http/http1/field-block.ts';
 import type { BodyFraming } from '../../http/http1/framing.ts';

@@ -1,5 +1,5 @@
-import { STATUS_CODES } from 'node:http';
 import { escapeMarkup } from '#base/escape-markup.ts';
+import { STATUS_CODES } from '#base/node-http.ts';
 import { framePolicy } from '#base/page-guard.ts';
 import { TemplateError } from '#languages/go-template/error.ts';
 import { readTemplateFile } from '#languages/go-template/file.ts';
