@@ -7,7 +7,7 @@ import {
   type PolicyLookup,
   type Rejection,
 } from '../policies/apply-policies.ts';
-import { policyIdOf, stateOf } from '../policies/schema.ts';
+import { type Policy, policyIdOf, stateOf } from '../policies/schema.ts';
 import { type Key, keyWarnings, limitIsSet } from './schema.ts';
 import { isRecord, type Session } from './session.ts';
 
@@ -43,6 +43,8 @@ export interface PreparedKey {
   readonly key: Key;
   /** The same with its policies applied, as returned. */
   readonly effective: Key;
+  /** The policies applied, in order. */
+  readonly policies: readonly Policy[];
   readonly session: Session;
   /** Plaintext password: hash it and call `withPassword` before storing the key. */
   readonly passwordToHash: string | undefined;
@@ -131,6 +133,7 @@ function finishPreparation(
     ok: true,
     key,
     effective: applied.key,
+    policies: applied.policies,
     session: applied.session,
     ...pending,
     quotaScopes,

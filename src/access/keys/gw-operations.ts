@@ -180,7 +180,7 @@ export const previewGatewayKey = operation({
   body: Key,
   returns: Key,
   async handle({ body }, services: GatewayKeyServices) {
-    return (await previewKey(services, await resolveOwner(services, body.org_id ?? ''), body)).data;
+    return (await previewKey(services, await resolveOwner(services, body.org_id ?? ''), body)).issued.data;
   },
 });
 

@@ -171,12 +171,17 @@ export async function putKey(
 
 const isExists = (error: unknown) => error instanceof Problem && error.code === problem.exists.code;
 
+export interface KeyPreview {
+  readonly issued: IssuedKey;
+  readonly prepared: PreparedKey;
+}
+
 /** Dry run: the key with its policies applied, not stored. */
-export async function previewKey(services: KeyServices, orgId: string, key: Key): Promise<IssuedKey> {
+export async function previewKey(services: KeyServices, orgId: string, key: Key): Promise<KeyPreview> {
   const sent = { ...key, org_id: orgId };
   const kind = sent.basic_auth_data?.password ? 'basic' : 'token';
-  const { effective } = await prepareNew(services, orgId, sent, kind, await resolvePolicies(services, orgId, sent));
-  return keyEnvelope(effective, '', '');
+  const prepared = await prepareNew(services, orgId, sent, kind, await resolvePolicies(services, orgId, sent));
+  return { issued: keyEnvelope(prepared.effective, '', ''), prepared };
 }
 
 export interface ChangeOptions {

@@ -178,6 +178,31 @@ onEveryEngine('keys', app => {
     assert.equal((await ask('GET', '/api/keys/detailed')).body.keys.length, 1);
   });
 
+  test('a preview with explain=1 names the policy or key behind each effective value', async () => {
+    const { ask, policy } = await tenant(app());
+    const slow = await policy({ rate: 1, per: 60, tags: ['slow'] });
+    const fast = await policy({ rate: 9, per: 1 });
+    const key = { apply_policies: [slow, fast], rate: 4, per: 1, tags: ['own'] };
+    const { status, text, body } = await ask('POST', '/api/keys/preview?explain=1', key);
+    assert.equal(status, 200, text);
+    const find = (pointer: string) => body.explanation.values.find((it: { pointer: string }) => it.pointer === pointer);
+    assert.deepEqual(find('/rate'), {
+      pointer: '/rate',
+      value: 9,
+      sources: [{ kind: 'policy', id: fast }],
+      overridden: [
+        { kind: 'policy', id: slow, value: 1 },
+        { kind: 'key', id: '', value: 4 },
+      ],
+    });
+    assert.deepEqual(find('/tags').sources, [
+      { kind: 'key', id: '' },
+      { kind: 'policy', id: slow },
+    ]);
+    assert.equal(body.explanation.is_complete, true);
+    assert.equal((await ask('POST', '/api/keys/preview', key)).body.explanation, undefined);
+  });
+
   test('a custom key is found by name and by id; a second create is a conflict', async () => {
     const { ask, orgId } = await tenant(app());
     const made = await ask('POST', '/api/keys/my-key', rights('a1'));

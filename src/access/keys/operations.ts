@@ -3,6 +3,7 @@ import { operation } from '#operations/operation.ts';
 import { pageNumber, statusResponse, toStatus } from '#operations/shapes.ts';
 import { createInvalidProblem } from '#operations/validation-error.ts';
 import { withoutHidden } from '../hidden-rights.ts';
+import { explainKey } from '../policies/explain-policies.ts';
 import { changeKey, issueKey, missingMember, previewKey, readLiveKey, removeKey, toIssuedKey } from './issue.ts';
 import {
   booleanQuery,
@@ -16,7 +17,7 @@ import {
   withoutHiddenRights,
 } from './lookup.ts';
 import { problem } from './problems.ts';
-import { KeyEnvelope, keyBody } from './schema.ts';
+import { ExplainedKeyEnvelope, KeyEnvelope, keyBody } from './schema.ts';
 
 const declared = { surface: 'dashboard', noun: 'keys' } as const;
 
@@ -149,11 +150,19 @@ export const previewKeyOperation = operation({
   path: '/api/keys/preview',
   about: 'Previews a key with its policies applied; nothing is stored.',
   permission: 'keys:read',
+  query: z.object({ explain: booleanQuery.describe('1 adds where each effective value comes from') }),
   ...keyBody,
-  returns: KeyEnvelope,
-  async handle({ actor, body }, services: KeyOperationServices) {
+  returns: ExplainedKeyEnvelope,
+  async handle({ actor, query, body }, services: KeyOperationServices) {
     await refuseHiddenGrants(services, actor, body);
-    return withoutHiddenRights(services, actor, await previewKey(services, actor.orgId, body));
+    const { issued, prepared } = await previewKey(services, actor.orgId, body);
+    const shown = await withoutHiddenRights(services, actor, issued);
+    if (!query.explain) return shown;
+    const { access_rights } = shown.data;
+    return {
+      ...shown,
+      explanation: explainKey(prepared.key, { ...prepared.effective, access_rights }, prepared.policies),
+    };
   },
 });
 

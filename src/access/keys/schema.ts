@@ -135,6 +135,37 @@ export const KeyEnvelope = z.looseObject({
 });
 export type KeyEnvelope = z.infer<typeof KeyEnvelope>;
 
+const valueSource = z.object({
+  kind: z.enum(['key', 'policy']),
+  id: z.string().describe('Id of the policy; empty for the key'),
+});
+
+/** A previewed key with the origin of its effective values. */
+export const ExplainedKeyEnvelope = KeyEnvelope.extend({
+  explanation: z
+    .object({
+      values: z
+        .array(
+          z.object({
+            pointer: z.string().describe('JSON pointer of the value in `data`'),
+            value: z.unknown(),
+            sources: z
+              .array(valueSource)
+              .readonly()
+              .describe('Origins of the value; empty where policies set it for single APIs only'),
+            overridden: z
+              .array(valueSource.extend({ value: z.unknown() }))
+              .readonly()
+              .describe('Values of others that do not apply'),
+          }),
+        )
+        .readonly(),
+      is_complete: z.boolean().describe('False where a bound left values out'),
+    })
+    .optional()
+    .describe('Only with explain=1. Members that are not listed are those of the key'),
+});
+
 /** The body of a write: a key, or the envelope that reads return around it. */
 export const keyBody = { body: Key, envelope: { body: 'data', beside: ['api_model', 'key_hash', 'key_id'] } } as const;
 

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { pointerOfMemberPath, toJsonPointer } from './json-pointer.ts';
+import { formatMemberPath } from './members.ts';
+
+describe('JSON pointers', () => {
+  test('slashes and tildes in names are escaped', () => {
+    assert.equal(toJsonPointer(['paths', '/a~b', 'get', 0]), '/paths/~1a~0b/get/0');
+    assert.equal(toJsonPointer([]), '');
+  });
+
+  test('a member path becomes the pointer of the same member', () => {
+    for (const [path, pointer] of [
+      ['', ''],
+      ['name', '/name'],
+      ['proxy.target_list[2]', '/proxy/target_list/2'],
+      ['paths["/a b"].get', '/paths/~1a b/get'],
+      ['paths./pets.get', '/paths/~1pets/get'],
+      ['x["a\\"]b"][0]', '/x/a"]b/0'],
+    ] as const)
+      assert.equal(pointerOfMemberPath(path, {}), pointer, path);
+  });
+
+  test('a name with a dot is found in the document', () => {
+    const document = { versions: { 'v1.2': { name: 'x' } } };
+    assert.equal(pointerOfMemberPath('versions.v1.2.name', document), '/versions/v1.2/name');
+    assert.equal(pointerOfMemberPath('versions.v1.3.name', document), '/versions/v1/3/name');
+  });
+
+  test('every formatted member path becomes the pointer of its segments', () => {
+    const segment = fc.oneof(fc.string({ minLength: 1 }), fc.nat(50));
+    fc.assert(
+      fc.property(fc.array(segment, { maxLength: 5 }), segments => {
+        assert.equal(pointerOfMemberPath(formatMemberPath(segments), {}), toJsonPointer(segments));
+      }),
+    );
+  });
+});
