@@ -15,12 +15,14 @@ import { startSending } from '#events/events.ts';
 import { createConsent } from '#gateway/auth/oauth/consent.ts';
 import { createOauthProvider } from '#gateway/auth/oauth/provider.ts';
 import { createSignedTokenVerifier } from '#gateway/auth/signed-token-verifier.ts';
+import { createDebugRuns } from '#gateway/inspect/debug/run-limit.ts';
 import { openDatabase } from '#gateway/runtime/config-backup/open-database.ts';
 import type { PendingDatabase } from '#gateway/runtime/config-backup/with-database.ts';
 import { createDataPlane, type DataPlane } from '#gateway/runtime/data-plane.ts';
 import { createDataPlaneControl } from '#gateway/runtime/data-plane-control.ts';
 import type { ThreadsOptions } from '#gateway/runtime/threads.ts';
 import { servesTraffic, validateRole } from '#gateway/runtime/validate-settings.ts';
+import { listUnsupportedFeatures } from '#gateway/steps/unsupported.ts';
 import { createAuthFailureLimit } from '#operations/auth-failure-limit.ts';
 import { addHealthRoutes, type Health } from '#operations/health.ts';
 import { createInjector } from '#operations/in-process-request.ts';
@@ -255,6 +257,8 @@ async function openListeners(
     grantConsent: createConsent({ ...services, provider: oauth }),
     callThread: dataPlane.call,
     broadcastToThreads: dataPlane.broadcast,
+    listUnsupportedFeatures,
+    debugRuns: createDebugRuns(environment.clock),
     listGatewayUrls: () => [gatewayUrl(settings).href, urls.gateway].filter(url => url !== undefined),
   });
   const health = createHealth(settings, environment, installation, () => state.isReady);

@@ -16,6 +16,7 @@ import { streamOperations } from '#analytics/stream-operations.ts';
 import { uptimeOperations } from '#analytics/uptime/operations.ts';
 import { usageOperations } from '#analytics/usage-operations.ts';
 import { assetOperations } from '#apis/assets/operations.ts';
+import { apiCheckOperations } from '#apis/check/operations.ts';
 import { classicOperations } from '#apis/classic/operations.ts';
 import { apiConvertOperations } from '#apis/convert/operations.ts';
 import { exampleOperations } from '#apis/examples/operations.ts';
@@ -35,7 +36,9 @@ import { apiSystemOperations } from '#apis/system/operations.ts';
 import { deliveryOperations } from '#events/deliveries/operations.ts';
 import { hookOperations } from '#events/hooks/operations.ts';
 import { hookSecretOperations } from '#events/hooks/secret-operations.ts';
+import { ownDebugOperations } from '#gateway/inspect/debug/dashboard-operations.ts';
 import { debugOperations } from '#gateway/inspect/debug/operations.ts';
+import { explainedCallOperations } from '#gateway/inspect/explain/call-operations.ts';
 import { explainOperations } from '#gateway/inspect/explain/operations.ts';
 import { auditOperations } from '#people/audit/operations.ts';
 import { groupOperations } from '#people/groups/operations.ts';
@@ -82,6 +85,7 @@ export const catalogue = [
   ...hookSecretOperations,
   ...deliveryOperations,
   ...classicOperations,
+  ...apiCheckOperations,
   ...apiListOperations,
   ...apiOwnerOperations,
   ...oasOperations,
@@ -111,7 +115,9 @@ export const catalogue = [
   ...adminOauthOperations,
   ...gatewayAccessOperations,
   ...debugOperations,
+  ...ownDebugOperations,
   ...explainOperations,
+  ...explainedCallOperations,
   ...usageOperations,
   ...activityOperations,
   ...logOperations,

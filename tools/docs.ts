@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { settingNames, toEnvironmentName, toFlagName } from '#base/settings.ts';
 import { settingsTable } from '#base/settings-table.ts';
+import { lintRules } from '#definition/lint-rules.ts';
 import { notEnforced } from '#definition/not-enforced.ts';
 import { listReferenceRows } from '#definition/reference-rows.ts';
 import { refusals } from '#gateway/pipeline/refusals.ts';
@@ -20,6 +21,7 @@ export function generateDocs(): Record<string, string> {
     'docs/reference/refusals.md': refusalsPage(),
     'docs/reference/definition.md': definitionPage(),
     'docs/reference/not-enforced.md': notEnforcedPage(),
+    'docs/reference/lint.md': lintPage(),
   };
 }
 
@@ -99,6 +101,20 @@ Fields of a definition that are stored and returned without an effect in the gat
 [the reference](definition.md) has a test of its effect. This page is generated.
 
 ${table(['Facet', 'Fields', 'Why'], lines)}
+`;
+}
+
+function lintPage(): string {
+  const lines = lintRules.map(({ name, level, about, place }) =>
+    row(`\`${name}\``, level, about, `\`${place.classic}\``, `\`${place.oas}\``),
+  );
+  return `# Lint rules
+
+Warnings of \`POST /api/apis/check\` about definitions that are valid and probably not meant so. Two more rules have no
+place of their own: \`member_without_effect\` (a legacy member, or an unknown one that the settings let pass) and
+\`feature_not_offered\` (requests to the API get 503). This page is generated.
+
+${table(['Rule', 'Level', 'Meaning', 'Classic', 'OpenAPI format'], lines)}
 `;
 }
 

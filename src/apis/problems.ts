@@ -65,9 +65,11 @@ export const versionProblems = [
 
 /** Problems with routes, of every operation that writes APIs. */
 export const routeProblems = [
-  people.limit_reached,
   problem.path_exists,
   problem.route_taken,
   problem.domain_not_granted,
   problem.path_not_granted,
 ];
+
+/** Problems of every operation that creates APIs. */
+export const creationProblems = [problem.id_exists, people.limit_reached, ...routeProblems];

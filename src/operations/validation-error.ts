@@ -15,13 +15,13 @@ export interface ValidationError {
 export const formatValidationError = ({ path, message }: ValidationError): string =>
   path ? `${path}: ${message}` : message;
 
-/** Problem that lists every error with its path. */
+/** Problem that lists every error with its path; `errors` of its detail is for callers that report them one by one. */
 export function createInvalidProblem(errors: readonly ValidationError[]) {
   const lines = errors
     .slice(0, maxReportedErrors)
     .map(fault => truncateText(formatValidationError(fault), maxErrorLength));
   if (errors.length > maxReportedErrors) lines.push(`and ${errors.length - maxReportedErrors} more`);
-  return problem.invalid({ detail: { lines }, message: lines.join('; ') });
+  return problem.invalid({ detail: { lines, errors }, message: lines.join('; ') });
 }
 
 export function validate<S extends z.ZodType>(shape: S, value: unknown, prefix = ''): z.output<S> {

@@ -3,14 +3,12 @@ import { type Clock, formatIsoTime } from '#base/clock.ts';
 import { createDatabaseId, createPublicId } from '#base/ids.ts';
 import type { ProblemFactory } from '#base/problems.ts';
 import type { Settings } from '#base/settings.ts';
-import type { ApiReference } from '#definition/api-references.ts';
 import type { CheckResult } from '#definition/check-result.ts';
 import { checkClassic } from '#definition/classic.ts';
-import { loopName } from '#definition/loop-name.ts';
 import type { UnknownMembers } from '#definition/members.ts';
 import { checkOas } from '#definition/oas.ts';
-import { findOutboundAddresses, type OutboundAddress } from '#definition/outbound-addresses.ts';
-import { findMissingParts, type MissingPart } from '#definition/required-parts.ts';
+import { findOutboundAddresses } from '#definition/outbound-addresses.ts';
+import { findMissingParts } from '#definition/required-parts.ts';
 import { checkStreams } from '#definition/streams.ts';
 import type { Actor } from '#operations/actor.ts';
 import type { WithWarnings } from '#operations/shapes.ts';
@@ -18,16 +16,14 @@ import { findUnknownMembersRule } from '#operations/unknown-members.ts';
 import { createInvalidProblem, formatValidationError, type ValidationError } from '#operations/validation-error.ts';
 import type { GrantStore } from '#people/organisations/grant-store.ts';
 import type { Records } from '#storage/records.ts';
-import type { HiddenApi, Ownership } from '../owners/store.ts';
+import type { Ownership } from '../owners/store.ts';
 import { problem } from '../problems.ts';
-import { ensureAddressesAllowed, findHookAddresses } from './address-check.ts';
-import { ensureNameFree, ensureReferencesAllowed } from './ownership-check.ts';
-import { ensureRouteAllowed } from './route-check.ts';
 import { checkLengths, findReferences, readApiId, summarize, toModel, withIds } from './rules.ts';
 import { type ApiKind, type DefinitionOfKind, emptyWrapper, type StoredApi, type Wrapper } from './schema.ts';
 import { restoreSecrets } from './secrets.ts';
 import type { ApiStore } from './store.ts';
-import { swapBase, type VersionOptions, withoutVersion, withVersion } from './versions.ts';
+import { swapBase, type VersionOptions, withoutVersion } from './versions.ts';
+import { type Findings, listChangeChecks, listNewApiChecks, prepareBase, runChecks } from './write-checks.ts';
 
 export interface ApiServices {
   records: Records;
@@ -54,37 +50,48 @@ export type CheckedDefinition<K extends ApiKind = ApiKind> = Extract<DefinitionO
   WithWarnings &
   Findings;
 
-/** Findings of a check. Whether they reject the write depends on what else is stored, and on the actor. */
-export interface Findings {
-  readonly missing?: readonly MissingPart[];
-  readonly references?: readonly ApiReference[];
-  readonly addresses?: readonly OutboundAddress[];
+/** Validates a definition by itself, with the length limits of the index columns. */
+export function validateDefinition(
+  kind: ApiKind,
+  value: unknown,
+  { settings }: Pick<ApiServices, 'settings'>,
+): CheckResult<DefinitionOfKind> {
+  const checked = checks[kind](value, findUnknownMembersRule(settings));
+  if (!checked.ok) return checked;
+  const definition = { kind, definition: checked.definition } as DefinitionOfKind;
+  const errors = checkLengths(definition);
+  return errors.length > 0 ? { ok: false, errors } : { ...checked, definition };
 }
 
 /** Checks a definition. Throws every error, each with its path below `prefix`. */
 export function checkDefinition<K extends ApiKind>(
   kind: K,
   value: unknown,
-  { settings }: Pick<ApiServices, 'settings'>,
+  services: Pick<ApiServices, 'settings'>,
   prefix = '',
 ): CheckedDefinition<K> {
-  const checked = checks[kind](value, findUnknownMembersRule(settings));
+  const checked = validateDefinition(kind, value, services);
   if (!checked.ok) throw createInvalidProblem(checked.errors.map(error => withPrefix(prefix, error)));
-  const { definition, warnings = [] } = checked;
-  const lines = warnings.map(error => formatValidationError(withPrefix(prefix, error)));
-  const written = { kind, definition, warnings: lines } as unknown as CheckedDefinition<K>;
-  const errors = checkLengths(written);
-  if (errors.length > 0) throw createInvalidProblem(errors.map(error => withPrefix(prefix, error)));
+  const { definition: written, warnings = [] } = checked;
+  return {
+    ...written,
+    warnings: warnings.map(error => formatValidationError(withPrefix(prefix, error))),
+    ...findFindings(written, prefix),
+  } as unknown as CheckedDefinition<K>;
+}
+
+/** Findings of a valid definition, each with its path below `prefix`. */
+export function findFindings(written: DefinitionOfKind, prefix = ''): Findings {
   const below = <T extends { readonly path: string }>(finding: T): T => ({
     ...finding,
     path: joinPaths(prefix, finding.path),
   });
   const model = toModel(written);
+  const format = written.kind === 'classic' ? 'classic' : 'oas';
   return {
-    ...written,
     missing: findMissingParts(model).map(below),
     references: findReferences(written, model).map(below),
-    addresses: findOutboundAddresses(kind === 'classic' ? 'classic' : 'oas', definition).map(below),
+    addresses: findOutboundAddresses(format, written.definition).map(below),
   };
 }
 
@@ -111,23 +118,23 @@ export interface NewApi {
   readonly version?: VersionOptions;
 }
 
-/** Stores a new API, optionally as a version of another one. */
-export function addApi(services: ApiServices, { actor, orgId, written, wrapper = emptyWrapper, id, version }: NewApi) {
-  restoreSecrets({ ...written, wrapper });
-  ensureAddressesAllowed(services, [...(written.addresses ?? []), ...findHookAddresses(wrapper)]);
-  const { records, apis, clock } = services;
+/** A new API as it would be stored, with the ids that it lacks. */
+export function buildNewApi({ clock }: Pick<ApiServices, 'clock'>, { orgId, written, wrapper, id }: NewApi): StoredApi {
   const now = formatIsoTime(clock.now());
   const names = { id: id || createDatabaseId(), api_id: readApiId(written) || createPublicId(), org_id: orgId };
-  const api = withSummary({ ...withIds(written, names), ...names, wrapper, created_at: now, updated_at: now });
+  const times = { created_at: now, updated_at: now };
+  return withSummary({ ...withIds(written, names), ...names, wrapper: wrapper ?? emptyWrapper, ...times });
+}
+
+/** Stores a new API, optionally as a version of another one. */
+export function addApi(services: ApiServices, given: NewApi): Promise<StoredApi> {
+  const { actor, orgId, written: findings, version } = given;
+  const { records, apis } = services;
+  const api = buildNewApi(services, given);
   return records.write(async () => {
     await apis.lockForWrite();
-    if (await apis.isTaken(api)) throw problem.id_exists();
-    await services.grants.checkObjectLimit(orgId, 'max_apis', apis.count);
-    await ensureComplete(services, api, written.missing, Boolean(version?.base_api_id));
     const hidden = await services.ownership.hiddenApis(actor);
-    ensureReferencesAllowed(written.references, hidden);
-    ensureNameFree(api, hidden);
-    await ensurePathFree(services, api, hidden);
+    await runChecks(listNewApiChecks(services, { api, findings, hidden, version }));
     if (version?.base_api_id) await addVersion(services, api, version);
     await apis.insert(api);
     await services.onApiChanged(orgId, api.api_id);
@@ -173,37 +180,35 @@ export function changeApi(
   change: (api: StoredApi) => DefinitionOfKind & Findings & { readonly wrapper: Wrapper },
   missing: ProblemFactory = problem.definition_not_found,
 ): Promise<StoredApi> {
-  const { records, apis, clock } = services;
+  const { records, apis } = services;
   return records.write(async () => {
     await apis.lockForWrite();
     const before = await apis.get(orgId, ref);
     if (!before) throw missing();
     const hidden = await services.ownership.hiddenApis(actor);
     if (hidden.some(it => it.id === before.id)) throw problem.api_not_owned();
-    const {
-      wrapper,
-      missing: lacking,
-      references,
-      addresses = [],
-      ...written
-    } = restoreSecrets(change(before), before);
-    const isHookChange = wrapper.hook_references !== before.wrapper.hook_references;
-    ensureAddressesAllowed(services, [...addresses, ...(isHookChange ? findHookAddresses(wrapper) : [])]);
-    ensureReferencesAllowed(references, hidden, before);
-    await ensureComplete(services, before, lacking);
-    const { id, api_id, org_id, created_at } = before;
-    const names = { id, api_id, org_id };
-    const updated_at = formatIsoTime(clock.now());
-    const next = withSummary({ ...withIds(written, names), ...names, wrapper, created_at, updated_at });
-    if (loopName(next.summary.name) !== loopName(before.summary.name)) ensureNameFree(next, hidden);
-    if (isMoved(before, next)) await ensurePathFree(services, next, hidden);
-    else if (becomesActive(before, next)) await ensureRouteAllowed(services, next, hidden);
+    const findings = change(before);
+    const next = buildChangedApi(services, before, findings);
+    await runChecks(listChangeChecks(services, { before, next, findings, hidden }));
     await apis.replace(next);
     if (String(next.summary.auth_types) !== String(before.summary.auth_types))
-      await services.onApiChanged(orgId, api_id);
+      await services.onApiChanged(orgId, next.api_id);
     records.markChanged('apis', next.id);
     return next;
   });
+}
+
+/** A changed API as it would be stored: its ids stay, and masked secrets are those stored. */
+export function buildChangedApi(
+  { clock }: Pick<ApiServices, 'clock'>,
+  before: StoredApi,
+  change: DefinitionOfKind & { readonly wrapper: Wrapper },
+): StoredApi {
+  const { wrapper, ...written } = restoreSecrets(change, before);
+  const { id, api_id, org_id, created_at } = before;
+  const names = { id, api_id, org_id };
+  const updated_at = formatIsoTime(clock.now());
+  return withSummary({ ...withIds(written, names), ...names, wrapper, created_at, updated_at });
 }
 
 /** Deletes an API, also from the versions of other APIs and from what grants access to it. */
@@ -251,44 +256,12 @@ const withSummary = (api: Omit<StoredApi, 'summary'> & DefinitionOfKind): Stored
   summary: summarize(api, api.wrapper),
 });
 
-/** Rejects a definition without its required parts. A version is reached through its base and needs no listen path. */
-async function ensureComplete(
-  { apis }: Pick<ApiServices, 'apis'>,
-  { org_id, api_id }: Pick<StoredApi, 'org_id' | 'api_id'>,
-  missing: readonly MissingPart[] = [],
-  becomesVersion = false,
-): Promise<void> {
-  if (missing.length === 0) return;
-  const isVersion = becomesVersion || (await apis.findBases(org_id, api_id)).length > 0;
-  const errors = missing.filter(({ part }) => part !== 'listen path' || !isVersion);
-  if (errors.length > 0) throw createInvalidProblem(errors);
-}
-
-async function ensurePathFree(services: ApiServices, api: StoredApi, hidden: readonly HiddenApi[]): Promise<void> {
-  await ensureRouteAllowed(services, api, hidden);
-  const { id, org_id, summary } = api;
-  if (services.settings['apis.allow_duplicate_paths'] || !(await services.apis.isClaimed(org_id, summary, id))) return;
-  const where = summary.domain ? ` on ${summary.domain}` : '';
-  throw problem.path_exists({ detail: { path: summary.listen_path, where } });
-}
-
-const isMoved = ({ summary: before }: StoredApi, { summary: next }: StoredApi): boolean =>
-  next.domain !== before.domain || next.listen_path !== before.listen_path;
-
-/** A route stored before overlap checks existed keeps working, but cannot be activated again. */
-const becomesActive = (before: DefinitionOfKind, next: DefinitionOfKind): boolean =>
-  toModel(next).identity.active && !toModel(before).identity.active;
-
 async function addVersion(
   { records, apis, clock }: ApiServices,
   api: StoredApi,
   version: VersionOptions,
 ): Promise<void> {
-  const base = await apis.get(api.org_id, version.base_api_id ?? '');
-  if (!base) throw problem.base_not_found({ detail: { id: version.base_api_id } });
-  if (base.id === api.id) throw problem.base_is_self();
-  if (base.kind !== api.kind) throw problem.base_of_other_form();
-  const next = withVersion(base, api.api_id, version);
-  await apis.replace(withSummary({ ...next, updated_at: formatIsoTime(clock.now()) }));
+  const base = await prepareBase({ apis }, api, version);
+  await apis.replace(withSummary({ ...base, updated_at: formatIsoTime(clock.now()) }));
   records.markChanged('apis', base.id);
 }

@@ -11,7 +11,7 @@ import { ApiView, ClassicWrite, mergeWrapper, type StoredApi } from '../api/sche
 import { maskSecretsFor } from '../api/secrets.ts';
 import type { ApiStore } from '../api/store.ts';
 import { versionQuery } from '../api/versions.ts';
-import { ownershipProblems, problem, routeProblems, versionProblems } from '../problems.ts';
+import { creationProblems, ownershipProblems, problem, routeProblems, versionProblems } from '../problems.ts';
 
 const params = z.object({ apiId: z.string().describe('Public or database id of the API') });
 const declared = { surface: 'dashboard', noun: 'apis' } as const;
@@ -28,7 +28,7 @@ export const createApi = operation({
   body: ClassicWrite,
   example: { api_definition: classicExample },
   returns: createdResponse,
-  problems: [problem.id_exists, ...routeProblems, ...ownershipProblems, ...versionProblems],
+  problems: [...creationProblems, ...ownershipProblems, ...versionProblems],
   async handle({ actor, query, body, audit }, services: ApiServices) {
     const written = checkDefinition('classic', body.api_definition, services, place);
     const api = await addApi(services, {
@@ -92,7 +92,7 @@ export const updateApi = operation({
 });
 
 /** Rejects a classic update of a document, which holds more than a classic definition can express. */
-function ensureClassic({ kind, api_id }: StoredApi, settings: Settings): void {
+export function ensureClassic({ kind, api_id }: StoredApi, settings: Settings): void {
   if (kind === 'classic' || settings['apis.allow_classic_update_of_oas']) return;
   throw problem.not_classic({ detail: { place: kind, id: api_id } });
 }

@@ -1,10 +1,11 @@
 import type { Settings } from '#base/settings.ts';
-import { type ApiServices, type ChangedApi, changeApi, type Findings } from '../api/changes.ts';
+import { type ApiServices, type ChangedApi, changeApi } from '../api/changes.ts';
 import { type OwnerServices, resolveOwner } from '../api/owner.ts';
 import { readApiId, readOrgId } from '../api/rules.ts';
 import type { DefinitionOfKind, StoredApi } from '../api/schema.ts';
 import type { ApiStore } from '../api/store.ts';
 import { findBase } from '../api/version-list.ts';
+import type { Findings } from '../api/write-checks.ts';
 import { problem as apis } from '../problems.ts';
 import { problem } from './problems.ts';
 

@@ -6,7 +6,7 @@ import { removeApi } from '../api/changes.ts';
 import type { ApiKind, StoredApi } from '../api/schema.ts';
 import type { ApiStore } from '../api/store.ts';
 import { listVersions, versionListQuery, versionListResponse } from '../api/version-list.ts';
-import { problem as apisProblem, routeProblems } from '../problems.ts';
+import { problem as apisProblem, creationProblems } from '../problems.ts';
 import { type GwApiServices, type ReadServices, requireApi } from './changes.ts';
 import { problem } from './problems.ts';
 
@@ -17,9 +17,8 @@ export const params = z.object({ apiId: z.string().describe('Public or database 
 /** Problems of creating an API, in either format. */
 export const createProblems = [
   people.organisation_unknown,
-  apisProblem.id_exists,
+  ...creationProblems,
   apisProblem.other_form,
-  ...routeProblems,
   apisProblem.version_name_missing,
   apisProblem.base_name_missing,
   apisProblem.base_not_found,

@@ -5,12 +5,10 @@ import { streamingName } from '#definition/document-members.ts';
 import type { Actor } from '#operations/actor.ts';
 import { operation } from '#operations/operation.ts';
 import { statusResponse, toStatus, toWarningsMember } from '#operations/shapes.ts';
-import { problem as people } from '#people/problems.ts';
 import { type ApiServices, addApi, checkDefinition } from '../api/changes.ts';
 import { classicExample } from '../api/examples.ts';
 import { type OwnerServices, resolveOwner } from '../api/owner.ts';
 import { ImportedApi, mergeWrapper, normalizeCategories } from '../api/schema.ts';
-import { problem, routeProblems } from '../problems.ts';
 
 export interface ImportServices extends ApiServices, OwnerServices {}
 
@@ -28,7 +26,6 @@ export const importApis = operation({
   body: readOnlyMembers(z.object({ apis: z.array(ImportedApi).min(1).max(10_000) }), ['pages']),
   example: { apis: [{ api_definition: { api_id: 'orders', ...classicExample } }] },
   returns: statusResponse.extend({ Errors: z.record(z.string(), z.string()) }),
-  problems: [problem.id_exists, ...routeProblems, people.organisation_unknown],
   async handle({ actor, body, audit }, services: ImportServices) {
     const errors = new Map<string, string | undefined>();
     const warnings: string[] = [];

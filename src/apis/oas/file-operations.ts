@@ -25,7 +25,7 @@ import {
 } from '../gw/documents.ts';
 import { problem as gwProblem } from '../gw/problems.ts';
 import type { Ownership } from '../owners/store.ts';
-import { ownershipProblems, problem, routeProblems, versionProblems } from '../problems.ts';
+import { creationProblems, ownershipProblems, problem, versionProblems } from '../problems.ts';
 import { checkBuiltOas, rejectExtension, requireOwnDocument } from './documents.ts';
 import type { PlainImportServices } from './operations.ts';
 import { fetchProblems, readPlainDocument } from './plain-document.ts';
@@ -54,8 +54,7 @@ export const importDocument = operation({
   returns: createdResponse,
   problems: [
     gwProblem.extension_present,
-    problem.id_exists,
-    ...routeProblems,
+    ...creationProblems,
     ...ownershipProblems,
     ...versionProblems,
     ...fetchProblems,

@@ -28,7 +28,7 @@ import { addBaseHeader } from '../gw/changes.ts';
 import { configurationQuery, toImportOptions } from '../gw/documents.ts';
 import { problem as gwProblem } from '../gw/problems.ts';
 import type { Ownership } from '../owners/store.ts';
-import { ownershipProblems, problem, routeProblems, versionProblems } from '../problems.ts';
+import { creationProblems, ownershipProblems, problem, routeProblems, versionProblems } from '../problems.ts';
 import {
   checkBuiltOas,
   checkOasDocument,
@@ -87,8 +87,7 @@ export const createDocument = operation({
   returns: createdResponse,
   problems: [
     gwProblem.extension_missing,
-    problem.id_exists,
-    ...routeProblems,
+    ...creationProblems,
     ...ownershipProblems,
     ...versionProblems,
     ...templateProblems,

@@ -12,7 +12,7 @@ import { toDocumentedSchema } from '../api/schema.ts';
 import { maskSecretsFor } from '../api/secrets.ts';
 import type { ApiStore } from '../api/store.ts';
 import { configurationQuery, rejectSwagger, toImportOptions } from '../gw/documents.ts';
-import { ownershipProblems, problem, routeProblems } from '../problems.ts';
+import { creationProblems, ownershipProblems, problem, routeProblems } from '../problems.ts';
 
 const params = z.object({ apiId: z.string().describe('Public or database id of the API') });
 const declared = { surface: 'dashboard', noun: 'streams' } as const;
@@ -30,7 +30,7 @@ export const createStreams = operation({
   example: streamsExample,
   accepts,
   returns: createdResponse,
-  problems: [problem.id_exists, ...routeProblems, ...ownershipProblems],
+  problems: [...creationProblems, ...ownershipProblems],
   async handle({ actor, body: document, audit }, services: ApiServices) {
     const written = checkDefinition('streams', document, services);
     const api = await addApi(services, { actor, orgId: actor.orgId, written });

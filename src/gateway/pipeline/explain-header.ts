@@ -1,2 +1,5 @@
 /** Requests an explanation of the response; its value is the gateway secret, so it is never forwarded. */
 export const explainHeader = 'x-gw-explain';
+
+/** Summary of the explanation, in the response. */
+export const explanationHeader = 'X-Gw-Explanation';

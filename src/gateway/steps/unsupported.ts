@@ -1,4 +1,4 @@
-import type { AuthMethod } from '#definition/model.ts';
+import type { AuthMethod, Model } from '#definition/model.ts';
 import { ApiCompileError, type Step, type StepContext, type StepReads } from '../pipeline/step.ts';
 
 const reads = {
@@ -64,6 +64,12 @@ const unsupportedFeatures: readonly UnsupportedFeature[] = [
   { feature: 'GraphQL', isUsed: it => it.graphql.enabled },
   { feature: 'streams', isUsed: it => it.format === 'streams' && keys(it.streams ?? {}).length > 0 },
 ];
+
+/** Features of a definition that the gateway does not offer: an API with one is not served. */
+export const listUnsupportedFeatures = (model: Model): string[] =>
+  unsupportedFeatures
+    .filter(({ isUsed }) => model.versions.some(version => isUsed(model, version)))
+    .map(({ feature }) => feature);
 
 export const unsupportedStep: Step<unknown, typeof reads> = {
   name: 'unsupported',

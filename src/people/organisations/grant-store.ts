@@ -31,9 +31,20 @@ export function createGrantStore(records: Records, meta: Meta, settings: Setting
     return resolveGrants(row ? (JSON.parse(row.body) as GrantsWrite) : {}, defaults);
   }
 
+  /** Rejects one object more than granted, without a lock: for checks that write nothing. */
+  async function ensureBelowLimit(
+    orgId: string,
+    name: ObjectLimitName,
+    count: (orgId: string) => Promise<number>,
+  ): Promise<void> {
+    const { [name]: max } = await find(orgId);
+    if (max !== null && (await count(orgId)) >= max) throw problem.limit_reached({ detail: { name, max } });
+  }
+
   return {
     isOperator,
     find,
+    ensureBelowLimit,
     /**
      * Object limit: rejects one object more than granted. Inside the transaction that inserts it; the organisation's
      * row stays locked until the commit, so that two writers do not both take the last place.
@@ -43,10 +54,9 @@ export function createGrantStore(records: Records, meta: Meta, settings: Setting
       name: ObjectLimitName,
       count: (orgId: string) => Promise<number>,
     ): Promise<void> {
-      const { [name]: max } = await find(orgId);
-      if (max === null) return;
+      if ((await find(orgId))[name] === null) return;
       await records.db.updateTable('organisations').set({ id: orgId }).where('id', '=', orgId).execute();
-      if ((await count(orgId)) >= max) throw problem.limit_reached({ detail: { name, max } });
+      await ensureBelowLimit(orgId, name, count);
     },
     async readReservedHosts(): Promise<ReservedHosts> {
       const rows = await records.db.selectFrom('organisation_grants').select(['org_id', 'body']).execute();

@@ -1,29 +1,20 @@
+import type { z } from 'zod';
+import { validateDefinition } from '#apis/api/changes.ts';
 import { classicExample } from '#apis/api/examples.ts';
-import { checkLengths, readApiId, withIds } from '#apis/api/rules.ts';
-import type { DefinitionOfKind } from '#apis/api/schema.ts';
+import { readApiId, withIds } from '#apis/api/rules.ts';
+import type { ApiKind, DefinitionOfKind } from '#apis/api/schema.ts';
 import type { Clock } from '#base/clock.ts';
 import { createPublicId } from '#base/ids.ts';
-import { problems } from '#base/problems.ts';
 import type { Settings } from '#base/settings.ts';
-import type { CheckResult } from '#definition/check-result.ts';
-import { checkClassic } from '#definition/classic.ts';
 import { streamingName } from '#definition/document-members.ts';
-import type { UnknownMembers } from '#definition/members.ts';
-import { checkOas, isDocument } from '#definition/oas.ts';
-import { checkStreams } from '#definition/streams.ts';
+import { isDocument } from '#definition/oas.ts';
 import { operation } from '#operations/operation.ts';
 import { toWarningsMember } from '#operations/shapes.ts';
-import { findUnknownMembersRule } from '#operations/unknown-members.ts';
 import { formatValidationError } from '#operations/validation-error.ts';
 import { type RpcCall, problem as rpcProblem } from '../../pipeline/thread-rpc.ts';
+import { problem } from './problems.ts';
 import { DebugResult, type DebugRun, type DebugTask, DebugWrite } from './schema.ts';
 import { createTrace } from './trace.ts';
-
-const problem = problems('debug', {
-  spec_missing: { status: 400, message: 'Spec field is missing' },
-  request_missing: { status: 400, message: 'Request field is missing' },
-  chain_not_built: { status: 400, message: 'error' },
-});
 
 /** RPC of a traffic thread. */
 export interface DebugRpc {
@@ -54,23 +45,44 @@ export const debugApi = operation({
   example: { spec: classicExample, request: { method: 'GET', path: '/orders/7' } },
   returns: DebugResult,
   problems: [problem.spec_missing, problem.request_missing, problem.chain_not_built, rpcProblem.no_threads],
-  async handle({ body: { oas, spec, request }, address, audit }, services: DebugServices) {
-    const given = oas ?? spec ?? undefined;
-    if (given === undefined) throw problem.spec_missing();
-    if (!request) throw problem.request_missing();
-    const unknownMembers = findUnknownMembersRule(services.settings);
-    const checked =
-      (oas ?? undefined) === undefined ? validateClassic(given, unknownMembers) : validateOas(given, unknownMembers);
+  async handle({ body, address, audit }, services: DebugServices) {
+    const { kind, value, request } = readDebugWrite(body);
+    const checked = validateDefinition(kind, value, services);
     if (!checked.ok)
       throw createNotBuiltProblem(formatErrorLines(checked.errors.map(formatValidationError), services.clock));
-    const written = await fillIds(checked.definition, services);
-    audit(readApiId(written));
-    const timeoutMs = services.settings['debug.timeout_ms'] + rpcGraceMs;
-    const { built, ...run } = await services.callThread('debug', { definition: written, request, address }, timeoutMs);
-    if (!built) throw createNotBuiltProblem(run.logs);
+    const definition = await fillIds(checked.definition, services);
+    audit(readApiId(definition));
+    const run = await runOnThread(services, { definition, request, address });
     return { ...run, ...toWarningsMember({ warnings: (checked.warnings ?? []).map(formatValidationError) }) };
   },
 });
+
+interface SentTest {
+  readonly kind: ApiKind;
+  readonly value: unknown;
+  /** Member of the body with the definition. */
+  readonly member: 'oas' | 'spec';
+  readonly request: DebugTask['request'];
+}
+
+/** The definition and the request of a body; a document takes precedence over a classic definition. */
+export function readDebugWrite({ oas, spec, request }: z.output<typeof DebugWrite>): SentTest {
+  const value = oas ?? spec ?? undefined;
+  if (value === undefined) throw problem.spec_missing();
+  if (!request) throw problem.request_missing();
+  if ((oas ?? undefined) === undefined) return { kind: 'classic', value, member: 'spec', request };
+  return { kind: isDocument(value) && streamingName in value ? 'streams' : 'oas', value, member: 'oas', request };
+}
+
+/** Runs a test on a traffic thread. */
+export async function runOnThread(
+  { settings, callThread }: Pick<DebugServices, 'settings' | 'callThread'>,
+  task: DebugTask,
+): Promise<Omit<DebugRun, 'built'>> {
+  const { built, ...run } = await callThread('debug', task, settings['debug.timeout_ms'] + rpcGraceMs);
+  if (!built) throw createNotBuiltProblem(run.logs);
+  return run;
+}
 
 const createNotBuiltProblem = (logs: string) =>
   problem.chain_not_built({ detail: { members: { response: '', logs } } });
@@ -79,19 +91,6 @@ function formatErrorLines(faults: readonly string[], clock: Clock): string {
   const trace = createTrace(clock, { id: '', name: '', orgId: '' });
   for (const msg of faults) trace.note({ level: 'error', type: 'request', msg });
   return trace.text();
-}
-
-const validateClassic = (value: unknown, mode: UnknownMembers) => toDefinition('classic', checkClassic(value, mode));
-const validateOas = (value: unknown, mode: UnknownMembers) =>
-  isDocument(value) && streamingName in value
-    ? toDefinition('streams', checkStreams(value, mode))
-    : toDefinition('oas', checkOas(value, mode));
-
-function toDefinition(kind: DefinitionOfKind['kind'], checked: CheckResult<unknown>): CheckResult<DefinitionOfKind> {
-  if (!checked.ok) return checked;
-  const definition = { kind, definition: checked.definition } as DefinitionOfKind;
-  const faults = checkLengths(definition);
-  return faults.length > 0 ? { ok: false, errors: faults } : { ...checked, definition };
 }
 
 /** Keys belong to an organisation: a definition without one gets the default organisation. */

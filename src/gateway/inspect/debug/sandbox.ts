@@ -1,4 +1,3 @@
-import { problems } from '#base/problems.ts';
 import { loopName } from '#definition/loop-name.ts';
 import { createThreadsShared } from '#storage/shared/threads.ts';
 import { createMemoryCache } from '../../cache/memory-cache.ts';
@@ -6,6 +5,7 @@ import { type Api, compileApi } from '../../routing/api.ts';
 import { Router } from '../../routing/router.ts';
 import type { Snapshot } from '../../routing/snapshot.ts';
 import type { StepServices } from '../../steps/step-services.ts';
+import { problem } from './problems.ts';
 import { createTraceLog, type Trace } from './trace.ts';
 import { traceApi } from './traced-api.ts';
 
@@ -25,13 +25,6 @@ type SharedServices =
   | 'jwks'
   | 'oauthTokens'
   | 'serviceDiscovery';
-
-const problem = problems('debug', {
-  nothing_written: {
-    status: 503,
-    message: 'The test of a definition cannot write: this step would change stored data',
-  },
-});
 
 /** Counter slots for one request. */
 const counterSlots = { fixedWindows: 256, slidingWindows: 64 };

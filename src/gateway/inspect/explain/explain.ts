@@ -1,6 +1,6 @@
 import { createPublicId } from '#base/ids.ts';
 import type { Exchange } from '../../pipeline/exchange.ts';
-import { explainHeader } from '../../pipeline/explain-header.ts';
+import { explainHeader, explanationHeader } from '../../pipeline/explain-header.ts';
 import type { RequestHandler, ResponseWriter } from '../../pipeline/response-writer.ts';
 import { createDispatcher, type DispatcherOptions } from '../../routing/dispatch.ts';
 import { tracePools } from '../debug/run.ts';
@@ -12,8 +12,6 @@ import type { ExplanationStore } from './explanation-store.ts';
 import { noteRoute } from './route.ts';
 import { createSecretRateLimit } from './secret-rate-limit.ts';
 import { summarizeTrace } from './summary.ts';
-
-const explanationHeader = 'X-Gw-Explanation';
 
 const rpcTimeoutMs = 2000;
 

@@ -37,11 +37,19 @@ export const getExplanation = operation({
     { params: { explanationId: id } },
     { broadcastToThreads }: { broadcastToThreads: RpcBroadcast<ExplainRpc> },
   ) {
-    const found = await broadcastToThreads('explanation', { id }, rpcTimeoutMs);
-    const logs = found.find(it => it !== '');
+    const logs = await readExplanation(broadcastToThreads, id);
     if (logs === undefined) throw problem.unknown();
     return { id, logs };
   },
 });
+
+/** The explanation that a thread of this process holds; undefined where none does. */
+export async function readExplanation(
+  broadcastToThreads: RpcBroadcast<ExplainRpc>,
+  id: string,
+): Promise<string | undefined> {
+  const found = await broadcastToThreads('explanation', { id }, rpcTimeoutMs);
+  return found.find(it => it !== '');
+}
 
 export const explainOperations = [getExplanation];

@@ -5,6 +5,8 @@ interface StepSummary {
   readonly ms?: number;
   readonly code?: number;
   readonly refusal?: string;
+  /** Id of the API of this step and of those after it, where it differs from that of the step before. */
+  readonly api?: string;
 }
 
 /** Bound of the response header: some proxies accept no longer one. */
@@ -13,15 +15,19 @@ const maxMessageCharacters = 120;
 
 /** Summarizes the step lines of a trace as ASCII JSON that fits into a header. */
 export function summarizeTrace(id: string, lines: string): string {
+  let current = '';
   const steps = lines.split('\n').flatMap(line => {
-    const { mw, msg, took_ms, code, refusal } = line === '' ? {} : JSON.parse(line);
+    const { mw, msg, took_ms, code, refusal, api_id } = line === '' ? {} : JSON.parse(line);
     if (mw === undefined) return [];
+    const isOther = api_id !== current;
+    current = api_id;
     const said: StepSummary = {
       step: mw,
       said: String(msg).slice(0, maxMessageCharacters),
       ...(took_ms === undefined ? {} : { ms: took_ms }),
       ...(code === undefined ? {} : { code }),
       ...(refusal === undefined ? {} : { refusal }),
+      ...(isOther ? { api: api_id } : {}),
     };
     return [said];
   });
