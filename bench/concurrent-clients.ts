@@ -19,9 +19,11 @@ interface Tally {
 
 /**
  * Clients that create, change, read, list and delete APIs, policies and keys at the same time, beside traffic at a fixed
- * rate. Each reads what it wrote: a lost write is an error, as is every status but 200.
+ * rate. Each reads what it wrote, finds nothing that it deleted, and leaves one API, which the gateway must serve in the
+ * end: a lost write is an error, as is every unexpected status. Returns the failures.
  */
-export async function runConcurrentClients({ gateway, target, seconds, cores }: ConcurrentClients): Promise<void> {
+export async function runConcurrentClients(options: ConcurrentClients): Promise<string[]> {
+  const { gateway, target, seconds, cores } = options;
   await expectOk(gateway, 'POST', '/api/apis', { api_definition: definitionOf('steady', target) });
   await gateway.waitUntilServed();
   const load = { url: `${gateway.url}/steady/small`, connections: trafficConnections };
@@ -30,7 +32,27 @@ export async function runConcurrentClients({ gateway, target, seconds, cores }: 
   const endMs = performance.now() + seconds * 1000;
   const clients = Array.from({ length: clientCount }, (_, n) => runClient(gateway, target, n, endMs, tally));
   const [during] = await Promise.all([measureLatency(load, trafficPerSecond, seconds, cores), ...clients]);
+  tally.errors.push(...(await findLostApis(gateway)));
   report(tally, seconds, before, during);
+  const failed = during.failed > 0 ? [`${during.failed} requests of the traffic beside the clients failed`] : [];
+  return [...tally.errors.slice(0, maxReportedErrors), ...failed];
+}
+
+const maxReportedErrors = 20;
+const finalId = (n: number) => `client${n}last`;
+
+/** APIs that the clients wrote last and that are not stored, or not served. */
+async function findLostApis(gateway: BenchGateway): Promise<string[]> {
+  await gateway.waitUntilServed();
+  const lost: string[] = [];
+  for (let n = 0; n < clientCount; n++) {
+    const id = finalId(n);
+    const { status } = await gateway.send('GET', `/api/apis/${id}`);
+    if (status !== 200) lost.push(`${id} is lost: status ${status}`);
+    const served = await fetch(`${gateway.url}/${id}/small`);
+    if (served.status !== 200) lost.push(`${id} is not served: status ${served.status}`);
+  }
+  return lost;
 }
 
 async function runClient(gateway: BenchGateway, target: string, n: number, endMs: number, tally: Tally): Promise<void> {
@@ -40,10 +62,18 @@ async function runClient(gateway: BenchGateway, target: string, n: number, endMs
   };
   for (let round = 0; performance.now() < endMs; round++) {
     try {
-      await writeAndReadBack(send, target, `client${n}round${round}`);
+      const id = `client${n}round${round}`;
+      await writeAndReadBack(send, target, id);
+      const { status } = await gateway.send('GET', `/api/apis/${id}`);
+      if (status !== 404) throw new Error(`the deletion of ${id} is lost: status ${status}`);
     } catch (error) {
       tally.errors.push((error as Error).message);
     }
+  }
+  try {
+    await send('POST', '/api/apis', { api_definition: definitionOf(finalId(n), target) });
+  } catch (error) {
+    tally.errors.push((error as Error).message);
   }
 }
 
@@ -98,7 +128,7 @@ function report({ requests, errors }: Tally, seconds: number, before: Latency, d
   console.log(
     `\n${clientCount} clients for ${seconds} s: ${requests} requests (${perSecond}/s), ${errors.length} errors`,
   );
-  for (const message of new Set(errors.slice(0, 20))) console.log(`  ${message}`);
+  for (const message of new Set(errors.slice(0, maxReportedErrors))) console.log(`  ${message}`);
   console.log(`\n| traffic at ${trafficPerSecond}/s | requests | failed | p50 ms | p99 ms |\n|---|---|---|---|---|`);
   for (const [title, it] of [
     ['alone', before],
