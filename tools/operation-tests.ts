@@ -8,7 +8,8 @@ import { testsByHelper } from './operation-tests-table.ts';
 type Route = Pick<AnyOperation, 'name' | 'method' | 'path'>;
 
 /** Walks over the whole catalogue, which name no operation. */
-const walks = /^tests\/contract\/(?:operations|members|permissions|bodies|foreign-ids|openapi|coverage)\.test\.ts$/;
+const walks =
+  /^tests\/contract\/(?:operations|members|permissions|bodies|foreign-ids|foreign-references|problems|openapi|coverage)\.test\.ts$/;
 const prefix = '\\/(?:api|admin|gw|portal-api)\\/';
 /** A path as text or template, perhaps behind a method: `ask('GET', '/api/keys')`. */
 const routePattern = new RegExp(

@@ -1,26 +1,20 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { test } from 'node:test';
 import type { z } from 'zod';
 import { surfaces } from '#operations/surfaces.ts';
 import { catalogue } from '../../src/catalogue.ts';
-import { type Answer, startApp, type TestApp } from '../support/app.ts';
+import { type Answer, onEveryEngine, type TestApp } from '../support/app.ts';
 import { type Place, placesOf } from './members.ts';
 
-/** Wrongly typed and deeply nested bodies of every operation. Validation comes before storage: one engine is enough. */
+/** Wrongly typed and deeply nested bodies of every operation. */
 
 type Each = (typeof catalogue)[number];
-
-let app: TestApp;
-before(async () => {
-  app = await startApp('sqlite');
-});
-after(() => app?.close());
 
 const withJson = (catalogue as readonly Each[]).filter(
   it => it.body && it.accepts !== 'upload' && it.accepts !== 'form' && it.accepts !== 'text',
 );
 const contentType = ({ accepts }: Each) => (typeof accepts === 'object' ? accepts.only[0]! : 'application/json');
-const send = (it: Each, body: string): Promise<Answer> =>
+const sendTo = (app: TestApp, it: Each, body: string): Promise<Answer> =>
   app.ask(it.method, it.path.replaceAll(/\{[\w-]+\}/g, 'nothing-is-called-this'), {
     body,
     headers: { 'content-type': contentType(it) },
@@ -41,7 +35,9 @@ const listWrongMembers = ({ object, path }: Place) =>
     .map(([name, member]) => ({ name, path: path ? `${path}.${name}` : name, value: findWrong(member) }))
     .filter(({ value }) => value !== undefined);
 
-describe('Request bodies', () => {
+onEveryEngine('Request bodies', app => {
+  const send = (it: Each, body: string) => sendTo(app(), it, body);
+
   for (const it of withJson) {
     const { invalidStatus } = surfaces[it.surface];
 

@@ -11,6 +11,7 @@ import type { SurfaceName } from '#operations/surfaces.ts';
 import { surfaces } from '#operations/surfaces.ts';
 import type { InstallationCredentials } from '#people/installation/bootstrap.ts';
 import { type Application, startApplication } from '../../src/application.ts';
+import { recordProblems } from './reached-problems.ts';
 import { type EngineName, engines, testPostgres } from './services/engines.ts';
 
 export { type EngineName, engines };
@@ -163,11 +164,13 @@ export function createAsk(url: TestApp['url'], credentials: InstallationCredenti
       body: plain ? (body as RequestInit['body']) : JSON.stringify(body),
     });
     const text = await reply.text();
-    return { status: reply.status, headers: reply.headers, text, body: parseJson(text) };
+    const answer = { status: reply.status, headers: reply.headers, text, body: parseJson(text) };
+    if (logs) recordProblems(logs, { ...answer, method, path });
+    return answer;
   };
 }
 
-function parseJson(text: string): unknown {
+function parseJson(text: string): Answer['body'] {
   try {
     return JSON.parse(text);
   } catch {

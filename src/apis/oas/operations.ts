@@ -125,7 +125,8 @@ const changeProblems = [
   gwProblem.is_classic,
   problem.is_streams,
   ...routeProblems,
-  ...ownershipProblems,
+  problem.reference_not_owned,
+  problem.reference_open,
 ];
 
 export const updateDocument = operation({
@@ -140,7 +141,7 @@ export const updateDocument = operation({
   example: documentExample,
   accepts: 'document',
   returns: statusResponse,
-  problems: [gwProblem.extension_missing, problem.other_id, ...changeProblems],
+  problems: [gwProblem.extension_missing, problem.other_id, problem.name_taken, ...changeProblems],
   async handle({ actor, params: { apiId }, body: document, audit }, services: ApiServices) {
     audit(apiId);
     const written = checkOasDocument(document, services);

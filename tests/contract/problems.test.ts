@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { listDeclaredPairs, recogniseProblems } from '../support/reached-problems.ts';
+import { maxUnreachedProblems, unreachedProblems } from './unreached-problems.ts';
+
+describe('Declared problems', () => {
+  const excepted = Object.values(unreachedProblems).flat();
+
+  test('exceptions name declared problems, each once, and their number only falls', () => {
+    const declared = new Set<string>(listDeclaredPairs());
+    assert.deepEqual(
+      excepted.filter(pair => !declared.has(pair)),
+      [],
+    );
+    assert.equal(new Set(excepted).size, excepted.length);
+    assert.equal(excepted.length, maxUnreachedProblems);
+  });
+
+  test('a response is recognised by operation, status and message', () => {
+    const path = '/api/apis/x';
+    const at = (status: number, Message: string) =>
+      recogniseProblems({ method: 'GET', path, status, body: { Message } });
+    assert.deepEqual(at(404, 'Could not retrieve API detail'), ['getApi apis.detail_not_found']);
+    assert.deepEqual(at(400, 'Could not retrieve API detail'), []);
+    assert.deepEqual(at(404, 'Another message'), []);
+    const body = { Message: 'Another API already has the listen path /a on b: choose another listen path' };
+    assert.deepEqual(recogniseProblems({ method: 'POST', path: '/api/apis?p=1', status: 409, body }), [
+      'createApi apis.path_exists',
+    ]);
+  });
+});
