@@ -255,10 +255,7 @@ async function openListeners(
     ...services,
     traffic: createDataPlaneControl(dataPlane),
     grantConsent: createConsent({ ...services, provider: oauth }),
-    callThread: dataPlane.call,
-    broadcastToThreads: dataPlane.broadcast,
-    listUnsupportedFeatures,
-    debugRuns: createDebugRuns(environment.clock),
+    ...createInspectServices(dataPlane, environment.clock),
     listGatewayUrls: () => [gatewayUrl(settings).href, urls.gateway].filter(url => url !== undefined),
   });
   const health = createHealth(settings, environment, installation, () => state.isReady);
@@ -286,6 +283,14 @@ async function openListeners(
   };
   return { urls, dataPlane, drain };
 }
+
+/** Services of operations that inspect requests and definitions. */
+const createInspectServices = (dataPlane: DataPlane, clock: Clock) => ({
+  callThread: dataPlane.call,
+  broadcastToThreads: dataPlane.broadcast,
+  listUnsupportedFeatures,
+  debugRuns: createDebugRuns(clock),
+});
 
 /** Routes for browsers: single sign-on, with its clients of identity providers, and pages. */
 function addDashboardRoutes(

@@ -29,7 +29,11 @@ describe('lint rules', () => {
       version_data: {
         not_versioned: true,
         versions: {
-          Default: { name: 'Default', use_extended_paths: true, extended_paths: { ignored: [{ path: '/a', method: 'GET' }] } },
+          Default: {
+            name: 'Default',
+            use_extended_paths: true,
+            extended_paths: { ignored: [{ path: '/a', method: 'GET' }] },
+          },
         },
       },
     },

@@ -20,12 +20,12 @@ export const toPair = (operation: AnyOperation, problem: ProblemFactory): Proble
 export const listDeclaredPairs = (): ProblemPair[] =>
   operations.flatMap(it => [...new Set((it.problems ?? []).map(problem => toPair(it, problem)))]);
 
-const escape = (text: string) => text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+const escapePattern = (text: string) => text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 const toMessagePattern = (message: string) =>
   new RegExp(
     `^${message
       .split(/\{\w+\}/)
-      .map(escape)
+      .map(escapePattern)
       .join('[^]*')}$`,
   );
 
@@ -42,7 +42,7 @@ function buildRoutes(): RecognisedRoute[] {
     .sort((a, b) => countParameters(a) - countParameters(b))
     .map(operation => {
       const rest = operation.matchesRest ? '.+' : '[^/]+';
-      const path = operation.path.split(/\{[\w-]+\}/).map(escape);
+      const path = operation.path.split(/\{[\w-]+\}/).map(escapePattern);
       const problems = (operation.problems ?? []).map(problem => ({
         problem,
         pattern: toMessagePattern(problem.message),

@@ -13,6 +13,12 @@ import {
 } from './grants.ts';
 import { createReservedHosts, type ReservedHosts } from './reserved-hosts.ts';
 
+type CountObjects = (orgId: string) => Promise<number>;
+
+async function rejectReachedLimit(name: ObjectLimitName, max: number | null, count: () => Promise<number>) {
+  if (max !== null && (await count()) >= max) throw problem.limit_reached({ detail: { name, max } });
+}
+
 export type GrantStore = ReturnType<typeof createGrantStore>;
 
 /** Grants of organisations as the management side reads and writes them. */
@@ -31,32 +37,21 @@ export function createGrantStore(records: Records, meta: Meta, settings: Setting
     return resolveGrants(row ? (JSON.parse(row.body) as GrantsWrite) : {}, defaults);
   }
 
-  /** Rejects one object more than granted, without a lock: for checks that write nothing. */
-  async function ensureBelowLimit(
-    orgId: string,
-    name: ObjectLimitName,
-    count: (orgId: string) => Promise<number>,
-  ): Promise<void> {
-    const { [name]: max } = await find(orgId);
-    if (max !== null && (await count(orgId)) >= max) throw problem.limit_reached({ detail: { name, max } });
-  }
-
   return {
     isOperator,
     find,
-    ensureBelowLimit,
+    /** Object limit without a lock: for checks that write nothing, and for writers that hold a lock of their own. */
+    ensureBelowLimit: async (orgId: string, name: ObjectLimitName, count: CountObjects): Promise<void> =>
+      rejectReachedLimit(name, (await find(orgId))[name], () => count(orgId)),
     /**
      * Object limit: rejects one object more than granted. Inside the transaction that inserts it; the organisation's
      * row stays locked until the commit, so that two writers do not both take the last place.
      */
-    async checkObjectLimit(
-      orgId: string,
-      name: ObjectLimitName,
-      count: (orgId: string) => Promise<number>,
-    ): Promise<void> {
-      if ((await find(orgId))[name] === null) return;
+    async checkObjectLimit(orgId: string, name: ObjectLimitName, count: CountObjects): Promise<void> {
+      const { [name]: max } = await find(orgId);
+      if (max === null) return;
       await records.db.updateTable('organisations').set({ id: orgId }).where('id', '=', orgId).execute();
-      await ensureBelowLimit(orgId, name, count);
+      await rejectReachedLimit(name, max, () => count(orgId));
     },
     async readReservedHosts(): Promise<ReservedHosts> {
       const rows = await records.db.selectFrom('organisation_grants').select(['org_id', 'body']).execute();

@@ -29,7 +29,9 @@ onEveryEngine('testing a definition through the dashboard', app => {
     assert.deepEqual([status, body.message], [200, 'ok'], text);
     assert.match(body.response, /^====== Request ======\nGET \/x\?a=1 HTTP.*HTTP\/1\.1 200 OK/s);
     const lines = body.logs.split('\n').map((line: string) => JSON.parse(line));
-    assert.ok(lines.some((line: { mw?: string; api_id: string }) => line.mw === 'upstream' && line.api_id === spec.api_id));
+    assert.ok(
+      lines.some((line: { mw?: string; api_id: string }) => line.mw === 'upstream' && line.api_id === spec.api_id),
+    );
     const oas = {
       openapi: '3.0.3',
       info: { title: 'O', version: '1' },
@@ -84,7 +86,10 @@ onEveryEngine('testing a definition through the dashboard', app => {
     for (const [body, message] of [
       [{ request: {} }, /^Spec field is missing$/],
       [{ spec }, /^Request field is missing$/],
-      [{ spec: { ...spec, name: 7, proxy: 3 }, request: {} }, /^spec\.name: must be a string; spec\.proxy: must be an object$/],
+      [
+        { spec: { ...spec, name: 7, proxy: 3 }, request: {} },
+        /^spec\.name: must be a string; spec\.proxy: must be an object$/,
+      ],
       [{ spec, request: { path: '/a b' } }, /^request\.path: must hold no space$/],
     ] as const) {
       const { status, body: answer } = await debug(body);

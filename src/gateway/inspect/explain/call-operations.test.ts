@@ -23,15 +23,25 @@ onEveryEngine('explained calls through the dashboard', app => {
     const url = await publish(app(), definition);
     const call = { method: 'POST', url: `${url}/orders?a=1`, headers: { 'X-Own': 'a' }, body: { b: 1 } };
     const { status, text, body } = await explain(call);
-    assert.deepEqual([status, body.status_code, body.body.url, body.body.body], [200, 200, '/orders?a=1', '{"b":1}'], text);
+    assert.deepEqual(
+      [status, body.status_code, body.body.url, body.body.body],
+      [200, 200, '/orders?a=1', '{"b":1}'],
+      text,
+    );
     assert.equal(body.explanation.is_complete, true);
     assert.match(body.explanation.id, /^[0-9a-f]{32}$/);
     const ip = findStep(body as never, 'ip-access');
     assert.equal(ip?.message, 'passed');
     assert.equal(ip?.api_id, definition.api_id);
-    assert.deepEqual((ip?.settings as { ipAccess: object }).ipAccess, { enabled: true, block: ['192.0.2.1'], blockEnabled: true });
+    assert.deepEqual((ip!.settings as { ipAccess: object }).ipAccess, {
+      enabled: true,
+      block: ['192.0.2.1'],
+      blockEnabled: true,
+    });
     assert.deepEqual(
-      stepsOf(body).filter(({ step }) => step === 'upstream').map(({ phase, status: code }) => [phase, code]),
+      stepsOf(body)
+        .filter(({ step }) => step === 'upstream')
+        .map(({ phase, status: code }) => [phase, code]),
       [
         ['request', undefined],
         ['response', 200],
@@ -47,7 +57,10 @@ onEveryEngine('explained calls through the dashboard', app => {
     const { body } = await explain({ method: 'GET', url });
     assert.equal(body.status_code, 401);
     const token = findStep(body as never, 'token');
-    assert.deepEqual([token?.status, token?.refusal, token?.about], [401, 'auth_field_missing', 'The request has no key.']);
+    assert.deepEqual(
+      [token?.status, token?.refusal, token?.about],
+      [401, 'auth_field_missing', 'The request has no key.'],
+    );
   });
 
   test('a secret that the caller sends has no effect', async () => {
@@ -75,7 +88,10 @@ onEveryEngine('explained calls through the dashboard', app => {
     assert.equal((await explain({ method: 'GET', url: app().url.gateway + listenPath }, { credential })).status, 403);
     const foreign = await explain({ method: 'GET', url: other }, { credential });
     assert.equal(foreign.body.status_code, 404);
-    assert.equal(findStep(foreign.body as never, 'route')?.message, `no API has a listen path for ${listenPath.toLowerCase()}`);
+    assert.equal(
+      findStep(foreign.body as never, 'route')?.message,
+      `no API has a listen path for ${listenPath.toLowerCase()}`,
+    );
     assert.ok(!foreign.text.includes(listenPath));
     const own = await explain({ method: 'GET', url: other });
     assert.match(findStep(own.body as never, 'route')!.message, new RegExp(`; there is one at ${listenPath}$`));
