@@ -15,6 +15,7 @@ import { logOperations } from '#analytics/log-operations.ts';
 import { streamOperations } from '#analytics/stream-operations.ts';
 import { uptimeOperations } from '#analytics/uptime/operations.ts';
 import { usageOperations } from '#analytics/usage-operations.ts';
+import { apiActivationOperations } from '#apis/activation/operations.ts';
 import { assetOperations } from '#apis/assets/operations.ts';
 import { apiCheckOperations } from '#apis/check/operations.ts';
 import { classicOperations } from '#apis/classic/operations.ts';
@@ -65,6 +66,7 @@ import { webhookOperations } from '#portal/webhooks/operations.ts';
 
 /** All management operations of every surface; an operation not listed here has no route. */
 export const catalogue = [
+import { bulkOperations } from '#workspace/bulk/operations.ts';
   ...organisationOperations,
   ...portalDomainOperations,
   ...grantOperations,
@@ -97,6 +99,7 @@ export const catalogue = [
   ...assetOperations,
   ...schemaOperations,
   ...apiSystemOperations,
+  ...apiActivationOperations,
   ...proxyOperations,
   ...exampleOperations,
   ...streamsOperations,
@@ -130,3 +133,4 @@ export const catalogue = [
   ...webhookHeaderOperations,
   ...ssoProfileOperations,
 ];
+  ...bulkOperations,

@@ -46,6 +46,7 @@ const order = [
   'apis',
   'access',
   'analytics',
+  'workspace',
   'portal',
 ];
 const moduleOf = (path: string) => relative(sourceRoot, path).split('/')[0]!;

@@ -14,6 +14,7 @@ import { addWarnings, checkBody } from './body-members.ts';
 import { csvType } from './csv.ts';
 import { addDocsRoutes } from './docs/routes.ts';
 import { eventStreamType } from './event-streams.ts';
+import { createForward } from './forward-request.ts';
 import { buildOpenApi } from './openapi.ts';
 import { type AnyOperation, isMutation, type OperationCall } from './operation.ts';
 import { problem } from './problems.ts';
@@ -150,6 +151,7 @@ function addOperation(
         header: (name: string, value: string) => void Object.assign(headers, { [name]: value }),
         requestHeader: (name: string) => readDeclaredHeader(it, request, name),
         identify: (actor: Actor) => void actors.set(request, actor),
+        forward: createForward(app, request, surface.credentialHeader),
       };
       try {
         const body = await runOperation(it, options, request, actors.get(request) ?? anonymous, callContext);
@@ -178,7 +180,7 @@ async function runOperation(
   options: ManagementListenerOptions,
   request: FastifyRequest,
   actor: Actor,
-  callContext: Pick<AnyCall, 'audit' | 'header' | 'requestHeader' | 'identify'>,
+  callContext: Pick<AnyCall, 'audit' | 'header' | 'requestHeader' | 'identify' | 'forward'>,
 ) {
   const params = it.params && validate(it.params, copyRejectingNul(readParams(it, request)));
   const rawQuery = copyRejectingNul(request.query);

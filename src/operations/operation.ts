@@ -30,6 +30,16 @@ export type Permission = `${string}:${'read' | 'write'}` | 'admin' | 'any user' 
 type Shape = z.ZodType;
 type Out<S> = S extends Shape ? z.output<S> : undefined;
 
+/** Response of an operation that another one ran. */
+export interface ForwardResult {
+  readonly status: number;
+  /** Parsed JSON; undefined where the response has none. */
+  readonly body: unknown;
+}
+
+/** Runs another operation of the listener for the caller of a request. */
+export type ForwardRequest = (method: Method, path: string) => Promise<ForwardResult>;
+
 /** Request as a handler receives it. */
 export interface OperationCall<P, Q, B> {
   readonly params: P;
@@ -47,6 +57,8 @@ export interface OperationCall<P, Q, B> {
   header(name: string, value: string): void;
   /** Value of a request header that the operation declares; undefined where it is absent. */
   requestHeader(name: string): string | undefined;
+  /** Runs another operation of the same surface for the caller, as if the caller had requested it. */
+  readonly forward: ForwardRequest;
 }
 
 export interface Operation<

@@ -1,0 +1,29 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { ForwardRequest } from './operation.ts';
+
+/** Headers that identify the caller, besides the credential header of the surface. */
+const callerHeaders = ['cookie', 'x-csrf-token', 'user-agent'];
+
+/**
+ * Injects a request with the credentials and the address of another one into the same listener: authentication,
+ * permission, ownership, organisation rules, validation and audit are those of a request that the caller sends itself.
+ */
+export const createForward =
+  (app: FastifyInstance, request: FastifyRequest, credentialHeader: string): ForwardRequest =>
+  async (method, path) => {
+    const headers: Record<string, string | string[]> = {};
+    for (const name of [credentialHeader, ...callerHeaders]) {
+      const value = request.headers[name];
+      if (value !== undefined) headers[name] = value;
+    }
+    const reply = await app.inject({ method, url: path, headers, remoteAddress: request.ip });
+    return { status: reply.statusCode, body: parseJson(reply.payload) };
+  };
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
