@@ -34,8 +34,10 @@ import { apiRebaseOperations } from '#apis/rebase/operations.ts';
 import { schemaOperations } from '#apis/schemas/operations.ts';
 import { streamsOperations } from '#apis/streams/operations.ts';
 import { apiSystemOperations } from '#apis/system/operations.ts';
+import { deliveryHealthOperations } from '#events/deliveries/health-operations.ts';
 import { deliveryOperations } from '#events/deliveries/operations.ts';
 import { hookOperations } from '#events/hooks/operations.ts';
+import { hookProbeOperations } from '#events/hooks/probe-operations.ts';
 import { hookSecretOperations } from '#events/hooks/secret-operations.ts';
 import { ownDebugOperations } from '#gateway/inspect/debug/dashboard-operations.ts';
 import { debugOperations } from '#gateway/inspect/debug/operations.ts';
@@ -90,7 +92,9 @@ import { bulkOperations } from '#workspace/bulk/operations.ts';
   ...apiCheckOperations,
   ...apiListOperations,
   ...apiOwnerOperations,
+  ...hookProbeOperations,
   ...oasOperations,
+  ...deliveryHealthOperations,
   ...oasFileOperations,
   ...oasDetailOperations,
   ...apiRebaseOperations,

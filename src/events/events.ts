@@ -4,12 +4,14 @@ import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
 import type { Records } from '#storage/records.ts';
 import { createBodyRenderer } from './body-template.ts';
+import { createHealthStore } from './deliveries/health-store.ts';
 import { createLaneStore } from './deliveries/lane-store.ts';
 import { createDeliveryStore } from './deliveries/store.ts';
 import { startWebhookSender, type WebhookSender, type WebhookSenderOptions } from './deliveries/webhook-sender.ts';
 import { createDeliveryBuilder } from './delivery-builder.ts';
 import { startDispatch } from './dispatch.ts';
 import { createHookSecretStore } from './hooks/secret-store.ts';
+import { createProbeLimit } from './hooks/probe.ts';
 import type { HookStore } from './hooks/store.ts';
 import type { EventName } from './payload.ts';
 
@@ -30,12 +32,8 @@ export function openEvents({ records, vault, hooks, settings, clock, log }: Even
   const deliveries = createDeliveryStore(records);
   let sender: WebhookSender | undefined;
   const wakeSender = () => sender?.wake();
-  const make = createDeliveryBuilder({
-    hooks,
-    vault,
-    clock,
-    render: createBodyRenderer(settings['templates.directory']),
-  });
+  const renderWebhookBody = createBodyRenderer(settings['templates.directory']);
+  const make = createDeliveryBuilder({ hooks, vault, clock, render: renderWebhookBody });
   const events = startDispatch({
     deliveries,
     buildDelivery: make,
@@ -49,8 +47,11 @@ export function openEvents({ records, vault, hooks, settings, clock, log }: Even
   return {
     deliveries,
     hookSecrets: createHookSecretStore(records, vault),
+    deliveryHealth: createHealthStore(records),
     events,
     wakeSender,
+    hookProbes: createProbeLimit(),
+    renderWebhookBody,
     emitEvent,
     sending: {
       set: (running: WebhookSender) => {

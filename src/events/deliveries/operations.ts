@@ -33,7 +33,7 @@ const filters = {
   p: pageNumber,
 };
 const params = z.object({ deliveryId: z.string() });
-const hookParams = z.object({ hookId: z.string().describe('Id of a webhook, or one with the prefix inline-') });
+export const hookParams = z.object({ hookId: z.string().describe('Id of a webhook, or one with the prefix inline-') });
 const deliveryPage = z.object({ deliveries: z.array(DeliverySummary), pages: z.int() });
 const declared = { surface: 'dashboard', noun: 'webhooks' } as const;
 
@@ -57,7 +57,11 @@ async function retryOne(services: DeliveryServices, orgId: string, id: string) {
 }
 
 /** A deleted hook may have left deliveries; one that never existed is not found. */
-async function requireHook({ hooks, deliveries }: DeliveryServices, orgId: string, hook: string): Promise<void> {
+export async function requireHook(
+  { hooks, deliveries }: Pick<DeliveryServices, 'hooks' | 'deliveries'>,
+  orgId: string,
+  hook: string,
+): Promise<void> {
   if (hook.startsWith(inlinePrefix) || (await hooks.get(orgId, hook))) return;
   const { total } = await deliveries.page({ orgId, hook }, toPageRequest(1, 1));
   if (total === 0) throw hookProblem.not_found();

@@ -1,50 +1,43 @@
 import { setImmediate } from 'node:timers/promises';
-import { type Clock, toUnixSeconds } from '#base/clock.ts';
-import type { OutboundClient } from '#base/http-client/client.ts';
 import type { Log } from '#base/log.ts';
 import { Problem } from '#base/problems.ts';
 import { every, type RepeatedWork } from '#base/repeat.ts';
-import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
 import { headersPurpose } from '../delivery-builder.ts';
-import { type HookSecretStore, inlineSecret } from '../hooks/secret-store.ts';
+import { inlineSecret } from '../hooks/secret-store.ts';
 import type { HookStore } from '../hooks/store.ts';
 import type { Lane, LaneStore } from './lane-store.ts';
 import type { Attempt, Delivery, DeliveryState } from './schema.ts';
-import { signPayload } from './signature.ts';
+import {
+  maxWebhookTimeoutMs,
+  sendWebhook,
+  toStatusError,
+  type WebhookServices,
+  type WebhookTarget,
+} from './send-webhook.ts';
 import type { DeliveryStore } from './store.ts';
 
-export interface WebhookSenderOptions {
+export interface WebhookSenderOptions extends WebhookServices {
   readonly deliveries: DeliveryStore;
   readonly lanes: LaneStore;
   readonly hooks: Pick<HookStore, 'get'>;
-  readonly hookSecrets: Pick<HookSecretStore, 'readSigningSecrets'>;
   readonly vault: Pick<Vault, 'open'>;
-  readonly outbound: OutboundClient;
-  readonly clock: Clock;
   readonly log: Log;
-  readonly settings: Settings;
 }
 
 /** Hooks called concurrently by this process: a slow one delays only itself. */
 const maxConcurrentLanes = 16;
 /** Calls for one hook before the lane is released, for fairness. */
 const maxCallsPerTurn = 50;
-/** Bounds the timeout that a webhook configures. */
-const maxTimeoutMs = 60_000;
 /** Longer than any call: a lane with an expired lease belongs to a crashed process. */
-const leaseMs = maxTimeoutMs + 20_000;
+const leaseMs = maxWebhookTimeoutMs + 20_000;
 /** Finds deliveries that another process added or left behind. */
 const pollIntervalMs = 1000;
 const maxBackoffMs = 3_600_000;
-/** The response body is discarded. */
-const maxResponseBytes = 65_536;
 /** Calls in flight may finish within this time on shutdown. */
 const shutdownGraceMs = 2000;
 const pruneIntervalMs = 60_000;
 const dayMs = 86_400_000;
-
-const methodsWithoutBody = new Set(['GET', 'DELETE']);
 
 type AttemptOutcome = Attempt & { readonly isFinal?: boolean };
 
@@ -190,51 +183,27 @@ async function sendAttempt(
   delivery: Delivery,
   signal: AbortSignal,
 ): Promise<AttemptOutcome> {
-  const { outbound, clock, settings, log } = options;
+  const { clock, log } = options;
   const atMs = clock.now();
   const sinceStart = () => ({ atMs, ms: clock.now() - atMs });
   try {
     const target = await findTarget(options, delivery);
     if (!target) return { ...sinceStart(), status: 0, error: 'the webhook was deleted', isFinal: true };
-    const body = methodsWithoutBody.has(target.method) ? '' : delivery.payload;
-    const secrets = await options.hookSecrets.readSigningSecrets(delivery.orgId, target.secret, atMs);
-    const { status } = await outbound.fetch({
-      url: target.url,
-      method: target.method,
-      headers: {
-        'user-agent': 'Gw-Hookshot',
-        ...(body !== '' && delivery.contentType !== '' && { 'content-type': delivery.contentType }),
-        ...lowerCaseNames(target.headers),
-        'x-gw-event': delivery.event,
-        'x-gw-delivery': delivery.publicId,
-        'x-gw-signature': signPayload(secrets, toUnixSeconds(atMs), body),
-      },
-      ...(body !== '' && { body }),
-      audience: 'operator',
-      orgId: delivery.orgId,
-      timeoutMs: Math.min(delivery.inline?.timeoutMs ?? settings['events.timeout_ms'], maxTimeoutMs),
-      maxBytes: maxResponseBytes,
-      signal,
-    });
-    return { ...sinceStart(), status, error: status >= 200 && status < 300 ? '' : `it answered ${status}` };
+    const { orgId, event, publicId: deliveryId, payload, contentType, inline } = delivery;
+    const call = { target, orgId, event, deliveryId, payload, contentType, timeoutMs: inline?.timeoutMs, signal };
+    const { status } = await sendWebhook(options, call);
+    return { ...sinceStart(), status, error: toStatusError(status) };
   } catch (error) {
     if (!(error instanceof Problem) && !signal.aborted) log.error({ err: error }, 'webhook call failed unexpectedly');
     return { ...sinceStart(), status: 0, error: (error as Error).message };
   }
 }
 
-interface Target {
-  readonly method: string;
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly secret: string;
-}
-
 /** Resolves a stored hook at the time of the call. */
 async function findTarget(
   { hooks, vault }: WebhookSenderOptions,
   { inline, orgId, hook }: Delivery,
-): Promise<Target | undefined> {
+): Promise<WebhookTarget | undefined> {
   if (inline) {
     const headers = JSON.parse(vault.open(inline.sealedHeaders, headersPurpose)) as Record<string, string>;
     return { method: inline.method, url: inline.url, headers, secret: inlineSecret };
@@ -243,7 +212,3 @@ async function findTarget(
   if (!stored) return undefined;
   return { method: stored.method, url: stored.target_path, headers: stored.header_map, secret: stored.id };
 }
-
-/** Header names are case-insensitive: a name in two spellings is sent once. */
-const lowerCaseNames = (headers: Readonly<Record<string, string>>) =>
-  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));

@@ -30,6 +30,9 @@ function checkTemplate(template: string, context: z.RefinementCtx): void {
   }
 }
 
+/** Body template of a webhook; empty for the default body. */
+export const hookTemplate = z.string().max(maxTemplateLength).superRefine(checkTemplate).default('');
+
 export const Hook = z.object({
   api_model: z.object({}),
   id: z.string(),
@@ -51,7 +54,7 @@ const writable = z.object({
   event_timeout: z.int().min(0).max(maxTimeoutSeconds).default(0),
   header_map: headerMap.nullish().transform(map => map ?? {}),
   name: z.string().max(200).default(''),
-  template_path: z.string().max(maxTemplateLength).superRefine(checkTemplate).default(''),
+  template_path: hookTemplate,
   webhook_id: z
     .string()
     .regex(/^[\w.~-]{0,64}$/, 'must be up to 64 letters, digits and ._-~')
