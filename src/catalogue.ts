@@ -49,6 +49,7 @@ import { grantOperations } from '#people/organisations/grant-operations.ts';
 import { organisationOperations } from '#people/organisations/operations.ts';
 import { portalDomainOperations } from '#people/organisations/portal-operations.ts';
 import { customPermissionOperations } from '#people/permissions/operations.ts';
+import { preferenceOperations } from '#people/preferences/operations.ts';
 import { ruleOperations } from '#people/rules/operations.ts';
 import { factorOperations } from '#people/sessions/factor-operations.ts';
 import { sessionOperations } from '#people/sessions/operations.ts';
@@ -65,10 +66,12 @@ import { postOperations } from '#portal/posts/operations.ts';
 import { ssoProfileOperations } from '#portal/sso-profiles/operations.ts';
 import { webhookHeaderOperations } from '#portal/webhooks/header-operations.ts';
 import { webhookOperations } from '#portal/webhooks/operations.ts';
+import { bulkOperations } from '#workspace/bulk/operations.ts';
+import { userNotificationOperations } from '#workspace/notifications/operations.ts';
+import { searchOperations } from '#workspace/search/operations.ts';
 
 /** All management operations of every surface; an operation not listed here has no route. */
 export const catalogue = [
-import { bulkOperations } from '#workspace/bulk/operations.ts';
   ...organisationOperations,
   ...portalDomainOperations,
   ...grantOperations,
@@ -84,17 +87,19 @@ import { bulkOperations } from '#workspace/bulk/operations.ts';
   ...groupOperations,
   ...customPermissionOperations,
   ...ruleOperations,
+  ...preferenceOperations,
   ...auditOperations,
   ...hookOperations,
   ...hookSecretOperations,
+  ...hookProbeOperations,
   ...deliveryOperations,
+  ...deliveryHealthOperations,
   ...classicOperations,
   ...apiCheckOperations,
   ...apiListOperations,
   ...apiOwnerOperations,
-  ...hookProbeOperations,
+  ...apiActivationOperations,
   ...oasOperations,
-  ...deliveryHealthOperations,
   ...oasFileOperations,
   ...oasDetailOperations,
   ...apiRebaseOperations,
@@ -103,7 +108,6 @@ import { bulkOperations } from '#workspace/bulk/operations.ts';
   ...assetOperations,
   ...schemaOperations,
   ...apiSystemOperations,
-  ...apiActivationOperations,
   ...proxyOperations,
   ...exampleOperations,
   ...streamsOperations,
@@ -130,6 +134,9 @@ import { bulkOperations } from '#workspace/bulk/operations.ts';
   ...logOperations,
   ...streamOperations,
   ...uptimeOperations,
+  ...bulkOperations,
+  ...searchOperations,
+  ...userNotificationOperations,
   ...portalOperations,
   ...postOperations,
   ...postLabelOperations,
@@ -137,4 +144,3 @@ import { bulkOperations } from '#workspace/bulk/operations.ts';
   ...webhookHeaderOperations,
   ...ssoProfileOperations,
 ];
-  ...bulkOperations,

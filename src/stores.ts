@@ -30,6 +30,7 @@ import { createInstallationSecretStore } from '#people/installation/secrets.ts';
 import { createGrantStore } from '#people/organisations/grant-store.ts';
 import type { ObjectLimitName } from '#people/organisations/grants.ts';
 import { createOrganisationStore } from '#people/organisations/store.ts';
+import { createPreferenceStore } from '#people/preferences/store.ts';
 import { createRuleEngine } from '#people/rules/rule-engine.ts';
 import { createFactorStore } from '#people/sessions/factor-store.ts';
 import { createPasskeyChallenges } from '#people/sessions/passkey-challenges.ts';
@@ -53,6 +54,8 @@ import { createPortalWebhookStore } from '#portal/webhooks/store.ts';
 import type { CheckObjectLimit } from '#storage/collection.ts';
 import { createMetaStore } from '#storage/meta.ts';
 import type { Records } from '#storage/records.ts';
+import { createMarkStore } from '#workspace/notifications/mark-store.ts';
+import { createSearchStore } from '#workspace/search/store.ts';
 
 /** Every store and service that an operation may request, by name. */
 export function openStores(
@@ -105,6 +108,8 @@ export function openStores(
     },
     onApiChanged: access.policies.refreshAuthTypes,
     ...openAnalyticsStores(records, { settings, ...environment }),
+    search: createSearchStore(records),
+    notificationMarks: createMarkStore(records),
     ...openPortalStores(records, vault),
     ...openSignIn(records, vault, { users, organisations, settings, ...environment }),
     audit: createAuditStore(records, clock),
@@ -130,6 +135,7 @@ function openSignIn(records: Records, vault: Vault, parts: SignInParts) {
   });
   return {
     groups,
+    preferences: createPreferenceStore(records),
     resolveActor: createActorResolver(groups),
     temporaryActors: createTemporaryActors(groups, settings),
     identityProfiles: createIdentityProfileStore(records, vault),

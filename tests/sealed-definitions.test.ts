@@ -133,6 +133,9 @@ for (const engine of engines)
         'user_groups',
         'identity_profiles',
         'usage_latencies',
+        'user_preferences',
+        'search_names',
+        'notification_marks',
       ])
         await records.db.schema.dropTable(table).execute();
       await records.db.schema.dropIndex('users_address').execute();

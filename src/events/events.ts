@@ -4,14 +4,15 @@ import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
 import type { Records } from '#storage/records.ts';
 import { createBodyRenderer } from './body-template.ts';
+import { createDeadLetterStore } from './deliveries/dead-letter-store.ts';
 import { createHealthStore } from './deliveries/health-store.ts';
 import { createLaneStore } from './deliveries/lane-store.ts';
 import { createDeliveryStore } from './deliveries/store.ts';
 import { startWebhookSender, type WebhookSender, type WebhookSenderOptions } from './deliveries/webhook-sender.ts';
 import { createDeliveryBuilder } from './delivery-builder.ts';
 import { startDispatch } from './dispatch.ts';
-import { createHookSecretStore } from './hooks/secret-store.ts';
 import { createProbeLimit } from './hooks/probe.ts';
+import { createHookSecretStore } from './hooks/secret-store.ts';
 import type { HookStore } from './hooks/store.ts';
 import type { EventName } from './payload.ts';
 
@@ -46,12 +47,13 @@ export function openEvents({ records, vault, hooks, settings, clock, log }: Even
     events.emit({ event, atMs: clock.now(), orgId, apiId: '', detail: { org_id: orgId, ...detail } });
   return {
     deliveries,
-    hookSecrets: createHookSecretStore(records, vault),
     deliveryHealth: createHealthStore(records),
-    events,
-    wakeSender,
+    deadLetters: createDeadLetterStore(records),
+    hookSecrets: createHookSecretStore(records, vault),
     hookProbes: createProbeLimit(),
     renderWebhookBody,
+    events,
+    wakeSender,
     emitEvent,
     sending: {
       set: (running: WebhookSender) => {

@@ -2,6 +2,7 @@ import { type Expression, type SelectQueryBuilder, type SqlBool, sql } from 'kys
 import type { ProblemFactory } from '#base/problems.ts';
 import { problem, toDatabaseProblem } from './database-errors.ts';
 import type { Records } from './records.ts';
+import { type SearchEntry, type SearchKind, writeSearchEntry } from './search-names.ts';
 import type { TableName, Tables } from './tables.ts';
 import { openRows } from './unreadable-rows.ts';
 
@@ -56,6 +57,12 @@ export interface BodyCodec<Doc> {
   decode(stored: unknown): Doc;
 }
 
+/** Entry of each document in the search index; written and removed with the document. */
+export interface SearchIndexing<Doc> {
+  readonly kind: SearchKind;
+  toEntry(doc: Doc): SearchEntry;
+}
+
 const plainBody: BodyCodec<unknown> = { encode: doc => doc, decode: stored => stored };
 
 /** Document store on one table, with paging and conflict translation; each noun's store adds its own queries. */
@@ -65,17 +72,19 @@ export function createCollection<T extends RecordTable, Doc>(
   toColumns: (doc: Doc) => Columns<T> | Omit<Columns<T>, 'id'>,
   conflict: ProblemFactory = problem.conflict,
   codec = plainBody as BodyCodec<Doc>,
+  search?: SearchIndexing<Doc>,
 ) {
   const queries = createQueries<T>(records, table);
   const parse = ({ body }: { body: string }) => codec.decode(JSON.parse(body));
   const toRow = (doc: Doc) => ({ ...toColumns(doc), body: JSON.stringify(codec.encode(doc)) }) as never;
+  const writes = createWrites<T, Doc>(records, queries, { parse, toRow, conflict });
   return {
     select: queries.select,
     parse,
     count: queries.count,
     listing: queries.buildListQuery,
     ...createReads<T, Doc>(queries, parse),
-    ...createWrites<T, Doc>(records, queries, { parse, toRow, conflict }),
+    ...(search ? withSearchIndex<T, Doc>(records, queries, writes, { ...search, toColumns }) : writes),
   };
 }
 
@@ -198,6 +207,45 @@ function createWrites<T extends RecordTable, Doc>(
   };
 }
 
+type Writes<T extends RecordTable, Doc> = ReturnType<typeof createWrites<T, Doc>>;
+
+/** Writes that maintain the search index in the same transaction. */
+function withSearchIndex<T extends RecordTable, Doc>(
+  records: Records,
+  { name, applyWhere }: Queries<T>,
+  writes: Writes<T, Doc>,
+  { kind, toEntry, toColumns }: SearchIndexing<Doc> & { toColumns(doc: Doc): object },
+): Writes<T, Doc> {
+  const index = (doc: Doc) => {
+    const { id, org_id } = toColumns(doc) as { id: string; org_id: string };
+    return writeSearchEntry(records, kind, { orgId: org_id, object: id }, toEntry(doc));
+  };
+  return {
+    ...writes,
+    insert: doc =>
+      records.write(async () => {
+        await writes.insert(doc);
+        await index(doc);
+      }),
+    replace: (where, doc) =>
+      records.write(async () => {
+        const isReplaced = await writes.replace(where, doc);
+        if (isReplaced) await index(doc);
+        return isReplaced;
+      }),
+    remove: where =>
+      records.write(async () => {
+        const ids = applyWhere(records.db.selectFrom(name).select('id') as unknown as Query, where);
+        await records.db
+          .deleteFrom('search_names')
+          .where('kind', '=', kind)
+          .where('object', 'in', ids as never)
+          .execute();
+        return writes.remove(where);
+      }),
+  };
+}
+
 /** Translates a unique violation into the store's own problem. */
 export async function translateConflict<R>(work: Promise<R>, conflict: ProblemFactory): Promise<R> {
   try {
@@ -210,7 +258,10 @@ export async function translateConflict<R>(work: Promise<R>, conflict: ProblemFa
 
 /** LIKE with `%` and `_` escaped: `column` contains `text`. */
 export const columnContains = (column: string, text: string): Expression<SqlBool> =>
-  sql<SqlBool>`${sql.ref(column)} like ${`%${text.replaceAll(/[\\%_]/g, '\\$&')}%`} escape '\\'`;
+  sql<SqlBool>`${sql.ref(column)} like ${toContainsPattern(text)} escape '\\'`;
+
+/** Pattern of LIKE for a text that contains this one, with the escape character `\\`. */
+export const toContainsPattern = (text: string): string => `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
 
 /** LIKE with `%` and `_` escaped: `column` ends with `text`. */
 export const columnEndsWith = (column: string, text: string): Expression<SqlBool> =>

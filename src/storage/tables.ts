@@ -3,6 +3,7 @@ import type { AnalyticsTables } from './analytics-tables.ts';
 import type { EventTables } from './event-tables.ts';
 import type { PortalTables } from './portal-tables.ts';
 import type { SignInTables } from './sign-in-tables.ts';
+import type { WorkspaceTables } from './workspace-tables.ts';
 
 /**
  * Columns that are searched or sorted; the rest of a record is in `body`, as JSON. Times are milliseconds since the
@@ -25,7 +26,7 @@ interface Issued extends Record {
   used_at: number;
 }
 
-export interface Tables extends PortalTables, AnalyticsTables, EventTables, SignInTables {
+export interface Tables extends PortalTables, AnalyticsTables, EventTables, SignInTables, WorkspaceTables {
   meta: { name: string; value: string };
   /** Change log for gateways, by revision. An empty id means the whole topic. */
   changes: { revision: number; topic: string; id: string };

@@ -145,6 +145,7 @@ const resources: Record<string, Resource> = {
       return `/api/sso/profiles/${(await ok('POST', '/api/sso/profiles', profile)).Meta}`;
     },
   },
+  '/api/preferences': { make: async () => '/api/preferences' },
   '/api/org/opa': { make: async () => '/api/org/opa' },
   '/api/org/permissions': { make: async () => '/api/org/permissions' },
   '/api/hooks/{hookId}': {

@@ -6,7 +6,7 @@ import { operation } from '#operations/operation.ts';
 import type { Certificate } from './schema.ts';
 import type { CertificateStore } from './store.ts';
 
-interface NotificationServices {
+export interface CertificateNotificationServices {
   certificates: Pick<CertificateStore, 'endingBy'>;
   clock: Clock;
   settings: Settings;
@@ -16,7 +16,7 @@ const dayMs = 86_400_000;
 /** Days before its expiry from which a certificate is critical. */
 const criticalDays = 7;
 
-const Notification = z.object({
+export const CertificateNotification = z.object({
   id: z.string(),
   created_at: z.string(),
   org_id: z.string(),
@@ -29,7 +29,7 @@ const Notification = z.object({
 });
 
 /** Stable id (RFC 9562, 5.8) of a hash: the same notification has the same one on every node. */
-function toUuid(hash: string): string {
+export function toNotificationId(hash: string): string {
   const parts = [hash.slice(0, 8), hash.slice(8, 12), `8${hash.slice(13, 16)}`, `8${hash.slice(17, 20)}`];
   return [...parts, hash.slice(20, 32)].join('-');
 }
@@ -39,7 +39,7 @@ function toNotification(
   { id, subjectCn, notBefore, notAfter }: Certificate,
   orgId: string,
   { nowMs, warningDays }: { readonly nowMs: number; readonly warningDays: number },
-): z.output<typeof Notification> {
+): z.output<typeof CertificateNotification> {
   const endsMs = Date.parse(notAfter);
   const days = Math.floor((endsMs - nowMs) / dayMs);
   const kind = days < criticalDays ? 'critical' : 'warning';
@@ -50,7 +50,7 @@ function toNotification(
   const name = subjectCn || id;
   const hasExpired = endsMs <= nowMs;
   return {
-    id: toUuid(hash),
+    id: toNotificationId(hash),
     created_at: formatIsoTime(Math.max(Date.parse(notBefore), endsMs - warningDays * dayMs)),
     org_id: orgId,
     hash,
@@ -60,6 +60,19 @@ function toNotification(
     message: hasExpired ? `${name} expired on ${notAfter}` : `${name} expires on ${notAfter}`,
     data: { cert_id: id, expiry_date: formatIsoTime(endsMs), days_remaining: days },
   };
+}
+
+/** Certificates of an organisation that expire soon or have expired, earliest first. */
+export async function listCertificateNotifications(
+  { certificates, clock, settings }: CertificateNotificationServices,
+  orgId: string,
+): Promise<z.output<typeof CertificateNotification>[]> {
+  const nowMs = clock.now();
+  const warningDays = settings['events.certificate_expiry_days'];
+  const ending = await certificates.endingBy(nowMs + warningDays * dayMs, orgId);
+  return ending
+    .sort((a, b) => Date.parse(a.notAfter) - Date.parse(b.notAfter))
+    .map(it => toNotification(it, orgId, { nowMs, warningDays }));
 }
 
 export const listNotifications = operation({
@@ -77,15 +90,9 @@ export const listNotifications = operation({
       .optional()
       .describe('The list is computed for every request, with it or not'),
   }),
-  returns: z.array(Notification),
-  async handle({ actor: { orgId } }, { certificates, clock, settings }: NotificationServices) {
-    const nowMs = clock.now();
-    const warningDays = settings['events.certificate_expiry_days'];
-    const ending = await certificates.endingBy(nowMs + warningDays * dayMs, orgId);
-    return ending
-      .sort((a, b) => Date.parse(a.notAfter) - Date.parse(b.notAfter))
-      .map(it => toNotification(it, orgId, { nowMs, warningDays }));
-  },
+  returns: z.array(CertificateNotification),
+  handle: ({ actor: { orgId } }, services: CertificateNotificationServices) =>
+    listCertificateNotifications(services, orgId),
 });
 
 export const notificationOperations = [listNotifications];

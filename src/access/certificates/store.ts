@@ -24,13 +24,26 @@ export function createCertificateStore(records: Records, vault: Vault) {
 type CertificateCollection = ReturnType<typeof createCertificateCollection>;
 
 const createCertificateCollection = (records: Records) =>
-  createCollection<'certificates', StoredCertificate>(records, 'certificates', it => ({
-    id: it.id,
-    org_id: it.orgId,
-    created_at: it.createdAtMs,
-    has_private: Number(it.hasPrivate),
-    not_after: Date.parse(it.notAfter),
-  }));
+  createCollection<'certificates', StoredCertificate>(
+    records,
+    'certificates',
+    it => ({
+      id: it.id,
+      org_id: it.orgId,
+      created_at: it.createdAtMs,
+      has_private: Number(it.hasPrivate),
+      not_after: Date.parse(it.notAfter),
+    }),
+    undefined,
+    undefined,
+    { kind: 'certificates', toEntry: toSearchEntry },
+  );
+
+const toSearchEntry = ({ id, subjectCn, dnsNames, notAfter }: StoredCertificate) => ({
+  names: [subjectCn, ...dnsNames, id],
+  label: subjectCn || id,
+  detail: notAfter,
+});
 
 function createCertificateReads(certificates: CertificateCollection, vault: Vault) {
   return {

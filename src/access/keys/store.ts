@@ -8,6 +8,7 @@ import {
   translateConflict,
 } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
+import { removeSearchEntry, writeSearchEntry } from '#storage/search-names.ts';
 import { openRow, openRows } from '#storage/unreadable-rows.ts';
 import { displayHash, idPurpose, type KeyRow, keyDigest, keyIdsOf, parseKeyBody, serializeKey } from './key-row.ts';
 import { problem } from './problems.ts';
@@ -227,6 +228,7 @@ function createKeyWrites(records: Records, codec: KeyCodec, checkObjectLimit: Ch
         if (kind !== 'organisation') await checkObjectLimit(orgId, id => countKeys(records, id));
         await translateConflict(records.db.insertInto('keys').values(row).execute(), problem.exists);
         await indexRights(records, { ...newKey, rowId: row.id });
+        await indexNames(records, row, key);
         records.markChanged('keys', row.digest);
       });
       return { rowId: row.id, orgId, kind, keyId, keyHash: row.key_hash, digest: row.digest, key };
@@ -248,6 +250,7 @@ function createKeyWrites(records: Records, codec: KeyCodec, checkObjectLimit: Ch
           .where('id', '=', row.id)
           .execute();
         await indexRights(records, { rowId: row.id, orgId: row.org_id, key, policyIds });
+        await indexNames(records, row, key);
         records.markChanged('keys', row.digest);
         return { ...stored, key };
       });
@@ -263,6 +266,7 @@ function createKeyWrites(records: Records, codec: KeyCodec, checkObjectLimit: Ch
           .executeTakeFirst();
         if (!removed) return false;
         await unindexRights(records, rowId);
+        await removeSearchEntry(records, 'keys', rowId);
         records.markChanged('keys', removed.digest);
         return true;
       });
@@ -304,6 +308,18 @@ async function indexRights(
   }
   const policies = [...new Set(policyIds)].map(policy_id => ({ org_id: orgId, policy_id, key: rowId }));
   if (policies.length > 0) await records.db.insertInto('key_policies').values(policies).execute();
+}
+
+/** Found by alias, user name and hash. Limits of an organisation are no key of a list. */
+async function indexNames(
+  records: Records,
+  { id, org_id, kind, key_hash }: Pick<KeyRow, 'id' | 'org_id' | 'kind' | 'key_hash'>,
+  { alias, basic_auth_data }: Key,
+): Promise<void> {
+  if (kind === 'organisation') return;
+  const names = [alias ?? '', basic_auth_data?.user ?? '', key_hash];
+  const label = alias || basic_auth_data?.user || '';
+  await writeSearchEntry(records, 'keys', { orgId: org_id, object: id }, { names, label, detail: key_hash });
 }
 
 async function unindexRights(records: Records, rowId: string): Promise<void> {

@@ -5,6 +5,7 @@ import {
   noObjectLimit,
   type PageRequest,
   type Query,
+  toContainsPattern,
 } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
 import type { FindApis } from '../api-lookup.ts';
@@ -266,7 +267,7 @@ function grantsMoreThan(orgId: string, apiIds: readonly string[]): Expression<Sq
 
 /** Text search in index columns, so that only matching bodies are read. */
 function matchesText(orgId: string, text: string): Expression<SqlBool> {
-  const pattern = `%${text.toLowerCase().replaceAll(/[\\%_]/g, '\\$&')}%`;
+  const pattern = toContainsPattern(text.toLowerCase());
   return sql<SqlBool>`id in (select id from policies where org_id = ${orgId} and (
     name_fold like ${pattern} escape '\\' or lower(policy_id) like ${pattern} escape '\\' or id = ${text}))`;
 }

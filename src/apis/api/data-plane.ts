@@ -6,6 +6,8 @@ export interface DataPlaneControl {
   status(apiId: string): Promise<ApiStatus>;
   /** Status of every traffic thread of this process. */
   threads(): Promise<readonly ThreadStatus[]>;
+  /** Active APIs of an organisation that are not served, at most 100. */
+  listUnavailable(orgId: string): Promise<UnavailableApi[]>;
   stats(apiId: string): Promise<ApiStats>;
   /** Clears cached JWKS: those an API references, or all. */
   clearJwksCache(apiId?: string): Promise<void>;
@@ -27,6 +29,12 @@ export interface ThreadStatus {
   readonly notServed: number;
   /** APIs that are not served, with the reason; bounded. */
   readonly unavailable: readonly { readonly apiId: string; readonly name: string; readonly reason: string }[];
+}
+
+/** Active API that serves no requests. */
+export interface UnavailableApi {
+  readonly apiId: string;
+  readonly reason: string;
 }
 
 /** Request statistics of an API over the last minute. */

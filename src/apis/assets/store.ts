@@ -28,6 +28,7 @@ export function createAssetStore(records: Records, vault: Vault) {
         return { ...asset, data: JSON.parse(vault.open(sealed_data, purpose)) };
       },
     },
+    { kind: 'templates', toEntry: ({ name, id }) => ({ names: [name, id], label: name, detail: id }) },
   );
   const get = async (orgId: string, ref: string) =>
     (await assets.find({ org_id: orgId, id: ref })) ?? assets.find({ org_id: orgId, asset_id: ref });

@@ -11,6 +11,12 @@ type StoredHook = Omit<Hook, 'api_model' | 'header_map'> & { created_at_ms: numb
 
 const purpose = 'webhook headers';
 
+/** Of the URL only the host: path and query often hold a credential. */
+function toSearchEntry({ name, webhook_id, target_path }: StoredHook) {
+  const host = URL.parse(target_path)?.host ?? '';
+  return { names: [name, webhook_id, host], label: name || webhook_id, detail: host };
+}
+
 /**
  * Hook store. Headers are sealed, since they often carry a credential. APIs reference hooks, so every change marks the
  * APIs as changed.
@@ -21,6 +27,8 @@ export function createHookStore(records: Records, vault: Vault, checkObjectLimit
     'hooks',
     it => ({ id: it.id, org_id: it.org_id, webhook_id: it.webhook_id, name: it.name, created_at: it.created_at_ms }),
     problem.id_taken,
+    undefined,
+    { kind: 'webhooks', toEntry: toSearchEntry },
   );
 
   const seal = ({ api_model: _empty, header_map, ...hook }: Hook, createdAtMs: number): StoredHook => ({

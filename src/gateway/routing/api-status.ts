@@ -1,4 +1,4 @@
-import type { ApiStatus, ThreadStatus } from '#apis/api/data-plane.ts';
+import type { ApiStatus, ThreadStatus, UnavailableApi } from '#apis/api/data-plane.ts';
 import type { EventHandler } from '#definition/facets/event-handlers.ts';
 import { eventNames } from '#events/payload.ts';
 import type { ReservedHosts } from '#people/organisations/reserved-hosts.ts';
@@ -33,6 +33,20 @@ export function describeThreadStatus({ revision, apis }: Pick<Snapshot, 'revisio
     if (unavailable.length < maxUnavailableListed) unavailable.push({ apiId, name: api.model.identity.name, reason });
   }
   return { revision, apis: apis.size, notServed, unavailable };
+}
+
+/** APIs of one organisation that a request lists. */
+const maxUnavailableOfOrganisation = 100;
+
+/** Active APIs of an organisation that could not be built. Those of other segments have a route elsewhere. */
+export function listUnavailableApis({ apis }: Pick<Snapshot, 'apis'>, orgId: string): UnavailableApi[] {
+  const found: UnavailableApi[] = [];
+  for (const { id: apiId, orgId: owner, unavailableReason: reason, model } of apis.values()) {
+    if (reason === '' || owner !== orgId || !model.identity.active) continue;
+    found.push({ apiId, reason });
+    if (found.length === maxUnavailableOfOrganisation) break;
+  }
+  return found;
 }
 
 function listHandlerWarnings({ enabled, trigger, type, functionName, name }: EventHandler): string[] {

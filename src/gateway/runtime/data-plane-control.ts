@@ -27,6 +27,7 @@ export function createDataPlaneControl({
     reload: () => withTimeout(waitUntilCurrent(), reloadTimeoutMs),
     status: apiId => call('status', { apiId }, rpcTimeoutMs),
     threads: () => broadcast('threadStatus', {}, rpcTimeoutMs),
+    listUnavailable: orgId => call('listUnavailable', { orgId }, rpcTimeoutMs),
     stats: async apiId => sumStats(await broadcast('stats', { apiId }, rpcTimeoutMs)),
     clearJwksCache: async apiId => void (await broadcast('invalidateJwks', { apiId }, rpcTimeoutMs)),
     async purgeResponseCache(apiId) {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { ThreadReport } from '#analytics/metrics-report.ts';
-import type { ApiStats, ApiStatus, ThreadStatus } from '#apis/api/data-plane.ts';
+import type { ApiStats, ApiStatus, ThreadStatus, UnavailableApi } from '#apis/api/data-plane.ts';
 import { createConfigReader, parseApi } from '#apis/config-reader.ts';
 import { createAddressPolicies } from '#base/address-policies.ts';
 import { systemClock } from '#base/clock.ts';
@@ -31,7 +31,7 @@ import { createServiceDiscovery } from '../proxy/service-discovery.ts';
 import { createEventEmitter, type EmittedEvent } from '../recording/event-emitter.ts';
 import { createRecentStats } from '../recording/recent-stats.ts';
 import { createRecorder, type Recorder } from '../recording/recorder.ts';
-import { describeApiStatus, describeThreadStatus } from '../routing/api-status.ts';
+import { describeApiStatus, describeThreadStatus, listUnavailableApis } from '../routing/api-status.ts';
 import { createSnapshotLoader } from '../routing/loader.ts';
 import { createSniSelector } from '../routing/sni.ts';
 import { createTlsAcceptor } from '../server/tls-acceptor.ts';
@@ -92,6 +92,7 @@ export interface TrafficThreadRpc {
   debug(given: DebugTask): Promise<DebugRun>;
   status(given: { readonly apiId: string }): Promise<ApiStatus>;
   threadStatus(given: Record<string, never>): Promise<ThreadStatus>;
+  listUnavailable(given: { readonly orgId: string }): Promise<UnavailableApi[]>;
   stats(given: { readonly apiId: string }): Promise<ApiStats>;
   /** Invalidates the JWKS of an API, or all. */
   invalidateJwks(given: { readonly apiId?: string | undefined }): Promise<void>;
@@ -286,6 +287,7 @@ async function runThread(data: ThreadData, port: MessagePort): Promise<void> {
       return describeApiStatus(loader.snapshot(), apiId);
     },
     threadStatus: async () => describeThreadStatus(loader.snapshot()),
+    listUnavailable: async ({ orgId }) => listUnavailableApis(loader.snapshot(), orgId),
     stats: async ({ apiId }) => recentStats.of(apiId),
     async invalidateJwks({ apiId }) {
       const api = apiId === undefined ? undefined : loader.snapshot().apis.get(apiId);

@@ -9,12 +9,14 @@ const defaultMaxGroups = 1000;
 
 /** `maxGroups`: of one organisation. */
 export function createGroupStore(records: Records, maxGroups = defaultMaxGroups) {
-  const groups = createCollection<'user_groups', StoredGroup>(records, 'user_groups', it => ({
-    id: it.id,
-    org_id: it.org_id,
-    name: it.name,
-    created_at: it.created_at_ms,
-  }));
+  const groups = createCollection<'user_groups', StoredGroup>(
+    records,
+    'user_groups',
+    it => ({ id: it.id, org_id: it.org_id, name: it.name, created_at: it.created_at_ms }),
+    undefined,
+    undefined,
+    { kind: 'user_groups', toEntry: ({ name }) => ({ names: [name], label: name }) },
+  );
   const newestFirst = ['-created_at', '-id'] as const;
 
   return {

@@ -16,12 +16,17 @@ const defaultMaxProfiles = 100;
  * `maxProfiles`: of one organisation.
  */
 export function createIdentityProfileStore(records: Records, vault: Vault, maxProfiles = defaultMaxProfiles) {
-  const profiles = createCollection<'identity_profiles', IdentityProfile>(records, 'identity_profiles', it => ({
-    id: it.ID,
-    org_id: it.OrgID,
-    name: it.Name,
-    created_at: it.CreatedAt,
-  }));
+  const profiles = createCollection<'identity_profiles', IdentityProfile>(
+    records,
+    'identity_profiles',
+    it => ({ id: it.ID, org_id: it.OrgID, name: it.Name, created_at: it.CreatedAt }),
+    undefined,
+    undefined,
+    {
+      kind: 'identity_profiles',
+      toEntry: ({ Name, ProviderName }) => ({ names: [Name], label: Name, detail: ProviderName }),
+    },
+  );
   const mapSecrets = (change: (secret: string) => string) => (profile: IdentityProfile) => ({
     ...profile,
     ProviderConfig: transformSecrets(profile.ProviderConfig, change),

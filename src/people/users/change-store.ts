@@ -9,13 +9,32 @@ const endsSessions = (before: StoredUser, after: StoredUser): boolean =>
   );
 
 const sessionTables = ['sessions', 'sign_in_tokens'] as const;
-const allTables = [...sessionTables, 'user_factors'] as const;
+const allTables = [...sessionTables, 'user_factors', 'user_preferences', 'notification_marks'] as const;
+/** Rows about objects of the organisation that a user leaves. */
+const organisationTables = ['user_preferences', 'notification_marks'] as const;
+
+/**
+ * Locks the row of a user by an update, inside a write that adds rows which depend on it: none outlives a user that is
+ * deleted concurrently. False where there is no such user.
+ */
+export async function lockUser(records: Records, orgId: string, userId: string): Promise<boolean> {
+  const { numUpdatedRows } = await records.db
+    .updateTable('users')
+    .set({ id: userId })
+    .where('id', '=', userId)
+    .where('org_id', '=', orgId)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
 
 /** Rows that depend on a user. */
 function createDependents(records: Records) {
   return {
     async onChange(before: StoredUser, after: StoredUser): Promise<void> {
       if (!endsSessions(before, after)) return;
+      if (before.org_id !== after.org_id)
+        for (const table of organisationTables)
+          await records.db.deleteFrom(table).where('user_id', '=', before.id).execute();
       for (const table of sessionTables) await records.db.deleteFrom(table).where('user_id', '=', before.id).execute();
       await records.db
         .updateTable('user_factors')
@@ -54,13 +73,16 @@ export function createUserChanges(records: Records, users: UserCollection, { sea
     },
     remove: (orgId: string, id: string) =>
       records.write(async () => {
+        // The user first: a concurrent write that locks its row has added its rows by then, or finds no user.
+        const isRemoved = await users.remove({ org_id: orgId, id });
         await dependents.onRemove(orgId, id);
-        return users.remove({ org_id: orgId, id });
+        return isRemoved;
       }),
     removeAll: (orgId: string) =>
       records.write(async () => {
+        const isRemoved = await users.remove({ org_id: orgId });
         await dependents.onRemove(orgId);
-        return users.remove({ org_id: orgId });
+        return isRemoved;
       }),
   };
 }

@@ -29,6 +29,8 @@ export function createUserStore(records: Records, vault: Vault) {
       created_at: Date.parse(it.created_at),
     }),
     problem.email_exists,
+    undefined,
+    { kind: 'users', toEntry: toSearchEntry },
   );
   const seal = (user: StoredUser): StoredUser => ({ ...user, access_key: vault.seal(user.access_key, purpose) });
   const open = (user: StoredUser): StoredUser => ({ ...user, access_key: vault.open(user.access_key, purpose) });
@@ -69,6 +71,11 @@ export function createUserStore(records: Records, vault: Vault) {
       return { ...found, items: openRows(found.items, open, it => it.id) };
     },
   };
+}
+
+function toSearchEntry({ email_address, first_name, last_name }: StoredUser) {
+  const fullName = `${first_name} ${last_name}`;
+  return { names: [email_address, fullName], label: email_address, detail: fullName };
 }
 
 const filterByEmail =

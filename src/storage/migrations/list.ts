@@ -16,6 +16,9 @@ import { userGroups } from './0016-user-groups.ts';
 import { singleSignOn } from './0017-single-sign-on.ts';
 import { usageDimensions } from './0018-usage-dimensions.ts';
 import { logTags } from './0019-log-tags.ts';
+import { preferences } from './0020-preferences.ts';
+import { searchNames } from './0021-search-names.ts';
+import { notificationMarks } from './0022-notification-marks.ts';
 
 /** In order: a migration's number is its position here, from 1. */
 export const migrations: readonly Migration[] = [
@@ -36,4 +39,7 @@ export const migrations: readonly Migration[] = [
   singleSignOn,
   usageDimensions,
   logTags,
+  preferences,
+  searchNames,
+  notificationMarks,
 ];
