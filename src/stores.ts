@@ -107,9 +107,7 @@ export function openStores(
       await access.oauthClients.removeOfApi(apiId);
     },
     onApiChanged: access.policies.refreshAuthTypes,
-    ...openAnalyticsStores(records, { settings, ...environment }),
-    search: createSearchStore(records),
-    notificationMarks: createMarkStore(records),
+    ...openReportingStores(records, { settings, ...environment }),
     ...openPortalStores(records, vault),
     ...openSignIn(records, vault, { users, organisations, settings, ...environment }),
     audit: createAuditStore(records, clock),
@@ -175,7 +173,9 @@ const openAccessStores = (records: Records, vault: Vault, settings: Settings) =>
   oauthCodes: createOauthCodeStore(records, vault),
 });
 
-const openAnalyticsStores = (records: Records, streams: Parameters<typeof createEventStreams>[0]) => ({
+const openReportingStores = (records: Records, streams: Parameters<typeof createEventStreams>[0]) => ({
+  search: createSearchStore(records),
+  notificationMarks: createMarkStore(records),
   eventStreams: createEventStreams(streams),
   usage: createUsageStore(records),
   logs: createLogStore(records),

@@ -1,4 +1,5 @@
 import type { Records } from './records.ts';
+import { toSearchText } from './search-text.ts';
 
 /** Kinds of objects whose names are in the search index; APIs and policies are searched in their own columns. */
 export type SearchKind =
@@ -17,19 +18,9 @@ export interface SearchEntry {
   readonly detail?: string;
 }
 
-/** PostgreSQL bounds an index row to a third of a page. */
-const maxTextBytes = 2000;
 const maxShownCharacters = 500;
 
-/** Folded names, one per line: no query holds a line break, so none matches across two names. */
-export function toSearchText(names: readonly string[]): string {
-  const lines = names.map(name => name.toLowerCase().replaceAll(/[\n\r]+/g, ' ')).filter(Boolean);
-  const bytes = Buffer.from([...new Set(lines)].join('\n').toWellFormed());
-  let end = Math.min(bytes.length, maxTextBytes);
-  // Continuation bytes (RFC 3629, 3): a character is not cut in two.
-  while (end < bytes.length && (bytes[end]! & 0xc0) === 0x80) end--;
-  return bytes.toString('utf8', 0, end);
-}
+const truncateShown = (text: string) => text.toWellFormed().slice(0, maxShownCharacters).toWellFormed();
 
 /** Replaces the index entry of an object; inside the transaction that writes it. */
 export async function writeSearchEntry(
@@ -39,10 +30,16 @@ export async function writeSearchEntry(
   { names, label, detail = '' }: SearchEntry,
 ): Promise<void> {
   await removeSearchEntry(records, kind, object);
-  const shown = (text: string) => text.toWellFormed().slice(0, maxShownCharacters).toWellFormed();
   await records.db
     .insertInto('search_names')
-    .values({ org_id: orgId, kind, text: toSearchText(names), object, label: shown(label), detail: shown(detail) })
+    .values({
+      org_id: orgId,
+      kind,
+      text: toSearchText(names),
+      object,
+      label: truncateShown(label),
+      detail: truncateShown(detail),
+    })
     .execute();
 }
 

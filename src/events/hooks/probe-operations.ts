@@ -50,7 +50,7 @@ export const testHook = operation({
     const hook = await services.hooks.get(actor.orgId, hookId);
     if (!hook) throw problem.not_found();
     const result = await services.hookProbes.run(actor.orgId, () => probeHook(services, hook, event));
-    // What a server in a private network answers is shown to callers who can reach it through an API anyway.
+    // Responses of private networks are shown to callers who can reach them through an API anyway.
     const response_body = hasPermission(actor, 'apis:write') ? toExcerpt(result.responseBody) : '';
     return {
       delivered: result.error === '',

@@ -1,5 +1,5 @@
 import { createIndex, createTable, type Migration, type Schema } from '../migration.ts';
-import { toSearchText } from '../search-names.ts';
+import { toSearchText } from '../search-text.ts';
 
 const rowsPerRead = 500;
 

@@ -42,7 +42,7 @@ const maxHooks = 100;
 const toId = (...cause: readonly unknown[]) =>
   toNotificationId(createHash('sha256').update(JSON.stringify(cause)).digest('hex'));
 
-/** What users are notified of, each with the permission to read it. */
+/** Topics of notifications, each with the permission to read it. */
 export const notificationTopics = {
   'certificate.expiry': { permission: 'websockets:read', list: listExpiringCertificates },
   'webhook.dead_letters': { permission: 'hooks:read', list: listDeadLetters },

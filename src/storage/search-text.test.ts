@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { toSearchText } from './search-names.ts';
+import { toSearchText } from './search-text.ts';
 
 describe('Search text', () => {
   test('names are folded, one per line, without empty and equal ones', () => {
