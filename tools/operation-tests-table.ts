@@ -1,5 +1,7 @@
 /** Operations whose tests build the path in a helper, by test file. */
 export const testsByHelper: Readonly<Record<string, readonly string[]>> = {
+  'src/events/hooks/probe.test.ts': ['testHook'],
+  'src/workspace/notifications/notifications.test.ts': ['markNotifications', 'muteNotifications'],
   'src/people/groups/groups.test.ts': ['listUsersOfGroup'],
   'src/people/sessions/passkeys.test.ts': ['removePasskey'],
   'src/apis/oas/details.test.ts': ['exportDocument', 'exportDocuments', 'listDocumentUrls'],

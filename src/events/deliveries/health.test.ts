@@ -60,11 +60,12 @@ onEveryEngine(
       const retrying = await eventually(async () => {
         const health = await read(id);
         assert.equal(health.state, 'retrying');
+        // Set after the result of the attempt is stored.
+        assert.ok(Date.parse(health.next_attempt_at) > Date.parse(health.last_error.at));
         return health;
       });
       assert.deepEqual([retrying.pending, retrying.failed], [1, 0]);
       assert.deepEqual([retrying.last_error.status, retrying.last_error.message], [503, 'it answered 503']);
-      assert.ok(Date.parse(retrying.next_attempt_at) > Date.parse(retrying.last_error.at));
       receiver.answer = undefined;
     });
 
