@@ -5,7 +5,7 @@ import type { Settings } from '#base/settings.ts';
 import type { HookSecretStore } from '../hooks/secret-store.ts';
 import { signPayload } from './signature.ts';
 
-export interface WebhookServices {
+export interface WebhookCallServices {
   readonly hookSecrets: Pick<HookSecretStore, 'readSigningSecrets'>;
   readonly outbound: OutboundClient;
   readonly clock: Clock;
@@ -45,7 +45,7 @@ export const toRequestBody = (method: string, payload: string): string =>
   methodsWithoutBody.has(method) ? '' : payload;
 
 /** Sends one signed call through the guarded client, within the networks of the organisation. */
-export async function sendWebhook(services: WebhookServices, call: WebhookCall): Promise<OutboundResponse> {
+export async function sendWebhook(services: WebhookCallServices, call: WebhookCall): Promise<OutboundResponse> {
   const { hookSecrets, outbound, clock, settings } = services;
   const { target, orgId, signal } = call;
   const atMs = clock.now();

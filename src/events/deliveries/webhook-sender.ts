@@ -12,12 +12,12 @@ import {
   maxWebhookTimeoutMs,
   sendWebhook,
   toStatusError,
-  type WebhookServices,
+  type WebhookCallServices,
   type WebhookTarget,
 } from './send-webhook.ts';
 import type { DeliveryStore } from './store.ts';
 
-export interface WebhookSenderOptions extends WebhookServices {
+export interface WebhookSenderOptions extends WebhookCallServices {
   readonly deliveries: DeliveryStore;
   readonly lanes: LaneStore;
   readonly hooks: Pick<HookStore, 'get'>;

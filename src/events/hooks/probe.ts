@@ -2,12 +2,12 @@ import { type Clock, formatIsoTime } from '#base/clock.ts';
 import { createPublicId } from '#base/ids.ts';
 import { Problem } from '#base/problems.ts';
 import type { BodyRenderer } from '../body-template.ts';
-import { sendWebhook, toRequestBody, toStatusError, type WebhookServices } from '../deliveries/send-webhook.ts';
+import { sendWebhook, toRequestBody, toStatusError, type WebhookCallServices } from '../deliveries/send-webhook.ts';
 import type { EventName } from '../payload.ts';
 import { problem } from './problems.ts';
 import type { Hook } from './schema.ts';
 
-export interface ProbeServices extends WebhookServices {
+export interface ProbeServices extends WebhookCallServices {
   readonly renderWebhookBody: BodyRenderer;
 }
 
