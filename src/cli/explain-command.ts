@@ -46,7 +46,9 @@ export async function runExplainCommand(
   const base = values.gateway || environment.GW_GATEWAY_URL || local.gatewayUrl;
   const url = resolveTarget(target, base);
   const call = createSurfaceClient<ExplainOperations>('gateway', connection);
-  const response = await send(url, connection.secret, values);
+  // The secret of this machine is sent to the gateway of this machine only.
+  const secret = values.secret ?? environment.GW_SECRET ?? local.secretFor(url.origin) ?? '';
+  const response = await send(url, secret, values);
   const summary = readSummary(response.headers.get('x-gw-explanation'), url);
   const { id } = summary;
   const stored = await findOrUndefined(call('GET /gw/explain/{explanationId}', { params: { explanationId: id } }));

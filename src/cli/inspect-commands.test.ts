@@ -75,20 +75,25 @@ describe('gw status, explain and logs', () => {
   });
 
   test('logs prints recent requests, and follows those that come', async () => {
-    const url = await publish(app, openApi(upstream));
+    const definition = openApi(upstream);
+    const url = await publish(app, definition);
     const { pathname } = new URL(url);
+    const ofApi = ['--api', definition.api_id, '--limit', '1'];
     // The stream starts after the newest request: requests go on until one is printed.
-    let isPrinted = false;
-    const following = run('logs', ['--follow', '--limit', '1', '-o', 'json'], fromDirectory(), () => {
-      isPrinted = true;
+    let isEnded = false;
+    const following = run('logs', ['--follow', ...ofApi, '-o', 'json'], fromDirectory(), () => {
+      isEnded = true;
     });
-    while (!isPrinted) {
+    following.catch(() => {
+      isEnded = true;
+    });
+    while (!isEnded) {
       await (await fetch(url)).arrayBuffer();
       await new Promise(resolve => setTimeout(resolve, 100));
     }
     const call = JSON.parse(await following);
     assert.deepEqual([call.method, call.raw_path, call.response_code], ['GET', pathname, 200]);
-    const recent = await run('logs', ['--limit', '1']);
+    const recent = await run('logs', ofApi);
     assert.match(recent, new RegExp(`^\\S+ 200 GET ${pathname} \\d+ms .+\n$`));
     await assert.rejects(run('logs', ['--limit', 'x']), /--limit takes a number/);
     for (const flags of [[], ['--follow']]) {

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 /** Exports of Tyk in the shapes and odd notations that installations have, each with the result it must have. */
 
 export interface TykSample {
@@ -54,6 +56,9 @@ const nulls = {
   custom_middleware: null,
   allowed_ips: null,
 };
+
+/** Keys are shown as digests. */
+const toDigest = (key: string) => `#${createHash('sha256').update(key).digest('hex').slice(0, 12)}`;
 
 type Maker = (id: string) => TykSample;
 const whole = /patterns of endpoints match whole paths/;
@@ -281,6 +286,47 @@ const makers: readonly Maker[] = [
     path: `policies/bad-${id}.json`,
     text: json([{ id: `${id}r`, name: `Bad ${id}`, state: 'active', access_rights: {}, rate: 1, per: '10s' }]),
     expected: [{ kind: 'policy', id: `${id}r`, reason: /^not moved: per: / }],
+  }),
+  id => {
+    const legacy = `5e9d9544a1dcd60001d0ed20${id}0123456789abcdef`;
+    const token = Buffer.from(json({ org: '5e9d9544a1dcd60001d0ed20', id, h: 'murmur64' })).toString('base64');
+    const session = {
+      org_id: '5e9d9544a1dcd60001d0ed20',
+      rate: '5',
+      per: 1,
+      quota_max: -1,
+      access_rights: { x: { api_id: 'x', versions: null } },
+      apply_policies: null,
+    };
+    return {
+      path: `keys/${id}.json`,
+      text: json({
+        keys: [
+          { key_id: legacy, data: session },
+          { key_id: token, data: session },
+          { key_hash: 'abc', data: session },
+        ],
+      }),
+      expected: [
+        { kind: 'key', id: toDigest(legacy), different: [typed] },
+        {
+          kind: 'key',
+          id: toDigest(token),
+          reason: /names the organisation 5e9d9544a1dcd60001d0ed20 and is valid there only/,
+        },
+        { kind: 'key', id: '-', reason: /only its hash is in the export/ },
+      ],
+    };
+  },
+  id => ({
+    path: `apps/${id}.json`,
+    text: json(classic(id, { jwt_source: '-----BEGIN PUBLIC KEY-----', pinned_public_keys: {} })),
+    expected: [{ kind: 'API', id }],
+  }),
+  id => ({
+    path: `certs/${id}.pem`,
+    text: 'no certificate',
+    expected: [{ kind: 'file', id: '-', reason: /it has no PEM text/ }],
   }),
   id => ({
     path: `other/${id}.json`,

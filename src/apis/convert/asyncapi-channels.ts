@@ -24,6 +24,9 @@ export interface AsyncChannel {
 }
 
 const maxChannels = 1000;
+/** Bounds what the variables of a URL expand to. */
+const maxVariableLength = 500;
+const maxUrlLength = 2000;
 
 /** Channels of an AsyncAPI document of version 2 or 3, in one shape. */
 export function readAsyncChannels(document: JsonObject): AsyncChannel[] {
@@ -44,9 +47,10 @@ function readServer(name: string, given: unknown): AsyncServer {
   const resolve = (text: string) =>
     text.replaceAll(/\{([^{}]{1,100})\}/g, (whole, variable: string) => {
       const { default: value } = objectOrEmpty(variables[variable]);
-      return toText(value) || whole;
+      return toText(value).slice(0, maxVariableLength) || whole;
     });
-  const url = resolve(toText(server.url) || toText(server.host) + toText(server.pathname));
+  const address = toText(server.url) || toText(server.host) + toText(server.pathname);
+  const url = address.length > maxUrlLength ? '' : resolve(address);
   const [, host = '', path = ''] = /^(?:[a-z][a-z0-9+.-]*:\/\/)?([^/]*)(\/.*)?$/is.exec(url) ?? [];
   const hasSecurity = arrayOrEmpty(server.security).length > 0;
   return { name, protocol: toText(server.protocol).toLowerCase(), host, path, hasSecurity };

@@ -222,3 +222,27 @@ describe('recognition of formats', () => {
     );
   });
 });
+
+describe('bounds of conversions', () => {
+  test('variables that expand to each other, long URLs and many segments cost little', async () => {
+    const bomb = '{{a}}'.repeat(90);
+    const collection = { info: {}, variable: [{ key: 'a', value: bomb }], item: [{ name: 'x', request: bomb }] };
+    await assert.rejects(convert(collection), /the collection has no request/);
+    const server = { url: '{a}'.repeat(1000), protocol: 'kafka', variables: { a: { default: 'x'.repeat(100_000) } } };
+    await assert.rejects(
+      convert({ asyncapi: '2.0.0', servers: { server }, channels: { c: { subscribe: {} } } }),
+      /no channel/,
+    );
+    const { document } = await convert(`curl http://a.example/${'1/'.repeat(3000)}`);
+    assert.equal(Object.keys(document.paths as object).length, 1);
+    await assert.rejects(convert(`curl http://a.example/${'1/'.repeat(30_000)}`), /no curl command has a URL/);
+  });
+
+  test('names of the language do not become members', async () => {
+    const { document } = await convert(
+      `curl 'http://a.example/__proto__/constructor?__proto__=1' -d '{"__proto__":{"x":1},"toString":1}'`,
+    );
+    assert.deepEqual(Object.keys(document.paths as object), ['/__proto__/constructor']);
+    assert.equal(({} as { x?: unknown }).x, undefined);
+  });
+});

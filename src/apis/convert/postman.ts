@@ -12,8 +12,10 @@ import {
 } from './recorded-request.ts';
 
 const maxFolderDepth = 20;
-/** Variables may hold variables. */
+/** Variables may hold variables: depth, and the lengths of a value and of a URL, bound what they expand to. */
 const maxVariableDepth = 5;
+const maxVariableLength = 500;
+const maxUrlLength = 2000;
 
 const toText = (value: unknown) => (typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '');
 /** Descriptions are texts, or objects with the text in `content`. */
@@ -43,7 +45,8 @@ const readVariables = (variables: unknown): ReadonlyMap<string, string> =>
   new Map(
     arrayOrEmpty(variables)
       .filter(isObject)
-      .map(({ key, id, value }) => [toText(key) || toText(id), toText(value)] as const),
+      .map(({ key, id, value }) => [toText(key) || toText(id), toText(value)] as const)
+      .filter(([, value]) => value.length <= maxVariableLength),
   );
 
 interface Folder {
@@ -69,7 +72,7 @@ function addRequest(collection: Collection, item: JsonObject, { auth, tag }: Omi
   const request = typeof item.request === 'string' ? { url: item.request } : objectOrEmpty(item.request);
   const url = readUrl(collection, request.url);
   const name = toText(item.name);
-  if (!url) return collection.warnings.add(`the request ${name} is left out: it has no URL`);
+  if (!url) return collection.warnings.add(`the request ${name} is left out: it has no URL, or a long one`);
   collection.requests.push({
     ...url,
     method: toText(request.method) || 'GET',
@@ -94,7 +97,7 @@ const variablePattern = /\{\{([^{}]{1,200})\}\}/g;
 
 function resolveVariables({ variables }: Collection, text: string): string {
   let resolved = text;
-  for (let depth = 0; depth < maxVariableDepth && resolved.includes('{{'); depth += 1)
+  for (let depth = 0; depth < maxVariableDepth && resolved.length <= maxUrlLength; depth += 1)
     resolved = resolved.replaceAll(variablePattern, (whole, name: string) => variables.get(name.trim()) || whole);
   return resolved;
 }
@@ -106,7 +109,9 @@ function readUrl(collection: Collection, url: unknown): RecordedUrl | undefined 
   const parts = objectOrEmpty(url);
   const raw = typeof url === 'string' ? url : toText(parts.raw) || joinParts(parts);
   if (raw === '') return undefined;
-  const [beforeFragment = ''] = resolveVariables(collection, raw).split('#', 1);
+  const resolved = resolveVariables(collection, raw);
+  if (resolved.length > maxUrlLength) return undefined;
+  const [beforeFragment = ''] = resolved.split('#', 1);
   const [address = '', search = ''] = splitOnce(beforeFragment, '?');
   const [, scheme, host = '', path = ''] = /^(?:(https?):\/\/)?([^/]*)(\/.*)?$/is.exec(address) ?? [];
   const origin = toOrigin(scheme ?? 'http', host);

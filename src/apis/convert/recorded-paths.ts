@@ -15,9 +15,11 @@ export interface TemplatedPath {
 /** Path template of a recorded path: ids become parameters, named after the segment before them. */
 export function toTemplatedPath(segments: readonly string[], warnings: Warnings): TemplatedPath {
   const parameters: { name: string; isNumber: boolean }[] = [];
+  const counts = new Map<string, number>();
   const add = (name: string, isNumber: boolean) => {
-    let unique = name;
-    for (let number = 2; parameters.some(it => it.name === unique); number += 1) unique = `${name}${number}`;
+    const count = (counts.get(name) ?? 0) + 1;
+    counts.set(name, count);
+    const unique = count === 1 ? name : `${name}_${count}`;
     parameters.push({ name: unique, isNumber });
     return `{${unique}}`;
   };

@@ -42,9 +42,12 @@ export type RecordedSecurity =
 /** Requests of one conversion. */
 export const maxRecordedRequests = 5000;
 
-/** Splits a URL; undefined where it is none of HTTP. */
+const maxUrlLength = 8000;
+
+/** Splits a URL; undefined where it is none of HTTP, or too long. */
 export function splitUrl(text: string): Pick<RecordedRequest, 'origin' | 'segments' | 'query'> | undefined {
   if (!URL.canParse(text)) return undefined;
+  if (text.length > maxUrlLength) return undefined;
   const url = new URL(text);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return undefined;
   return {

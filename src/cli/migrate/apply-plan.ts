@@ -5,6 +5,7 @@ import { type ControlClient, findOrUndefined } from '../control.ts';
 import type { Document } from '../documents.ts';
 import { problem } from '../problems.ts';
 import type { SurfaceClient } from '../surface-client.ts';
+import { readTokenOrganisation } from './key-organisation.ts';
 import { type MigrationPlan, type PlannedObject, plannedKinds } from './plan.ts';
 
 type OrganisationOperations = readonly Extract<
@@ -56,11 +57,11 @@ export async function applyPlan(plan: MigrationPlan, target: MigrationTarget): P
   return addServed(target.call, results);
 }
 
-/** Organisation of objects that name none, such as certificates: that of the export, where it has one. */
-function findOwner({ objects }: MigrationPlan, { orgId }: MigrationTarget): string {
+/** Organisation of objects that name none, such as certificates: that of the export; undefined where it has several. */
+function findOwner({ objects }: MigrationPlan, { orgId }: MigrationTarget): string | undefined {
   if (orgId !== undefined) return orgId;
-  const named = new Set(objects.map(readOrgId).filter(Boolean));
-  return named.size === 1 ? [...named][0]! : '';
+  const named = [...new Set(objects.map(readOrgId).filter(Boolean))];
+  return named.length > 1 ? undefined : (named[0] ?? '');
 }
 
 async function createOrganisations({ objects, organisations }: MigrationPlan, target: MigrationTarget): Promise<void> {
@@ -85,9 +86,18 @@ async function ignoreRefusal(written: Promise<unknown>): Promise<void> {
   }
 }
 
-async function moveObject(target: MigrationTarget, object: PlannedObject, owner: string): Promise<MovedObject> {
+async function moveObject(
+  target: MigrationTarget,
+  object: PlannedObject,
+  owner: string | undefined,
+): Promise<MovedObject> {
+  const reason = findRefusal(target, object, owner);
+  if (reason) return { object, state: 'refused', reason, isServed: false, warnings: [] };
   try {
-    const { state, warnings = [] } = await writers[object.kind]({ ...target, owner }, withOrganisation(object, target));
+    const { state, warnings = [] } = await writers[object.kind](
+      { ...target, owner: owner ?? '' },
+      withOrganisation(object, target),
+    );
     return { object, state, reason: '', isServed: true, warnings };
   } catch (error) {
     if (!isRefusal(error)) throw error;
@@ -95,10 +105,28 @@ async function moveObject(target: MigrationTarget, object: PlannedObject, owner:
   }
 }
 
+/** Objects that cannot be valid in the organisation that would get them. */
+function findRefusal({ orgId }: MigrationTarget, object: PlannedObject, owner: string | undefined): string | undefined {
+  if (object.kind === 'certificate' && owner === undefined)
+    return 'the export has several organisations: set --org for its certificates';
+  const named = object.kind === 'key' ? readTokenOrganisation(object.id) : undefined;
+  if (named === undefined || named === (orgId ?? readOrgId(object))) return undefined;
+  return `the key names the organisation ${named} and is valid there only`;
+}
+
+/** Ids of certificates begin with that of their organisation. */
+function renameCertificates(body: Document, from: string, to: string): Document {
+  if (!/^[0-9a-fA-F]{24}$/.test(from)) return body;
+  const pattern = new RegExp(`"${from}([0-9a-f]{64})"`, 'g');
+  return JSON.parse(
+    JSON.stringify(body).replaceAll(pattern, (_whole, digest) => JSON.stringify(to + digest)),
+  ) as Document;
+}
+
 /** Replaces the organisation where one gets everything. */
 function withOrganisation(object: PlannedObject, { orgId }: MigrationTarget): PlannedObject {
-  const { body } = object;
-  if (orgId === undefined || typeof body === 'string') return object;
+  if (orgId === undefined || typeof object.body === 'string') return object;
+  const body = renameCertificates(object.body, readOrgId(object), orgId);
   if (!isDocument(body)) return { ...object, body: { ...body, org_id: orgId } };
   const extension = toObject(body[extensionName]);
   return { ...object, body: { ...body, [extensionName]: { ...extension, info: { ...readInfo(body), orgId } } } };

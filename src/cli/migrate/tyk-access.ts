@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { isObject, isZeroValue, type JsonObject, objectOrEmpty } from '#base/json-tree.ts';
+import { readKeyOrganisation } from './key-organisation.ts';
 import { type ExportPlace, formatPlace } from './place.ts';
 import type { PlanBuilder } from './plan.ts';
 import { describeTypes } from './tyk-apis.ts';
@@ -85,7 +86,8 @@ export function addTykKey(plan: PlanBuilder, item: ExportPlace, given: JsonObjec
   if (!isZeroValue(basic.password) && isHashedPassword(basic))
     return plan.leaveOut(place, 'key', 'password hashes cannot be imported: create the user with a password');
   const { body, notes } = readBody(withoutLegacy(rest));
-  plan.add({ kind: 'key', id, source, body, notes });
+  const owner = isZeroValue(body.org_id) ? readKeyOrganisation(id) : undefined;
+  plan.add({ kind: 'key', id, source, body: owner === undefined ? body : { ...body, org_id: owner }, notes });
 }
 
 /** Place without the key itself, which names its file or its entry of a map. */

@@ -10,12 +10,14 @@ import { addTykApi } from './tyk-apis.ts';
 /** Exports of Tyk: definitions in both forms, policies, keys, OAuth clients and certificates, in any of their wrappers. */
 
 const pattern = /\.(json|ya?ml|pem|crt|cer)$/i;
+/** By the name of the file: definitions may hold PEM texts too. */
+const certificateFile = /\.(pem|crt|cer)$/i;
 
 export function readTykExports(path: string): MigrationPlan {
   const plan = createMigrationPlan();
   const classics: ExportedItem[] = [];
   for (const file of readExports(path, pattern, plan)) {
-    if (/-----BEGIN [A-Z0-9 ]+-----/.test(file.text)) addCertificate(plan, file.path, file.text);
+    if (certificateFile.test(file.path)) addCertificate(plan, file.path, file.text);
     else
       for (const [index, value] of (parseExport(file, plan) ?? []).entries())
         addValue({ plan, classics }, { value, source: file.path, name: index === 0 ? '' : `document ${index + 1}` });
@@ -31,6 +33,7 @@ interface TykReader {
 }
 
 function addCertificate(plan: PlanBuilder, path: string, text: string): void {
+  if (!/-----BEGIN [A-Z0-9 ]+-----/.test(text)) return plan.leaveOut(path, 'file', 'it has no PEM text');
   plan.add({ kind: 'certificate', id: path, source: path, body: text, notes: [] });
 }
 
