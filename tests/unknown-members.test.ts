@@ -52,6 +52,24 @@ const legacyPaths = [
 onEveryEngine('Unknown members of management requests', app => {
   const ask = asker(app);
 
+  test('a read with an unknown or misspelt query parameter is refused, on every surface', async () => {
+    for (const [path, status, message] of [
+      ['/api/apis?categry=eu', 400, 'categry: no such parameter; did you mean category?'],
+      ['/api/apis?owner=ann', 400, 'owner: no such parameter'],
+      ['/api/portal/policies/search?stat=active', 400, 'stat: no such parameter; did you mean state?'],
+      ['/api/logs?start=0&end=1&statsu=500', 400, 'statsu: no such parameter; did you mean status?'],
+      ['/admin/audit-logs?usr=ann', 400, 'usr: no such parameter; did you mean user?'],
+      ['/gw/keys?fliter=org', 400, 'fliter: no such parameter; did you mean filter?'],
+      ['/portal-api/plans?perpage=1', 422, 'perpage: no such parameter; did you mean per_page?'],
+    ] as const) {
+      const { status: actual, text, body } = await ask('GET', path);
+      assert.equal(actual, status, `${path}: ${text}`);
+      assert.equal(body.Message ?? body.message ?? body.errors[0], message);
+    }
+    for (const path of ['/api/apis?p=-1&_=1769936400', '/api/assets?p=-1', '/api/users/me?trace=1'])
+      assert.equal((await ask('GET', path)).status, 200, path);
+  });
+
   test('a misspelt limit is refused with the nearest name, and nothing is stored', async () => {
     const name = `Misspelt ${createPublicId()}`;
     const right = { a1: { api_id: 'a1', limit: { rte: 1 } } };
@@ -144,8 +162,9 @@ onEveryEngine('Unknown members of management requests', app => {
     }
   });
 
-  test('unknown query parameters are ignored', async () => {
-    assert.equal((await ask('GET', '/api/keys/detailed?nonsense=1')).status, 200);
+  test('unknown query parameters are ignored by operations without parameters', async () => {
+    assert.equal((await ask('GET', '/api/keys/detailed?nonsense=1')).status, 400);
+    assert.equal((await ask('GET', '/api/users/me?nonsense=1')).status, 200);
   });
 });
 
@@ -164,6 +183,14 @@ onEveryEngine(
       ]);
       const { data } = (await ask('GET', `/api/keys/${body.key_id}`)).body;
       assert.deepEqual([data.rate, data.rates, data.monitor], [5, undefined, { trigger_limits: [] }]);
+    });
+
+    test('unknown query parameters of a read are ignored and listed in a header', async () => {
+      const { status, body, headers } = await ask('GET', '/api/apis?categry=eu&p=1');
+      assert.equal(status, 200);
+      assert.deepEqual(Object.keys(body).sort(), ['apis', 'pages']);
+      const warning = 'categry: no such parameter; did you mean category? (ignored)';
+      assert.equal(headers.get('x-gw-warnings'), warning);
     });
 
     test('wrong values are still refused', async () => {

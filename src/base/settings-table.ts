@@ -484,11 +484,11 @@ export const settingsTable = {
   'management.unknown_members': choice(
     ['refuse', 'warn'],
     'refuse',
-    'Handling of unknown members of a request body: `refuse` returns 400 with their names, `warn` accepts the body and lists them as `warnings`.',
+    'Handling of unknown members of a request body and unknown query parameters: `refuse` returns 400 with their names, `warn` accepts the request and lists them as `warnings`.',
   ),
   'management.max_event_streams': count(
     100,
-    'Maximum number of open event streams (`GET /api/live`, `GET /api/logs/stream`) of the process; a user has at most 10.',
+    'Maximum number of open event streams (`GET /api/live`, `GET /api/logs/stream`) of the process; an organisation has at most 50, a user 10.',
     { max: 10_000 },
   ),
   'management.validate_responses': flag(
@@ -597,7 +597,7 @@ export const settingsTable = {
   ),
   'analytics.max_rows_per_minute': count(
     1000,
-    'Maximum number of combinations of key, version, path, method, agent, country and status counted separately per API and minute; more count as the path `other`.',
+    'Maximum number of combinations of key, version, path, method, agent, country and status counted separately per API and minute. Beyond that requests are counted under the path, agent and country `other`, and beyond twice that under the key and method `other`.',
     { min: 1, max: 100_000 },
   ),
   'analytics.normalise_paths': flag(

@@ -2,7 +2,7 @@ import type { Json } from '#base/json.ts';
 
 type JsonObject = { [name: string]: Json };
 
-/** Values of members by name, where their rule alone gives no telling one. */
+/** Example values by member name, where the schema has none. */
 const valuesByName: JsonObject = {
   name: 'Orders',
   Name: 'Orders',
@@ -61,7 +61,7 @@ const valuesByFormat: JsonObject = {
 const maxOptionalShown = 3;
 const maxDepth = 12;
 
-/** Builds an instance of a JSON Schema: required members, or the first optional ones, with telling values. */
+/** Builds an instance of a JSON Schema: required members, or the first optional ones, with example values. */
 export function buildExample(schema: JsonObject, name = '', depth = 0): Json {
   const given = [schema.example, ...((schema.examples as Json[] | undefined) ?? []), schema.default, schema.const];
   const declared = [...given, ...((schema.enum as Json[] | undefined) ?? [])].find(value => value !== undefined);
@@ -101,10 +101,10 @@ function buildText({ format, minLength = 0, maxLength, pattern }: JsonObject, na
 }
 
 function buildNumber({ minimum, maximum, exclusiveMinimum, multipleOf }: JsonObject, name: string): Json {
-  const wanted = Number(valuesByName[name] ?? 1);
+  const usual = Number(valuesByName[name] ?? 1);
   const lowest = Math.max(
-    Number(minimum ?? wanted),
-    exclusiveMinimum === undefined ? wanted : Number(exclusiveMinimum) + 1,
+    Number(minimum ?? usual),
+    exclusiveMinimum === undefined ? usual : Number(exclusiveMinimum) + 1,
   );
   const value = Math.min(lowest, Number(maximum ?? lowest));
   return multipleOf === undefined ? value : Math.ceil(value / Number(multipleOf)) * Number(multipleOf);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { z } from 'zod';
 import { addWarnings, checkBody } from './body-members.ts';
@@ -24,7 +25,7 @@ test('with unknown_members warn, unknown members are removed, also under a stric
 test('warnings are a member of an object response and a header of any other', () => {
   const headers: string[] = [];
   const add = (response: unknown, warnings: string[]) =>
-    addWarnings(response, warnings, (...pair) => headers.push(...pair));
+    addWarnings(response, { warnings }, (...pair) => headers.push(...pair));
   assert.deepEqual(add({ a: 1, warnings: ['own'] }, ['w']), { a: 1, warnings: ['own', 'w'] });
   assert.deepEqual(add({ a: 1 }, []), { a: 1 });
   assert.equal(headers.length, 0);
@@ -35,4 +36,15 @@ test('warnings are a member of an object response and a header of any other', ()
     headers.map(text => text.length > 1000 && text.length <= 2000),
     [false, false, false, true],
   );
+});
+
+test('warnings about a read are a header also of an object, and a stream stays the same stream', () => {
+  const headers: string[] = [];
+  const add = (response: unknown, inHeader: string[], warnings: string[] = []) =>
+    addWarnings(response, { warnings, inHeader }, (...pair) => headers.push(...pair));
+  assert.deepEqual(add({ a: 1 }, ['w'], ['own']), { a: 1, warnings: ['own'] });
+  assert.deepEqual(add([1], ['w'], ['own']), [1]);
+  const stream = Readable.from(['x']);
+  assert.equal(add(stream, ['w']), stream);
+  assert.deepEqual(headers, ['X-Gw-Warnings', 'w', 'X-Gw-Warnings', 'w | own', 'X-Gw-Warnings', 'w']);
 });

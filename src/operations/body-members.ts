@@ -57,20 +57,30 @@ function unwrapEnvelope(input: unknown, envelope: BodyEnvelope | undefined): unk
 /** Longer headers are truncated: clients and proxies bound the size of a response head. */
 const maxWarningsHeaderLength = 2000;
 
-/** Adds the warnings of a write to its response: as a member of an object, else as a header. */
+export interface ResponseWarnings {
+  /** Added to a response that is an object, as its member `warnings`. */
+  readonly warnings: readonly string[];
+  /** Always sent as a header: about a read of a document, which gets no further member. */
+  readonly inHeader?: readonly string[];
+}
+
+/** Adds warnings to a response: as a member of an object, else as a header. */
 export function addWarnings(
   response: unknown,
-  warnings: readonly string[],
+  { warnings, inHeader = [] }: ResponseWarnings,
   setHeader: (name: string, value: string) => void,
 ): unknown {
-  if (warnings.length === 0) return response;
-  if (typeof response !== 'object' || response === null || Array.isArray(response)) {
-    setHeader('X-Gw-Warnings', toHeaderText(warnings.join(' | ')));
-    return response;
-  }
+  const isObject = isPlainObject(response);
+  const inHead = isObject ? inHeader : [...inHeader, ...warnings];
+  if (inHead.length > 0) setHeader('X-Gw-Warnings', toHeaderText(inHead.join(' | ')));
+  if (!isObject || warnings.length === 0) return response;
   const { warnings: own = [] } = response as { warnings?: readonly string[] };
   return { ...response, warnings: [...own, ...warnings] };
 }
+
+/** False for arrays and streams. */
+const isPlainObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 
 const toHeaderText = (text: string) =>
   text

@@ -22,34 +22,48 @@ export interface ServerEvent {
 
 export interface EventSourceOptions {
   readonly actor: Actor;
-  /** New events; called at every interval while the client reads. */
-  readonly poll: () => Promise<readonly ServerEvent[]>;
+  /** Authenticates the request of the stream again; rejects where its credential or permission has been withdrawn. */
+  readonly reauthenticate: () => Promise<Actor>;
+  /** New events for the caller as last authenticated; called at every interval while the client reads. */
+  readonly poll: (actor: Actor) => Promise<readonly ServerEvent[]>;
   readonly lifetimeSeconds: number;
 }
 
-/** A stream ends after this time, and the client reconnects: its credential and permissions are checked again. */
+/** A stream ends after this time, and the client reconnects. */
 export const maxStreamSeconds = 300;
 const pollIntervalMs = 1000;
+/** Bound of the time for which a stream uses withdrawn rights. */
+export const reauthenticationIntervalMs = 10_000;
 /** A client that does not read for this time is disconnected. */
 const readTimeoutMs = 30_000;
-const maxStreamsPerUser = 10;
+export const maxStreamsPerUser = 10;
+/** One organisation leaves room for others in the process. */
+const maxStreamsPerOrganisation = 50;
 const bufferBytes = 65_536;
 
 export type EventStreams = ReturnType<typeof createEventStreams>;
 
-/** Server-sent events of operations, by polling: bounded streams of the process and of each user. */
+/** Server-sent events of operations, by polling: bounded streams of the process, of an organisation and of a user. */
 export function createEventStreams(options: { readonly settings: Settings; readonly clock: Clock; readonly log: Log }) {
-  const open = new Map<Readable, string>();
+  const open = new Map<Readable, Actor>();
   const maxStreams = options.settings['management.max_event_streams'];
+
+  function checkRoom({ id, orgId }: Actor): void {
+    const ofOrganisation = [...open.values()].filter(it => it.orgId === orgId);
+    const ofUser = ofOrganisation.filter(it => it.id === id);
+    for (const [scope, count, max] of [
+      ['user', ofUser.length, maxStreamsPerUser],
+      ['organisation', ofOrganisation.length, maxStreamsPerOrganisation],
+      ['process', open.size, maxStreams],
+    ] as const)
+      if (count >= max) throw problem.too_many_streams({ detail: { scope, max } });
+  }
 
   return {
     open(source: EventSourceOptions): Readable {
-      const { id, orgId } = source.actor;
-      const user = `${orgId}/${id}`;
-      const ofUser = [...open.values()].filter(it => it === user).length;
-      if (open.size >= maxStreams || ofUser >= maxStreamsPerUser) throw problem.too_many_streams();
+      checkRoom(source.actor);
       const stream = startStream(options, source);
-      open.set(stream, user);
+      open.set(stream, source.actor);
       stream.once('close', () => open.delete(stream));
       return stream;
     },
@@ -60,8 +74,10 @@ export function createEventStreams(options: { readonly settings: Settings; reado
   };
 }
 
-function startStream({ clock, log }: { clock: Clock; log: Log }, { poll, lifetimeSeconds }: EventSourceOptions) {
-  const endsAt = clock.now() + lifetimeSeconds * 1000;
+function startStream({ clock, log }: { clock: Clock; log: Log }, source: EventSourceOptions) {
+  const endsAt = clock.now() + source.lifetimeSeconds * 1000;
+  let { actor } = source;
+  let authenticatedAt = clock.now();
   let isReading = true;
   let readAt = clock.now();
   const stream = new Readable({
@@ -75,6 +91,14 @@ function startStream({ clock, log }: { clock: Clock; log: Log }, { poll, lifetim
       done(error);
     },
   });
+
+  async function poll(): Promise<readonly ServerEvent[]> {
+    if (clock.now() - authenticatedAt >= reauthenticationIntervalMs) {
+      actor = await source.reauthenticate();
+      authenticatedAt = clock.now();
+    }
+    return source.poll(actor);
+  }
 
   async function run(): Promise<void> {
     if (stream.destroyed) return;

@@ -113,6 +113,17 @@ interface AuditTarget {
   orgId: string;
 }
 
+async function authorize(
+  { surface, permission }: AnyOperation,
+  request: FastifyRequest,
+  authenticateRequest: AuthenticateRequest,
+): Promise<Actor> {
+  const actor = await authenticateRequest(request, surface);
+  actors.set(request, actor);
+  if (!hasPermission(actor, permission)) throw problem.not_permitted({ detail: { permission } });
+  return actor;
+}
+
 function addOperation(
   app: FastifyInstance,
   it: AnyOperation,
@@ -123,11 +134,7 @@ function addOperation(
   const accepts = it.accepts ?? 'json';
 
   async function onRequest(request: FastifyRequest) {
-    if (it.permission !== 'public') {
-      const actor = await authenticateRequest(request, it.surface);
-      actors.set(request, actor);
-      if (!hasPermission(actor, it.permission)) throw problem.not_permitted({ detail: { permission: it.permission } });
-    }
+    if (it.permission !== 'public') await authorize(it, request, authenticateRequest);
     if (it.body) checkMediaType(accepts, request.headers['content-type']);
   }
 
@@ -152,6 +159,7 @@ function addOperation(
         requestHeader: (name: string) => readDeclaredHeader(it, request, name),
         identify: (actor: Actor) => void actors.set(request, actor),
         forward: createForward(app, request, surface.credentialHeader),
+        reauthenticate: () => authorize(it, request, authenticateRequest),
       };
       try {
         const body = await runOperation(it, options, request, actors.get(request) ?? anonymous, callContext);
@@ -180,13 +188,13 @@ async function runOperation(
   options: ManagementListenerOptions,
   request: FastifyRequest,
   actor: Actor,
-  callContext: Pick<AnyCall, 'audit' | 'header' | 'requestHeader' | 'identify' | 'forward'>,
+  callContext: Omit<AnyCall, 'params' | 'query' | 'body' | 'actor' | 'address' | 'isSecure'>,
 ) {
   const params = it.params && validate(it.params, copyRejectingNul(readParams(it, request)));
   const rawQuery = copyRejectingNul(request.query);
   const isLenient = isMutation(it) && prefersLenient(it.surface, request.headers.prefer);
   const unknownMembers = isLenient ? 'warn' : options.unknownMembers;
-  const ignored = isMutation(it) ? checkQueryNames(it.query, rawQuery, unknownMembers) : [];
+  const ignored = checkQueryNames(it.query, rawQuery, { unknownMembers, isMutation: isMutation(it) });
   const query = it.query && validate(it.query, rawQuery);
   await options.refuseHidden(actor, listReferencedApis(request));
   const bytes = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
@@ -208,9 +216,10 @@ async function runOperation(
   if (isLenient) callContext.header('Preference-Applied', 'handling=lenient');
   const write = isLenient ? () => runLenient(handle) : handle;
   const value = isMutation(it) ? await write() : await collectUnreadableRows(unreadable, handle);
+  const further = [...warnings, ...reportUnreadable(unreadable, options.log)];
   return addWarnings(
     options.validateResponses ? validateResponse(it, value) : value,
-    [...ignored, ...warnings, ...reportUnreadable(unreadable, options.log)],
+    isMutation(it) ? { warnings: [...ignored, ...further] } : { warnings: further, inHeader: ignored },
     callContext.header,
   );
 }

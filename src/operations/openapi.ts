@@ -95,12 +95,14 @@ const fileForm: JsonObject = {
 };
 
 /** Example of the request body: the declared one, or one that is built from the schema. */
-export const buildBodyExample = ({ body, example }: Pick<AnyOperation, 'body' | 'example'>): Json =>
-  example ?? buildExample(toJsonSchema(body!, 'input', publishMembers));
+export const buildBodyExample = (
+  { body, example }: Pick<AnyOperation, 'body' | 'example'>,
+  schema = toJsonSchema(body!, 'input', publishMembers),
+): Json => example ?? buildExample(schema);
 
 function describeBody(it: AnyOperation): JsonObject {
   const schema = toJsonSchema(it.body!, 'input', publishMembers);
-  return { schema: addEnvelope(schema, it.envelope), example: it.example ?? buildExample(schema) };
+  return { schema: addEnvelope(schema, it.envelope), example: buildBodyExample(it, schema) };
 }
 
 function toBodyContent(kind: BodyKind, described: JsonObject): JsonObject {

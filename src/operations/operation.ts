@@ -51,6 +51,8 @@ export interface OperationCall<P, Q, B> {
   readonly isSecure: boolean;
   /** Sets the actor of the audit record of a public operation. */
   identify(actor: Actor): void;
+  /** Authenticates the request again, for a response that takes long; rejects where a right has been withdrawn. */
+  reauthenticate(): Promise<Actor>;
   /** Sets the object of the audit record, and its organisation where that is not the caller's. */
   audit(object: string, orgId?: string): void;
   /** Sets a header of the success response. */
@@ -86,7 +88,7 @@ export interface Operation<
   /** Request headers that the handler reads, lower case, each with its meaning. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: B;
-  /** Request body for documents; one is built from the schema where there is none. */
+  /** Example request body of the API reference; one is built from the schema where there is none. */
   readonly example?: Json;
   readonly envelope?: BodyEnvelope;
   readonly accepts?: BodyKind;

@@ -17,7 +17,7 @@ export interface HtmlPage<Services = never> {
   submit(fields: PageFields, services: Services, identify: (actor: Actor) => void): Promise<PageContent>;
 }
 
-/** Query of a page, or fields of its form. One that is absent or there twice is empty. */
+/** Query of a page, or fields of its form. An absent or repeated field is empty. */
 export type PageFields = (name: string) => string;
 
 export interface PageContent {
@@ -104,7 +104,7 @@ function renderError(error: unknown, reply: FastifyReply, log: Log): PageContent
   const { status, body, headers } = renderProblem(error, surfaces.dashboard, log);
   reply.headers(headers);
   const { Message: message } = body as { Message: string };
-  return { status, title: 'This did not work', main: `<p>${escapeMarkup(message)}</p>` };
+  return { status, title: 'Request failed', main: `<p>${escapeMarkup(message)}</p>` };
 }
 
 const renderPage = ({ title, main }: PageContent): string =>

@@ -18,6 +18,9 @@ export const problem = problems('operation', {
     status: 429,
     message: 'Too many wrong credentials from your address; try again in {seconds} seconds',
   },
-  too_many_streams: { status: 429, message: 'Too many open event streams: close one, or try again later' },
+  too_many_streams: {
+    status: 429,
+    message: 'The {scope} has {max} open event streams, the maximum: close one, or try again later',
+  },
   unexpected: { status: 500, message: 'Internal error; quote {reference} when you report it' },
 });

@@ -3,21 +3,35 @@ import { closestMatch } from '#base/closest-match.ts';
 import type { Settings } from '#base/settings.ts';
 import { createInvalidProblem, formatValidationError, type ValidationError } from './validation-error.ts';
 
-/**
- * Misspelt query parameters of operations that change something: a parameter that is close to a declared one and is none is
- * refused, or reported, as members of bodies are. Names that are close to none are left alone, as HTTP clients and
- * proxies add some of their own.
- */
+/** Names that clients add to any read: `_` circumvents caches, `p` is the page, also of lists without pages. */
+const ignoredReadNames = new Set(['_', 'p']);
+
+/** Longer names are no misspellings: they are neither compared nor repeated in full. */
+const maxNameCharacters = 100;
+
+export interface QueryNameRules {
+  readonly unknownMembers: Settings['management.unknown_members'];
+  /**
+   * The operation changes something: names that resemble none of its parameters pass, as HTTP clients and proxies add
+   * some of their own. A read refuses them too: a filter without effect would return everything.
+   */
+  readonly isMutation: boolean;
+}
+
+/** Unknown query parameters of an operation that declares some: refused, or reported, as members of bodies are. */
 export function checkQueryNames(
   schema: z.ZodType | undefined,
   query: Readonly<Record<string, unknown>>,
-  unknownMembers: Settings['management.unknown_members'],
+  { unknownMembers, isMutation }: QueryNameRules,
 ): string[] {
   if (!(schema instanceof z.ZodObject)) return [];
   const known = Object.keys(schema.shape);
   const errors = Object.keys(query).flatMap((name): ValidationError[] => {
-    const suggestion = known.includes(name) ? undefined : closestMatch(name, known);
-    return suggestion === undefined ? [] : [{ path: name, message: `no such parameter; did you mean ${suggestion}?` }];
+    if (known.includes(name) || (!isMutation && ignoredReadNames.has(name))) return [];
+    const path = name.slice(0, maxNameCharacters);
+    const suggestion = path === name ? closestMatch(name, known) : undefined;
+    if (suggestion !== undefined) return [{ path, message: `no such parameter; did you mean ${suggestion}?` }];
+    return isMutation ? [] : [{ path, message: 'no such parameter' }];
   });
   if (errors.length > 0 && unknownMembers === 'refuse') throw createInvalidProblem(errors);
   return errors.map(fault => `${formatValidationError(fault)} (ignored)`);

@@ -21,6 +21,24 @@ export const optionalPageNumber = z
 
 export const pageQuery = z.object({ p: pageNumber });
 
+/** Flag of a query: `true` or `1`; `false`, `0` or empty. */
+export const queryFlag = z.enum(['true', 'false', '1', '0', '']).transform(text => text === 'true' || text === '1');
+
+/** Unix seconds up to the year 9999. */
+export const unixSeconds = z.coerce.number().int().min(0).max(253_402_300_799);
+
+/** Query parameters of a list that is also returned as CSV: all items of it unless the request names a page. */
+export const csvListMembers = (about: string) => ({
+  type: z.enum(['json', 'csv']).default('json').describe(about),
+  p: optionalPageNumber,
+});
+
+export const toCsvPageRequest = (
+  { p, type }: { readonly p?: number | undefined; readonly type: 'json' | 'csv' },
+  size: number,
+  defaultPage = 1,
+): PageRequest => toPageRequest(p ?? (type === 'csv' ? -1 : defaultPage), size);
+
 export const toPageRequest = (p: number, size: number): PageRequest => ({ page: p, size });
 
 /** Members that a write accepts without effect: legacy ones, and unknown ones where the settings let them pass. */

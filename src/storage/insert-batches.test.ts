@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { splitIntoBatches } from './insert-batches.ts';
+import { padToPowerOfTwo, splitIntoBatches } from './insert-batches.ts';
 
 test('rows are split into few sizes, in order, each within the bound', () => {
   const sizes = new Set<number>();
@@ -15,4 +15,10 @@ test('rows are split into few sizes, in order, each within the bound', () => {
     [1, 2, 4, 8, 16, 32, 64, 128, 256],
   );
   assert.deepEqual([...splitIntoBatches([1, 2, 3], 1)], [[1], [2], [3]]);
+});
+
+test('a list is padded to a power of two with its last value', () => {
+  assert.deepEqual(padToPowerOfTwo([]), []);
+  assert.deepEqual(padToPowerOfTwo([7]), [7]);
+  assert.deepEqual(padToPowerOfTwo([1, 2, 3, 4, 5]), [1, 2, 3, 4, 5, 5, 5, 5]);
 });

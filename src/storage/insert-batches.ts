@@ -9,3 +9,10 @@ export function* splitIntoBatches<Row>(rows: readonly Row[], maxRows: number): G
     yield rows.slice(at, at + size);
   }
 }
+
+/** Repeats the last value of a list for `in` or `or`, up to a power of two: few statements, as for inserts. */
+export function padToPowerOfTwo<T>(values: readonly T[]): T[] {
+  if (values.length === 0) return [];
+  const length = 2 ** Math.ceil(Math.log2(values.length));
+  return [...values, ...Array.from({ length: length - values.length }, () => values.at(-1)!)];
+}

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Ownership } from '#apis/owners/store.ts';
 import { problem as apis } from '#apis/problems.ts';
 import type { Actor } from '#operations/actor.ts';
+import { queryFlag } from '#operations/shapes.ts';
 import { type FindApi, resolvePublicApiId } from '../api-lookup.ts';
 import { grantsHidden, isVisible, withoutHidden } from '../hidden-rights.ts';
 import { policyIdsOf } from '../policies/apply-policies.ts';
@@ -18,10 +19,7 @@ export interface KeyOperationServices extends KeyServices {
   ownership: Ownership;
 }
 
-export const booleanQuery = z
-  .enum(['true', 'false', '1', '0', ''])
-  .transform(text => text === 'true' || text === '1')
-  .default(false);
+export const booleanQuery = queryFlag.default(false);
 
 export const lookupQuery = z.object({
   hashed: z.string().optional().describe('Any value interprets the path parameter as the hash of the key'),

@@ -1,4 +1,4 @@
-/** Request bodies of documents: what an API needs, in each format. */
+/** Example request bodies of the API reference, one per definition format. */
 
 export const classicExample = {
   name: 'Orders',

@@ -1,16 +1,16 @@
 import { z } from 'zod';
+import { queryFlag } from '#operations/shapes.ts';
 import { problem } from '../problems.ts';
 import type { DefinitionOfKind, StoredApi } from './schema.ts';
 
 /** Query parameters that make a new API a version of another one; shared by all operations that create APIs. */
-const booleanText = z.enum(['true', 'false', '1', '0', '']).transform(text => text === 'true' || text === '1');
 const versionName = z.string().max(200).optional();
 
 export const versionQuery = z.object({
   base_api_id: z.string().max(64).optional().describe('Id of the base API of the new version'),
   base_api_version_name: versionName.describe('Version name of the base API; required with its first version'),
   new_version_name: versionName.describe('Name of the new version; required with base_api_id'),
-  set_default: booleanText.optional().describe('Makes the new version the default of requests without a version'),
+  set_default: queryFlag.optional().describe('Makes the new version the default of requests without a version'),
 });
 export type VersionOptions = z.output<typeof versionQuery>;
 

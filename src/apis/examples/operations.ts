@@ -3,6 +3,7 @@ import { addressProblems } from '#base/http-client/problems.ts';
 import type { Settings } from '#base/settings.ts';
 import { type Actor, hasPermission } from '#operations/actor.ts';
 import { operation } from '#operations/operation.ts';
+import { queryFlag } from '#operations/shapes.ts';
 import { type ExampleServices, fetchDefinition, fetchReadme, readIndex, type Source } from './index-file.ts';
 import { problem } from './problems.ts';
 
@@ -56,11 +57,6 @@ export const listExamples = operation({
   },
 });
 
-const flag = z
-  .enum(['true', 'false', '1', '0', ''])
-  .transform(text => text === 'true' || text === '1')
-  .optional();
-
 export const getExample = operation({
   ...declared,
   name: 'getExample',
@@ -69,8 +65,10 @@ export const getExample = operation({
   about: 'Returns an example API of an index, optionally with its description and its definition.',
   params: z.object({ location: z.string().describe('Location as in the list; may contain slashes') }),
   query: z.object({
-    readme: flag.describe('Returns README.md too'),
-    apiDef: flag.describe('Returns apidef.json too: as oas if it is an OpenAPI document, else as api_definition'),
+    readme: queryFlag.optional().describe('Returns README.md too'),
+    apiDef: queryFlag
+      .optional()
+      .describe('Returns apidef.json too: as oas if it is an OpenAPI document, else as api_definition'),
   }),
   headers: {
     [indexHeader]: indexAbout,

@@ -88,7 +88,7 @@ const bounds: readonly (readonly [min: string, max: string, unit: string])[] = [
   ['minimum', 'maximum', ''],
 ];
 
-/** The bounds that zod adds to every integer. */
+/** False for the safe-integer bounds that zod adds to every integer. */
 const isBound = (value: Json | undefined): value is number =>
   typeof value === 'number' && Math.abs(value) < Number.MAX_SAFE_INTEGER;
 
