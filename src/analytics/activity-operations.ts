@@ -3,7 +3,6 @@ import { utcZone } from '#base/time-zone.ts';
 import type { Actor } from '#operations/actor.ts';
 import { operation } from '#operations/operation.ts';
 import { rejectNarrowedActor } from './analytics-scope.ts';
-import { problem } from './problems.ts';
 import { parseDateRange, rangeParams, rangePath } from './range.ts';
 import { usagePage } from './schema.ts';
 import { formatUsageCsv } from './usage-csv.ts';
@@ -12,6 +11,7 @@ import {
   type UsageParameters,
   type UsageSelection,
   type UsageServices,
+  usageProblems,
   usageQueryMembers,
 } from './usage-query.ts';
 
@@ -23,12 +23,12 @@ const declared = {
   query: z.object(usageQueryMembers),
   returns: usagePage,
   toCsv: formatUsageCsv,
-  problems: [problem.owned_counts_only],
+  problems: usageProblems,
 } as const;
 
 const keyHash = z.string().regex(/^[0-9a-fA-F]{8,64}$/, 'must be the hash of a key');
-const maxKeyHashes = 15;
 /** The router bounds a path parameter at 1024 characters. */
+const maxKeyHashes = 15;
 const keyHashes = z
   .string()
   .transform(text => [...new Set(text.split(',').map(hash => hash.trim().toLowerCase()))])
@@ -58,25 +58,26 @@ const selectKey = (hash: string): UsageSelection => ({
   keyHashes: [hash.toLowerCase()],
 });
 
-export const activityOfKey = operation({
+export const countKeyActivity = operation({
   ...declared,
   ...ofKey,
-  name: 'activityOfKey',
+  name: 'countKeyActivity',
   path: `/api/activity/keys/{keyHash}/${rangePath}`,
   handle: (call, services: UsageServices) => queryActivity(services, call, selectKey(call.params.keyHash)),
 });
 
-export const endpointsOfKey = operation({
+export const countKeyEndpoints = operation({
   ...declared,
   ...ofKey,
-  name: 'endpointsOfKey',
+  about: 'Alias of countKeyActivity, with the older path.',
+  name: 'countKeyEndpoints',
   path: `/api/activity/keys/endpoint/{keyHash}/${rangePath}`,
   handle: (call, services: UsageServices) => queryActivity(services, call, selectKey(call.params.keyHash)),
 });
 
-export const activityOfKeys = operation({
+export const sumKeyActivity = operation({
   ...declared,
-  name: 'activityOfKeys',
+  name: 'sumKeyActivity',
   path: `/api/activity/keys/aggregate/{keyHashes}/${rangePath}`,
   about: `Sums the requests of up to ${maxKeyHashes} keys, found by their hashes, by day or another resolution.`,
   params: rangeParams.extend({ keyHashes }),
@@ -90,26 +91,27 @@ const ofClient = {
 } as const;
 const selectClient = (oauthId: string): UsageSelection => ({ groups: ['api_id', 'path', 'oauth_id'], oauthId });
 
-export const activityOfOAuthClient = operation({
+export const countClientActivity = operation({
   ...declared,
   ...ofClient,
-  name: 'activityOfOAuthClient',
+  name: 'countClientActivity',
   path: `/api/activity/oauthid/{OAuthClientID}/${rangePath}`,
   handle: (call, services: UsageServices) => queryActivity(services, call, selectClient(call.params.OAuthClientID)),
 });
 
-export const endpointsOfOAuthClient = operation({
+export const countClientEndpoints = operation({
   ...declared,
   ...ofClient,
-  name: 'endpointsOfOAuthClient',
+  about: 'Alias of countClientActivity, with the older path.',
+  name: 'countClientEndpoints',
   path: `/api/activity/oauthid/endpoint/{OAuthClientID}/${rangePath}`,
   handle: (call, services: UsageServices) => queryActivity(services, call, selectClient(call.params.OAuthClientID)),
 });
 
 export const activityOperations = [
-  activityOfKey,
-  endpointsOfKey,
-  activityOfKeys,
-  activityOfOAuthClient,
-  endpointsOfOAuthClient,
+  countKeyActivity,
+  countKeyEndpoints,
+  sumKeyActivity,
+  countClientActivity,
+  countClientEndpoints,
 ];

@@ -314,7 +314,10 @@ onEveryEngine(
         ['/api/usage/apis/1/13/2026/1/3/2026', /startMonth/],
         [`/api/usage/apis/${range}?sort=2`, /sort/],
         [`/api/usage/apis/${range}?group_by=color`, /group_by/],
-        [`/api/usage/apis/${range}?tags=a`, /tags: usage is not kept by tag/],
+        [
+          `/api/usage/apis/${range}?tags=a`,
+          /tags: usage counts have no tags; GET \/api\/logs\?tags= finds requests by tag/,
+        ],
         [`/api/usage/apis/${range}?p=x`, /p/],
         [`/api/activity/keys/no-hash/${range}`, /keyHash: must be the hash of a key/],
         ['/api/logs', /^start: is required \(unix seconds\); end: is required \(unix seconds, inclusive\)/],

@@ -15,7 +15,7 @@ export function findLatencyBucket(micros: number): number {
 }
 
 /** Middle of a bucket on the logarithmic scale. */
-const toMicros = (bucket: number) => firstBoundUs * 2 ** ((bucket - 0.5) / bucketsPerDoubling);
+const findMiddleMicros = (bucket: number) => firstBoundUs * 2 ** ((bucket - 0.5) / bucketsPerDoubling);
 
 /** Upper bound of a bucket in milliseconds, to the microsecond; null for the last, which has none. */
 export const findUpperBoundMs = (bucket: number): number | null =>
@@ -40,7 +40,8 @@ export function readPercentiles(
     let left = Math.max(1, Math.ceil(rank * samples));
     for (const [bucket, count] of sorted) {
       left -= count;
-      if (left <= 0) return bucket === lastLatencyBucket ? maxUs : Math.min(Math.max(toMicros(bucket), minUs), maxUs);
+      if (left <= 0)
+        return bucket === lastLatencyBucket ? maxUs : Math.min(Math.max(findMiddleMicros(bucket), minUs), maxUs);
     }
     return 0;
   };

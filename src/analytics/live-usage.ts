@@ -1,6 +1,7 @@
 import { formatIsoTime } from '#base/clock.ts';
 import type { ServerEvent } from '#operations/event-streams.ts';
 import { findUpperBoundMs } from './latency-histogram.ts';
+import type { LiveCounts } from './live-reader.ts';
 import type { UsageSum } from './usage-sums-store.ts';
 
 interface Counts {
@@ -37,24 +38,29 @@ function mergeCounts(into: Counts, more: Counts): void {
 }
 
 /** Live counts: differences between successive reads of the roll-ups of the last minutes, by API. */
-export function createLiveUsage(first: readonly UsageSum[], firstAt: number) {
-  const index = (sums: readonly UsageSum[]) => new Map(sums.map(sum => [`${sum.bucket}/${sum.api_id}`, toCounts(sum)]));
-  let before = index(first);
-  let readAt = firstAt;
-  return (sums: readonly UsageSum[], at: number): ServerEvent => {
-    const current = index(sums);
+export function createLiveUsage(first: LiveCounts) {
+  const index = ({ sums }: LiveCounts) => new Map(sums.map(sum => [`${sum.bucket}/${sum.api_id}`, toCounts(sum)]));
+  let before = { ...first, counts: index(first) };
+  /** The event of a read; undefined for the read of the last event. */
+  return (read: LiveCounts): ServerEvent | undefined => {
+    if (read.at === before.at) return undefined;
+    const current = index(read);
     const apis = new Map<string, Counts>();
     for (const [name, counts] of current) {
-      const added = subtract(counts, before.get(name));
+      const earlier = before.counts.get(name);
+      // Counts that an incomplete read may have left out are no difference.
+      if (!earlier && !before.isComplete) continue;
+      const added = subtract(counts, earlier);
       if (added.hits <= 0) continue;
       const known = apis.get(added.apiId);
       if (known) mergeCounts(known, added);
       else apis.set(added.apiId, { ...added, latencies: new Map(added.latencies) });
     }
-    const seconds = Math.max(0, at - readAt) / 1000;
-    before = current;
-    readAt = at;
-    return { name: 'usage', data: { at: formatIsoTime(at), seconds, apis: [...apis.values()].map(toView) } };
+    const seconds = Math.max(0, read.at - before.at) / 1000;
+    before = { ...read, counts: current };
+    const truncated = read.isComplete ? {} : { truncated: true };
+    const view = [...apis.values()].map(toView);
+    return { name: 'usage', data: { at: formatIsoTime(read.at), seconds, apis: view, ...truncated } };
   };
 }
 

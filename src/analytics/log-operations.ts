@@ -4,7 +4,7 @@ import { resolvePublicApiId } from '#access/api-lookup.ts';
 import type { Ownership } from '#apis/owners/store.ts';
 import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
-import { optionalPageNumber, toPageRequest } from '#operations/shapes.ts';
+import { csvListMembers, queryFlag, toCsvPageRequest, unixSeconds } from '#operations/shapes.ts';
 import { createInvalidProblem } from '#operations/validation-error.ts';
 import { formatLogCsv } from './log-csv.ts';
 import type { LogStore } from './log-store.ts';
@@ -16,8 +16,6 @@ interface LogServices {
   findApi: FindApi;
   ownership: Ownership;
 }
-
-const seconds = z.coerce.number().int().min(0).max(253_402_300_799);
 
 const maxTags = 10;
 const tags = z
@@ -37,7 +35,7 @@ export const logFilters = {
   key: z.string().max(1000).optional().describe('Hash of a key'),
   tags: tags.optional().describe('Tags that a request has, comma-separated, all of them'),
   status: z.coerce.number().int().min(0).max(999).optional(),
-  errors: z.enum(['true', 'false', '1', '0']).default('false').describe('Restricts the list to failed requests'),
+  errors: queryFlag.default(false).describe('Restricts the list to failed requests'),
 };
 
 export const listLogs = operation({
@@ -49,19 +47,15 @@ export const listLogs = operation({
   permission: 'log:read',
   about: 'Lists single requests to APIs of the caller’s organisation, newest first.',
   query: z.object({
-    start: seconds.describe('Unix seconds'),
-    end: seconds.describe('Unix seconds, inclusive'),
+    start: unixSeconds.describe('Unix seconds'),
+    end: unixSeconds.describe('Unix seconds, inclusive'),
     ...logFilters,
-    type: z
-      .enum(['json', 'csv'])
-      .default('json')
-      .describe('csv returns all items as CSV, without raw requests and responses'),
-    p: optionalPageNumber,
+    ...csvListMembers('csv returns all items as CSV, without raw requests and responses'),
   }),
   returns: logPage,
   toCsv: formatLogCsv,
   async handle({ actor, query }, services: LogServices) {
-    const { start, end, api_id, key, status, tags, errors, type, p } = query;
+    const { start, end, api_id, key, status, tags, errors } = query;
     if (end < start) throw createInvalidProblem([{ path: 'end', message: 'must not be before start' }]);
     const found = await services.logs.page(
       {
@@ -73,9 +67,9 @@ export const listLogs = operation({
         keyHash: key?.toLowerCase(),
         status,
         tags,
-        failed: errors === 'true' || errors === '1',
+        failed: errors,
       },
-      toPageRequest(p ?? (type === 'csv' ? -1 : 1), services.settings['management.page_size']),
+      toCsvPageRequest(query, services.settings['management.page_size']),
     );
     return { data: found.items, pages: found.pages };
   },

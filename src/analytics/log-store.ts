@@ -1,8 +1,9 @@
-import { sql } from 'kysely';
+import { type SelectQueryBuilder, sql } from 'kysely';
 import type { Page, PageRequest } from '#storage/collection.ts';
 import { problem } from '#storage/database-errors.ts';
-import { splitIntoBatches } from '#storage/insert-batches.ts';
+import { padToPowerOfTwo, splitIntoBatches } from '#storage/insert-batches.ts';
 import type { Records } from '#storage/records.ts';
+import type { Tables } from '#storage/tables.ts';
 import type { LoggedCall } from './schema.ts';
 
 const maxRowsPerInsert = 500;
@@ -38,7 +39,7 @@ export type LogStore = ReturnType<typeof createLogStore>;
 /** Single calls, newest first. */
 export function createLogStore(records: Records) {
   const buildListing = (logQuery: LogQuery) =>
-    buildFilter(records, logQuery).select('body').orderBy('at', 'desc').orderBy('id', 'desc');
+    buildLogFilter(records, logQuery).select('body').orderBy('at', 'desc').orderBy('id', 'desc');
 
   /** Ids of rows to delete, at most `maxRows`. */
   const selectIds = (maxRows: number) => records.db.selectFrom('logs').select('id').limit(maxRows);
@@ -50,13 +51,15 @@ export function createLogStore(records: Records) {
 
   return {
     buildListing,
+    buildTailing: (logQuery: LogQuery, afterId: number, maxIds: number) =>
+      buildTailing(records, logQuery, afterId, maxIds),
     async add(entries: readonly LogEntry[]): Promise<void> {
       const rows = entries.map(toRow);
       for (const batch of splitIntoBatches(rows, maxRowsPerInsert))
         await records.db.insertInto('logs').values(batch).execute();
     },
     async page(logQuery: LogQuery, { page, size }: PageRequest): Promise<Page<LoggedCall>> {
-      const counted = await buildFilter(records, logQuery)
+      const counted = await buildLogFilter(records, logQuery)
         .select(sql<number>`count(*)`.as('total'))
         .executeTakeFirstOrThrow();
       const total = Number(counted.total);
@@ -86,7 +89,7 @@ export function createLogStore(records: Records) {
   };
 }
 
-/** Reads of clients that follow the log. */
+/** Log tailing. */
 const createLogReads = (records: Records) => ({
   async findLastId(): Promise<number> {
     const last = await records.db.selectFrom('logs').select(sql<number>`max(id)`.as('id')).executeTakeFirst();
@@ -94,12 +97,7 @@ const createLogReads = (records: Records) => ({
   },
   /** Ids above `afterId`, ascending: of more than `maxIds`, the highest. */
   async listIds(logQuery: LogQuery, afterId: number, maxIds: number): Promise<number[]> {
-    const rows = await buildFilter(records, logQuery)
-      .select('id')
-      .where('id', '>', afterId)
-      .orderBy('id', 'desc')
-      .limit(maxIds)
-      .execute();
+    const rows = await buildTailing(records, logQuery, afterId, maxIds).execute();
     return rows.map(({ id }) => Number(id)).reverse();
   },
   async findCalls(ids: readonly number[]): Promise<{ readonly id: number; readonly call: LoggedCall }[]> {
@@ -107,18 +105,42 @@ const createLogReads = (records: Records) => ({
     const rows = await records.db
       .selectFrom('logs')
       .select(['id', 'body'])
-      .where('id', 'in', ids)
+      .where('id', 'in', padToPowerOfTwo(ids))
       .orderBy('id')
       .execute();
     return rows.map(({ id, body }) => ({ id: Number(id), call: JSON.parse(body) as LoggedCall }));
   },
 });
 
-function buildFilter(
-  records: Records,
-  { orgId, from, to, apiId, hiddenApis, keyHash, status, failed, tags }: LogQuery,
-) {
-  let query = records.db.selectFrom('logs').where('org_id', '=', orgId).where('at', '>=', from).where('at', '<=', to);
+type LogRows = SelectQueryBuilder<Tables, 'logs', object>;
+
+/** Few ids are newer than the last one: expressions keep the engines from reading the organisation by time. */
+const buildTailing = (records: Records, logQuery: LogQuery, afterId: number, maxIds: number) =>
+  restrict(
+    records.db
+      .selectFrom('logs')
+      .where(sql<boolean>`org_id || '' = ${logQuery.orgId}`)
+      .where(sql<boolean>`at + 0 >= ${logQuery.from}`)
+      .where(sql<boolean>`at + 0 <= ${logQuery.to}`),
+    logQuery,
+  )
+    .select('id')
+    .where('id', '>', afterId)
+    .orderBy('id', 'desc')
+    .limit(maxIds);
+
+const buildLogFilter = (records: Records, logQuery: LogQuery) =>
+  restrict(
+    records.db
+      .selectFrom('logs')
+      .where('org_id', '=', logQuery.orgId)
+      .where('at', '>=', logQuery.from)
+      .where('at', '<=', logQuery.to),
+    logQuery,
+  );
+
+function restrict(rows: LogRows, { apiId, hiddenApis, keyHash, status, failed, tags }: LogQuery): LogRows {
+  let query = rows;
   if (apiId !== undefined) query = query.where('api_id', '=', apiId);
   if (hiddenApis && hiddenApis.length > 0) query = query.where('api_id', 'not in', hiddenApis);
   if (keyHash !== undefined) query = query.where('key_hash', '=', keyHash);

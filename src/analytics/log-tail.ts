@@ -7,25 +7,38 @@ const maxTailedCalls = 200;
  * Ids looked at again: PostgreSQL assigns ids before the commit, so that rows of another process may become visible
  * after later ones.
  */
-const overlapIds = 2000;
+const maxRereadIds = 2000;
+/** Ids of all organisations that a client which reconnects goes back, at most. */
+const maxResumedIds = 100_000;
 
-/** Follows the log: each poll returns the requests that were stored since the last one. */
-export function createLogTail(logs: LogStore, startId: number) {
-  let lastId = startId;
+export interface LogTailOptions {
+  readonly logs: LogStore;
+  /** Row that the client has received last; undefined for a client that starts with the next request. */
+  readonly lastId: number | undefined;
+  /** Event id of a row. Row ids count the requests of all organisations: clients must not see them. */
+  readonly sealId: (id: number) => string;
+}
+
+/** Log tailing: each poll returns the requests that were stored since the last one. */
+export async function createLogTail({ logs, lastId: givenId, sealId }: LogTailOptions) {
+  const newestAtStart = await logs.findLastId();
+  const startId = Math.max(Math.min(givenId ?? newestAtStart, newestAtStart), newestAtStart - maxResumedIds);
+  let readId = startId;
   let sent = new Set<number>();
   return async (logQuery: LogQuery): Promise<ServerEvent[]> => {
-    const ids = await logs.listIds(logQuery, Math.max(startId, lastId - overlapIds), overlapIds);
+    const newest = await logs.findLastId();
+    const ids = await logs.listIds(logQuery, Math.max(startId, readId - maxRereadIds), maxRereadIds);
     const fresh = ids.filter(id => !sent.has(id));
     const taken = fresh.slice(-maxTailedCalls);
     const calls = await logs.findCalls(taken);
-    lastId = Math.max(lastId, ...ids);
+    readId = Math.max(readId, newest, ...ids);
     sent = new Set(ids);
     const skipped = fresh.length - taken.length;
     return [
       ...(skipped > 0 ? [{ name: 'skipped', data: { at_least: skipped } }] : []),
       ...calls.map(({ id, call: { raw_request: _request, raw_response: _response, ...call } }) => ({
         name: 'call',
-        id: String(id),
+        id: sealId(id),
         data: call,
       })),
     ];

@@ -114,7 +114,7 @@ for (const ownersOnly of ['true', 'false'])
         assert.equal((await ask('admin', `/api/usage/apis/${open}/${range}`)).status, 200);
       });
 
-      test('keys, clients, paths and uptime are refused', async () => {
+      test('keys, clients, paths, agents, countries and uptime are refused', async () => {
         for (const path of [
           `/api/activity/keys/aaaaaaaa/${range}`,
           `/api/activity/keys/endpoint/aaaaaaaa/${range}`,
@@ -127,6 +127,10 @@ for (const ownersOnly of ['true', 'false'])
           `/api/usage?${between}&key=aaaaaaaa`,
           `/api/usage?${between}&path=/`,
           `/api/usage?${between}&oauth_id=client`,
+          `/api/usage?${between}&user_agent=curl`,
+          `/api/usage?${between}&country=DE`,
+          `/api/usage/apis/${range}?group_by=user_agent`,
+          `/api/usage/apis/${range}?group_by=country,code`,
           '/api/uptime',
         ]) {
           const { status, body } = await ask('owner', path);

@@ -5,5 +5,10 @@ export const problem = problems('analytics', {
     status: 403,
     message: 'access denied: owned_analytics shows counts of the APIs you own, not {what}',
   },
+  percentile_rows_exceeded: {
+    status: 400,
+    message: 'More than {maxRows} stored counts in this range: shorten it, filter, or leave out percentiles',
+  },
+  reads_exceeded: { status: 429, message: 'The organisation has {max} usage queries in progress: try again later' },
   api_not_found: { status: 404, message: 'API not found' },
 });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { TimeSpan, TimeZone } from '#base/time-zone.ts';
 import { createInvalidProblem, type ValidationError } from '#operations/validation-error.ts';
+import { dayMs, hourMs } from './time-buckets.ts';
 
 /** Date range in paths: days of a time zone, both inclusive. */
 
@@ -21,10 +22,11 @@ export const rangeParams = z.object({
 type RangeParams = z.output<typeof rangeParams>;
 
 /** A hundred years and their leap days. */
-export const maxRangeDays = 36_525;
-const dayMs = 86_400_000;
+const maxRangeDays = 36_525;
+
 /** Days of daylight-saving changes are an hour longer. */
-const slackMs = 3_600_000;
+export const isWithinDays = (from: number, to: number, maxDays: number): boolean =>
+  to - from <= maxDays * dayMs + hourMs;
 
 export function parseDateRange(params: RangeParams, zone: TimeZone): TimeSpan {
   const first = zone.findDay(params.startYear, params.startMonth, params.startDay);
@@ -41,6 +43,6 @@ export function parseDateRange(params: RangeParams, zone: TimeZone): TimeSpan {
 
 /** Rejects ranges beyond `maxRangeDays`. */
 export function checkRangeLength(from: number, to: number, path: string): void {
-  if (to - from > maxRangeDays * dayMs + slackMs)
+  if (!isWithinDays(from, to, maxRangeDays))
     throw createInvalidProblem([{ path, message: `the range is longer than ${maxRangeDays} days` }]);
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
+import { reauthenticationIntervalMs } from '#operations/event-streams.ts';
 import { onEveryEngine, startApp, type TestApp } from '../../tests/support/app.ts';
 import { eventually, openApi, publish } from '../../tests/support/traffic.ts';
 import { startUpstream, type Upstream } from '../../tests/support/upstream.ts';
@@ -93,6 +94,7 @@ onEveryEngine('Event streams of analytics', app => {
     const first = await stream.next(({ name }) => name === 'call');
     assert.deepEqual([first.data.path, first.data.api_id, first.data.response_code], ['/one', definition.api_id, 200]);
     assert.ok(!('raw_request' in first.data) && !('raw_response' in first.data));
+    assert.match(first.id, /^\S{30,}$/, 'no row number, which counts the requests of all organisations');
     await fetch(`${url}/two`);
     const second = await stream.next(({ name }) => name === 'call');
     assert.equal(second.data.path, '/two');
@@ -194,12 +196,34 @@ test('open streams are bounded by setting, a closed one makes room, and the proc
   try {
     const streams = [await openStream(app, '/api/live'), await openStream(app, '/api/logs/stream')];
     const { status, body } = await app.ask('GET', '/api/live');
-    assert.deepEqual([status, body.Message], [429, 'Too many open event streams: close one, or try again later']);
+    assert.deepEqual(
+      [status, body.Message],
+      [429, 'The process has 2 open event streams, the maximum: close one, or try again later'],
+    );
     streams[0]!.close();
     await eventually(async () => {
       const third = await openStream(app, '/api/live');
       assert.equal(third.response.status, 200);
     });
+  } finally {
+    await app.close();
+  }
+});
+
+test('a stream ends when its user loses the permission', async () => {
+  const ahead = { ms: 0 };
+  const app = await startApp('sqlite', { clock: { now: () => Date.now() + ahead.ms } });
+  try {
+    const user = await addUser(app, { analytics: 'read' });
+    const stream = await openStream(app, '/api/live', { credential: user.credential });
+    await stream.next(({ name }) => name === 'usage');
+    const body = { user_permissions: { portal: 'read' } };
+    const changed = await app.ask('PUT', `/admin/users/${user.id}`, { body });
+    assert.equal(changed.status, 200, changed.text);
+    ahead.ms += reauthenticationIntervalMs;
+    const { data } = await stream.next(({ name }) => name === 'error');
+    assert.match(data.message, /access denied: you need analytics:read/);
+    await stream.drain();
   } finally {
     await app.close();
   }

@@ -4,8 +4,8 @@ import { formatZonedTime, type OffsetSpan, type TimeSpan, type TimeZone } from '
 export const resolutions = ['month', 'day', 'hour', 'minute'] as const;
 export type Resolution = (typeof resolutions)[number];
 
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
+export const hourMs = 3_600_000;
+export const dayMs = 24 * hourMs;
 /** The first bucket of a range may start before the range. */
 const lookBackMs = 32 * dayMs;
 

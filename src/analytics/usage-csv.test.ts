@@ -30,12 +30,12 @@ onEveryEngine(
       const { status, headers, text } = await app().ask('GET', `${path}&type=csv`);
       assert.equal(status, 200, text);
       assert.equal(headers.get('content-type'), 'text/csv; charset=utf-8; header=present');
-      assert.equal(headers.get('content-disposition'), 'attachment; filename="usageOfApi.csv"');
+      assert.equal(headers.get('content-disposition'), 'attachment; filename="countUsageOfApi.csv"');
       const [head, ...lines] = text.trimEnd().split('\r\n');
       assert.match(head!, /^start,year,month,day,hour,minute,api_id,api_name,api_version,path,.*,hits,success,error,/);
       assert.equal(lines.length, paths.length);
       const start = `2025-06-01T00:00:00+05:30,2025,6,1,0,0,${api.id},'@Orders,,`;
-      for (const cell of ["'=cmd|calc", "'+1", "'-1", "'@x", '"/a,b"', '"/""q"""', '/7'])
+      for (const cell of [`"'=cmd|calc"`, "'+1", "'-1", "'@x", '"/a,b"', '"/""q"""', '/7'])
         assert.ok(
           lines.some(
             line => line.startsWith(`${start}${cell},`) && line.includes(',1,1,0,2025-06-01T12:00:00Z,4,4,3,'),

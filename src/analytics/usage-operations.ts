@@ -2,22 +2,24 @@ import { z } from 'zod';
 import { problem as apis } from '#apis/problems.ts';
 import { utcZone } from '#base/time-zone.ts';
 import { operation } from '#operations/operation.ts';
+import { queryFlag, unixSeconds } from '#operations/shapes.ts';
 import { createInvalidProblem } from '#operations/validation-error.ts';
 import { rejectNarrowedActor } from './analytics-scope.ts';
 import { problem } from './problems.ts';
 import { checkRangeLength, parseDateRange, rangeParams, rangePath } from './range.ts';
 import { usagePage } from './schema.ts';
 import { formatUsageCsv } from './usage-csv.ts';
-import { queryUsage, type UsageServices, usageQueryMembers } from './usage-query.ts';
+import { queryUsage, type UsageServices, usageProblems, usageQueryMembers } from './usage-query.ts';
+import { minuteMs } from './usage-rows.ts';
 
 const declared = { surface: 'dashboard', noun: 'analytics', permission: 'analytics:read', method: 'GET' } as const;
 
 const query = z.object(usageQueryMembers);
-const problems = [problem.owned_counts_only, apis.api_not_owned] as const;
+const problems = [...usageProblems, apis.api_not_owned] as const;
 
-export const usageOfApis = operation({
+export const countUsageByApi = operation({
   ...declared,
-  name: 'usageOfApis',
+  name: 'countUsageByApi',
   path: `/api/usage/apis/${rangePath}`,
   about: 'Counts the requests of every API of the caller’s organisation, the most used first.',
   params: rangeParams,
@@ -30,9 +32,9 @@ export const usageOfApis = operation({
   },
 });
 
-export const usageOfApi = operation({
+export const countUsageOfApi = operation({
   ...declared,
-  name: 'usageOfApi',
+  name: 'countUsageOfApi',
   path: `/api/usage/apis/{apiId}/${rangePath}`,
   about: 'Counts the requests of one API, also of a deleted one.',
   params: rangeParams.extend({ apiId: z.string() }),
@@ -50,18 +52,16 @@ export const usageOfApi = operation({
   },
 });
 
-const seconds = z.coerce.number().int().min(0).max(253_402_300_799);
 const maxFilterLength = 1024;
-const minuteMs = 60_000;
 
-export const usageBetween = operation({
+export const countUsage = operation({
   ...declared,
-  name: 'usageBetween',
+  name: 'countUsage',
   path: '/api/usage',
   about: 'Counts the requests between two times, to the minute, by any dimension and with any filter.',
   query: query.extend({
-    start: seconds.describe('Unix seconds, rounded down to the minute'),
-    end: seconds.describe('Unix seconds, exclusive, rounded up to the minute'),
+    start: unixSeconds.describe('Unix seconds, rounded down to the minute'),
+    end: unixSeconds.describe('Unix seconds, exclusive, rounded up to the minute'),
     key: z.string().max(64).optional().describe('Hash of a key'),
     oauth_id: z.string().max(maxFilterLength).optional().describe('Id of an OAuth client'),
     path: z.string().max(maxFilterLength).optional().describe('Path below the listen path'),
@@ -78,7 +78,7 @@ export const usageBetween = operation({
       .optional()
       .describe('ISO 3166-1 code of two letters'),
     user_agent: z.string().max(maxFilterLength).optional().describe('Product name of the agent, without version'),
-    errors: z.enum(['true', 'false', '1', '0']).default('false').describe('Restricts the counts to failed requests'),
+    errors: queryFlag.default(false).describe('Restricts the counts to failed requests'),
   }),
   returns: usagePage,
   toCsv: formatUsageCsv,
@@ -103,7 +103,7 @@ export const usageBetween = operation({
       method: method?.toUpperCase(),
       country: country?.toUpperCase(),
       userAgent: user_agent,
-      failed: errors === 'true' || errors === '1',
+      failed: errors,
     });
   },
 });
@@ -113,4 +113,4 @@ const toStatuses = (code: string): readonly [number, number] => [
   Number(code.replaceAll('x', '9')),
 ];
 
-export const usageOperations = [usageOfApis, usageOfApi, usageBetween];
+export const usageOperations = [countUsageByApi, countUsageOfApi, countUsage];

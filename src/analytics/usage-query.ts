@@ -5,10 +5,12 @@ import type { Clock } from '#base/clock.ts';
 import type { Settings } from '#base/settings.ts';
 import { findTimeZone, type TimeSpan, utcZone } from '#base/time-zone.ts';
 import type { Actor } from '#operations/actor.ts';
-import { optionalPageNumber, toPageRequest } from '#operations/shapes.ts';
+import { csvListMembers, queryFlag, toCsvPageRequest } from '#operations/shapes.ts';
 import { createInvalidProblem } from '#operations/validation-error.ts';
 import { findAnalyticsScope, rejectNarrowedActor, rejectUnownedApi } from './analytics-scope.ts';
-import { createTimeBuckets, type Resolution, resolutions } from './time-buckets.ts';
+import { problem } from './problems.ts';
+import { isWithinDays } from './range.ts';
+import { createTimeBuckets, dayMs, type Resolution, resolutions } from './time-buckets.ts';
 import type { UsageStore } from './usage-store.ts';
 import { type UsageGroup, type UsageQuery, usageGroups, usageOrders } from './usage-sums-store.ts';
 import { toUsageItem } from './usage-views.ts';
@@ -33,7 +35,9 @@ const order = z
   .transform(text => text.toLowerCase())
   .pipe(z.enum(usageOrders));
 
-export const timeZone = z
+const capitalize = (name: string) => name[0]!.toUpperCase() + name.slice(1);
+
+const timeZone = z
   .string()
   .max(64)
   .transform((name, context) => {
@@ -45,21 +49,27 @@ export const timeZone = z
 
 /** Query parameters of every usage operation. */
 export const usageQueryMembers = {
-  by: order.default('hits').describe('Member to sort by: Hits, Success, Error, Last_hit, Request_time, Latency, Time'),
+  by: order.default('hits').describe(`Member to sort by: ${usageOrders.map(capitalize).join(', ')}`),
   sort: z.enum(['1', '-1']).default('-1').describe('1 for ascending, -1 for descending'),
   api_id: z.string().max(1000).optional().describe('Restricts the counts to one API'),
   api_version: z.string().max(1000).optional().describe('Restricts the counts to one version'),
   res: z.enum(resolutions).optional().describe('Time resolution of the counts'),
   tz: timeZone.optional().describe('Time zone of days, hours and months; UTC by default'),
   group_by: groupWords.optional().describe('Further dimensions to group by, comma-separated'),
-  percentiles: z
-    .enum(['true', 'false', '1', '0'])
-    .default('false')
-    .describe('Adds latency percentiles p50, p75, p95 and p99'),
-  tags: z.string().max(0, 'usage is not kept by tag').optional().describe('Not supported'),
-  type: z.enum(['json', 'csv']).default('json').describe('csv returns all items as CSV'),
-  p: optionalPageNumber,
+  percentiles: queryFlag.default(false).describe('Adds latency percentiles p50, p75, p95 and p99'),
+  tags: z
+    .string()
+    .max(0, 'usage counts have no tags; GET /api/logs?tags= finds requests by tag')
+    .optional()
+    .describe('Not supported'),
+  ...csvListMembers('csv returns all items as CSV'),
 };
+export const usageProblems = [
+  problem.owned_counts_only,
+  problem.percentile_rows_exceeded,
+  problem.reads_exceeded,
+] as const;
+
 const usageQueryShape = z.object(usageQueryMembers);
 export type UsageParameters = z.output<typeof usageQueryShape>;
 
@@ -79,8 +89,7 @@ export interface UsageSelection
 /** Dimensions that `owned_analytics` allows. */
 const countedGroups: readonly UsageGroup[] = ['api_id', 'api_version', 'code', 'refusal', 'method'];
 
-export const maxMinuteRangeDays = 7;
-const dayMs = 86_400_000;
+const maxMinuteRangeDays = 7;
 
 /** The finest time resolution that a request names; hours of days are hours. */
 function findResolution({ res, group_by = [] }: UsageParameters, own: Resolution | undefined): Resolution | undefined {
@@ -88,10 +97,50 @@ function findResolution({ res, group_by = [] }: UsageParameters, own: Resolution
 }
 
 function checkResolution(resolution: Resolution | undefined, { from, to }: TimeSpan): void {
-  if (resolution !== 'minute' || to - from <= maxMinuteRangeDays * dayMs + dayMs / 24) return;
+  if (resolution !== 'minute' || isWithinDays(from, to, maxMinuteRangeDays)) return;
   throw createInvalidProblem([
     { path: 'res', message: `minute is for ranges of at most ${maxMinuteRangeDays} days: use hour, day or month` },
   ]);
+}
+
+/** Dimensions of an operation and of its request; rejects those that the caller must not see. */
+function listGroups(actor: Actor, own: readonly UsageGroup[], { group_by = [] }: UsageParameters): UsageGroup[] {
+  const isGroup = (word: string): word is UsageGroup => (usageGroups as readonly string[]).includes(word);
+  const groups = [...new Set([...own, ...group_by.filter(isGroup)])];
+  const uncounted = groups.filter(it => !countedGroups.includes(it));
+  if (uncounted.length > 0) rejectNarrowedActor(actor, uncounted.join(', '));
+  return groups;
+}
+
+/** Query of a request, within what its caller may see. */
+async function buildUsageQuery(
+  { ownership, findApi, clock }: UsageServices,
+  actor: Actor,
+  span: TimeSpan,
+  query: UsageParameters,
+  { groups, apiId: ownApiId, resolution: ownResolution, defaultPage: _defaultPage, ...filter }: UsageSelection,
+): Promise<UsageQuery> {
+  const resolution = findResolution(query, ownResolution);
+  checkResolution(resolution, span);
+  const allGroups = listGroups(actor, groups, query);
+  const scope = await findAnalyticsScope(ownership, actor);
+  const apiId = query.api_id === undefined ? ownApiId : await resolvePublicApiId(findApi, actor.orgId, query.api_id);
+  if (apiId !== undefined) rejectUnownedApi(scope, apiId);
+  // No request is later than now: future offsets of the zone have no effect.
+  const until = { from: span.from, to: Math.max(span.from, Math.min(span.to, clock.now() + dayMs)) };
+  return {
+    ...filter,
+    ...scope,
+    ...span,
+    apiId,
+    orgId: actor.orgId,
+    version: query.api_version,
+    groups: allGroups,
+    time: resolution && createTimeBuckets(resolution, query.tz ?? utcZone, until),
+    order: query.by,
+    ascending: query.sort === '1',
+    percentiles: query.percentiles,
+  };
 }
 
 export async function queryUsage(
@@ -99,39 +148,16 @@ export async function queryUsage(
   actor: Actor,
   span: TimeSpan,
   query: UsageParameters,
-  { groups, apiId: ownApiId, resolution: ownResolution, defaultPage = 1, ...filter }: UsageSelection,
+  selection: UsageSelection,
 ) {
-  const { usage, settings, ownership, findApi, clock } = services;
-  const resolution = findResolution(query, ownResolution);
-  checkResolution(resolution, span);
-  const further = (query.group_by ?? []).filter(it => usageGroups.includes(it as UsageGroup)) as UsageGroup[];
-  const all = [...new Set([...groups, ...further])];
-  const uncounted = all.filter(it => !countedGroups.includes(it));
-  if (uncounted.length > 0) rejectNarrowedActor(actor, uncounted.join(', '));
-  const scope = await findAnalyticsScope(ownership, actor);
-  const apiId = query.api_id === undefined ? ownApiId : await resolvePublicApiId(findApi, actor.orgId, query.api_id);
-  if (apiId !== undefined) rejectUnownedApi(scope, apiId);
-  // No request is later than now: future offsets of the zone have no effect.
-  const until = { from: span.from, to: Math.max(span.from, Math.min(span.to, clock.now() + dayMs)) };
-  const time = resolution && createTimeBuckets(resolution, query.tz ?? utcZone, until);
+  const { usage, settings } = services;
+  const usageQuery = await buildUsageQuery(services, actor, span, query, selection);
   const page = await usage.page(
-    {
-      ...filter,
-      ...scope,
-      ...span,
-      apiId,
-      orgId: actor.orgId,
-      version: query.api_version,
-      groups: all,
-      time,
-      order: query.by,
-      ascending: query.sort === '1',
-      percentiles: query.percentiles === 'true' || query.percentiles === '1',
-    },
-    toPageRequest(query.p ?? (query.type === 'csv' ? -1 : defaultPage), settings['management.page_size']),
+    usageQuery,
+    toCsvPageRequest(query, settings['management.page_size'], selection.defaultPage),
   );
   return {
-    data: page.items.map(item => toUsageItem(item, time)),
+    data: page.items.map(item => toUsageItem(item, usageQuery.time)),
     pages: page.pages,
     dropped: await usage.countLosses(span.from, span.to),
   };

@@ -3,7 +3,17 @@ import type { Page, PageRequest } from '#storage/collection.ts';
 import { problem } from '#storage/database-errors.ts';
 import { splitIntoBatches } from '#storage/insert-batches.ts';
 import type { Records } from '#storage/records.ts';
-import { addLatencies, attachLatencies, buildHistograms, maxPercentileItems, pruneLatencies } from './latency-store.ts';
+import {
+  addLatencies,
+  buildHistograms,
+  checkHistogramRows,
+  defaultHistogramBounds,
+  type HistogramBounds,
+  type HistogramReads,
+  pruneLatencies,
+  readHistograms,
+} from './latency-store.ts';
+import { createReadGate } from './read-gate.ts';
 import type { DrainedUsage } from './roll-up.ts';
 import { buildSums, castToBigint, countGroups, type UsageQuery, type UsageSum } from './usage-sums-store.ts';
 
@@ -11,6 +21,8 @@ import { buildSums, castToBigint, countGroups, type UsageQuery, type UsageSum } 
 const maxRowsPerInsert = 500;
 /** Bound of a list without pages. */
 const maxGroups = 10_000;
+/** Bound of one response with percentiles: each item has a histogram. */
+const maxPercentileItems = 1000;
 
 const minColumn = (column: string) => {
   const [stored, excluded] = [currentColumn(column), incomingColumn(column)];
@@ -42,12 +54,19 @@ const upsertColumns = {
   alias: sql<string>`excluded.alias`,
 };
 
+/** Some groups of a query. */
+export interface TopSums {
+  readonly sums: readonly UsageSum[];
+  /** There are no other groups. */
+  readonly isComplete: boolean;
+}
+
 export type UsageStore = ReturnType<typeof createUsageStore>;
 
-export function createUsageStore(records: Records) {
+export function createUsageStore(records: Records, bounds: HistogramBounds = defaultHistogramBounds) {
   return {
     buildSums: (usageQuery: UsageQuery) => buildSums(records, usageQuery),
-    buildHistograms: (usageQuery: UsageQuery) => buildHistograms(records, usageQuery, undefined),
+    buildHistograms: (usageQuery: UsageQuery) => buildHistograms(records, usageQuery),
     /** Upserts counts. */
     async add({ rows, latencies }: DrainedUsage): Promise<void> {
       for (const batch of splitIntoBatches(rows, maxRowsPerInsert))
@@ -58,26 +77,7 @@ export function createUsageStore(records: Records) {
           .execute();
       await addLatencies(records, latencies);
     },
-    async page(usageQuery: UsageQuery, { page, size }: PageRequest): Promise<Page<UsageSum>> {
-      const total = await countGroups(records, usageQuery);
-      const everything = page < 1;
-      if (everything && total > maxGroups) throw problem.too_many({ detail: { maxItems: maxGroups } });
-      const query = everything
-        ? buildSums(records, usageQuery)
-        : buildSums(records, usageQuery)
-            .limit(size)
-            .offset((page - 1) * size);
-      const items = (await query.execute()) as unknown as UsageSum[];
-      if (usageQuery.percentiles) await attachLatencies(records, usageQuery, items, everything);
-      return { items, pages: everything ? 1 : Math.max(1, Math.ceil(total / size)), total };
-    },
-    /** Sums of all groups, with histograms; bounded. */
-    async listSums(usageQuery: UsageQuery): Promise<UsageSum[]> {
-      const query = buildSums(records, usageQuery).limit(maxPercentileItems + 1);
-      const items = (await query.execute()) as unknown as UsageSum[];
-      await attachLatencies(records, usageQuery, items, true);
-      return items;
-    },
+    ...createUsageReads({ records, bounds, gate: createReadGate() }),
     /** Counts records lost in this minute. */
     async addLosses(minute: number, dropped: number): Promise<void> {
       await records.db
@@ -97,13 +97,44 @@ export function createUsageStore(records: Records) {
         .executeTakeFirstOrThrow();
       return Number(row.dropped);
     },
-    /** Removes up to `maxRows` expired rows of each kind; returns how many. */
+    /** Removes up to `maxRows` expired rows of each kind; returns the larger count: below `maxRows` none is left. */
     async prune(before: number, now: number, maxRows: number): Promise<number> {
       const rows = await pruneUsage(records, before, now, maxRows);
       return Math.max(rows, await pruneLatencies(records, before, now, maxRows));
     },
   };
 }
+
+const createUsageReads = (reads: HistogramReads) => ({
+  async page(usageQuery: UsageQuery, { page, size }: PageRequest): Promise<Page<UsageSum>> {
+    const total = await countGroups(reads.records, usageQuery);
+    const everything = page < 1;
+    if (everything && total > maxGroups) throw problem.too_many({ detail: { maxItems: maxGroups } });
+    const query = everything
+      ? buildSums(reads.records, usageQuery)
+      : buildSums(reads.records, usageQuery)
+          .limit(size)
+          .offset((page - 1) * size);
+    if (usageQuery.percentiles) await checkHistogramRows(reads, usageQuery);
+    const sums = (await query.execute()) as unknown as UsageSum[];
+    if (usageQuery.percentiles && sums.length > maxPercentileItems)
+      throw problem.too_many({ detail: { maxItems: maxPercentileItems } });
+    const items = usageQuery.percentiles
+      ? await readHistograms(reads, usageQuery, { items: sums, isComplete: everything })
+      : sums;
+    return { items, pages: everything ? 1 : Math.max(1, Math.ceil(total / size)), total };
+  },
+  /** Sums with histograms of the groups by API that have the most requests. */
+  async listTopSums(usageQuery: UsageQuery, maxItems: number): Promise<TopSums> {
+    const query = buildSums(reads.records, usageQuery).limit(maxItems + 1);
+    const found = (await reads.gate.run(usageQuery.orgId, () => query.execute())) as unknown as UsageSum[];
+    const items = found.slice(0, maxItems);
+    const isComplete = items.length === found.length;
+    const apis = isComplete ? {} : { ownedApis: [...new Set(items.map(({ api_id }) => String(api_id)))] };
+    const read = { items, isComplete: true };
+    return { sums: await readHistograms(reads, { ...usageQuery, ...apis }, read), isComplete };
+  },
+});
 
 async function pruneUsage(records: Records, before: number, now: number, maxRows: number): Promise<number> {
   const old = records.db.selectFrom('usage').select(['minute', 'id']).where('minute', '<', before).limit(maxRows);

@@ -2,7 +2,7 @@ import { type Expression, type RawBuilder, type SelectQueryBuilder, sql } from '
 import type { Records } from '#storage/records.ts';
 import type { Tables } from '#storage/tables.ts';
 import type { LatencyCounts } from './latency-histogram.ts';
-import type { TimeBuckets } from './time-buckets.ts';
+import { dayMs, hourMs, type TimeBuckets } from './time-buckets.ts';
 
 /** Dimensions to group by, besides time. */
 export const usageGroups = [
@@ -46,13 +46,13 @@ export const usageOrders = [
 export type UsageOrder = (typeof usageOrders)[number];
 
 const orderExpressions: Readonly<Record<UsageOrder, RawBuilder<unknown>>> = {
-  hits: sql`sum(hits)`,
-  success: sql`sum(case when status < 400 and refusal = '' then hits else 0 end)`,
-  error: sql`sum(case when status < 400 and refusal = '' then 0 else hits end)`,
-  last_hit: sql`max(last_hit)`,
-  request_time: sql`sum(total_us) / sum(hits)`,
-  latency: sql`sum(total_us) / sum(hits)`,
-  upstream_latency: sql`sum(upstream_us) / (sum(upstream_hits) + 1)`,
+  hits: sql`sum(usage.hits)`,
+  success: sql`sum(case when usage.status < 400 and usage.refusal = '' then usage.hits else 0 end)`,
+  error: sql`sum(case when usage.status < 400 and usage.refusal = '' then 0 else usage.hits end)`,
+  last_hit: sql`max(usage.last_hit)`,
+  request_time: sql`sum(usage.total_us) / sum(usage.hits)`,
+  latency: sql`sum(usage.total_us) / sum(usage.hits)`,
+  upstream_latency: sql`sum(usage.upstream_us) / (sum(usage.upstream_hits) + 1)`,
   time: sql`min(usage.minute)`,
 };
 
@@ -105,7 +105,7 @@ export type UsageSum = Readonly<Partial<Record<UsageGroup, string | number>>> & 
   readonly max_upstream_us: number;
   readonly request_bytes: number;
   readonly answer_bytes: number;
-  latencies?: LatencyCounts;
+  readonly latencies?: LatencyCounts | undefined;
 };
 
 type Query<O> = SelectQueryBuilder<Tables, 'usage', O>;
@@ -113,39 +113,41 @@ type GroupColumn = readonly [name: string, expression: RawBuilder<unknown>];
 
 export const castToBigint = (expression: Expression<unknown>) => sql<number>`cast(${expression} as bigint)`;
 
-export function buildFilter(records: Records, usageQuery: UsageQuery): Query<object> {
-  const { orgId, from, to, apiId, hiddenApis, ownedApis, version, keyHashes, oauthId, path, refusal } = usageQuery;
+/** Columns that a query compares with one value. */
+const listEqualities = ({ apiId, version, oauthId, path, refusal, method, country, userAgent }: UsageQuery) =>
+  [
+    ['usage.api_id', apiId],
+    ['usage.version', version],
+    ['usage.oauth_id', oauthId],
+    ['usage.path', path],
+    ['usage.refusal', refusal],
+    ['usage.method', method],
+    ['usage.country', country],
+    ['usage.user_agent', userAgent],
+  ] as const;
+
+export function buildUsageFilter(records: Records, usageQuery: UsageQuery): Query<object> {
+  const { orgId, from, to, hiddenApis, ownedApis, keyHashes, oauthId, statuses, failed } = usageQuery;
   let query: Query<object> = records.db
     .selectFrom('usage')
     .where('usage.org_id', '=', orgId)
     .where('usage.minute', '>=', from)
     .where('usage.minute', '<', to);
-  if (apiId !== undefined) query = query.where('usage.api_id', '=', apiId);
+  for (const [column, value] of listEqualities(usageQuery))
+    if (value !== undefined) query = query.where(column, '=', value);
   if (hiddenApis && hiddenApis.length > 0) query = query.where('usage.api_id', 'not in', hiddenApis);
   if (ownedApis)
     query = query.where(it => (ownedApis.length > 0 ? it('usage.api_id', 'in', ownedApis) : it.lit(false)));
-  if (version !== undefined) query = query.where('usage.version', '=', version);
   if (keyHashes) query = query.where('usage.key_hash', 'in', keyHashes);
-  // The second condition enables the partial index of rows with a client.
-  if (oauthId !== undefined) query = query.where('usage.oauth_id', '=', oauthId).where(sql<boolean>`oauth_id <> ''`);
-  if (path !== undefined) query = query.where('usage.path', '=', path);
-  if (refusal !== undefined) query = query.where('usage.refusal', '=', refusal);
-  for (const [column, value] of [
-    ['usage.method', usageQuery.method],
-    ['usage.country', usageQuery.country],
-    ['usage.user_agent', usageQuery.userAgent],
-  ] as const)
-    if (value !== undefined) query = query.where(column, '=', value);
-  if (usageQuery.statuses) {
-    const [least, most] = usageQuery.statuses;
-    query = query.where('usage.status', '>=', least).where('usage.status', '<=', most);
+  // Enables the partial index of rows with a client.
+  if (oauthId !== undefined) query = query.where(sql<boolean>`usage.oauth_id <> ''`);
+  if (statuses) {
+    const [minStatus, maxStatus] = statuses;
+    query = query.where('usage.status', '>=', minStatus).where('usage.status', '<=', maxStatus);
   }
-  if (usageQuery.failed) query = query.where(sql<boolean>`(status >= 400 or refusal <> '')`);
+  if (failed) query = query.where(sql<boolean>`(usage.status >= 400 or usage.refusal <> '')`);
   return query;
 }
-
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 
 /** Value of the last entry that starts at or before the minute; literals, as PostgreSQL compares grouped expressions. */
 function buildStepFunction(entries: readonly (readonly [from: number, value: number])[]): RawBuilder<unknown> {
@@ -168,7 +170,7 @@ function buildTimeColumns({ resolution, offsets, months }: TimeBuckets): GroupCo
   return resolution === 'day' || isFixed ? [bucket] : [bucket, ['offset_ms', offset]];
 }
 
-/** The organisation, which is one, makes a query without dimensions return one row, or none without requests. */
+/** Grouping by the organisation: a query without dimensions returns one row, or none without requests. */
 export const buildGroupColumns = ({ groups, time }: UsageQuery): GroupColumn[] => [
   ['org_id', sql.ref('usage.org_id')],
   ...groups.map(group => [group, groupExpressions[group]] as const),
@@ -179,25 +181,25 @@ export function buildSums(records: Records, usageQuery: UsageQuery) {
   const columns = buildGroupColumns(usageQuery);
   const grouped = columns.reduce(
     (query, [, expression]) => query.groupBy(expression),
-    buildFilter(records, usageQuery),
+    buildUsageFilter(records, usageQuery),
   );
   return grouped
     .select(columns.map(([name, expression]) => expression.as(name)))
     .select([
-      sql<string>`max(api_name)`.as('api_name'),
-      sql<string>`max(alias)`.as('alias'),
+      sql<string>`max(usage.api_name)`.as('api_name'),
+      sql<string>`max(usage.alias)`.as('alias'),
       castToBigint(orderExpressions.hits).as('hits'),
       castToBigint(orderExpressions.error).as('error'),
-      castToBigint(sql`max(last_hit)`).as('last_hit'),
-      castToBigint(sql`sum(total_us)`).as('total_us'),
-      castToBigint(sql`min(min_us)`).as('min_us'),
-      castToBigint(sql`max(max_us)`).as('max_us'),
-      castToBigint(sql`sum(upstream_hits)`).as('upstream_hits'),
-      castToBigint(sql`sum(upstream_us)`).as('upstream_us'),
-      castToBigint(sql`min(case when upstream_hits > 0 then min_upstream_us end)`).as('min_upstream_us'),
-      castToBigint(sql`max(max_upstream_us)`).as('max_upstream_us'),
-      castToBigint(sql`sum(request_bytes)`).as('request_bytes'),
-      castToBigint(sql`sum(answer_bytes)`).as('answer_bytes'),
+      castToBigint(sql`max(usage.last_hit)`).as('last_hit'),
+      castToBigint(sql`sum(usage.total_us)`).as('total_us'),
+      castToBigint(sql`min(usage.min_us)`).as('min_us'),
+      castToBigint(sql`max(usage.max_us)`).as('max_us'),
+      castToBigint(sql`sum(usage.upstream_hits)`).as('upstream_hits'),
+      castToBigint(sql`sum(usage.upstream_us)`).as('upstream_us'),
+      castToBigint(sql`min(case when usage.upstream_hits > 0 then usage.min_upstream_us end)`).as('min_upstream_us'),
+      castToBigint(sql`max(usage.max_upstream_us)`).as('max_upstream_us'),
+      castToBigint(sql`sum(usage.request_bytes)`).as('request_bytes'),
+      castToBigint(sql`sum(usage.answer_bytes)`).as('answer_bytes'),
     ])
     .orderBy(orderExpressions[usageQuery.order], usageQuery.ascending ? 'asc' : 'desc')
     .$call(query => columns.reduce((sorted, [, expression]) => sorted.orderBy(expression), query));
@@ -205,7 +207,7 @@ export function buildSums(records: Records, usageQuery: UsageQuery) {
 
 export async function countGroups(records: Records, usageQuery: UsageQuery): Promise<number> {
   const inner = buildGroupColumns(usageQuery)
-    .reduce((query, [, expression]) => query.groupBy(expression), buildFilter(records, usageQuery))
+    .reduce((query, [, expression]) => query.groupBy(expression), buildUsageFilter(records, usageQuery))
     .select(sql<number>`1`.as('one'));
   const { total } = await records.db
     .selectFrom(inner.as('grouped'))

@@ -62,11 +62,11 @@ export interface UptimeHourRow extends UptimeResult {
 /** Requests of a row of `usage` in one bucket of the latency histogram. */
 export interface LatencyRow {
   minute: number;
-  /** Of the row of `usage`. */
+  /** Id of the row of `usage`. */
   id: string;
   bucket: number;
   hits: number;
-  /** As the row of `usage`. */
+  /** Expiry of the row of `usage`. */
   expires_at: number;
 }
 

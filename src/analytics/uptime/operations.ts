@@ -4,7 +4,7 @@ import type { Ownership } from '#apis/owners/store.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
-import { pageNumber, toPageRequest } from '#operations/shapes.ts';
+import { pageNumber, toPageRequest, unixSeconds } from '#operations/shapes.ts';
 import { createInvalidProblem } from '#operations/validation-error.ts';
 import { rejectNarrowedActor } from '../analytics-scope.ts';
 import { problem } from '../problems.ts';
@@ -20,8 +20,6 @@ interface UptimeServices {
   ownership: Ownership;
 }
 
-const seconds = z.coerce.number().int().min(0).max(253_402_300_799);
-
 export const listUptime = operation({
   name: 'listUptime',
   surface: 'dashboard',
@@ -32,8 +30,8 @@ export const listUptime = operation({
   about: 'Returns results of uptime tests of upstream hosts of the caller’s organisation.',
   query: z.object({
     api_id: z.string().max(1000).optional(),
-    from: seconds.default(0).describe('Unix seconds, rounded down to the hour'),
-    to: seconds.optional().describe('Unix seconds; defaults to now'),
+    from: unixSeconds.default(0).describe('Unix seconds, rounded down to the hour'),
+    to: unixSeconds.optional().describe('Unix seconds; defaults to now'),
     p: pageNumber,
   }),
   returns: uptimePage,
