@@ -48,6 +48,16 @@ export function pathsOverlap(one: readonly string[], other: readonly string[], p
   return true;
 }
 
+/** True where a path is at or below a listen path; with prefix matching also where its last segment continues. */
+export function isBelowListenPath(path: readonly string[], listenPath: readonly string[], prefix: boolean): boolean {
+  if (path.length < listenPath.length) return false;
+  return listenPath.every((segment, at) => {
+    if (segmentsOverlap(path[at]!, segment)) return true;
+    const isLast = at === listenPath.length - 1;
+    return prefix && isLast && (hasParameters(segment) || path[at]!.startsWith(segment));
+  });
+}
+
 /** The empty host matches every host. */
 export function hostsOverlap(one: string, other: string): boolean {
   if (one === '' || other === '' || one === other) return true;

@@ -1,6 +1,6 @@
 import { extraPortOf } from '#base/extra-ports.ts';
 import type { Settings } from '#base/settings.ts';
-import { isLiteralHost, pathsOverlap, splitListenPath } from '#definition/route-overlap.ts';
+import { isBelowListenPath, isLiteralHost, pathsOverlap, splitListenPath } from '#definition/route-overlap.ts';
 import type { GrantStore } from '#people/organisations/grant-store.ts';
 import { hasHostOverlap, isHostGranted, type ReservedHosts } from '#people/organisations/reserved-hosts.ts';
 import type { HiddenApi } from '../owners/store.ts';
@@ -121,15 +121,32 @@ export interface RequestedRoute {
 }
 
 /** True where a request could reach an API of another organisation, or a hidden one, and where that is undecidable. */
-export async function reachesForeignApi(
+export async function canReachForeignApi(
   services: RouteCheckServices,
-  { orgId, host, path }: RequestedRoute,
+  requested: RequestedRoute,
   hidden: readonly HiddenApi[],
 ): Promise<boolean> {
-  const segments = splitListenPath(path);
-  const route: Route = { orgId, host, port: 0, path: `/${segments.join('/')}`, segments };
+  const route = toRoute(requested);
   const held = await services.grants.readReservedHosts();
   return overlapsHidden(services, route, held, hidden) || overlapsOtherOrganisation(services, route, held);
+}
+
+/** True where the path of a request is at or below a route of its organisation, by listen path or id. */
+export async function canReachOwnApi(services: RouteCheckServices, requested: RequestedRoute): Promise<boolean> {
+  const { apis, settings } = services;
+  const route = toRoute(requested);
+  const prefix = isPrefixMatch(settings);
+  // The first segment of the root path is none, and so is the id of an API.
+  const canBeId = settings['gateway.api_id_paths'] && route.segments.length > 0;
+  const { routes, byId } = await apis.ownRoutes(route.orgId, buildRouteSearch(route, prefix, canBeId));
+  const overlaps = createOverlap(route, settings, await services.grants.readReservedHosts());
+  const isBelow = (row: ClaimedRoute) => isBelowListenPath(route.segments, splitListenPath(row.listen_path), prefix);
+  return routes.some(row => overlaps.byPath(row) && isBelow(row)) || byId.some(overlaps.byId);
+}
+
+function toRoute({ orgId, host, path }: RequestedRoute): Route {
+  const segments = splitListenPath(path);
+  return { orgId, host, port: 0, path: `/${segments.join('/')}`, segments };
 }
 
 /** Candidate routes: prefixes, routes below, and templates whose parameters may match. */

@@ -16,6 +16,12 @@ export function toModel(written: DefinitionOfKind): Model {
   return written.kind === 'classic' ? classicToModel(written.definition) : oasToModel(written.definition);
 }
 
+/** State of the definition in either format; a classic one is active by default. */
+export const isActive = (written: DefinitionOfKind): boolean =>
+  written.kind === 'classic'
+    ? written.definition.active !== false
+    : written.definition['x-gw-api-gateway']?.info?.state?.active === true;
+
 export function summarize(written: DefinitionOfKind, wrapper: Wrapper): Summary {
   const model = toModel(written);
   const name = model.identity.name.toWellFormed();

@@ -11,6 +11,7 @@ import {
 import { createMetaStore } from '#storage/meta.ts';
 import type { Records } from '#storage/records.ts';
 import { problem } from '../problems.ts';
+import { isActive } from './rules.ts';
 import type { StoredApi, Summary } from './schema.ts';
 import { type ApiRow, openApiSecrets, sealApiSecrets } from './sealing.ts';
 
@@ -159,18 +160,22 @@ const createRouteChecks = (records: Records, apis: Apis) => ({
   },
 
   /** Candidate routes of other organisations; each query uses an index and reads no definitions. */
-  async foreignRoutes(orgId: string, search: RouteSearch): Promise<{ routes: ClaimedRoute[]; byId: ClaimedRoute[] }> {
-    const read = async (query: RouteQuery): Promise<ClaimedRoute[]> => {
-      const rows = await query.limit(maxRoutesCompared + 1).execute();
-      if (rows.length > maxRoutesCompared) throw problem.too_many_routes({ detail: { maxRoutes: maxRoutesCompared } });
-      return rows;
-    };
-    const { routes, byId } = foreignRouteQueries(records, orgId, search);
-    const found: ClaimedRoute[] = [];
-    for (const query of routes) found.push(...(await read(query)));
-    return { routes: found, byId: byId ? await read(byId) : [] };
-  },
+  foreignRoutes: (orgId: string, search: RouteSearch) => readRoutes(foreignRouteQueries(records, orgId, search)),
+  /** The same of the organisation itself. */
+  ownRoutes: (orgId: string, search: RouteSearch) =>
+    readRoutes(buildRouteQueries(() => routeRows(records).where('org_id', '=', orgId), search)),
 });
+
+async function readRoutes({ routes, byId }: RouteQueries): Promise<{ routes: ClaimedRoute[]; byId: ClaimedRoute[] }> {
+  const read = async (query: RouteQuery): Promise<ClaimedRoute[]> => {
+    const rows = await query.limit(maxRoutesCompared + 1).execute();
+    if (rows.length > maxRoutesCompared) throw problem.too_many_routes({ detail: { maxRoutes: maxRoutesCompared } });
+    return rows;
+  };
+  const found: ClaimedRoute[] = [];
+  for (const query of routes) found.push(...(await read(query)));
+  return { routes: found, byId: byId ? await read(byId) : [] };
+}
 
 const createApiWriter = (records: Records, apis: Apis) => ({
   async insert(api: StoredApi): Promise<void> {
@@ -270,28 +275,26 @@ async function indexOwners(records: Records, { id: api, org_id, wrapper }: Store
 const notHidden = (hidden: readonly string[]): Expression<SqlBool> =>
   hidden.length > 0 ? sql<SqlBool>`apis.api_id not in (${sql.join(hidden)})` : sql<SqlBool>`1 = 1`;
 
-const foreignRows = (records: Records, orgId: string) =>
-  records.db
-    .selectFrom('apis')
-    .select(['org_id', 'domain', 'listen_path'])
-    .where('org_id', '!=', orgId)
-    .where('listen_path', '!=', '');
-type RouteQuery = ReturnType<typeof foreignRows>;
+const routeRows = (records: Records) =>
+  records.db.selectFrom('apis').select(['org_id', 'domain', 'listen_path']).where('listen_path', '!=', '');
+type RouteQuery = ReturnType<typeof routeRows>;
+
+interface RouteQueries {
+  readonly routes: readonly RouteQuery[];
+  readonly byId: RouteQuery | undefined;
+}
 
 /** Exported so that tests can assert that the queries use an index. */
-export function foreignRouteQueries(
-  records: Records,
-  orgId: string,
-  search: RouteSearch,
-): { readonly routes: readonly RouteQuery[]; readonly byId: RouteQuery | undefined } {
-  const foreign = () => foreignRows(records, orgId);
-  if ('port' in search)
-    return { routes: [foreign().where(columnEndsWith('domain', `:${search.port}`))], byId: undefined };
+export const foreignRouteQueries = (records: Records, orgId: string, search: RouteSearch): RouteQueries =>
+  buildRouteQueries(() => routeRows(records).where('org_id', '!=', orgId), search);
+
+function buildRouteQueries(rows: () => RouteQuery, search: RouteSearch): RouteQueries {
+  if ('port' in search) return { routes: [rows().where(columnEndsWith('domain', `:${search.port}`))], byId: undefined };
   const { domains, above, below, id } = search;
-  const byDomain = () => (domains ? foreign().where('domain', 'in', domains) : foreign());
+  const byDomain = () => (domains ? rows().where('domain', 'in', domains) : rows());
   // Patterns, and hosts with a port that may be the gateway's own.
   const patternsAndPorts = () =>
-    foreign().where(eb => eb.or([columnContains('domain', '{'), columnContains('domain', ':')]));
+    rows().where(eb => eb.or([columnContains('domain', '{'), columnContains('domain', ':')]));
   const routes = [
     byDomain().where('listen_path', 'in', above),
     byDomain().where('listen_path', '>=', below.from).where('listen_path', '<', below.to),
@@ -299,14 +302,15 @@ export function foreignRouteQueries(
     ...(domains ? [patternsAndPorts()] : []),
   ];
   if (id === undefined) return { routes, byId: undefined };
-  return { routes, byId: id === '' ? foreign() : foreign().where('api_id', '=', id) };
+  return { routes, byId: id === '' ? rows() : rows().where('api_id', '=', id) };
 }
 
-const toColumns = ({ id, org_id, api_id, kind, summary, created_at, updated_at }: StoredApi) => ({
+const toColumns = ({ id, org_id, api_id, summary, created_at, updated_at, ...written }: StoredApi) => ({
   id,
   org_id,
   api_id,
-  kind,
+  kind: written.kind,
+  active: Number(isActive(written)),
   name: summary.name,
   name_fold: summary.name.toLowerCase(),
   domain: summary.domain,

@@ -2,11 +2,15 @@ import { z } from 'zod';
 import type { OutboundClient } from '#base/http-client/client.ts';
 import { outboundProblem } from '#base/http-client/problems.ts';
 import { maxUrlCharacters } from '#base/http-client/target.ts';
+import { fieldValuePattern, tokenPattern } from '#base/http-syntax.ts';
+import { parseJson } from '#base/json.ts';
+import { Problem } from '#base/problems.ts';
+import type { Actor } from '#operations/actor.ts';
 import { operation } from '#operations/operation.ts';
 import { createInvalidProblem } from '#operations/validation-error.ts';
-import { type RouteCheckServices, reachesForeignApi } from '../api/route-check.ts';
+import { canReachForeignApi, canReachOwnApi, type RouteCheckServices } from '../api/route-check.ts';
 import type { Ownership } from '../owners/store.ts';
-import type { GatewayCalls } from './call-limit.ts';
+import type { GatewayCalls } from './gateway-calls.ts';
 import { problem } from './problems.ts';
 
 interface ProxyServices extends RouteCheckServices {
@@ -15,6 +19,8 @@ interface ProxyServices extends RouteCheckServices {
   gatewayCalls: GatewayCalls;
   /** Base URLs of the gateway: the configured one, and the listener of this process. */
   listGatewayUrls: () => readonly string[];
+  /** Tests a header in which only a trusted proxy may describe the client, by its lower-case name with `-` for `_`. */
+  isClientClaim: (name: string) => boolean;
 }
 
 const maxHeaders = 100;
@@ -22,12 +28,14 @@ const maxHeaderLength = 8000;
 const maxResponseBytes = 5 * 1024 * 1024;
 const callTimeoutMs = 30_000;
 
-/** Headers that frame the message, that hold the client address, or the secret of the control API. */
+/** Headers that the gateway or the client of this request sets: framing, and the address of the caller. */
 const managedHeaders = new Set([
   ...['host', 'connection', 'content-length', 'transfer-encoding', 'keep-alive', 'upgrade', 'te', 'trailer', 'expect'],
-  ...['accept-encoding', 'forwarded', 'x-real-ip', 'x-gw-authorization'],
+  ...['accept-encoding', 'forwarded', 'x-real-ip'],
 ]);
 const managedPrefix = /^(?:proxy-|x-forwarded-)/;
+/** Secrets of the installation, and explanations, which need one: guesses would count against this process. */
+const secretHeaders = new Set(['x-gw-authorization', 'x-gw-explain', 'admin-auth']);
 const methodsWithoutBody = ['GET', 'HEAD'];
 
 const headerMap = z
@@ -53,8 +61,9 @@ export const callGateway = operation({
   }),
   returns: z.object({ status_code: z.int(), headers: z.record(z.string(), z.string()), body: z.unknown() }),
   problems: [
-    problem.not_a_gateway,
-    problem.not_own_api,
+    problem.url_foreign,
+    problem.path_foreign,
+    problem.path_unknown,
     problem.too_many_calls,
     outboundProblem.unreachable,
     outboundProblem.timed_out,
@@ -62,16 +71,14 @@ export const callGateway = operation({
   ],
   async handle({ actor, address, body: { method, url, headers = {}, body }, audit }, services: ProxyServices) {
     const target = parseGatewayUrl(url, services.listGatewayUrls());
-    audit(`${method} ${target.origin}${target.pathname}`);
+    audit(`${method} ${target.url.origin}${target.url.pathname}`);
     const content = toContent(method, body);
-    const sent = { ...content.headers, ...checkHeaders(headers), 'x-forwarded-for': address };
-    const hidden = await services.ownership.hiddenApis(actor);
-    const route = { orgId: actor.orgId, host: target.hostname, path: target.pathname };
-    if (await reachesForeignApi(services, route, hidden)) throw problem.not_own_api();
+    const sent = { ...content.headers, ...checkHeaders(headers, services), 'x-forwarded-for': address };
+    await checkRoutes(services, actor, target);
     const response = await services.gatewayCalls.run(actor.orgId, () =>
       services.outbound.fetch({
         method,
-        url: target.href,
+        url: target.url.href,
         headers: sent,
         ...(content.body === undefined ? {} : { body: content.body }),
         audience: 'operator',
@@ -84,29 +91,50 @@ export const callGateway = operation({
   },
 });
 
-/** SSRF guard: scheme, host and port are those of the gateway, which only the operator configures. */
-function parseGatewayUrl(text: string, gateways: readonly string[]): URL {
+interface GatewayTarget {
+  readonly url: URL;
+  /** Paths as the gateway sees them: below each base URL of the same origin. */
+  readonly paths: readonly string[];
+}
+
+/** SSRF guard: scheme, host, port and base path are those of the gateway, which only the operator configures. */
+function parseGatewayUrl(text: string, gateways: readonly string[]): GatewayTarget {
   const url = URL.parse(text);
-  const origins = [...new Set(gateways.map(gateway => new URL(gateway).origin))];
-  if (!url || !origins.includes(url.origin) || url.username !== '' || url.password !== '')
-    throw problem.not_a_gateway({ detail: { gateways: origins.join(' or ') || 'no address' } });
-  return url;
+  const bases = [...new Set(gateways.map(gateway => new URL(gateway).href.replace(/\/$/, '')))];
+  const hasCredentials = url !== null && (url.username !== '' || url.password !== '');
+  const address = url && !hasCredentials ? url.origin + url.pathname : '';
+  const paths = bases.filter(base => `${address}/`.startsWith(`${base}/`)).map(base => address.slice(base.length));
+  if (!url || paths.length === 0) throw problem.url_foreign({ detail: { gateways: bases.join(' or ') } });
+  return { url, paths };
 }
 
-/** Tokens and field values without control characters (RFC 9110, 5.1 and 5.5). */
-const headerName = /^[!#$%&'*+.^_`|~\w-]+$/;
-const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
-
-function findHeaderFault(name: string, value: string): string | undefined {
-  if (!headerName.test(name)) return 'is not a header name';
-  if (!headerValue.test(value)) return 'is not a header value';
-  const isManaged = managedHeaders.has(name.toLowerCase()) || managedPrefix.test(name.toLowerCase());
-  return isManaged ? 'is set by the gateway' : undefined;
+/** The request must be able to reach an API of the caller, and none of another organisation or a hidden one. */
+async function checkRoutes(services: ProxyServices, actor: Actor, { url, paths }: GatewayTarget): Promise<void> {
+  const hidden = await services.ownership.hiddenApis(actor);
+  let isOwn = false;
+  for (const path of paths) {
+    const route = { orgId: actor.orgId, host: url.hostname, path: path === '' ? '/' : path };
+    if (await canReachForeignApi(services, route, hidden)) throw problem.path_foreign();
+    isOwn ||= await canReachOwnApi(services, route);
+  }
+  if (!isOwn) throw problem.path_unknown();
 }
 
-function checkHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
+function findHeaderFault(name: string, value: string, services: ProxyServices): string | undefined {
+  if (!tokenPattern.test(name)) return 'is not a header name';
+  if (!fieldValuePattern.test(value)) return 'is not a header value';
+  const lower = name.toLowerCase();
+  if (managedHeaders.has(lower) || managedPrefix.test(lower)) return 'is set by the gateway';
+  if (secretHeaders.has(lower)) return 'is not forwarded';
+  const isClaim =
+    services.isClientClaim(lower.replaceAll('_', '-')) ||
+    lower === services.settings['analytics.country_header'].toLowerCase();
+  return isClaim ? 'describes the client, which only a trusted proxy may do' : undefined;
+}
+
+function checkHeaders(headers: Readonly<Record<string, string>>, services: ProxyServices): Record<string, string> {
   const faults = Object.entries(headers).flatMap(([name, value]) => {
-    const message = findHeaderFault(name, value);
+    const message = findHeaderFault(name, value, services);
     return message === undefined ? [] : [{ path: `headers.${name}`, message }];
   });
   if (faults.length > 0) throw createInvalidProblem(faults);
@@ -136,12 +164,13 @@ const joinHeaders = (headers: Readonly<Record<string, string | string[] | undefi
     ),
   );
 
-/** JSON where it is JSON, whatever its media type; the text otherwise. */
+/** JSON where it is JSON within the bounds of `parseJson`, whatever its media type; the text otherwise. */
 function parseBody(text: string): unknown {
   try {
-    return JSON.parse(text);
-  } catch {
-    return text;
+    return parseJson(text);
+  } catch (error) {
+    if (error instanceof Problem) return text;
+    throw error;
   }
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { after, before, test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
-import { type Asked, onEveryEngine } from '../../../tests/support/app.ts';
+import { type Asked, onEveryEngine, startApp } from '../../../tests/support/app.ts';
 import { eventually, startUpstream, type Upstream } from '../../../tests/support/upstream.ts';
 
 onEveryEngine('Calls of the gateway through the dashboard', app => {
@@ -87,18 +87,47 @@ onEveryEngine('Calls of the gateway through the dashboard', app => {
     assert.equal(upstream.requests.length, received + 1);
   });
 
+  test('a path of the gateway that belongs to no API of the caller cannot be called', async () => {
+    const { accessKey: credential } = await app().stranger();
+    const own = await publish({ credential }, `/p${createPublicId()}/below/`);
+    for (const other of ['/hello', '/gw/apis', own.split('/below')[0]!, `/p${createPublicId()}/`]) {
+      const { status, body } = await call({ method: 'GET', url: `${app().url.gateway}${other}` }, { credential });
+      assert.equal(status, 403, other);
+      assert.match(body.Message, /the path reaches none of your APIs/);
+    }
+    assert.equal((await call({ method: 'GET', url: at('deeper', own) }, { credential })).status, 200);
+  });
+
+  test('a response that is too deep for JSON of the dashboard is returned as text', async () => {
+    const deep = '['.repeat(100_000) + ']'.repeat(100_000);
+    upstream.answer = (_request, response) => void response.end(deep);
+    const { status, body } = await call({ method: 'GET', url: at() });
+    upstream.answer = undefined;
+    assert.equal(status, 200);
+    assert.ok(body.body === deep);
+  });
+
   test('an API with owners can be called by them and by administrators only', async () => {
-    const user = { email_address: `${createPublicId()}@example.org`, first_name: 'A', last_name: 'B', active: true };
-    const made = await app().ask('POST', '/admin/users', { body: { ...user, user_permissions: { apis: 'write' } } });
-    const credential = made.body.Message as string;
+    async function addUser(): Promise<{ credential: string; id: string }> {
+      const user = { email_address: `${createPublicId()}@example.org`, first_name: 'A', last_name: 'B', active: true };
+      const { body } = await app().ask('POST', '/admin/users', {
+        body: { ...user, user_permissions: { apis: 'write' } },
+      });
+      return { credential: body.Message, id: body.Meta.id };
+    }
+    const { credential } = await addUser();
+    const owner = await addUser();
     const listenPath = `/p${createPublicId()}/`;
     const proxy = { listen_path: listenPath, target_url: upstream.url };
     const definition = { name: `Owned ${createPublicId()}`, use_keyless: true, proxy };
-    const owner = (await app().ask('GET', '/api/users/me')).body.id;
-    const body = { api_definition: definition, user_owners: [owner] };
+    const body = { api_definition: definition, user_owners: [owner.id] };
     assert.equal((await app().ask('POST', '/api/apis', { body })).status, 200);
     await app().ask('GET', '/admin/system/reload');
     assert.equal((await call({ method: 'GET', url: at('', listenPath) }, { credential })).status, 403);
+    assert.equal(
+      (await call({ method: 'GET', url: at('', listenPath) }, { credential: owner.credential })).status,
+      200,
+    );
     assert.equal((await call({ method: 'GET', url: at('', listenPath) })).status, 200);
     assert.equal((await call({ method: 'GET', url: at() }, { credential })).status, 200);
   });
@@ -120,7 +149,12 @@ onEveryEngine('Calls of the gateway through the dashboard', app => {
       [{ method: 'GET', url: at(), body: { a: 1 } }, /body: must be empty with GET/],
       [{ method: 'GET', url: at(), headers: { Host: 'a' } }, /headers\.Host: is set by the gateway/],
       [{ method: 'GET', url: at(), headers: { 'X-Forwarded-For': '1.2.3.4' } }, /is set by the gateway/],
-      [{ method: 'GET', url: at(), headers: { 'X-Gw-Authorization': 'secret' } }, /is set by the gateway/],
+      [{ method: 'GET', url: at(), headers: { 'X-Gw-Authorization': 'secret' } }, /is not forwarded/],
+      [{ method: 'GET', url: at(), headers: { 'X-Gw-Explain': '1' } }, /is not forwarded/],
+      [{ method: 'GET', url: at(), headers: { 'Admin-Auth': 'secret' } }, /is not forwarded/],
+      [{ method: 'GET', url: at(), headers: { 'True-Client-IP': '1.2.3.4' } }, /only a trusted proxy may do/],
+      [{ method: 'GET', url: at(), headers: { Remote_User: 'root' } }, /headers\.Remote_User: describes the client/],
+      [{ method: 'GET', url: at(), headers: { 'X-Client-Cert': 'pem' } }, /describes the client/],
       [{ method: 'GET', url: at(), headers: { 'a b': 'c' } }, /header name/],
       [{ method: 'GET', url: at(), headers: { a: 'b\r\nhost: c' } }, /header value/],
       [{ method: 'GET', url: at(), headers: { a: 'b\nc' } }, /header value/],
@@ -159,4 +193,29 @@ onEveryEngine('Calls of the gateway through the dashboard', app => {
     for (const answer of await Promise.all(slow)) assert.equal(answer.status, 200);
     assert.equal((await call({ method: 'GET', url: at('', own) }, { credential })).status, 200);
   });
+});
+
+test('of a gateway URL with a path, only paths below it can be called, and they are compared without it', async () => {
+  const base = 'http://127.0.0.1:9/apis';
+  const app = await startApp('sqlite', { settings: { 'gateway.url': base } });
+  try {
+    const listen_path = `/p${createPublicId()}/`;
+    const proxy = { listen_path, target_url: 'http://127.0.0.1:9/' };
+    const body = { api_definition: { name: 'Proxied', use_keyless: true, proxy } };
+    assert.equal((await app.ask('POST', '/api/apis', { body })).status, 200);
+    const { accessKey: credential } = await app.stranger();
+    for (const [url, message] of [
+      [`http://127.0.0.1:9${listen_path}`, /only the gateway can be called, at http:\/\/127\.0\.0\.1:9\/apis/],
+      [`http://127.0.0.1:9/apisuffix${listen_path}`, /only the gateway can be called/],
+      [base + listen_path, /can reach an API that is not yours/],
+    ] as const) {
+      const refused = await app.ask('POST', '/api/proxy', { body: { method: 'GET', url }, credential });
+      assert.equal(refused.status, 403, url);
+      assert.match(refused.body.Message, message);
+    }
+    const own = await app.ask('POST', '/api/proxy', { body: { method: 'GET', url: base + listen_path } });
+    assert.equal(own.status, 502, 'nothing listens on the public address');
+  } finally {
+    await app.close();
+  }
 });
