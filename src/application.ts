@@ -6,6 +6,8 @@ import { limitFamilies } from '#analytics/metrics/limits.ts';
 import { addMetricsRoute } from '#analytics/metrics/route.ts';
 import { gatewayUrl } from '#apis/api/api-address.ts';
 import { sealPlainSecrets } from '#apis/api/plain-secrets.ts';
+import type { GatewayUrl } from '#apis/proxy/operations.ts';
+import { startHeartbeat } from '#apis/system/heartbeat.ts';
 import type { Clock } from '#base/clock.ts';
 import { createPublicId } from '#base/ids.ts';
 import type { Log } from '#base/log.ts';
@@ -20,6 +22,7 @@ import { openDatabase } from '#gateway/runtime/config-backup/open-database.ts';
 import type { PendingDatabase } from '#gateway/runtime/config-backup/with-database.ts';
 import { createDataPlane, type DataPlane } from '#gateway/runtime/data-plane.ts';
 import { createDataPlaneControl } from '#gateway/runtime/data-plane-control.ts';
+import { createNodeDescription } from '#gateway/runtime/node-description.ts';
 import type { ThreadsOptions } from '#gateway/runtime/threads.ts';
 import { servesTraffic, validateRole } from '#gateway/runtime/validate-settings.ts';
 import { listUnsupportedFeatures } from '#gateway/steps/unsupported.ts';
@@ -129,8 +132,12 @@ export async function openInstallation(
 }
 
 /** Node id of persisted counters: empty with SQLite, which has one process; distinct per process on PostgreSQL. */
-function resolveNodeId(settings: Settings, directory: DataDirectory): string {
-  if (settings.node_id || !settings['database.url']) return settings.node_id;
+const resolveNodeId = (settings: Settings, directory: DataDirectory): string =>
+  settings['database.url'] ? readNodeId(settings, directory) : settings.node_id;
+
+/** Id of this process in the list of nodes: configured, or generated once and stored in the data directory. */
+function readNodeId(settings: Settings, directory: DataDirectory): string {
+  if (settings.node_id) return settings.node_id;
   const stored = directory.read('node_id');
   if (stored) return stored;
   const created = createPublicId();
@@ -187,7 +194,13 @@ export async function startApplication(settings: Settings, environment: AppEnvir
     closers.push(() => log.close());
     const sender = startSending({ ...services, ...environment }, resolveNodeId(settings, installation.directory));
     closers.push(() => sender.close());
-    const { urls, dataPlane, drain } = await openListeners(settings, environment, installation, closers);
+    const { urls, dataPlane, drain, describeNode } = await openListeners(settings, environment, installation, closers);
+    const heartbeat = startHeartbeat({
+      ...services,
+      describeNode,
+      onError: error => environment.log.warn({ reason: error.message }, 'heartbeat not written'),
+    });
+    closers.push(() => heartbeat.close());
     installation.directory.write(listeningFile, `${JSON.stringify(urls, null, 2)}\n`);
     closers.push(() => installation.directory.remove(listeningFile));
     if (pendingDatabase) {
@@ -223,6 +236,22 @@ async function seedDatabase(
   return credentials;
 }
 
+const openDataPlane = (
+  settings: Settings,
+  environment: AppEnvironment,
+  installation: Installation,
+  oauth: ReturnType<typeof createOauthProvider>,
+): DataPlane =>
+  createDataPlane({
+    ...installation,
+    ...environment,
+    settings,
+    database: selectDatabase(settings, installation.directory),
+    oauth,
+    version,
+    managementPorts: installation.services.managementPorts,
+  });
+
 /** Opens the management listeners, then the traffic threads; both use the data plane, which exists before either. */
 async function openListeners(
   settings: Settings,
@@ -240,23 +269,18 @@ async function openListeners(
   });
   const oauth = createOauthProvider({ ...services, log: environment.log });
   closers.push(() => oauth.close());
-  const dataPlane = createDataPlane({
-    ...installation,
-    ...environment,
-    settings,
-    database: selectDatabase(settings, installation.directory),
-    oauth,
-    version,
-    managementPorts: services.managementPorts,
-  });
+  const dataPlane = openDataPlane(settings, environment, installation, oauth);
   stops.push(() => dataPlane.close());
   stops.push(async () => services.eventStreams.close());
+  const id = readNodeId(settings, installation.directory);
+  const describeNode = createNodeDescription({ id, settings, version, traffic: dataPlane.state, ...environment });
   const shared = createListenerOptions(settings, environment, {
     ...services,
+    describeNode,
     traffic: createDataPlaneControl(dataPlane),
     grantConsent: createConsent({ ...services, provider: oauth }),
     ...createInspectServices(dataPlane, environment.clock),
-    listGatewayUrls: () => [gatewayUrl(settings).href, urls.gateway].filter(url => url !== undefined),
+    listGatewayUrls: () => listGatewayUrls(settings, urls.gateway),
   });
   const health = createHealth(settings, environment, installation, () => state.isReady);
   const metrics = { ...shared, settings, parts: health.checks, traffic: listMetrics(installation, dataPlane) };
@@ -281,7 +305,7 @@ async function openListeners(
     state.isReady = false;
     dataPlane.drain();
   };
-  return { urls, dataPlane, drain };
+  return { urls, dataPlane, drain, describeNode };
 }
 
 /** Services of operations that inspect requests and definitions. */
@@ -291,6 +315,11 @@ const createInspectServices = (dataPlane: DataPlane, clock: Clock) => ({
   listUnsupportedFeatures,
   debugRuns: createDebugRuns(clock),
 });
+
+const listGatewayUrls = (settings: Settings, listener: string | undefined): GatewayUrl[] => [
+  { url: gatewayUrl(settings).href, isListener: false },
+  ...(listener === undefined ? [] : [{ url: listener, isListener: true }]),
+];
 
 /** Routes for browsers: single sign-on, with its clients of identity providers, and pages. */
 function addDashboardRoutes(

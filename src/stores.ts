@@ -5,6 +5,7 @@ import { createOauthCodeStore } from '#access/oauth/code-store.ts';
 import { createOauthClientStore } from '#access/oauth/store.ts';
 import { createOauthTokenStore } from '#access/oauth/token-store.ts';
 import { createPolicyStore } from '#access/policies/store.ts';
+import { createLiveReader } from '#analytics/live-reader.ts';
 import { createLogStore } from '#analytics/log-store.ts';
 import { createUptimeStore } from '#analytics/uptime/store.ts';
 import { createUsageStore } from '#analytics/usage-store.ts';
@@ -12,7 +13,9 @@ import { createApiLookup } from '#apis/api/api-lookup.ts';
 import { createApiStore } from '#apis/api/store.ts';
 import { createAssetStore } from '#apis/assets/store.ts';
 import { createOwnership } from '#apis/owners/store.ts';
-import { createGatewayCalls } from '#apis/proxy/call-limit.ts';
+import { createGatewayCalls } from '#apis/proxy/gateway-calls.ts';
+import { createNodeStore } from '#apis/system/node-store.ts';
+import { createStatisticsStore } from '#apis/system/statistics-store.ts';
 import { createAddressPolicies } from '#base/address-policies.ts';
 import type { Clock } from '#base/clock.ts';
 import { createOutboundClient } from '#base/http-client/client.ts';
@@ -22,6 +25,7 @@ import type { Settings } from '#base/settings.ts';
 import { createVault, type Vault } from '#base/vault.ts';
 import { openEvents } from '#events/events.ts';
 import { createHookStore } from '#events/hooks/store.ts';
+import { createClientClaims } from '#gateway/http/client-claims.ts';
 import { createEventStreams } from '#operations/event-streams.ts';
 import { createAuditStore } from '#people/audit/store.ts';
 import { createGroupStore } from '#people/groups/store.ts';
@@ -163,6 +167,7 @@ function openOutbound(settings: Settings, networksOf: (orgId: string) => Promise
     addressPolicies,
     outbound: createOutboundClient({ addresses: addressPolicies, networksOf }),
     gatewayCalls: createGatewayCalls(),
+    isClientClaim: createClientClaims(settings['gateway.client_claim_headers']),
   };
 }
 
@@ -173,14 +178,20 @@ const openAccessStores = (records: Records, vault: Vault, settings: Settings) =>
   oauthCodes: createOauthCodeStore(records, vault),
 });
 
-const openReportingStores = (records: Records, streams: Parameters<typeof createEventStreams>[0]) => ({
-  search: createSearchStore(records),
-  notificationMarks: createMarkStore(records),
-  eventStreams: createEventStreams(streams),
-  usage: createUsageStore(records),
-  logs: createLogStore(records),
-  uptime: createUptimeStore(records),
-});
+function openReportingStores(records: Records, streams: Parameters<typeof createEventStreams>[0]) {
+  const usage = createUsageStore(records);
+  return {
+    search: createSearchStore(records),
+    notificationMarks: createMarkStore(records),
+    eventStreams: createEventStreams(streams),
+    usage,
+    readLiveCounts: createLiveReader({ usage, clock: streams.clock }),
+    logs: createLogStore(records),
+    uptime: createUptimeStore(records),
+    nodes: createNodeStore(records),
+    statistics: createStatisticsStore(records),
+  };
+}
 
 const openPortalStores = (records: Records, vault: Vault) => ({
   posts: createPostStore(records),

@@ -136,10 +136,14 @@ for (const engine of engines)
         'user_preferences',
         'search_names',
         'notification_marks',
+        'nodes',
+        'daily_statistics',
       ])
         await records.db.schema.dropTable(table).execute();
       await records.db.schema.dropIndex('users_address').execute();
       await records.db.schema.dropIndex('users_group').execute();
+      await records.db.schema.dropIndex('apis_active').execute();
+      await records.db.schema.alterTable('apis').dropColumn('active').execute();
       await records.db.schema.alterTable('users').dropColumn('group_id').execute();
       await records.db.schema.alterTable('logs').dropColumn('tags').execute();
       for (const column of ['method', 'country', 'user_agent'])

@@ -1,4 +1,6 @@
-/** Process output, environment, signals and exit code. */
+import { hostname } from 'node:os';
+
+/** Process output, environment, signals, exit code, and facts about the process. */
 
 export const print = (text: string): void => {
   process.stdout.write(text);
@@ -40,3 +42,11 @@ export function onShutdownSignal(stop: (signal: string) => Promise<void>, graceM
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', onSignal);
 }
+
+export const describeProcess = () => ({
+  hostname: hostname(),
+  pid: process.pid,
+  nodeVersion: process.versions.node,
+  startedAtMs: Math.round(performance.timeOrigin),
+  residentBytes: process.memoryUsage.rss(),
+});

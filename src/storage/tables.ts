@@ -26,6 +26,24 @@ interface Issued extends Record {
   used_at: number;
 }
 
+/** Samples of one day: of an organisation, or of the installation where `org_id` is empty. */
+export interface DailyStatisticsRow {
+  org_id: string;
+  entity: string;
+  /** `YYYY-MM-DD` in UTC. */
+  day: string;
+  /** Time of the last sample. */
+  sampled_at: number;
+  samples: number;
+  /** Sum of all samples. */
+  total: number;
+  lowest: number;
+  highest: number;
+  active_total: number;
+  active_lowest: number;
+  active_highest: number;
+}
+
 export interface Tables extends PortalTables, AnalyticsTables, EventTables, SignInTables, WorkspaceTables {
   meta: { name: string; value: string };
   /** Change log for gateways, by revision. An empty id means the whole topic. */
@@ -42,6 +60,8 @@ export interface Tables extends PortalTables, AnalyticsTables, EventTables, Sign
     domain: string;
     listen_path: string;
     updated_at: number;
+    /** 1 where the definition is active. */
+    active: Generated<number>;
   };
   api_categories: { org_id: string; category: string; api: string };
   api_owners: { org_id: string; api: string; kind: string; owner: string };
@@ -63,6 +83,9 @@ export interface Tables extends PortalTables, AnalyticsTables, EventTables, Sign
   oauth_codes: Issued;
   certificates: Record & { has_private: number; not_after: number };
   hooks: Record & { webhook_id: string; name: string };
+  /** Heartbeats: one row per process. */
+  nodes: { id: string; hostname: string; started_at: number; heartbeat_at: number; body: string };
+  daily_statistics: DailyStatisticsRow;
   /** Persisted counters of each process. */
   counters: { node: string; name: string; started_at: number; ends_at: number | null; used: number };
   audit: {

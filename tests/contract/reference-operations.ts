@@ -1,4 +1,4 @@
-/** The dashboard and admin operations that clients of the interface call, by route. */
+/** The dashboard and admin operations that clients of compatible installations call, by route. */
 export const referenceOperations: readonly string[] = [
   'GET /api/activity/keys/{keyHash}/{startDay}/{startMonth}/{startYear}/{endDay}/{endMonth}/{endYear}',
   'GET /api/activity/oauthid/{OAuthClientID}/{startDay}/{startMonth}/{startYear}/{endDay}/{endMonth}/{endYear}',
@@ -156,5 +156,4 @@ export const absentOperations: Readonly<Record<string, string>> = {
   'GET /api/activity/mcp/keys/{keyId}/{startDay}/{startMonth}/{startYear}/{endDay}/{endMonth}/{endYear}': mcp,
   'GET /api/activity/mcp/primitives/{startDay}/{startMonth}/{startYear}/{endDay}/{endMonth}/{endYear}': mcp,
   'GET /api/activity/mcp/primitives/errors/{startDay}/{startMonth}/{startYear}/{endDay}/{endMonth}/{endYear}': mcp,
-  'GET /api/system/stats': 'numbers of APIs and gateways are not recorded over time yet',
 };

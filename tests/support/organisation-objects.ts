@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { hostname } from 'node:os';
 import { createPublicId } from '#base/ids.ts';
 import type { Asked, TestApp } from './app.ts';
 import { makeAuthority } from './certificates.ts';
@@ -21,7 +22,7 @@ const range: ObjectIds = {
   endYear: '2026',
 };
 /** Parameters that hold no id; passkeys are those of one user, whose tests are in `passkeys.test.ts`. */
-export const noIds: ObjectIds = { ...range, location: 'nothing/here', passkeyId: 'unknown' };
+export const noIds: ObjectIds = { ...range, location: 'nothing/here', passkeyId: 'unknown', hostname: hostname() };
 
 /** Sends a request that must succeed. */
 export async function expectOk(app: TestApp, method: string, path: string, asked: Asked = {}) {
@@ -93,6 +94,7 @@ export async function createObjects(
   const profile = { Name: 'P', ProviderName: 'SocialProvider', ProviderConfig: { UseProviders } };
   return {
     ...noIds,
+    nodeId: (await ok(app, 'GET', '/api/system/nodes')).data.nodes[0].id,
     keyHashes: keyHash,
     profileId: (await ok(app, 'POST', '/api/sso/profiles', { body: profile })).Meta,
     apiId,

@@ -13,12 +13,18 @@ import type { Ownership } from '../owners/store.ts';
 import type { GatewayCalls } from './gateway-calls.ts';
 import { problem } from './problems.ts';
 
+/** Base URL of the gateway: the configured one, or the listener of this process. */
+export interface GatewayUrl {
+  readonly url: string;
+  /** Nothing but this gateway listens there; at a configured address other services may. */
+  readonly isListener: boolean;
+}
+
 interface ProxyServices extends RouteCheckServices {
   outbound: OutboundClient;
   ownership: Ownership;
   gatewayCalls: GatewayCalls;
-  /** Base URLs of the gateway: the configured one, and the listener of this process. */
-  listGatewayUrls: () => readonly string[];
+  listGatewayUrls: () => readonly GatewayUrl[];
   /** Tests a header in which only a trusted proxy may describe the client, by its lower-case name with `-` for `_`. */
   isClientClaim: (name: string) => boolean;
 }
@@ -95,29 +101,39 @@ interface GatewayTarget {
   readonly url: URL;
   /** Paths as the gateway sees them: below each base URL of the same origin. */
   readonly paths: readonly string[];
+  readonly isListener: boolean;
 }
 
 /** SSRF guard: scheme, host, port and base path are those of the gateway, which only the operator configures. */
-function parseGatewayUrl(text: string, gateways: readonly string[]): GatewayTarget {
+function parseGatewayUrl(text: string, gateways: readonly GatewayUrl[]): GatewayTarget {
   const url = URL.parse(text);
-  const bases = [...new Set(gateways.map(gateway => new URL(gateway).href.replace(/\/$/, '')))];
+  const bases = gateways.map(gateway => ({ ...gateway, url: new URL(gateway.url).href.replace(/\/$/, '') }));
   const hasCredentials = url !== null && (url.username !== '' || url.password !== '');
   const address = url && !hasCredentials ? url.origin + url.pathname : '';
-  const paths = bases.filter(base => `${address}/`.startsWith(`${base}/`)).map(base => address.slice(base.length));
-  if (!url || paths.length === 0) throw problem.url_foreign({ detail: { gateways: bases.join(' or ') } });
-  return { url, paths };
+  const found = bases.filter(base => `${address}/`.startsWith(`${base.url}/`));
+  const listed = [...new Set(bases.map(base => base.url))].join(' or ');
+  if (!url || found.length === 0) throw problem.url_foreign({ detail: { gateways: listed } });
+  const paths = [...new Set(found.map(base => address.slice(base.url.length)))];
+  return { url, paths, isListener: found.some(({ isListener }) => isListener) };
 }
 
-/** The request must be able to reach an API of the caller, and none of another organisation or a hidden one. */
-async function checkRoutes(services: ProxyServices, actor: Actor, { url, paths }: GatewayTarget): Promise<void> {
+/**
+ * Rejects a path that can reach an API of another organisation or a hidden one, and at a configured address one that
+ * reaches no API of the caller: it could lead to another service behind the same host.
+ */
+async function checkRoutes(
+  services: ProxyServices,
+  actor: Actor,
+  { url, paths, isListener }: GatewayTarget,
+): Promise<void> {
   const hidden = await services.ownership.hiddenApis(actor);
-  let isOwn = false;
+  let isReachable = isListener;
   for (const path of paths) {
     const route = { orgId: actor.orgId, host: url.hostname, path: path === '' ? '/' : path };
     if (await canReachForeignApi(services, route, hidden)) throw problem.path_foreign();
-    isOwn ||= await canReachOwnApi(services, route);
+    isReachable ||= await canReachOwnApi(services, route);
   }
-  if (!isOwn) throw problem.path_unknown();
+  if (!isReachable) throw problem.path_unknown();
 }
 
 function findHeaderFault(name: string, value: string, services: ProxyServices): string | undefined {

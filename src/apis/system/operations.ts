@@ -3,6 +3,8 @@ import { operation } from '#operations/operation.ts';
 import type { DataPlaneControl } from '../api/data-plane.ts';
 import type { ApiStore } from '../api/store.ts';
 import { problem } from '../problems.ts';
+import { nodeOperations } from './node-operations.ts';
+import { statisticsOperations } from './statistics-operations.ts';
 
 export const clearOwnApiJwksCache = operation({
   surface: 'dashboard',
@@ -41,4 +43,9 @@ export const reloadInstallation = operation({
   },
 });
 
-export const apiSystemOperations = [clearOwnApiJwksCache, reloadInstallation];
+export const apiSystemOperations = [
+  clearOwnApiJwksCache,
+  reloadInstallation,
+  ...nodeOperations,
+  ...statisticsOperations,
+];

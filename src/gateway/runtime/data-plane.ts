@@ -51,6 +51,8 @@ export interface DataPlane extends Pick<Threads, 'call' | 'broadcast' | 'drain'>
   /** Switches from the config backup to the database. */
   onDatabaseAvailable(): Promise<void>;
   metrics(): readonly MetricFamily[];
+  /** Threads and the configuration they serve; undefined before `start`. */
+  state(): Pick<Threads, 'count' | 'running' | 'restarts' | 'served'> | undefined;
   /** Closes in reverse order of opening, also after a failed start. */
   close(): Promise<void>;
 }
@@ -89,6 +91,7 @@ export function createDataPlane(options: DataPlaneOptions): DataPlane {
       await startDatabaseTasks();
     },
     drain: () => running?.threads.drain(),
+    state: () => running?.threads,
     metrics: () => running?.collector.families(running.threads) ?? [],
     call: (...rpc) => running?.threads.call(...rpc) ?? Promise.reject(rpcProblem.no_threads()),
     broadcast: (...rpc) => running?.threads.broadcast(...rpc) ?? Promise.reject(rpcProblem.no_threads()),

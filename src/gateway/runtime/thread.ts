@@ -78,12 +78,20 @@ export type MessageToThread =
 export type MessageToMain =
   | { readonly kind: 'listening'; readonly port: number }
   | { readonly kind: 'failed'; readonly code: string; readonly message: string }
-  | { readonly kind: 'loaded'; readonly refreshId: number; readonly fault?: string }
+  | { readonly kind: 'loaded'; readonly refreshId: number; readonly served: ServedConfig; readonly fault?: string }
   | { readonly kind: 'report'; readonly report: ThreadReport }
   | ({ readonly kind: 'event' } & EmittedEvent)
   | { readonly kind: 'events-dropped'; readonly count: number }
   | RpcRequest
   | RpcResponse;
+
+/** Configuration in service in a thread. */
+export interface ServedConfig {
+  /** 0 for the config backup. */
+  readonly revision: number;
+  /** Time at which the thread put the revision into service. */
+  readonly loadedAtMs: number;
+}
 
 /** RPC interface of a traffic thread. */
 export interface TrafficThreadRpc {
@@ -299,18 +307,26 @@ async function runThread(data: ThreadData, port: MessagePort): Promise<void> {
   const onPollError = (error: Error) => log.error({ err: error }, 'config poll failed');
   const polls = every(pollIntervalMs, () => refresh(0), { onError: onPollError });
 
+  let served: ServedConfig = { revision: loader.snapshot().revision, loadedAtMs: systemClock.now() };
+
+  function readServedConfig(): ServedConfig {
+    const { revision } = loader.snapshot();
+    if (revision !== served.revision) served = { revision, loadedAtMs: systemClock.now() };
+    return served;
+  }
+
   async function refresh(refreshId: number): Promise<void> {
     try {
       await loader.refresh();
       tlsAcceptor.refresh();
       await listeners.reconcile();
       databaseFault = '';
-      post({ kind: 'loaded', refreshId });
+      post({ kind: 'loaded', refreshId, served: readServedConfig() });
     } catch (error) {
       databaseFault = databaseUnavailable;
       // The last good snapshot stays in service; the next poll retries.
       log.warn({ reason: (error as Error).message }, 'config refresh failed, serving the last snapshot');
-      post({ kind: 'loaded', refreshId, fault: (error as Error).message });
+      post({ kind: 'loaded', refreshId, served: readServedConfig(), fault: (error as Error).message });
     }
   }
 

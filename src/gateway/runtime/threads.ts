@@ -13,7 +13,7 @@ import type { EmittedEvent } from '../recording/event-emitter.ts';
 import { createPortClaims } from '../server/port-claims.ts';
 import type { MainThreadRpc } from '../steps/step-services.ts';
 import { type PreloadedThread, preloadThread } from './preload-thread.ts';
-import type { MessageToMain, MessageToThread, ThreadData, TrafficThreadRpc } from './thread.ts';
+import type { MessageToMain, MessageToThread, ServedConfig, ThreadData, TrafficThreadRpc } from './thread.ts';
 import { validateTrafficSettings } from './validate-settings.ts';
 
 export const problem = problems('data_plane', {
@@ -58,6 +58,8 @@ export interface Threads {
   readonly running: number;
   /** Restarts after an unexpected exit. */
   readonly restarts: number;
+  /** Oldest configuration that a thread serves; undefined until every thread has reported one. */
+  readonly served: ServedConfig | undefined;
   /**
    * Refreshes every thread; resolves when all serve what was committed before the call, rejects when one fails or
    * times out. Threads retry by polling.
@@ -90,6 +92,7 @@ interface TrafficThread {
   readonly pendingRefreshes: Map<number, (fault?: string) => void>;
   readonly rpcClient: ReturnType<typeof createRpcClient<TrafficThreadRpc>>;
   readonly exited: Promise<void>;
+  served?: ServedConfig;
 }
 
 export async function startThreads(options: ThreadsOptions): Promise<Threads> {
@@ -151,6 +154,7 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
         } else if (message.kind === 'failed')
           reject(createListenProblem(options.host, port, message.code, message.message));
         else if (message.kind === 'loaded') {
+          thread.served = message.served;
           thread.pendingRefreshes.get(message.refreshId)?.(message.fault);
         } else if (message.kind === 'rpc-response') rpcClient.receive(message);
         else if (message.kind === 'rpc-request') void answer(message);
@@ -206,6 +210,9 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
     get restarts() {
       return restarts;
     },
+    get served() {
+      return findOldestServed([...threads].map(thread => thread.served));
+    },
     async refresh() {
       const refreshId = ++lastRefreshId;
       await Promise.all([...threads].map(thread => refreshThread(thread, refreshId)));
@@ -226,6 +233,12 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
     },
     close,
   };
+}
+
+function findOldestServed(all: readonly (ServedConfig | undefined)[]): ServedConfig | undefined {
+  const reported = all.filter(it => it !== undefined);
+  if (reported.length < all.length || reported.length === 0) return undefined;
+  return reported.reduce((oldest, it) => (it.revision < oldest.revision ? it : oldest));
 }
 
 function refreshThread({ worker, pendingRefreshes }: TrafficThread, refreshId: number): Promise<void> {

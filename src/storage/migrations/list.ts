@@ -19,6 +19,7 @@ import { logTags } from './0019-log-tags.ts';
 import { preferences } from './0020-preferences.ts';
 import { searchNames } from './0021-search-names.ts';
 import { notificationMarks } from './0022-notification-marks.ts';
+import { nodes } from './0023-nodes.ts';
 
 /** In order: a migration's number is its position here, from 1. */
 export const migrations: readonly Migration[] = [
@@ -42,4 +43,5 @@ export const migrations: readonly Migration[] = [
   preferences,
   searchNames,
   notificationMarks,
+  nodes,
 ];

@@ -8,7 +8,7 @@ import { restoreSecrets } from '#apis/api/secrets.ts';
 import type { ApiStore } from '#apis/api/store.ts';
 import type { Ownership } from '#apis/owners/store.ts';
 import { problem as apiProblem } from '#apis/problems.ts';
-import type { GatewayCalls } from '#apis/proxy/call-limit.ts';
+import type { GatewayCalls } from '#apis/proxy/gateway-calls.ts';
 import { problem as proxyProblem } from '#apis/proxy/problems.ts';
 import type { AddressPolicies } from '#base/address-policies.ts';
 import { createPublicId } from '#base/ids.ts';

@@ -12,15 +12,18 @@ export type SamlRouteServices = ProfileSignOnServices &
   SignOnReplyServices &
   SamlServices & { readonly signOnLimit: SignOnLimit };
 
+/** Base64 is a third longer than its content. */
+const maxEncodedCharacters = 1.4 * maxSamlResponseBytes;
+/** Form encoding can triple a character. */
+const maxFormBytes = 4 * maxSamlResponseBytes;
+
 /** Routes that SAML has beside those of redirects: the assertion consumer service, and the metadata of this side. */
 export function addSamlRoutes(app: FastifyInstance, services: SamlRouteServices): void {
-  // Base64 is a third longer, and form encoding can triple a character.
-  app.post(`${loginPath}/callback`, { bodyLimit: 4 * maxSamlResponseBytes }, (request, reply) =>
+  app.post(`${loginPath}/callback`, { bodyLimit: maxFormBytes }, (request, reply) =>
     replyForProfile(services, request, reply, async (profile, redirectUrl) => {
       const text = Buffer.isBuffer(request.body) ? request.body.toString('utf8') : '';
       const [encoded, ...others] = new URLSearchParams(text).getAll('SAMLResponse');
-      if (!encoded || others.length > 0 || encoded.length > 1.4 * maxSamlResponseBytes)
-        throw problem.response_missing();
+      if (!encoded || others.length > 0 || encoded.length > maxEncodedCharacters) throw problem.response_missing();
       const token = await services.signOnLimit.run(request.ip, () =>
         receiveResponse(services, profile, encoded, redirectUrl),
       );

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { hostname } from 'node:os';
+import { describe, test } from 'node:test';
+import { systemClock } from '#base/clock.ts';
+import { createPublicId } from '#base/ids.ts';
+import { withRecords } from '../../../tests/lifecycle/databases.ts';
+import { onEveryEngine } from '../../../tests/support/app.ts';
+import { eventually, type TestProcess, testInstallation } from '../../../tests/support/installation.ts';
+import { startHeartbeat } from './heartbeat.ts';
+import { createNodeStore, maxHeartbeatAgeMs, type SystemNode } from './node-store.ts';
+import { createStatisticsStore } from './statistics-store.ts';
+
+const toNode = (id: string, heartbeatAtMs: number): SystemNode => ({
+  ...{
+    id,
+    hostname: 'host',
+    startedAtMs: 1,
+    heartbeatAtMs,
+    pid: 1,
+    role: 'all',
+    version: '1.0.0',
+    nodeVersion: '26.0.0',
+  },
+  ...{ residentBytes: 1, segments: [] },
+});
+
+onEveryEngine('Nodes', app => {
+  test('the list has this process with its threads, memory, versions and the revision that it serves', async () => {
+    const api_definition = {
+      ...{ name: `N ${createPublicId()}`, use_keyless: true },
+      proxy: { listen_path: `/n${createPublicId()}/`, target_url: 'http://127.0.0.1:9/' },
+    };
+    assert.equal((await app().ask('POST', '/api/apis', { body: { api_definition } })).status, 200);
+    await app().application.waitForDataPlane();
+    const { status, body, text } = await app().ask('GET', '/api/system/nodes');
+    assert.equal(status, 200, text);
+    const { nodes, ...counts } = body.data;
+    const { revision } = counts;
+    assert.ok(revision > 0);
+    assert.deepEqual(counts, {
+      ...{ active_node_count: 1, nodes_available: -1, nodes_remaining: -1 },
+      ...{ valid_until: '0001-01-01T00:00:00Z', revision },
+    });
+    const [node] = nodes;
+    assert.equal(nodes.length, 1);
+    assert.deepEqual([node.hostname, node.role, node.pid], [hostname(), 'all', process.pid]);
+    assert.deepEqual([node.threads, node.threads_running, node.thread_restarts], [1, 1, 0]);
+    assert.deepEqual([node.revision, node.node_version], [revision, process.versions.node]);
+    assert.match(node.version, /^\d+\.\d+\.\d+/);
+    assert.ok(node.resident_bytes > 1_000_000);
+    assert.ok(Date.parse(node.last_reload) >= Date.parse(node.started_at));
+    const one = await app().ask('GET', `/api/system/node/${node.id}/${node.hostname}`);
+    assert.equal(one.status, 200, one.text);
+    assert.deepEqual(one.body.data.db_app_conf_options, { node_is_segmented: false, tags: [] });
+    assert.deepEqual([one.body.data.id, one.body.data.revision], [node.id, revision]);
+  });
+
+  test('an unknown id or host is not found', async () => {
+    const { nodes } = (await app().ask('GET', '/api/system/nodes')).body.data;
+    for (const path of [`unknown/${nodes[0].hostname}`, `${nodes[0].id}/unknown`])
+      assert.equal((await app().ask('GET', `/api/system/node/${path}`)).status, 404, path);
+  });
+
+  test('a user of another organisation gets the number of nodes, and no host, memory or revision', async () => {
+    const { nodes } = (await app().ask('GET', '/api/system/nodes')).body.data;
+    const { accessKey: credential } = await app().stranger();
+    const { status, body } = await app().ask('GET', '/api/system/nodes', { credential });
+    assert.equal(status, 200);
+    assert.deepEqual(body.data, {
+      ...{ nodes: [], active_node_count: 1, nodes_available: -1, nodes_remaining: -1 },
+      valid_until: '0001-01-01T00:00:00Z',
+    });
+    const path = `/api/system/node/${nodes[0].id}/${nodes[0].hostname}`;
+    assert.equal((await app().ask('GET', path, { credential })).status, 404);
+  });
+});
+
+describe('Nodes of several processes', () => {
+  test('processes on one database list each other, with their segments, until they end', async () => {
+    const { start, close } = await testInstallation('postgres');
+    try {
+      const one = await start('one');
+      const two = await start('two', { 'gateway.segments': 'edge' });
+      const list = async (at: TestProcess) => (await at.write('GET', '/api/system/nodes')).data.nodes;
+      for (const process of [one, two])
+        await eventually(async () => {
+          const nodes = await list(process);
+          assert.equal(nodes.length, 2);
+          assert.deepEqual(
+            nodes.flatMap((it: { segments: string[] }) => it.segments),
+            ['edge'],
+          );
+        });
+      const edge = (await list(one)).find((it: { segments: string[] }) => it.segments.length > 0);
+      const { data } = await one.write('GET', `/api/system/node/${edge.id}/${edge.hostname}`);
+      assert.deepEqual(data.db_app_conf_options, { node_is_segmented: true, tags: ['edge'] });
+      await two.stop();
+      assert.equal((await list(one)).length, 1);
+    } finally {
+      await close();
+    }
+  });
+});
+
+withRecords('Heartbeats', given => {
+  const listIds = async () =>
+    (await given().db.selectFrom('nodes').select('id').orderBy('id').execute()).map(({ id }) => id);
+
+  test('a process without a recent heartbeat is not listed, and a repeated heartbeat replaces its row', async () => {
+    const nodes = createNodeStore(given());
+    const now = 10_000_000;
+    await nodes.put(toNode('ended', now - maxHeartbeatAgeMs - 1));
+    await nodes.put(toNode('late', now - maxHeartbeatAgeMs));
+    await nodes.put(toNode('late', now));
+    assert.deepEqual(await nodes.list(now), [toNode('late', now)]);
+    assert.deepEqual(await listIds(), ['ended', 'late']);
+    await nodes.removeStale(now);
+    assert.deepEqual(await listIds(), ['late']);
+    await nodes.remove(toNode('late', now));
+  });
+
+  test('a heartbeat writes the row of its process, removes stale ones, and removes its own at the end', async () => {
+    const records = given();
+    const [nodes, statistics, clock] = [createNodeStore(records), createStatisticsStore(records), systemClock];
+    await nodes.put(toNode('ended', clock.now() - 10 * maxHeartbeatAgeMs));
+    const errors: Error[] = [];
+    const heartbeat = startHeartbeat({
+      ...{ nodes, statistics, clock },
+      describeNode: () => toNode('own', clock.now()),
+      onError: error => errors.push(error),
+    });
+    await heartbeat.wake();
+    assert.deepEqual(await listIds(), ['own']);
+    await heartbeat.close();
+    assert.deepEqual([await listIds(), errors], [[], []]);
+  });
+});
