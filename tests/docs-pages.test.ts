@@ -47,13 +47,20 @@ withSettings('reference pages of the listener', {}, app => {
       assert.match((await page.locator('.result pre').textContent()) ?? '', /email_adress.*email_address/s);
     });
 
-    test('a session without sign-in cannot write, and the page displays what to do', async () => {
+    test('a session without sign-in cannot write, and the page displays what is missing', async () => {
       const { page } = await browser.open(url('/docs/createUser'));
       await page.getByRole('button', { name: 'Send' }).click();
       await page.getByText('No response: enter a credential, or sign in first').waitFor();
     });
 
-    test('the key / leads to the search, which works without scripts too', async () => {
+    test('the search works without scripts', async () => {
+      const { page } = await browser.open(url('/docs'), { javaScriptEnabled: false });
+      await page.getByRole('searchbox').fill('email_address users');
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: /operations? for “email_address users”/ }).waitFor();
+    });
+
+    test('the key / leads to the search', async () => {
       const { page, errors } = await browser.open(url('/docs'));
       await page.keyboard.press('/');
       await page.keyboard.type('email_address users');

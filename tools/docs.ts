@@ -138,8 +138,8 @@ function coveragePage(operations: readonly AnyOperation[]): string {
   });
   return `# Tests of operations
 
-The test files that call each management operation. Beside them, the walks in \`tests/contract\` send every operation: no and wrong credentials, every level of permission, ids of another organisation, unknown ids,
-malformed, empty, oversized, deeply nested, wrongly typed and misspelt bodies. This page is generated; a test fails for an operation without a test of its own.
+The test files in which the route of each management operation occurs. Beside them, the walks in \`tests/contract\` send every operation: no and wrong credentials, every level of permission, ids of another organisation, unknown ids,
+malformed, empty, oversized, deeply nested, wrongly typed and misspelt bodies. This page is generated; a test fails for an operation whose route occurs in no test file.
 
 ${parts.join('\n')}`;
 }

@@ -12,7 +12,7 @@ const root = resolve(import.meta.dirname, '../..');
 const operations = catalogue as readonly AnyOperation[];
 
 describe('Coverage of operations', () => {
-  test('every operation has a test of its own', () => {
+  test('the route of every operation occurs in a test file', () => {
     const tests = findOperationTests(root, operations);
     assert.deepEqual(
       [...tests].filter(([, files]) => files.length === 0).map(([name]) => name),
@@ -28,7 +28,7 @@ describe('Coverage of operations', () => {
     }
   });
 
-  test('every dashboard and admin operation of the interface exists, or is listed as absent with the reason', () => {
+  test('every dashboard and admin operation of the reference exists, or is listed as absent with the reason', () => {
     const toShape = (route: string) => route.replaceAll(/\{[\w-]+\}/g, '{}');
     const served = new Set(operations.map(({ method, path }) => toShape(`${method} ${path}`)));
     const missing = referenceOperations.filter(route => !served.has(toShape(route)));
