@@ -7,6 +7,7 @@ export const testsByHelper: Readonly<Record<string, readonly string[]>> = {
   'src/apis/oas/details.test.ts': ['exportDocument', 'exportDocuments', 'listDocumentUrls'],
   'src/apis/examples/examples.test.ts': ['getExample'],
   'src/analytics/analytics.test.ts': ['countKeyActivity', 'countClientActivity'],
+  'src/apis/system/statistics.test.ts': ['getSystemStatistics'],
   'src/analytics/activity.test.ts': ['sumKeyActivity', 'countKeyEndpoints', 'countClientEndpoints'],
   'src/portal/providers/providers.test.ts': ['listProviders', 'deleteProvider', 'synchronizeProvider'],
   'src/portal/products/products.test.ts': ['listProducts'],
