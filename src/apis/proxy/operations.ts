@@ -16,7 +16,7 @@ import { problem } from './problems.ts';
 /** Base URL of the gateway: the configured one, or the listener of this process. */
 export interface GatewayUrl {
   readonly url: string;
-  /** Nothing but this gateway listens there; at a configured address other services may. */
+  /** True for the listener of this process; behind a configured address there may be other services. */
   readonly isListener: boolean;
 }
 
