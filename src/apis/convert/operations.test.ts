@@ -5,7 +5,7 @@ import { startApp, type TestApp } from '../../../tests/support/app.ts';
 describe('POST /api/apis/convert', () => {
   let app: TestApp;
   before(async () => {
-    app = await startApp('sqlite', { settings: { 'management.max_body_bytes': 20_000 } });
+    app = await startApp('sqlite', { settings: { 'management.max_body_bytes': '20000' } });
   });
   after(() => app?.close());
 

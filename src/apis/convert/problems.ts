@@ -11,4 +11,5 @@ export const problem = problems('convert', {
 });
 
 /** Rejects a text that is not in its format. */
-export const createTextProblem = (reason: string) => problem.text_invalid({ detail: { reason } });
+export const createTextProblem = (reason: string, cause?: unknown) =>
+  problem.text_invalid({ detail: { reason }, cause });

@@ -14,8 +14,16 @@ export function convertSwagger(source: JsonObject): Converted {
   const warnings = createWarnings();
   warnOfDocument(source, warnings);
   if (source.host === undefined) warnings.add('the document has no host: set the upstream');
-  const document = loadOpenApiUpgrader().upgradeFromTwoToThree({ ...source, swagger: '2.0' });
-  return { kind: 'openapi', document: withoutUndefined(document), warnings: warnings.list() };
+  return { kind: 'openapi', document: withoutUndefined(upgrade(source)), warnings: warnings.list() };
+}
+
+/** The library expects a valid document, and fails with errors of the language on others. */
+function upgrade(source: JsonObject): JsonObject {
+  try {
+    return loadOpenApiUpgrader().upgradeFromTwoToThree({ ...source, swagger: '2.0' });
+  } catch (cause) {
+    throw createTextProblem('it is no valid Swagger 2.0 document', cause);
+  }
 }
 
 /** The library leaves members without a value, which JSON does not have. */
