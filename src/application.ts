@@ -13,6 +13,8 @@ import { createPublicId } from '#base/ids.ts';
 import type { Log } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
 import { rejectWeakSecrets } from '#base/weak-secrets.ts';
+import { startConfigurationFiles } from '#configuration/directory-source.ts';
+import { rejectConfigurationWrite, selectDatabase } from '#configuration/files-database.ts';
 import { startSending } from '#events/events.ts';
 import { createConsent } from '#gateway/auth/oauth/consent.ts';
 import { createOauthProvider } from '#gateway/auth/oauth/provider.ts';
@@ -194,6 +196,8 @@ export async function startApplication(settings: Settings, environment: AppEnvir
     closers.push(() => log.close());
     const sender = startSending({ ...services, ...environment }, resolveNodeId(settings, installation.directory));
     closers.push(() => sender.close());
+    const files = await startConfigurationFiles({ ...environment, services, directory: settings.from });
+    closers.push(() => files?.close());
     const { urls, dataPlane, drain, describeNode } = await openListeners(settings, environment, installation, closers);
     const heartbeat = startHeartbeat({
       ...services,
@@ -337,9 +341,6 @@ function addDashboardRoutes(
   addPageRoutes(app, { ...shared, pages: [resetPage] });
 }
 
-const selectDatabase = (settings: Settings, directory: DataDirectory) =>
-  settings['database.url'] ? { url: settings['database.url'] } : { file: directory.databasePath };
-
 type CatalogueServices = ServicesOf<typeof catalogue> & Installation['services'];
 
 /** Options that all management listeners share. */
@@ -358,10 +359,12 @@ function createListenerOptions(settings: Settings, { log, clock }: AppEnvironmen
     log,
     version,
     maxBodyBytes: settings['management.max_body_bytes'],
+    maxBulkBodyBytes: settings['management.max_bulk_body_bytes'],
     unknownMembers: settings['management.unknown_members'],
     failures: createAuthFailureLimit(maxFailures, clock, createRejectionReport(writeAudit, log)),
     trustedProxies: settings['management.trusted_proxies'],
     validateResponses: settings['management.validate_responses'],
+    ...(settings.from ? { rejectWrite: rejectConfigurationWrite } : {}),
   };
 }
 

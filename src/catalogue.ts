@@ -34,6 +34,7 @@ import { apiRebaseOperations } from '#apis/rebase/operations.ts';
 import { schemaOperations } from '#apis/schemas/operations.ts';
 import { streamsOperations } from '#apis/streams/operations.ts';
 import { apiSystemOperations } from '#apis/system/operations.ts';
+import { configurationOperations } from '#configuration/operations.ts';
 import { deliveryHealthOperations } from '#events/deliveries/health-operations.ts';
 import { deliveryOperations } from '#events/deliveries/operations.ts';
 import { hookOperations } from '#events/hooks/operations.ts';
@@ -125,6 +126,7 @@ export const catalogue = [
   ...oauthOperations,
   ...adminOauthOperations,
   ...gatewayAccessOperations,
+  ...configurationOperations,
   ...debugOperations,
   ...ownDebugOperations,
   ...explainOperations,

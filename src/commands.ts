@@ -12,6 +12,7 @@ import {
   onShutdownSignal,
   print,
   printError,
+  printProgress,
   readEnvironment,
   setExitCode,
 } from '#base/process.ts';
@@ -83,7 +84,7 @@ const ownSwitches = new Set(['help', 'version', ...[...commands.values()].flatMa
 
 async function main(args: readonly string[]): Promise<void> {
   const client = commandTable.get(args[0] ?? '');
-  if (client) return client.run(args.slice(1), { environment: readEnvironment(), print });
+  if (client) return client.run(args.slice(1), createCliEnvironment());
   if (args[0] === 'completion') return print(formatCompletion(args[1] ?? '', listCommands()));
   const isKnown = (name: string) => name === 'config' || isSetting(name);
   const { words, flags } = parseCommandLine(args, name => ownSwitches.has(name) || isSwitch(name), isKnown);
@@ -99,6 +100,14 @@ async function main(args: readonly string[]): Promise<void> {
   const settings = readSettings({ file, environment: readEnvironment(), flags: settingFlags });
   await command.run({ settings, flags });
 }
+
+const createCliEnvironment = () => ({
+  environment: readEnvironment(),
+  print,
+  isTerminal: isTerminal(),
+  reportProgress: printProgress,
+  setExitCode,
+});
 
 const about = 'a setting';
 

@@ -373,3 +373,20 @@ for (const [settings, said] of refusedTogether) {
 test('settings without effect fail the start', async () => {
   await assert.rejects(startApp('sqlite', { settings: refusedTogether[0]![0] }), refusedTogether[0]![1]);
 });
+
+test('management.max_bulk_body_bytes bounds bodies with many objects, and management.max_body_bytes does not', async () => {
+  const settings = { 'management.max_body_bytes': '2000', 'management.max_bulk_body_bytes': '4000' };
+  const app = await startApp('sqlite', { settings });
+  try {
+    const plan = (length: number) => {
+      const spec = { name: 'Large', meta_data: { text: 'x'.repeat(length) } };
+      return app.ask('POST', '/api/configuration/plan', { body: { objects: [{ kind: 'policy', id: 'large', spec }] } });
+    };
+    assert.equal((await plan(3000)).status, 200);
+    assert.equal((await plan(5000)).status, 413);
+    const single = await app.ask('POST', '/api/portal/policies', { body: { name: 'x'.repeat(3000) } });
+    assert.equal(single.status, 413);
+  } finally {
+    await app.close();
+  }
+});

@@ -45,6 +45,7 @@ const order = [
   'people',
   'apis',
   'access',
+  'configuration',
   'analytics',
   'workspace',
   'portal',

@@ -9,6 +9,11 @@ export const print = (text: string): void => {
 /** True where standard output is a terminal. */
 export const isTerminal = (): boolean => process.stdout.isTTY === true;
 
+/** Progress of long work: one line of standard error that each text replaces; nothing where it is no terminal. */
+export const printProgress = (text: string): void => {
+  if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}\r`);
+};
+
 export const printError = (text: string): void => {
   process.stderr.write(`${text}\n`);
 };

@@ -22,6 +22,10 @@ import {
  */
 export const settingsTable = {
   role: choice(['all', 'gateway', 'dashboard', 'portal'], 'all', 'Role of this process; `all` runs every part.'),
+  from: text(
+    '',
+    'Directory of configuration files that a process with the role `gateway` serves, in place of a database.',
+  ),
   data_dir: text('./data', 'Directory of the embedded database, the master key and `credentials.json`.'),
   threads: count(0, 'Number of traffic threads; 0 for one per processor core.', { max: 256 }),
   production: flag(false, 'Refuses to start with short or well-known secrets.'),
@@ -472,6 +476,11 @@ export const settingsTable = {
       min: 1024,
       max: 104_857_600,
     },
+  ),
+  'management.max_bulk_body_bytes': count(
+    67_108_864,
+    'Maximum size in bytes of a request body with many objects, such as that of `gw apply DIR`.',
+    { min: 1024, max: 536_870_912 },
   ),
   'management.max_auth_failures_per_minute': count(
     600,

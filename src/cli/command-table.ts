@@ -1,6 +1,17 @@
 import { clientCommandNames, runClientCommand } from './client-command.ts';
 import type { ClientCommand } from './command.ts';
-import { explainFlags, importFlags, logsFlags, migrateFlags, resourceFlags, statusFlags, usersFlags } from './flags.ts';
+import {
+  applyFlags,
+  diffFlags,
+  explainFlags,
+  exportFlags,
+  importFlags,
+  logsFlags,
+  migrateFlags,
+  resourceFlags,
+  statusFlags,
+  usersFlags,
+} from './flags.ts';
 
 /** Client commands by name. Their code is loaded on use: a start of the gateway needs none of it. */
 export const commandTable: ReadonlyMap<string, ClientCommand> = new Map<string, ClientCommand>([
@@ -28,6 +39,30 @@ export const commandTable: ReadonlyMap<string, ClientCommand> = new Map<string, 
       usage: [['import FILE', 'creates an API from OpenAPI, Swagger, cURL, HAR, Postman or AsyncAPI']],
       flags: importFlags,
       run: async (args, cli) => (await import('./import-command.ts')).runImportCommand(args, cli),
+    },
+  ],
+  [
+    'export',
+    {
+      usage: [['export DIR', 'writes the configuration of an organisation to files']],
+      flags: exportFlags,
+      run: async (args, cli) => (await import('./configuration-command.ts')).runExportCommand(args, cli),
+    },
+  ],
+  [
+    'diff',
+    {
+      usage: [['diff DIR', 'shows what apply would change, and what that means for live traffic']],
+      flags: diffFlags,
+      run: async (args, cli) => (await import('./configuration-command.ts')).runDiffCommand(args, cli),
+    },
+  ],
+  [
+    'apply',
+    {
+      usage: [['apply DIR', 'creates and replaces the objects of files in one transaction']],
+      flags: applyFlags,
+      run: async (args, cli) => (await import('./configuration-command.ts')).runApplyCommand(args, cli),
     },
   ],
   [

@@ -4,6 +4,13 @@ import { problem } from './problems.ts';
 export interface CliEnvironment {
   readonly environment: Readonly<Record<string, string | undefined>>;
   print(text: string): void;
+  /** Standard output is a terminal: colours are allowed. */
+  readonly isTerminal?: boolean;
+  /** Replaces the line of progress on a terminal. */
+  reportProgress?(text: string): void;
+  setExitCode?(code: number): void;
+  /** Ends a command that watches files. */
+  readonly signal?: AbortSignal;
 }
 
 /** Flag of a command: for the parser, the help and the shell completion. */

@@ -74,6 +74,25 @@ export const importFlags = {
   'dry-run': { type: 'boolean', about: 'prints the document that would be stored, and stores nothing' },
 } as const satisfies CommandFlags;
 
+/** Flags of `gw export`. */
+export const exportFlags = {
+  ...connectionFlags,
+  format: { type: 'string', value: 'NAME', about: 'the format of new files; default: yaml', choices: ['yaml', 'json'] },
+} as const satisfies CommandFlags;
+
+const prune = { type: 'boolean', about: 'deletes objects of the kinds in DIR that have no file' } as const;
+
+/** Flags of `gw diff`. */
+export const diffFlags = { ...connectionFlags, prune } as const satisfies CommandFlags;
+
+/** Flags of `gw apply`. */
+export const applyFlags = {
+  ...connectionFlags,
+  prune,
+  'dry-run': { type: 'boolean', about: 'shows what would be changed, and changes nothing' },
+  watch: { type: 'boolean', about: 'applies again whenever files change' },
+} as const satisfies CommandFlags;
+
 /** Flags of `gw migrate-from`. */
 export const migrateFlags = {
   ...connectionFlags,

@@ -43,6 +43,7 @@ export const problem = problems('cli', {
     status: 502,
     message: '{url} did not explain the request: it is another server, or rejects the secret',
   },
+  files_invalid: { status: 400, message: '{faults}' },
   not_pem: { status: 400, message: '{path} contains no certificate: certificates must be PEM' },
   not_applied: { status: 400, message: '{path}, document {number}: {message}' },
 });

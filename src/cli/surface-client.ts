@@ -11,6 +11,8 @@ export interface SurfaceClientOptions {
   readonly secret: string;
   /** Sent with every request, besides the credential. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** For operations on many objects. */
+  readonly timeoutMs?: number;
 }
 
 /** Words of a surface in messages, and the environment variable of its secret. */
@@ -22,11 +24,11 @@ const surfaceTexts = {
 
 type SurfaceText = (typeof surfaceTexts)[keyof typeof surfaceTexts];
 
-const requestTimeoutMs = 60_000;
+const defaultTimeoutMs = 60_000;
 
 export function createSurfaceClient<List extends readonly unknown[]>(
   name: keyof typeof surfaceTexts,
-  { url, secret, headers = {} }: SurfaceClientOptions,
+  { url, secret, headers = {}, timeoutMs = defaultTimeoutMs }: SurfaceClientOptions,
 ): SurfaceClient<List> {
   const texts = surfaceTexts[name];
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) throw problem.bad_url({ detail: { url } });
@@ -35,9 +37,9 @@ export function createSurfaceClient<List extends readonly unknown[]>(
   const call = createOperationClient<List>({
     url: base,
     headers: { ...headers, [surfaces[name].credentialHeader]: secret },
-    fetch: (input, init) => fetch(input, { ...init, signal: AbortSignal.timeout(requestTimeoutMs) }),
+    fetch: (input, init) => fetch(input, { ...init, signal: AbortSignal.timeout(timeoutMs) }),
   });
-  const context = { ...texts, url: base, unauthorizedStatus: surfaces[name].unauthorizedStatus };
+  const context = { ...texts, url: base, timeoutMs, unauthorizedStatus: surfaces[name].unauthorizedStatus };
   const callWithProblems: SurfaceClient<List> = async (route, options) => {
     try {
       return requireObject(await call(route, options), context);
@@ -48,7 +50,11 @@ export function createSurfaceClient<List extends readonly unknown[]>(
   return callWithProblems;
 }
 
-type CallContext = SurfaceText & { readonly url: string; readonly unauthorizedStatus: number };
+type CallContext = SurfaceText & {
+  readonly url: string;
+  readonly timeoutMs: number;
+  readonly unauthorizedStatus: number;
+};
 
 /** Rejects HTML and other non-JSON responses: the URL is not a management surface. */
 function requireObject<T>(value: T, context: CallContext): T {
@@ -60,17 +66,17 @@ function requireObject<T>(value: T, context: CallContext): T {
 function toProblem(error: unknown, context: CallContext): unknown {
   if (error instanceof Problem) return error;
   if (!(error instanceof CallFailed))
-    return problem.unreachable({ detail: { url: context.url, reason: describeReason(error) } });
+    return problem.unreachable({ detail: { url: context.url, reason: describeReason(error, context) } });
   const { status, body } = error;
-  const { message, Message } = (body ?? {}) as { message?: unknown; Message?: unknown };
+  const { message, Message, Meta } = (body ?? {}) as { message?: unknown; Message?: unknown; Meta?: unknown };
   const reason = message ?? Message;
   if (typeof reason !== 'string') return problem.wrong_surface({ detail: { ...context, status } });
   if (status === context.unauthorizedStatus) return problem.wrong_secret({ detail: context });
-  return new Problem(problem.refused.code, { status, message: reason });
+  return new Problem(problem.refused.code, { status, message: reason }, { detail: { meta: Meta } });
 }
 
-function describeReason(error: unknown): string {
+function describeReason(error: unknown, { timeoutMs }: CallContext): string {
   const { name, cause } = error as { name: string; cause?: { code?: string; message?: string } };
-  if (name === 'TimeoutError') return `no response within ${requestTimeoutMs / 1000} seconds`;
+  if (name === 'TimeoutError') return `no response within ${timeoutMs / 1000} seconds`;
   return cause?.code ?? cause?.message ?? (error as Error).message;
 }

@@ -33,9 +33,13 @@ export interface ManagementListenerOptions extends RequestAuthentication {
   readonly log: Log;
   readonly version: string;
   readonly maxBodyBytes: number;
+  /** Body limit of bulk operations. */
+  readonly maxBulkBodyBytes: number;
   readonly unknownMembers: Settings['management.unknown_members'];
   readonly trustedProxies: readonly string[];
   readonly validateResponses: boolean;
+  /** Rejects operations that this process does not offer. */
+  readonly rejectWrite?: (operation: AnyOperation) => void;
   /** Rejects a request that names an object its actor must not see. */
   readonly refuseHidden: (actor: Actor, refs: readonly string[]) => Promise<void>;
   /** Rejects a request that the rules of its actor's organisation deny. */
@@ -68,10 +72,12 @@ const refuseSchema = (): never => {
 const noSchemaCompilers = { buildValidator: refuseSchema, buildSerializer: refuseSchema };
 
 /** Event streams have no HEAD: its response would leave a stream open without a client. */
-const toRouteLimits = ({ permission, produces }: AnyOperation) => ({
+const toRouteLimits = ({ permission, produces, isBulk }: AnyOperation, { maxBulkBodyBytes }: BodyLimits) => ({
   exposeHeadRoute: produces !== eventStreamType,
   ...(permission === 'public' ? { bodyLimit: maxPublicBodyBytes } : {}),
+  ...(isBulk ? { bodyLimit: maxBulkBodyBytes } : {}),
 });
+type BodyLimits = Pick<ManagementListenerOptions, 'maxBulkBodyBytes'>;
 
 export function createManagementListener(options: ManagementListenerOptions): FastifyInstance {
   const app = fastify({
@@ -135,6 +141,7 @@ function addOperation(
 
   async function onRequest(request: FastifyRequest) {
     if (it.permission !== 'public') await authorize(it, request, authenticateRequest);
+    options.rejectWrite?.(it);
     if (it.body) checkMediaType(accepts, request.headers['content-type']);
   }
 
@@ -147,7 +154,7 @@ function addOperation(
   app.route({
     method: it.method,
     url: toRoutePath(it),
-    ...toRouteLimits(it),
+    ...toRouteLimits(it, options),
     onRequest,
     errorHandler: (error, request, reply) => sendProblem(request, reply, error, { object: '', orgId: '' }),
     async handler(request, reply) {
@@ -198,14 +205,15 @@ async function runOperation(
   const query = it.query && validate(it.query, rawQuery);
   await options.refuseHidden(actor, listReferencedApis(request));
   const bytes = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
-  const readOptions = { contentType: request.headers['content-type'], maxBytes: options.maxBodyBytes };
+  const maxBytes = it.isBulk ? options.maxBulkBodyBytes : options.maxBodyBytes;
+  const readOptions = { contentType: request.headers['content-type'], maxBytes };
   const rawBody = it.body && (await readBody(it.accepts ?? 'json', bytes, readOptions));
   const { body, warnings } = it.body
     ? checkBody({ ...it, body: it.body }, rawBody, unknownMembers)
     : { body: undefined, warnings: [] };
   if (!it.ignoresRules) {
     const { name: operation, method } = it;
-    const json = it.accepts === 'upload' || it.accepts === 'text' ? undefined : rawBody;
+    const json = it.isBulk || it.accepts === 'upload' || it.accepts === 'text' ? undefined : rawBody;
     const path = toAuditPath(it, request);
     await options.enforceRules(actor, { operation, method, path, query: rawQuery, body: json });
   }

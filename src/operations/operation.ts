@@ -92,6 +92,11 @@ export interface Operation<
   readonly example?: Json;
   readonly envelope?: BodyEnvelope;
   readonly accepts?: BodyKind;
+  /**
+   * Bulk write of many objects: its body may have `management.max_bulk_body_bytes`. The rules of the organisation see
+   * the request without its body; the handler enforces them for each object.
+   */
+  readonly isBulk?: true;
   readonly returns: R;
   /** Success status; default 200. */
   readonly status?: number;

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { formatPath, getByPath } from '#base/json.ts';
-import { truncateText } from '#base/problems.ts';
+import { type Problem, truncateText } from '#base/problems.ts';
 import { problem } from './problems.ts';
 
 /** Bounds the error text: a hostile body could otherwise cause a response of any length. */
@@ -22,6 +22,11 @@ export function createInvalidProblem(errors: readonly ValidationError[]) {
     .map(fault => truncateText(formatValidationError(fault), maxErrorLength));
   if (errors.length > maxReportedErrors) lines.push(`and ${errors.length - maxReportedErrors} more`);
   return problem.invalid({ detail: { lines, errors }, message: lines.join('; ') });
+}
+
+/** Errors of a problem that lists several; undefined for another problem. */
+export function listValidationErrors(error: Problem): readonly ValidationError[] | undefined {
+  return error.code === problem.invalid.code ? (error.detail.errors as ValidationError[] | undefined) : undefined;
 }
 
 export function validate<S extends z.ZodType>(shape: S, value: unknown, prefix = ''): z.output<S> {

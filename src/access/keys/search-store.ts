@@ -53,6 +53,41 @@ function selectCallers(
   return own.where('org_id', '=', orgId).union(throughPolicies.where('policy_apis.org_id', '=', orgId));
 }
 
+/** Changed APIs and policies. */
+export interface ConcernedObjects {
+  readonly apiIds: readonly string[];
+  readonly policyIds: readonly string[];
+}
+
+const maxIdsPerCount = 500;
+
+/** Number of keys that may call one of the APIs or have one of the policies, up to the bound of a list. */
+export async function countConcernedKeys(
+  records: Records,
+  orgId: string,
+  { apiIds, policyIds }: ConcernedObjects,
+): Promise<number> {
+  const keys = new Set<string>();
+  const collect = async (ids: readonly string[], select: (some: readonly string[]) => ConcernedQuery) => {
+    for (let at = 0; at < ids.length && keys.size < maxListedKeys; at += maxIdsPerCount)
+      for (const { key } of await select(ids.slice(at, at + maxIdsPerCount)).execute()) keys.add(key);
+  };
+  await collect(apiIds, some => selectCallers(records, orgId, some).limit(maxListedKeys));
+  await collect(policyIds, some =>
+    records.db
+      .selectFrom('key_policies')
+      .select('key')
+      .where('org_id', '=', orgId)
+      .where('policy_id', 'in', some)
+      .limit(maxListedKeys),
+  );
+  return Math.min(keys.size, maxListedKeys);
+}
+
+interface ConcernedQuery {
+  execute(): Promise<{ readonly key: string }[]>;
+}
+
 /** Queries of a page without search text. */
 export function buildListQueries(records: Records, orgId: string, apiId?: string, hiddenApis: readonly string[] = []) {
   const all = selectKeyRows(records).where('org_id', '=', orgId).orderBy('created_at', 'desc').orderBy('id', 'desc');

@@ -15,6 +15,8 @@ import { problem } from './problems.ts';
 import type { Key } from './schema.ts';
 import {
   buildListQueries,
+  type ConcernedObjects,
+  countConcernedKeys,
   filterKeys,
   type KeyFilter,
   type KeyPageQuery,
@@ -74,6 +76,8 @@ export function createKeyStore(
   return {
     hashOf: codec.hashOf,
     count: (orgId: string) => countKeys(records, orgId),
+    /** Number of keys that a change of APIs or policies concerns. */
+    countConcerned: (orgId: string, concerned: ConcernedObjects) => countConcernedKeys(records, orgId, concerned),
     ...createKeyLookups(records, codec),
     ...createBoundKeyLookups(records, codec),
     ...createKeyWrites(records, codec, checkObjectLimit),

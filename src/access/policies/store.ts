@@ -39,6 +39,12 @@ export interface PolicySearch {
   readonly sort?: (typeof policySorts)[number] | undefined;
 }
 
+interface ListAfter {
+  readonly after: string;
+  readonly size: number;
+  readonly hiddenApis: readonly string[];
+}
+
 /** Both engines bound the values of one statement. */
 const maxRowsPerInsert = 1000;
 
@@ -113,6 +119,13 @@ function createPolicyReads(records: Records, policies: PolicyCollection) {
     },
 
     count: (orgId: string) => policies.count({ org_id: orgId }),
+
+    /** In the order of public ids, those after one; without policies that grant hidden APIs alone. */
+    async listAfter(orgId: string, { after, size, hiddenApis }: ListAfter): Promise<StoredPolicy[]> {
+      const { filter, ...listing } = buildSearch(orgId, { hiddenApis }, ['policy_id'] as const);
+      const following = (query: Query) => filter(query).where(sql<SqlBool>`policy_id > ${after}`);
+      return (await policies.page({ ...listing, filter: following }, { page: 1, size })).items;
+    },
 
     search: (orgId: string, { sort, ...filters }: PolicySearch, page: PageRequest) =>
       policies.page(buildSearch(orgId, filters, sort ? sortOrders[sort] : newestFirst), page),

@@ -114,6 +114,12 @@ const createApiReader = (apis: Apis) => ({
   /** All APIs of the installation, oldest first. */
   all: () => apis.all({ order: apiOrders.created_at }),
   count: (orgId: string) => apis.count({ org_id: orgId }),
+  /** In the order of public ids, those after one. */
+  async listAfter(orgId: string, after: string, size: number, hidden: readonly string[] = []): Promise<StoredApi[]> {
+    const filter = (query: Query) => buildFilter(orgId, { hidden })(query).where(sql<SqlBool>`api_id > ${after}`);
+    const where = { org_id: orgId };
+    return (await apis.page({ where, filter, order: ['api_id'] }, { page: 1, size })).items;
+  },
   /** APIs that list this one among their versions. */
   async findBases(orgId: string, apiId: string): Promise<StoredApi[]> {
     const filter = (query: Query) => query.where(columnContains('body', JSON.stringify(apiId)));

@@ -23,6 +23,17 @@ function ensureTargetAllowed({ addressPolicies }: Pick<HookServices, 'addressPol
   if (refused) throw createInvalidProblem([{ path: 'target_path', message: refused.message }]);
 }
 
+/** Stores a new webhook after the check of its target. */
+export async function addHook(
+  { hooks, clock, addressPolicies }: Omit<HookServices, 'settings'>,
+  orgId: string,
+  { id, ...written }: HookWrite & Pick<Hook, 'id'>,
+): Promise<void> {
+  ensureTargetAllowed({ addressPolicies }, written.target_path);
+  const webhook_id = written.webhook_id || createPublicId();
+  await hooks.insert({ ...written, api_model: {}, id, org_id: orgId, webhook_id }, clock.now());
+}
+
 const params = z.object({ hookId: z.string() });
 const declared = { surface: 'dashboard', noun: 'webhooks' } as const;
 
@@ -51,12 +62,10 @@ export const createHook = operation({
   body: HookWrite,
   returns: createdResponse,
   problems: [problem.id_taken],
-  async handle({ actor, body, audit }, { hooks, clock, addressPolicies }: HookServices) {
+  async handle({ actor, body, audit }, services: HookServices) {
     const id = createDatabaseId();
     audit(id);
-    ensureTargetAllowed({ addressPolicies }, body.target_path);
-    const webhook_id = body.webhook_id || createPublicId();
-    await hooks.insert({ ...body, api_model: {}, id, org_id: actor.orgId, webhook_id }, clock.now());
+    await addHook(services, actor.orgId, { ...body, id });
     return { ...toStatus('Webhook created'), ID: id };
   },
 });

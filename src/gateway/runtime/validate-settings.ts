@@ -18,6 +18,8 @@ const problem = problems('settings', {
     message:
       'gateway.control_on_traffic_port: a process with the role {role} serves no API traffic; it needs all or gateway',
   },
+  files_without_role: { status: 500, message: 'from: needs the role gateway; this process has the role {role}' },
+  files_with_database: { status: 500, message: 'from: cannot be combined with database.url' },
   lifetime_missing: { status: 500, message: 'keys.force_lifetime: needs keys.lifetime_seconds' },
 });
 
@@ -52,4 +54,7 @@ export const servesTraffic = ({ role }: Settings): boolean => role === 'all' || 
 export function validateRole(settings: Settings): void {
   if (settings['gateway.control_on_traffic_port'] && !servesTraffic(settings))
     throw problem.control_without_traffic({ detail: { role: settings.role } });
+  if (settings.from && settings.role !== 'gateway')
+    throw problem.files_without_role({ detail: { role: settings.role } });
+  if (settings.from && settings['database.url']) throw problem.files_with_database();
 }

@@ -51,6 +51,17 @@ function rejectAdministratorPermissions(map: PermissionMap): void {
   if (name !== undefined) throw problem.group_permission_invalid({ detail: { name } });
 }
 
+/** Stores a new group after its checks, in one transaction. */
+export const addGroup = (
+  services: GroupServices,
+  actor: Actor,
+  group: z.output<typeof UserGroupWrite> & Pick<StoredGroup, 'id'>,
+): Promise<void> =>
+  services.users.runExclusive(async () => {
+    await checkGroup(services, actor, group);
+    await services.groups.insert({ ...group, org_id: actor.orgId, created_at_ms: services.clock.now() });
+  });
+
 export const listUserGroups = operation({
   ...declared,
   name: 'listUserGroups',
@@ -79,10 +90,7 @@ export const createUserGroup = operation({
   async handle({ actor, body, audit }, services: GroupServices) {
     const id = createDatabaseId();
     audit(id);
-    await services.users.runExclusive(async () => {
-      await checkGroup(services, actor, body);
-      await services.groups.insert({ ...body, id, org_id: actor.orgId, created_at_ms: services.clock.now() });
-    });
+    await addGroup(services, actor, { ...body, id });
     return toStatus('User group created', id);
   },
 });

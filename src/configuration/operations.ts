@@ -1,0 +1,123 @@
+import { z } from 'zod';
+import { type Actor, hasPermission } from '#operations/actor.ts';
+import { operation } from '#operations/operation.ts';
+import { problem as operationProblem } from '#operations/problems.ts';
+import { toStatus } from '#operations/shapes.ts';
+import type { Records } from '#storage/records.ts';
+import { exportConfiguration } from './export.ts';
+import type { ConfigurationServices } from './kind.ts';
+import { kinds } from './kinds/kinds.ts';
+import { problem } from './problems.ts';
+import { runConfiguration } from './run.ts';
+import { ConfigurationReport, ConfigurationWrite, ExportedObject, type KindName, kindNames } from './schema.ts';
+
+const declared = { surface: 'dashboard', noun: 'configuration', permission: 'any user' } as const;
+
+const maxPageSize = 2000;
+
+const kindList = z
+  .string()
+  .max(200)
+  .transform(text => text.split(',').map(name => name.trim()))
+  .pipe(z.array(z.enum(kindNames)).min(1))
+  .optional();
+
+const exportQuery = z.object({
+  kinds: kindList.describe('Kinds, separated by commas; all that the caller may read if omitted'),
+  after: z.string().max(300).default('').describe('The next of an earlier response'),
+  size: z.coerce.number().int().min(1).max(maxPageSize).default(500).describe('Most objects of one response'),
+});
+
+export const getConfiguration = operation({
+  ...declared,
+  name: 'getConfiguration',
+  method: 'GET',
+  path: '/api/configuration',
+  about:
+    'Exports the configuration of the caller’s organisation, page by page, without secrets: groups, users, webhooks, certificates, templates, APIs and policies that the caller may read.',
+  query: exportQuery,
+  returns: z.object({
+    objects: z.array(ExportedObject),
+    next: z.string().optional().describe('Absent in the last response'),
+    warnings: z.array(z.string()).optional(),
+  }),
+  problems: [operationProblem.not_permitted, problem.cursor_invalid],
+  async handle({ actor, query: { kinds: named, after, size } }, services: ConfigurationServices) {
+    requireNamedReadable(actor, named);
+    const { objects, next } = await exportConfiguration(services, actor, { kinds: named, after, size });
+    return { objects, ...(next !== undefined && { next }) };
+  },
+});
+
+function requireNamedReadable(actor: Actor, named: readonly KindName[] = []): void {
+  for (const { name, permission } of kinds)
+    if (named.includes(name) && !hasPermission(actor, `${permission}:read`))
+      throw operationProblem.not_permitted({ detail: { permission: `${permission}:read` } });
+}
+
+const example = {
+  objects: [
+    {
+      kind: 'policy' as const,
+      id: 'gold',
+      spec: { name: 'Gold', rate: 100, per: 60, state: 'active' },
+    },
+  ],
+};
+
+const reportResponse = z.object({ Status: z.string(), Message: z.string(), Meta: ConfigurationReport });
+
+const running = new WeakSet<Records>();
+
+/** One run at a time in a process: each holds its objects in memory, and an apply holds the write lock. */
+async function runAlone<T>({ records }: ConfigurationServices, work: () => Promise<T>): Promise<T> {
+  if (running.has(records)) throw problem.run_in_progress();
+  running.add(records);
+  try {
+    return await work();
+  } finally {
+    running.delete(records);
+  }
+}
+
+export const planConfiguration = operation({
+  ...declared,
+  name: 'planConfiguration',
+  method: 'POST',
+  path: '/api/configuration/plan',
+  about:
+    'Reports what apply would do with the same body: objects created, updated and deleted, with the members that differ and the effect on live traffic. Changes nothing.',
+  body: ConfigurationWrite,
+  example,
+  isBulk: true,
+  returns: reportResponse,
+  problems: [problem.objects_invalid, problem.run_in_progress],
+  async handle({ actor, body }, services: ConfigurationServices) {
+    const report = await runAlone(services, () => runConfiguration(services, actor, { ...body, commits: false }));
+    return { ...toStatus('Configuration planned'), Meta: report };
+  },
+});
+
+const maxAuditCharacters = 1000;
+
+export const applyConfiguration = operation({
+  ...declared,
+  name: 'applyConfiguration',
+  method: 'POST',
+  path: '/api/configuration/apply',
+  about:
+    'Creates, replaces and, for the kinds in prune, deletes objects in one transaction, by the rules and permissions of the single operations. One fault, and nothing is changed.',
+  body: ConfigurationWrite,
+  example,
+  isBulk: true,
+  returns: reportResponse,
+  problems: [problem.objects_invalid, problem.run_in_progress],
+  async handle({ actor, body, audit }, services: ConfigurationServices) {
+    const report = await runAlone(services, () => runConfiguration(services, actor, { ...body, commits: true }));
+    const changed = report.changes.map(({ kind, id, action }) => `${action} ${kind} ${id}`);
+    audit(changed.join(', ').slice(0, maxAuditCharacters));
+    return { ...toStatus('Configuration applied'), Meta: report };
+  },
+});
+
+export const configurationOperations = [getConfiguration, planConfiguration, applyConfiguration];

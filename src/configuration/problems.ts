@@ -1,0 +1,8 @@
+import { problems } from '#base/problems.ts';
+
+export const problem = problems('configuration', {
+  objects_invalid: { status: 400, message: 'Nothing was changed: {faults}' },
+  files_invalid: { status: 400, message: '{faults}' },
+  run_in_progress: { status: 409, message: 'Another plan or apply is running: try again when it has ended' },
+  cursor_invalid: { status: 400, message: 'after: is not the next of an earlier response' },
+});
