@@ -329,6 +329,49 @@ onEveryEngine('keys', app => {
     const { records } = app().application.installation;
     const [one, two] = [await make(), await make()];
     await records.db.updateTable('keys').set({ key_hash: one.key_hash }).where('key_hash', '=', two.key_hash).execute();
-    expectError(await ask('DELETE', `/api/keys/${one.key_hash}?hashed=1`), 409, /Several keys have this hash/);
+    const body = rights('a1');
+    for (const path of ['/api/keys', '/api/apis/-/keys'])
+      for (const method of ['GET', 'PUT', 'DELETE'])
+        expectError(
+          await ask(method, `${path}/${one.key_hash}?hashed=1`, method === 'PUT' ? body : undefined),
+          409,
+          /Several keys have this hash/,
+        );
+    for (const [method, path] of [
+      ['GET', `/gw/keys/${one.key_hash}?hashed=1`],
+      ['PUT', `/gw/keys/${one.key_hash}?hashed=1`],
+      ['DELETE', `/gw/keys/${one.key_hash}?hashed=1`],
+      ['POST', `/gw/keys/policy/${one.key_hash}`],
+    ] as const) {
+      const sent = { PUT: { body }, POST: { body: { policy: 'p' } }, GET: {}, DELETE: {} }[method];
+      const { status, body: answer } = await app().ask(method, path, sent);
+      assert.equal(status, 409, path);
+      assert.match(answer.message, /Several keys have this hash/);
+    }
+  });
+
+  test('the limits of an organisation and a key with an unknown certificate are refused by every operation', async () => {
+    const { ask, make, orgId } = await tenant(app());
+    const { key_id } = await make();
+    const limits = await app().ask('POST', '/admin/org/keys', { body: { org_id: orgId, rate: 1, per: 1 } });
+    assert.equal(limits.status, 200, limits.text);
+    for (const path of [`/api/keys/${orgId}`, `/api/apis/-/keys/${orgId}`]) {
+      expectError(await ask('PUT', path, rights('a1')), 403, /limits of an organisation/);
+      expectError(await ask('DELETE', path), 403, /limits of an organisation/);
+    }
+    const user = { ...rights('a1'), basic_auth_data: { password: 'correct horse battery' } };
+    assert.equal((await ask('POST', '/api/apis/keys/basic/ann', user)).status, 200);
+    const bound = { ...rights('a1'), certificate: 'unknown' };
+    for (const [method, path] of [
+      ['POST', '/api/keys'],
+      ['POST', '/api/keys/named-key'],
+      ['POST', '/api/keys/preview'],
+      ['PUT', `/api/keys/${key_id}`],
+      ['PUT', `/api/apis/-/keys/${key_id}`],
+      ['PUT', '/api/apis/keys/basic/ann'],
+    ] as const)
+      expectError(await ask(method, path, bound), 400, /^certificate: Key must be used with an existent certificate$/);
+    const { status } = await app().ask('POST', '/gw/keys/other-key', { body: { ...bound, org_id: orgId } });
+    assert.equal(status, 400);
   });
 });

@@ -31,7 +31,7 @@ export const createKey = operation({
   query: z.object({ basic_auth: booleanQuery.describe('Creates the key of the user in basic_auth_data') }),
   ...keyBody,
   returns: KeyEnvelope,
-  problems: [problem.exists],
+  problems: [problem.exists, problem.certificate_unknown],
   async handle({ actor, query, body, audit }, services: KeyOperationServices) {
     await refuseHiddenGrants(services, actor, body);
     if (!query.basic_auth) {
@@ -59,7 +59,7 @@ export const createCustomKey = operation({
   params: keyParams,
   ...keyBody,
   returns: KeyEnvelope,
-  problems: [problem.exists],
+  problems: [problem.exists, problem.certificate_unknown],
   async handle({ actor, params: { keyId: name }, body, audit }, services: KeyOperationServices) {
     await refuseHiddenGrants(services, actor, body);
     const kind = body.basic_auth_data?.password ? 'basic' : 'token';
@@ -153,6 +153,7 @@ export const previewKeyOperation = operation({
   query: z.object({ explain: booleanQuery.describe('1 adds where each effective value comes from') }),
   ...keyBody,
   returns: ExplainedKeyEnvelope,
+  problems: [problem.certificate_unknown],
   async handle({ actor, query, body }, services: KeyOperationServices) {
     await refuseHiddenGrants(services, actor, body);
     const { issued, prepared } = await previewKey(services, actor.orgId, body);
