@@ -1,3 +1,4 @@
+import { toAddressKey } from '#base/address-key.ts';
 import type { Clock } from '#base/clock.ts';
 import { createFailureCounter, isWorthLogging } from '#base/failure-counter.ts';
 import type { Problem } from '#base/problems.ts';
@@ -30,7 +31,7 @@ export function createAuthFailureLimit(
   return {
     /** Counts a failure and returns the problem to respond with. */
     reject(rejected: Omit<RejectedCredential, 'failures'>): Problem {
-      const key = `${rejected.surface} ${rejected.address}`;
+      const key = `${rejected.surface} ${toAddressKey(rejected.address)}`;
       const isOverLimit = counter.isOverLimit(key);
       const failures = counter.record(key);
       if (isWorthLogging(failures)) report({ ...rejected, failures });

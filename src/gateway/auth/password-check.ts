@@ -1,5 +1,6 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import type { Session } from '#access/keys/session.ts';
+import { toAddressKey } from '#base/address-key.ts';
 import type { Clock } from '#base/clock.ts';
 import { constantTimeEqual } from '#base/constant-time.ts';
 import { createFailureCounter } from '#base/failure-counter.ts';
@@ -121,21 +122,29 @@ function createFailureLimit(clock: Clock, maxWrongPerMinute: number) {
   const signedIn = new Lru<string, true>(maxCountedKeys);
   return {
     isLimited(client: string, user: string): boolean {
-      const pair = toPair(client, user);
-      return wrongByUser.isOverLimit(pair) || (wrongByAddress.isOverLimit(client) && !signedIn.get(pair));
+      const address = toAddressKey(client);
+      const pair = toPair(address, user);
+      return wrongByUser.isOverLimit(pair) || (wrongByAddress.isOverLimit(address) && !signedIn.get(pair));
     },
     record(client: string, user: string, matches: boolean): void {
-      const pair = toPair(client, user);
+      const address = toAddressKey(client);
+      const pair = toPair(address, user);
       if (matches) {
         signedIn.set(pair, true);
         wrongByUser.clear(pair);
       } else {
         wrongByUser.record(pair);
-        wrongByAddress.record(client);
+        wrongByAddress.record(address);
       }
     },
-    retryAfterSeconds: (client: string, user: string): number =>
-      Math.max(1, wrongByUser.retryAfterSeconds(toPair(client, user)), wrongByAddress.retryAfterSeconds(client)),
+    retryAfterSeconds(client: string, user: string): number {
+      const address = toAddressKey(client);
+      return Math.max(
+        1,
+        wrongByUser.retryAfterSeconds(toPair(address, user)),
+        wrongByAddress.retryAfterSeconds(address),
+      );
+    },
   };
 }
 

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { TimeoutQueue } from '#base/timeout-queue.ts';
 import { Admission, type AdmissionOptions, type Admittable } from './admission.ts';
-import { clientNetwork } from './client-network.ts';
 
 const eventually = async (check: () => boolean): Promise<void> => {
   while (!check()) await new Promise(resolve => setImmediate(resolve));
@@ -143,14 +142,4 @@ describe('upstream admission control', () => {
     assert.deepEqual([made.active, made.waiting], [0, 0]);
     assert.deepEqual([ask('a', 'a').place, ask('b', 'b').place], ['active', 'active']);
   });
-});
-
-test('the addresses of one IPv6 network count as one client, those of IPv4 each for itself', () => {
-  assert.equal(clientNetwork('192.0.2.1'), '192.0.2.1');
-  assert.equal(clientNetwork('2001:db8:1:2:3:4:5:6'), '2001:db8:1:2');
-  assert.equal(clientNetwork('2001:0DB8:1:2::9'), clientNetwork('2001:db8:1:2:ffff::1'));
-  assert.notEqual(clientNetwork('2001:db8:1:3::9'), clientNetwork('2001:db8:1:2::9'));
-  assert.equal(clientNetwork('2001:db8::1'), '2001:db8:0:0');
-  assert.equal(clientNetwork('::1'), '0:0:0:0');
-  assert.equal(clientNetwork('::2:3:4:5:6:7'), '0:0:2:3');
 });

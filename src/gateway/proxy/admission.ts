@@ -1,5 +1,5 @@
+import { toAddressKey } from '#base/address-key.ts';
 import type { TimeoutEntry, TimeoutQueue } from '#base/timeout-queue.ts';
-import { clientNetwork } from './client-network.ts';
 
 export interface AdmissionOptions {
   /** Concurrent requests: connections of HTTP/1.1, streams of HTTP/2. */
@@ -100,7 +100,7 @@ export class Admission {
     { clientAddress, counterOwner }: Claimant,
     orgId: string,
   ): 'active' | 'waiting' | 'refused' {
-    const client = getHolder(this.#clients, clientNetwork(clientAddress));
+    const client = getHolder(this.#clients, toAddressKey(clientAddress));
     const key = counterOwner === '' ? undefined : getHolder(this.#keys, counterOwner);
     const organisation = orgId === '' ? undefined : getHolder(this.#organisations, orgId);
     request.client = client;

@@ -1,3 +1,4 @@
+import { toAddressKey } from '#base/address-key.ts';
 import { createFailureCounter, isWorthLogging } from '#base/failure-counter.ts';
 import type { ProviderServices } from './provider-services.ts';
 import { createStatusResponse } from './responses.ts';
@@ -28,17 +29,17 @@ export function createCredentialFailures({
   return {
     /** A wrong gateway secret from a login page. */
     rejectGatewaySecret(request: OauthRequest): OauthResponse {
-      const { clientAddress } = request;
-      const isOverLimit = secrets.isOverLimit(clientAddress);
-      logFailure(request, secrets.record(clientAddress));
+      const key = toAddressKey(request.clientAddress);
+      const isOverLimit = secrets.isOverLimit(key);
+      logFailure(request, secrets.record(key));
       if (!isOverLimit) return createStatusResponse(403, gatewaySecretMessage);
       const refused = createStatusResponse(429, 'Too many wrong credentials; try again later');
-      const seconds = String(Math.max(1, secrets.retryAfterSeconds(clientAddress)));
+      const seconds = String(Math.max(1, secrets.retryAfterSeconds(key)));
       return { ...refused, headers: { ...refused.headers, 'Retry-After': seconds } };
     },
     /** A wrong client secret. */
     recordClient(request: OauthRequest): void {
-      logFailure(request, clients.record(`${request.provider.apiId} ${request.clientAddress}`));
+      logFailure(request, clients.record(`${request.provider.apiId} ${toAddressKey(request.clientAddress)}`));
     },
   };
 }

@@ -1,3 +1,4 @@
+import { toAddressKey } from '#base/address-key.ts';
 import type { Clock } from '#base/clock.ts';
 import { createFailureCounter } from '#base/failure-counter.ts';
 
@@ -23,7 +24,8 @@ export function createSecretRateLimit(clock: Clock, { maxWrongPerSecond, maxConc
     else concurrent.set(address, others);
   }
 
-  return async (address: string, isRight: () => Promise<boolean>): Promise<boolean> => {
+  return async (clientAddress: string, isRight: () => Promise<boolean>): Promise<boolean> => {
+    const address = toAddressKey(clientAddress);
     const others = concurrent.get(address) ?? 0;
     if (wrong.isOverLimit(address) || others >= maxConcurrent) return false;
     concurrent.set(address, others + 1);
