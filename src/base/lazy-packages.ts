@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 const require = createRequire(import.meta.url);
 
 /** Loads a package on first use. */
-function createLoader<T>(name: string): () => T {
+export function createLoader<T>(name: string): () => T {
   let loaded: T | undefined;
   return () => {
     loaded ??= require(name) as T;

@@ -19,8 +19,9 @@ export const webauthnProblem = problems('webauthn', {
   rejected: { status: 400, message: 'credential: the response of the authenticator is rejected: {reason}' },
 });
 
-const reject = (reason: string) => webauthnProblem.rejected({ detail: { reason } });
-const refuseMalformed = (reason: string, cause?: unknown) => webauthnProblem.malformed({ detail: { reason }, cause });
+const createRejection = (reason: string) => webauthnProblem.rejected({ detail: { reason } });
+const createMalformedError = (reason: string, cause?: unknown) =>
+  webauthnProblem.malformed({ detail: { reason }, cause });
 
 /** Public key as a JSON Web Key (RFC 7517). */
 export type PublicJwk = Readonly<Partial<Record<'kty' | 'crv' | 'x' | 'y' | 'n' | 'e', string>>>;
@@ -78,11 +79,11 @@ export function readRegistration(response: RegistrationResponse, party: RelyingP
   const challenge = readClientData(clientData, 'webauthn.create', party);
   const { value } = decodeMap(decode(response.attestationObject), 0);
   const bytes = value.get('authData');
-  if (!Buffer.isBuffer(bytes)) throw refuseMalformed('it has no authData');
+  if (!Buffer.isBuffer(bytes)) throw createMalformedError('it has no authData');
   const data = readAuthenticatorData(bytes, party);
-  if (!data.credential) throw refuseMalformed('it has no credential');
+  if (!data.credential) throw createMalformedError('it has no credential');
   const credentialId = data.credential.id.toString('base64url');
-  if (credentialId !== normalize(response.id)) throw refuseMalformed('its id is not that of the credential');
+  if (credentialId !== normalize(response.id)) throw createMalformedError('its id is not that of the credential');
   const { signCount, isBackedUp } = data;
   return { challenge, credentialId, key: data.credential.key, signCount, isBackedUp };
 }
@@ -117,13 +118,14 @@ function readClientData(bytes: Buffer, type: string, { origins }: RelyingParty):
   try {
     data = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) ?? {};
   } catch (cause) {
-    throw refuseMalformed('its client data are not JSON', cause);
+    throw createMalformedError('its client data are not JSON', cause);
   }
-  if (data.type !== type) throw reject(`its type is not ${type}`);
-  if (typeof data.challenge !== 'string') throw refuseMalformed('it has no challenge');
+  if (data.type !== type) throw createRejection(`its type is not ${type}`);
+  if (typeof data.challenge !== 'string') throw createMalformedError('it has no challenge');
   if (typeof data.origin !== 'string' || !origins.includes(data.origin))
-    throw reject(`its origin is not ${origins.join(' or ')}`);
-  if (data.crossOrigin === true || data.topOrigin !== undefined) throw reject('it comes from a frame of another site');
+    throw createRejection(`its origin is not ${origins.join(' or ')}`);
+  if (data.crossOrigin === true || data.topOrigin !== undefined)
+    throw createRejection('it comes from a frame of another site');
   return data.challenge;
 }
 
@@ -141,31 +143,32 @@ interface AuthenticatorData {
 
 /** Parses and checks authenticator data (6.1): relying party, presence and verification of the user. */
 function readAuthenticatorData(bytes: Buffer, { id }: RelyingParty): AuthenticatorData {
-  if (bytes.length < headBytes) throw refuseMalformed('its authenticator data are truncated');
+  if (bytes.length < headBytes) throw createMalformedError('its authenticator data are truncated');
   const flags = bytes[rpIdHashBytes]!;
   const has = (bit: number) => (flags & bit) !== 0;
   const rpIdHash = createHash('sha256').update(id).digest('hex');
   if (!constantTimeEqual(bytes.toString('hex', 0, rpIdHashBytes), rpIdHash))
-    throw reject(`it is not for the relying party ${id}`);
-  if (!has(flagBits.userPresent)) throw reject('the user was not present');
-  if (!has(flagBits.userVerified)) throw reject('the user was not verified');
-  if (has(flagBits.backedUp) && !has(flagBits.backupEligible)) throw refuseMalformed('its backup flags contradict');
+    throw createRejection(`it is not for the relying party ${id}`);
+  if (!has(flagBits.userPresent)) throw createRejection('the user was not present');
+  if (!has(flagBits.userVerified)) throw createRejection('the user was not verified');
+  if (has(flagBits.backedUp) && !has(flagBits.backupEligible))
+    throw createMalformedError('its backup flags contradict');
   const head = { signCount: bytes.readUInt32BE(rpIdHashBytes + 1), isBackedUp: has(flagBits.backedUp) };
   const attested = has(flagBits.credential) ? readCredential(bytes, headBytes) : undefined;
   let end = attested?.end ?? headBytes;
   if (has(flagBits.extensions)) end = decodeMap(bytes, end).end;
-  if (end !== bytes.length) throw refuseMalformed('its authenticator data have surplus bytes');
+  if (end !== bytes.length) throw createMalformedError('its authenticator data have surplus bytes');
   return attested ? { ...head, credential: attested } : head;
 }
 
 /** Attested credential data (6.5.1). */
 function readCredential(bytes: Buffer, start: number) {
   const idStart = start + aaguidBytes + 2;
-  if (bytes.length < idStart) throw refuseMalformed('its credential is truncated');
+  if (bytes.length < idStart) throw createMalformedError('its credential is truncated');
   const length = bytes.readUInt16BE(idStart - 2);
   const id = bytes.subarray(idStart, idStart + length);
   if (length === 0 || length > maxCredentialIdBytes || id.length < length)
-    throw refuseMalformed('the id of its credential has a wrong length');
+    throw createMalformedError('the id of its credential has a wrong length');
   const { value, end } = decodeMap(bytes, idStart + length);
   return { id, key: toPasskeyKey(value), end };
 }
@@ -176,9 +179,9 @@ function decodeMap(bytes: Buffer, start: number): { readonly value: CborMap; rea
     if (value instanceof Map) return { value, end };
   } catch (error) {
     if (!(error instanceof CborError)) throw error;
-    throw refuseMalformed(error.message, error);
+    throw createMalformedError(error.message, error);
   }
-  throw refuseMalformed('it is no map');
+  throw createMalformedError('it is no map');
 }
 
 const coordinateBytes = 32;
@@ -191,12 +194,12 @@ const label = { type: 1, algorithm: 3, curve: -1, x: -2, y: -3, modulus: -1, exp
 /** Converts a COSE key; one that is not on its curve is rejected. */
 function toPasskeyKey(cose: CborMap): PasskeyKey {
   const jwk = toJwk(cose);
-  if (!jwk) throw reject('its public key has an unsupported algorithm');
+  if (!jwk) throw createRejection('its public key has an unsupported algorithm');
   const key = { algorithm: cose.get(label.algorithm) as number, jwk };
   try {
     importKey(key);
   } catch (cause) {
-    throw refuseMalformed('its public key is invalid', cause);
+    throw createMalformedError('its public key is invalid', cause);
   }
   return key;
 }
@@ -205,7 +208,7 @@ function toJwk(cose: CborMap): PublicJwk | undefined {
   const read = (name: number, minBytes: number, maxBytes: number) => {
     const value = cose.get(name);
     if (!Buffer.isBuffer(value) || value.length < minBytes || value.length > maxBytes)
-      throw refuseMalformed('its public key has a member of a wrong length');
+      throw createMalformedError('its public key has a member of a wrong length');
     return value.toString('base64url');
   };
   const coordinate = (name: number) => read(name, coordinateBytes, coordinateBytes);

@@ -1,4 +1,4 @@
-import { createRequire } from 'node:module';
+import { createLoader } from '#base/lazy-packages.ts';
 
 /** The parts of the DOM that signatures need. */
 export interface XmlElement {
@@ -29,12 +29,14 @@ interface XmlLibraries {
 }
 
 /**
- * Loads the libraries on first use, as `import('xml-crypto')` and `import('@xmldom/xmldom')` would, but without their
- * types: those declare the DOM of browsers for the whole program.
+ * Loaded as `import('xml-crypto')` and `import('@xmldom/xmldom')` would, but without their types: those declare the DOM
+ * of browsers for the whole program.
  */
-export function loadXmlLibraries(): XmlLibraries {
-  const require = createRequire(import.meta.url);
-  const { SignedXml } = require('xml-crypto') as Pick<XmlLibraries, 'SignedXml'>;
-  const { DOMParser } = require('@xmldom/xmldom') as Pick<XmlLibraries, 'DOMParser'>;
-  return { SignedXml, DOMParser };
-}
+const loadXmlCrypto = createLoader<Pick<XmlLibraries, 'SignedXml'>>('xml-crypto');
+const loadXmldom = createLoader<Pick<XmlLibraries, 'DOMParser'>>('@xmldom/xmldom');
+
+/** Loads the libraries on first use. */
+export const loadXmlLibraries = (): XmlLibraries => ({
+  SignedXml: loadXmlCrypto().SignedXml,
+  DOMParser: loadXmldom().DOMParser,
+});
