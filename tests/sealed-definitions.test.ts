@@ -138,6 +138,7 @@ for (const engine of engines)
         'notification_marks',
         'nodes',
         'daily_statistics',
+        'account_links',
       ])
         await records.db.schema.dropTable(table).execute();
       await records.db.schema.dropIndex('users_address').execute();

@@ -187,13 +187,19 @@ function createWrites<T extends RecordTable, Doc>(
       return (await translateOwnConflict(query.executeTakeFirst())).numUpdatedRows > 0n;
     },
 
+    /** Reads a record under a row lock, which the transaction around it holds until its end. */
+    async lock(where: Match<T>): Promise<Doc | undefined> {
+      const query = applyWhere(select(), where).limit(1);
+      const row = await (records.engine === 'postgres' ? query.forUpdate() : query).executeTakeFirst();
+      return row && parse(row);
+    },
+
     /** Read-modify-write in one transaction under a row lock: no concurrent change of the same record is lost. */
     async change(where: Match<T>, change: (doc: Doc) => Doc | Promise<Doc>): Promise<Doc | undefined> {
       return records.write(async () => {
-        const locked = applyWhere(select(), where).limit(1);
-        const row = await (records.engine === 'postgres' ? locked.forUpdate() : locked).executeTakeFirst();
-        if (!row) return undefined;
-        const next = await change(parse(row));
+        const before = await this.lock(where);
+        if (before === undefined) return undefined;
+        const next = await change(before);
         await this.replace(where, next);
         return next;
       });

@@ -13,12 +13,18 @@ export interface SignInTables {
     user_agent: string;
     /** Identity profile of a single sign-on; empty for none. */
     profile_id: string;
+    /** User who created the nonce of a single sign-on; empty for none. */
+    creator_id: string;
     /** Identity of a single sign-on without an account, as JSON; else empty. */
     body: string;
   };
   /** Identity providers of organisations. */
   identity_profiles: { id: string; org_id: string; name: string; created_at: number; body: string };
-  /** Tokens that are used once: links to set a password, challenges of passkeys. An empty `user_id` means none. */
+  /**
+   * Tokens that are used once (links to set a password, single sign-on nonces, verified SAML assertions), and values
+   * that were used (replay protection). `user_id` is the owner whose unused tokens are bounded together: a user, an
+   * organisation or an identity profile; empty for used values.
+   */
   sign_in_tokens: {
     digest: string;
     purpose: string;
@@ -26,6 +32,18 @@ export interface SignInTables {
     user_id: string;
     created_at: number;
     expires_at: number;
+    body: string;
+  };
+  /**
+   * Account linking: the user of an identity provider that an account belongs to. `digest` is a keyed hash of
+   * organisation, provider and subject, `provider` one of organisation and provider.
+   */
+  account_links: {
+    digest: string;
+    org_id: string;
+    user_id: string;
+    provider: string;
+    created_at: number;
     body: string;
   };
   /** Second factors. `reference` finds one: the id of a passkey, the hash of a recovery code, the user of a TOTP. */
