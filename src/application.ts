@@ -44,7 +44,7 @@ import { createSessionAuthenticator } from '#people/sessions/authenticate-sessio
 import { resetPage } from '#people/sessions/reset-page.ts';
 import { createDiscovery } from '#people/single-sign-on/oidc/discovery.ts';
 import { addSignOnRoutes } from '#people/single-sign-on/routes.ts';
-import { createSamlMetadata } from '#people/single-sign-on/saml/metadata.ts';
+import { createSamlProviders } from '#people/single-sign-on/saml/metadata.ts';
 import { bootstrapPortal } from '#portal/bootstrap.ts';
 import { startChangeLogPruning } from '#storage/change-log.ts';
 import { type CounterPersistence, createCounterPersistence } from '#storage/counter-persistence.ts';
@@ -333,8 +333,8 @@ function addDashboardRoutes(
 ): void {
   const { services } = shared;
   const signOn = {
-    discovery: createDiscovery(services.outbound, clock),
-    samlMetadata: createSamlMetadata(services.outbound, clock),
+    discoverProvider: createDiscovery(services.outbound, clock),
+    findSamlProvider: createSamlProviders(services.outbound, clock),
     verifySignedToken: createSignedTokenVerifier({ ...services, log }),
   };
   addSignOnRoutes(app, { ...shared, ...services, ...signOn });

@@ -57,8 +57,11 @@ import { sessionOperations } from '#people/sessions/operations.ts';
 import { passkeyOperations } from '#people/sessions/passkey-operations.ts';
 import { passkeySignInOperations } from '#people/sessions/passkey-sign-in.ts';
 import { resetOperations } from '#people/sessions/reset-operations.ts';
+import { accountLinkOperations } from '#people/single-sign-on/account-link-operations.ts';
 import { nonceOperations } from '#people/single-sign-on/nonce-operations.ts';
-import { identityProfileOperations } from '#people/single-sign-on/profile-operations.ts';
+import { identityProfileOperations } from '#people/single-sign-on/profiles/operations.ts';
+import { providerCheckOperations } from '#people/single-sign-on/profiles/provider-check-operations.ts';
+import { signOnSessionOperations } from '#people/single-sign-on/session-operations.ts';
 import { adminUserOperations } from '#people/users/admin-operations.ts';
 import { userOperations } from '#people/users/operations.ts';
 import { portalOperations } from '#portal/portal-operations.ts';
@@ -85,6 +88,9 @@ export const catalogue = [
   ...passkeyOperations,
   ...passkeySignInOperations,
   ...identityProfileOperations,
+  ...providerCheckOperations,
+  ...signOnSessionOperations,
+  ...accountLinkOperations,
   ...groupOperations,
   ...customPermissionOperations,
   ...ruleOperations,

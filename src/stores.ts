@@ -36,7 +36,9 @@ import type { ObjectLimitName } from '#people/organisations/grants.ts';
 import { createOrganisationStore } from '#people/organisations/store.ts';
 import { createPreferenceStore } from '#people/preferences/store.ts';
 import { createRuleEngine } from '#people/rules/rule-engine.ts';
+import { createAccountMails } from '#people/sessions/account-mails.ts';
 import { createFactorStore } from '#people/sessions/factor-store.ts';
+import { createMailQueue } from '#people/sessions/mail-queue.ts';
 import { createPasskeyChallenges } from '#people/sessions/passkey-challenges.ts';
 import { createPasskeyStore } from '#people/sessions/passkey-store.ts';
 import { readRelyingParty } from '#people/sessions/relying-party.ts';
@@ -45,12 +47,13 @@ import { createResetLimit } from '#people/sessions/reset-operations.ts';
 import { createSignInLimit } from '#people/sessions/sign-in-limit.ts';
 import { createSessionStore } from '#people/sessions/store.ts';
 import { createSignInTokenStore } from '#people/sessions/token-store.ts';
+import { createAccountLinkStore } from '#people/single-sign-on/account-link-store.ts';
 import { createFlowCookies } from '#people/single-sign-on/flow-cookie.ts';
-import { createIdentityProfileStore } from '#people/single-sign-on/profile-store.ts';
-import { createSignOnLimit } from '#people/single-sign-on/sign-on-limit.ts';
-import { createTemporaryActors } from '#people/single-sign-on/temporary-actor.ts';
+import { createIdentityProfileStore } from '#people/single-sign-on/profiles/store.ts';
+import { createProviderSlots } from '#people/single-sign-on/provider-slots.ts';
 import { createActorResolver } from '#people/users/actor.ts';
 import { createUserStore } from '#people/users/store.ts';
+import { createTemporaryActors } from '#people/users/temporary-actor.ts';
 import { openPortal } from '#portal/portal-stores.ts';
 import { createPostStore } from '#portal/posts/store.ts';
 import { createSsoProfileStore } from '#portal/sso-profiles/store.ts';
@@ -123,10 +126,10 @@ export function openStores(
   return { ...services, ...openPortal(services), rules: createRuleEngine({ ...services, ...environment }) };
 }
 
-type SignInParts = Omit<ResetMailServices, 'signInTokens' | 'mailer'>;
+type SignInParts = Omit<ResetMailServices, 'signInTokens' | 'mailer' | 'mailQueue'> & { readonly log: Log };
 
 function openSignIn(records: Records, vault: Vault, parts: SignInParts) {
-  const { settings, clock } = parts;
+  const { settings, clock, log } = parts;
   const groups = createGroupStore(records);
   const signInTokens = createSignInTokenStore(records, vault);
   const mailer = createMailer({
@@ -135,6 +138,7 @@ function openSignIn(records: Records, vault: Vault, parts: SignInParts) {
     requireTls: settings['mail.require_tls'],
     timeoutMs: settings['mail.timeout_ms'],
   });
+  const mailQueue = createMailQueue(log);
   return {
     groups,
     preferences: createPreferenceStore(records),
@@ -142,7 +146,8 @@ function openSignIn(records: Records, vault: Vault, parts: SignInParts) {
     temporaryActors: createTemporaryActors(groups, settings),
     identityProfiles: createIdentityProfileStore(records, vault),
     flowCookies: createFlowCookies(vault, clock),
-    signOnLimit: createSignOnLimit(settings, clock),
+    accountLinks: createAccountLinkStore(records, vault),
+    providerSlots: createProviderSlots(),
     sessions: createSessionStore(records, vault, settings),
     signInLimit: createSignInLimit(settings, clock),
     signInTokens,
@@ -150,7 +155,8 @@ function openSignIn(records: Records, vault: Vault, parts: SignInParts) {
     passkeys: createPasskeyStore(records),
     passkeyChallenges: createPasskeyChallenges(vault, signInTokens, clock),
     relyingParty: readRelyingParty(settings),
-    resetMails: createResetMails({ ...parts, signInTokens, mailer }),
+    resetMails: createResetMails({ ...parts, signInTokens, mailer, mailQueue }),
+    accountMails: createAccountMails({ ...parts, mailer, mailQueue }),
     resetLimit: createResetLimit(settings, clock),
   };
 }

@@ -562,7 +562,7 @@ export const settingsTable = {
   'sign_in.hide_retry_after': flag(false, 'Omits the seconds after which a limited sign-in may be tried again.'),
   'sso.user_lookup': flag(
     false,
-    'Signs a single sign-on with the verified e-mail address of an account of the organisation in to that account. Off: only where `SSOOnlyForRegisteredUsers` requires an account.',
+    'Account linking: a single sign-on whose verified e-mail address belongs to an account of the organisation opens a session of that account. Off: only for profiles with `SSOOnlyForRegisteredUsers`.',
   ),
   'sso.permission_defaults': jsonObject(
     'Permissions of every single sign-on without an account, name to level (`{"analytics":"read"}`); those of its user groups are added.',

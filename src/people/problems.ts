@@ -18,7 +18,6 @@ export const problem = problems('people', {
   user_not_found: { status: 404, message: 'User not found' },
   email_exists: { status: 409, message: 'User email already exists for this Org' },
   bad_password: { status: 400, message: '{faults}' },
-  wrong_password: { status: 403, message: 'current_password: is wrong' },
   own_key_only: { status: 403, message: 'access denied: users can only reset their own access key' },
   last_administrator: { status: 409, message: 'This is the last active administrator of the organisation' },
   only_admin_grants: { status: 403, message: 'access denied: only an administrator may grant {permission}' },
@@ -46,5 +45,6 @@ export const problem = problems('people', {
   rules_without_decision: { status: 400, message: 'open_policy.rules: must define deny or allow' },
   rules_denied: { status: 403, message: 'access denied: {reasons}' },
   rules_unavailable: { status: 503, message: 'The rules of the organisation cannot be evaluated: {reason}' },
+  sso_defaults_unusable: { status: 500, message: 'sso.permission_defaults: {faults}' },
   domain_taken: { status: 409, message: 'domain: another organisation has {domain}' },
 });

@@ -8,7 +8,7 @@ import type { Records } from '#storage/records.ts';
 import type { GroupStore } from '../groups/store.ts';
 import { problem } from '../problems.ts';
 import type { RuleEngine } from '../rules/rule-engine.ts';
-import type { IdentityProfileStore } from '../single-sign-on/profile-store.ts';
+import type { IdentityProfileStore } from '../single-sign-on/profiles/store.ts';
 import type { UserStore } from '../users/store.ts';
 import type { GrantStore } from './grant-store.ts';
 import { OrganisationBody, OrganisationImport, StoredOrganisation, toFullOrganisation } from './schema.ts';

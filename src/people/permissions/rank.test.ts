@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { findExcess, isOutranked, mergePermissions } from './rank.ts';
+import { findExcess, isFullAdministrator, isOutranked, mergePermissions } from './rank.ts';
 
 describe('Permission ranks', () => {
   test('a level above the held one is excess, unless the target has it already', () => {
@@ -46,4 +46,11 @@ describe('Permission ranks', () => {
     ]);
     assert.deepEqual(merged, { apis: 'write', keys: 'read', certs: 'deny' });
   });
+});
+
+test('a full administrator is one to whom nothing is denied', () => {
+  assert.equal(isFullAdministrator({ IsAdmin: 'admin' }), true);
+  assert.equal(isFullAdministrator({ IsAdmin: 'admin', ResetPassword: 'admin', apis: 'read' }), true);
+  const restricted: Record<string, string>[] = [{ IsAdmin: 'admin', apis: 'deny' }, { apis: 'write' }, {}];
+  for (const held of restricted) assert.equal(isFullAdministrator(held), false, JSON.stringify(held));
 });

@@ -43,6 +43,10 @@ export function isOutranked(held: PermissionMap, other: PermissionMap): boolean 
   return findExcess(held, rest) !== undefined;
 }
 
+/** True for an administrator to whom nothing is denied: no user has a permission that it lacks. */
+export const isFullAdministrator = (held: PermissionMap): boolean =>
+  findExcess(held, { IsAdmin: 'admin' }) === undefined;
+
 const mergeOrder = ['deny', 'read', 'write', 'admin'];
 
 /** Union of permission maps: of each name the higher level. */

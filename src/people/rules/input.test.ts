@@ -17,7 +17,7 @@ describe('Input of organisation rules', () => {
   test('input has the user and the request, and the group where the user has one', () => {
     const user = { id: 'u', email_address: 'ann@example.org', org_id: 'o', user_permissions: { apis: 'read' } };
     assert.deepEqual(toRuleInput(actor, { ...request, body: undefined }), {
-      user: { ...user, group_id: '' },
+      user: { ...user, group_id: '', group_ids: [] },
       request: { ...request, intent: 'write' },
     });
     assert.equal(toRuleInput({ ...actor, groupIds: ['g'] }, { ...request, body: undefined }).user.group_id, 'g');

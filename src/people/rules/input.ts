@@ -18,6 +18,7 @@ export const toRuleInput = (actor: Actor, { operation, method, path, query, body
     email_address: actor.name,
     org_id: actor.orgId,
     group_id: actor.groupIds?.[0] ?? '',
+    group_ids: actor.groupIds ?? [],
     user_permissions: actor.permissions,
   },
   request: {
@@ -30,7 +31,7 @@ export const toRuleInput = (actor: Actor, { operation, method, path, query, body
   },
 });
 
-const secretName = /password|secret|private_?key|access_?key|hmac_string|token$/i;
+const secretName = /password|secret|private_?key|access_?key|hmac_string|token$|^otp$/i;
 
 /** Secret masking: rules, and the log of an agent, get no credential that a body carries. */
 function maskSecrets(value: Json): Json {

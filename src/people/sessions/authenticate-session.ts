@@ -1,8 +1,8 @@
 import type { Clock } from '#base/clock.ts';
 import type { Actor, AuthenticateSession } from '#operations/actor.ts';
-import type { TemporaryActors } from '../single-sign-on/temporary-actor.ts';
 import type { ResolveActor } from '../users/actor.ts';
 import type { UserStore } from '../users/store.ts';
+import type { TemporaryActors } from '../users/temporary-actor.ts';
 import type { SessionStore, StoredSession } from './store.ts';
 
 export interface SessionAuthentication {

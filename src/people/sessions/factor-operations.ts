@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { createRecoveryCode, createTotpSecret, findTotpStep, formatTotpUri, normalizeCode } from '#base/totp.ts';
-import { type Actor, isAdmin } from '#operations/actor.ts';
+import type { Actor } from '#operations/actor.ts';
 import { operation } from '#operations/operation.ts';
+import { problem as refusal } from '#operations/problems.ts';
 import { statusResponse, toStatus } from '#operations/shapes.ts';
 import type { Records } from '#storage/records.ts';
 import type { GroupStore } from '../groups/store.ts';
@@ -39,13 +40,13 @@ export async function findCaller({ users }: FactorOperationServices, actor: Acto
 }
 
 /** Changes the factors of the caller in a transaction that locks the user: concurrent changes wait for each other. */
-const changeFactors = <T>(
+export const changeFactors = <T>(
   { records, users }: FactorOperationServices,
   { id, orgId }: Actor,
   change: (user: StoredUser) => Promise<T>,
 ): Promise<T> =>
   records.write(async () => {
-    const user = await users.change({ id, org_id: orgId }, it => it);
+    const user = await users.lock(orgId, id);
     if (!user) throw peopleProblem.user_not_found();
     return change(user);
   });
@@ -58,7 +59,7 @@ export const createTotp = operation({
   about: 'Creates a secret for an authenticator app (TOTP). Sign-ins require its codes after a code was confirmed.',
   body: confirmation,
   returns: z.object({ secret: z.string(), uri: z.string().describe('For the QR code') }),
-  problems: [problem.reauthentication_failed, problem.code_required, problem.limited],
+  problems: [problem.reauthentication_failed, problem.reauthentication_code_required, problem.limited],
   async handle({ actor, body, address, audit }, services: FactorOperationServices) {
     audit(actor.id);
     const user = await findCaller(services, actor);
@@ -81,9 +82,9 @@ export const confirmTotp = operation({
   async handle({ actor, body, address, audit }, services: FactorOperationServices) {
     audit(actor.id);
     const { factors, sessions, signInLimit, clock } = services;
-    const { email_address: account } = await findCaller(services, actor);
-    const counted = signInLimit.begin(account, address);
-    return changeFactors(services, actor, async user => {
+    const caller = await findCaller(services, actor);
+    const counted = signInLimit.begin(caller.email_address, address);
+    const confirmed = await changeFactors(services, actor, async user => {
       const secret = await factors.findTotpSecret(user.id, 'totp_pending');
       if (secret === undefined) throw problem.totp_missing();
       const step = findTotpStep(secret, normalizeCode(body.otp), clock.now());
@@ -94,6 +95,8 @@ export const confirmTotp = operation({
       await sessions.removeOthers(user.id, actor.sessionId);
       return { recovery_codes: codes };
     });
+    services.accountMails.notify(caller, 'totp-added');
+    return confirmed;
   },
 });
 
@@ -105,7 +108,12 @@ export const renewRecoveryCodes = operation({
   about: 'Replaces the recovery codes of the caller.',
   body: confirmation,
   returns: recoveryCodes,
-  problems: [problem.totp_missing, problem.reauthentication_failed, problem.code_required, problem.limited],
+  problems: [
+    problem.totp_missing,
+    problem.reauthentication_failed,
+    problem.reauthentication_code_required,
+    problem.limited,
+  ],
   async handle({ actor, body, address, audit }, services: FactorOperationServices) {
     audit(actor.id);
     const user = await findCaller(services, actor);
@@ -115,6 +123,7 @@ export const renewRecoveryCodes = operation({
       if ((await services.factors.findTotpSecret(it.id, 'totp')) === undefined) throw problem.totp_missing();
       await services.factors.replaceRecoveryCodes(it, codes, services.clock.now());
     });
+    services.accountMails.notify(user, 'recovery-codes-renewed');
     return { recovery_codes: codes };
   },
 });
@@ -127,19 +136,26 @@ export const disableTotp = operation({
   about: 'Removes the authenticator app of the caller and its recovery codes.',
   body: confirmation,
   returns: statusResponse,
-  problems: [problem.totp_missing, problem.reauthentication_failed, problem.code_required, problem.limited],
+  problems: [
+    problem.totp_missing,
+    problem.reauthentication_failed,
+    problem.reauthentication_code_required,
+    problem.limited,
+  ],
   async handle({ actor, body, address, audit }, services: FactorOperationServices) {
     audit(actor.id);
     const user = await findCaller(services, actor);
     await reauthenticate(services, user, body, address);
     if (!(await services.factors.removeTotp(user.id))) throw problem.totp_missing();
+    services.accountMails.notify(user, 'totp-removed');
     return toStatus('Second factor removed');
   },
 });
 
-async function removeFactors({ factors, sessions }: FactorOperationServices, user: StoredUser) {
+async function removeFactors({ factors, sessions, accountMails }: FactorOperationServices, user: StoredUser) {
   if (!(await factors.removeAll(user.id))) throw problem.second_factor_missing();
   await sessions.removeOthers(user.id);
+  accountMails.notify(user, 'factors-removed');
   return toStatus('Second factor removed');
 }
 
@@ -150,16 +166,24 @@ export const removeSecondFactor = operation({
   method: 'DELETE',
   path: '/api/users/{userId}/second-factor',
   about:
-    'Removes authenticator app, recovery codes and passkeys of another user. The caller is an administrator with ResetPassword.',
+    'Removes authenticator app, recovery codes and passkeys of another user. Requires an administrator with ResetPassword.',
   permission: 'admin',
   params: z.object({ userId: z.string() }),
   returns: statusResponse,
-  problems: [peopleProblem.user_not_found, peopleProblem.user_outranks, problem.second_factor_missing],
+  problems: [
+    peopleProblem.user_not_found,
+    peopleProblem.user_outranks,
+    refusal.not_permitted,
+    problem.own_factor,
+    problem.second_factor_missing,
+  ],
   async handle({ actor, params: { userId }, audit }, services: FactorOperationServices) {
     audit(userId);
+    if (actor.permissions.ResetPassword !== 'admin')
+      throw refusal.not_permitted({ detail: { permission: 'ResetPassword' } });
+    if (userId === actor.id) throw problem.own_factor();
     const user = await services.users.get(actor.orgId, userId);
-    const mayReset = isAdmin(actor) && actor.permissions.ResetPassword === 'admin' && userId !== actor.id;
-    if (!user || !mayReset) throw peopleProblem.user_not_found();
+    if (!user) throw peopleProblem.user_not_found();
     await rejectOutranking(services.groups, actor, user);
     return removeFactors(services, user);
   },

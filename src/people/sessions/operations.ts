@@ -6,9 +6,9 @@ import { problem as refusal } from '#operations/problems.ts';
 import { formatExpiredCookie, formatSessionCookie } from '#operations/session-cookie.ts';
 import { statusResponse, toStatus } from '#operations/shapes.ts';
 import { problem as peopleProblem } from '../problems.ts';
-import { toTemporaryUser } from '../single-sign-on/identity.ts';
 import type { ResolveActor } from '../users/actor.ts';
 import { rejectOutranking } from '../users/grant-check.ts';
+import { toUserView } from '../users/identity.ts';
 import { type StoredUser, toUserWithoutKey, type User } from '../users/schema.ts';
 import { usesTls } from './dashboard-url.ts';
 import { problem } from './problems.ts';
@@ -101,9 +101,7 @@ export const getSession = operation({
   returns: CurrentSession,
   async handle({ actor }, services: SessionServices) {
     const account = await services.users.get(actor.orgId, actor.id);
-    const user = actor.temporaryUser
-      ? toTemporaryUser(actor, actor.temporaryUser)
-      : account && toUserWithoutKey(account);
+    const user = actor.temporaryUser ? toUserView(actor, actor.temporaryUser) : account && toUserWithoutKey(account);
     if (!user) throw refusal.not_authorised();
     const list = actor.sessionId ? await services.sessions.list(user.id, services.clock.now()) : [];
     return describeSession(

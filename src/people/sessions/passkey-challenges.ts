@@ -15,6 +15,8 @@ export interface ChallengeUse {
   readonly purpose: 'registration' | 'sign-in';
   /** Empty where the user is not known yet. */
   readonly userId: string;
+  /** Version of the credentials of the user: a new password makes its challenges void. */
+  readonly credentialVersion?: string;
 }
 
 export const challengeTtlMs = 300_000;
@@ -23,8 +25,8 @@ const expiryBytes = 6;
 const challengeBytes = nonceBytes + expiryBytes + 32;
 
 export function createPasskeyChallenges(vault: Vault, signInTokens: SignInTokenStore, clock: Clock) {
-  const toDigest = ({ purpose, userId }: ChallengeUse, head: Buffer) =>
-    vault.digest(JSON.stringify([purpose, userId, head.toString('hex')]), 'passkey challenge');
+  const toDigest = ({ purpose, userId, credentialVersion = '' }: ChallengeUse, head: Buffer) =>
+    vault.digest(JSON.stringify([purpose, userId, credentialVersion, head.toString('hex')]), 'passkey challenge');
 
   return {
     create(use: ChallengeUse): string {

@@ -1,10 +1,12 @@
 import { z } from 'zod';
+import type { Vault } from '#base/vault.ts';
 import { type RelyingParty, readRegistration, webauthnProblem } from '#base/webauthn.ts';
 import { operation } from '#operations/operation.ts';
 import { statusResponse, toStatus } from '#operations/shapes.ts';
-import type { Records } from '#storage/records.ts';
 import { problem as peopleProblem } from '../problems.ts';
-import { confirmation, type FactorOperationServices, findCaller } from './factor-operations.ts';
+import { toCredentialVersion } from '../users/credential-version.ts';
+import type { StoredUser } from '../users/schema.ts';
+import { changeFactors, confirmation, type FactorOperationServices, findCaller } from './factor-operations.ts';
 import type { PasskeyChallenges } from './passkey-challenges.ts';
 import {
   CreationOptions,
@@ -21,10 +23,10 @@ import { problem } from './problems.ts';
 import { reauthenticate } from './second-factor.ts';
 
 export interface PasskeyServices extends FactorOperationServices {
-  records: Records;
   passkeys: PasskeyStore;
   passkeyChallenges: PasskeyChallenges;
   relyingParty: RelyingParty | undefined;
+  vault: Vault;
 }
 
 const declared = { surface: 'dashboard', noun: 'session', permission: 'any user' } as const;
@@ -36,6 +38,9 @@ export function requireRelyingParty({ relyingParty }: Pick<PasskeyServices, 'rel
   return relyingParty;
 }
 
+const toRegistration = ({ vault }: PasskeyServices, user: StoredUser) =>
+  ({ purpose: 'registration', userId: user.id, credentialVersion: toCredentialVersion(vault, user) }) as const;
+
 export const startPasskey = operation({
   ...declared,
   name: 'startPasskey',
@@ -46,7 +51,12 @@ export const startPasskey = operation({
   ignoresRules: true,
   body: confirmation,
   returns: z.object({ publicKey: CreationOptions }),
-  problems: [problem.passkeys_unavailable, problem.reauthentication_failed, problem.code_required, problem.limited],
+  problems: [
+    problem.passkeys_unavailable,
+    problem.reauthentication_failed,
+    problem.reauthentication_code_required,
+    problem.limited,
+  ],
   async handle({ actor, body, address, audit }, services: PasskeyServices) {
     audit(actor.id);
     const { id } = requireRelyingParty(services);
@@ -62,7 +72,7 @@ export const startPasskey = operation({
         name: user.email_address,
         displayName: `${user.first_name} ${user.last_name}`.trim(),
       },
-      challenge: services.passkeyChallenges.create({ purpose: 'registration', userId: user.id }),
+      challenge: services.passkeyChallenges.create(toRegistration(services, user)),
       excludeCredentials: known.map(it => ({
         type: 'public-key' as const,
         id: it.credentialId,
@@ -92,19 +102,18 @@ export const addPasskey = operation({
   ],
   async handle({ actor, body: { name, credential }, audit }, services: PasskeyServices) {
     audit(actor.id);
-    const { records, users, passkeys, passkeyChallenges, clock } = services;
+    const { passkeys, passkeyChallenges, clock } = services;
     const registration = readRegistration(toRegistrationResponse(credential), requireRelyingParty(services));
     const { challenge, credentialId, key, signCount, isBackedUp } = registration;
     const transports = credential.response.transports ?? [];
-    return records.write(async () => {
-      // Locks the user: the bound on passkeys holds for concurrent requests.
-      const user = await users.change({ id: actor.id, org_id: actor.orgId }, it => it);
-      if (!user) throw peopleProblem.user_not_found();
-      await passkeyChallenges.use(challenge, { purpose: 'registration', userId: user.id });
-      const owner = { orgId: user.org_id, userId: user.id };
-      const passkey = { ...owner, credentialId, key, signCount, isBackedUp, transports, name };
-      return toPasskey(await passkeys.insert(passkey, clock.now()));
+    const owner = await findCaller(services, actor);
+    const added = await changeFactors(services, actor, async user => {
+      await passkeyChallenges.use(challenge, toRegistration(services, user));
+      const passkey = { credentialId, key, signCount, isBackedUp, transports, name };
+      return passkeys.insert({ orgId: user.org_id, userId: user.id, ...passkey }, clock.now());
     });
+    services.accountMails.notify(owner, 'passkey-added');
+    return toPasskey(added);
   },
 });
 
@@ -151,7 +160,7 @@ export const removePasskey = operation({
   problems: [
     problem.passkey_not_found,
     problem.reauthentication_failed,
-    problem.code_required,
+    problem.reauthentication_code_required,
     problem.limited,
     peopleProblem.user_not_found,
   ],
@@ -161,6 +170,7 @@ export const removePasskey = operation({
     await reauthenticate(services, user, body, address);
     if (!(await services.passkeys.remove(user.id, passkeyId))) throw problem.passkey_not_found();
     await services.sessions.removeOthers(user.id, actor.sessionId);
+    services.accountMails.notify(user, 'passkey-removed');
     return toStatus('Passkey removed');
   },
 });

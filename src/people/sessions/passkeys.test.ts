@@ -236,6 +236,20 @@ onEveryEngine(
       assert.equal((await signIn(authenticator)).status, 401);
     });
 
+    test('a challenge of a registration is void after a change of the password', async () => {
+      const { person, browser } = await openSession();
+      const credential = createAuthenticator(origin).create(await start(browser, person));
+      const { users } = app().application.installation.services;
+      const other = await addPerson(app());
+      const { password } = (await users.get(other.orgId, other.id))!;
+      await users.change({ id: person.id }, it => ({ ...it, password }));
+      const answer = await app().ask('POST', '/api/session/passkeys', {
+        credential: person.accessKey,
+        body: { name: 'Thief', credential },
+      });
+      assert.deepEqual([answer.status, /challenge is invalid/.test(answer.text)], [400, true], answer.text);
+    });
+
     test('a user has at most 20 passkeys, also concurrently', async () => {
       const { person, browser } = await enrol();
       const credentials = [];

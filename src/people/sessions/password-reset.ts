@@ -20,7 +20,7 @@ export interface FoundReset {
 export async function findReset(services: PasswordResetServices, text: string): Promise<FoundReset | undefined> {
   const { users, signInTokens, clock } = services;
   const token = await signInTokens.find('reset', text, clock.now());
-  const user = token && (await users.get(token.orgId, token.userId));
+  const user = token && (await users.get(token.orgId, token.ownerId));
   return token && user?.active ? { token, user } : undefined;
 }
 

@@ -6,7 +6,8 @@ import { readDashboardUrl } from './dashboard-url.ts';
 const problem = problems('settings', {
   passkey_origin_invalid: {
     status: 500,
-    message: 'sign_in.passkey_origins: {origin} is no origin such as https://dashboard.example.org',
+    message:
+      'sign_in.passkey_origins: {origin} must be an https origin with a host name, such as https://dashboard.example.org, or one on localhost',
   },
   passkey_rp_id_foreign: {
     status: 500,
@@ -24,15 +25,15 @@ export function readRelyingParty(settings: Settings): RelyingParty | undefined {
   const origins = configured.length > 0 ? configured : URL.canParse(dashboardUrl) ? [new URL(dashboardUrl).origin] : [];
   const id = settings['sign_in.passkey_rp_id'] || (origins[0] && URL.parse(origins[0])?.hostname) || '';
   for (const origin of origins) {
-    if (configured.length > 0 && !isOrigin(origin)) throw problem.passkey_origin_invalid({ detail: { origin } });
+    if (configured.length > 0 && !canUsePasskeys(origin)) throw problem.passkey_origin_invalid({ detail: { origin } });
     const { hostname } = new URL(origin);
     if (hostname !== id && !hostname.endsWith(`.${id}`))
       throw problem.passkey_rp_id_foreign({ detail: { id, origin } });
   }
-  return origins.length > 0 && origins.every(isOrigin) ? { id, origins } : undefined;
+  return origins.length > 0 && origins.every(canUsePasskeys) ? { id, origins } : undefined;
 }
 
-const isOrigin = (text: string): boolean => {
+const canUsePasskeys = (text: string): boolean => {
   const url = URL.parse(text);
   if (url === null || url.origin !== text) return false;
   const isAddress = /^\[|^[\d.]+$/.test(url.hostname);

@@ -17,7 +17,7 @@ export async function createResetToken(
   ttlSeconds: number,
 ) {
   const expiresAtMs = clock.now() + ttlSeconds * 1000;
-  const owner = { purpose: 'reset', orgId: user.org_id, userId: user.id } as const;
+  const owner = { purpose: 'reset', orgId: user.org_id, ownerId: user.id } as const;
   const token = await signInTokens.insert({ ...owner, expiresAtMs }, clock.now());
   return { token, expires_at: formatIsoTime(expiresAtMs) };
 }

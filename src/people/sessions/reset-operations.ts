@@ -1,9 +1,10 @@
 import { z } from 'zod';
+import { toAddressKey } from '#base/address-key.ts';
 import type { Clock } from '#base/clock.ts';
 import { createFailureCounter } from '#base/failure-counter.ts';
 import type { Settings } from '#base/settings.ts';
-import { isAdmin } from '#operations/actor.ts';
 import { operation } from '#operations/operation.ts';
+import { problem as refusal } from '#operations/problems.ts';
 import { statusResponse, toStatus } from '#operations/shapes.ts';
 import type { GroupStore } from '../groups/store.ts';
 import { problem as peopleProblem } from '../problems.ts';
@@ -35,10 +36,11 @@ export function createResetLimit(settings: Settings, clock: Clock) {
   return {
     /** True where a mail may be sent. */
     allow(account: string, address: string): boolean {
-      const seconds = addresses.retryAfterSeconds(address);
-      if (addresses.isOverLimit(address))
+      const key = toAddressKey(address);
+      const seconds = addresses.retryAfterSeconds(key);
+      if (addresses.isOverLimit(key))
         throw problem.limited({ detail: { when: `in ${seconds} seconds`, retryAfter: seconds } });
-      addresses.record(address);
+      addresses.record(key);
       if (accounts.isOverLimit(account)) return false;
       accounts.record(account);
       return true;
@@ -103,16 +105,24 @@ export const createUserResetLink = operation({
   method: 'POST',
   path: '/api/users/{userId}/actions/reset-link',
   about:
-    'Creates a token with which another active user sets a new password. The caller is an administrator with ResetPassword.',
+    'Creates a token with which another active user sets a new password. Requires an administrator with ResetPassword.',
   permission: 'admin',
   params: z.object({ userId: z.string() }),
   returns: resetLink,
-  problems: [peopleProblem.user_not_found, peopleProblem.user_outranks, problem.account_inactive],
+  problems: [
+    peopleProblem.user_not_found,
+    peopleProblem.user_outranks,
+    refusal.not_permitted,
+    problem.own_password,
+    problem.account_inactive,
+  ],
   async handle({ actor, params: { userId }, audit }, services: ResetServices) {
     audit(userId);
+    if (actor.permissions.ResetPassword !== 'admin')
+      throw refusal.not_permitted({ detail: { permission: 'ResetPassword' } });
+    if (userId === actor.id) throw problem.own_password();
     const user = await services.users.get(actor.orgId, userId);
-    const mayReset = isAdmin(actor) && actor.permissions.ResetPassword === 'admin' && userId !== actor.id;
-    if (!user || !mayReset) throw peopleProblem.user_not_found();
+    if (!user) throw peopleProblem.user_not_found();
     await rejectOutranking(services.groups, actor, user);
     if (!user.active) throw problem.account_inactive();
     const link = await createResetLink(services, user, services.settings['sign_in.link_ttl_seconds']);

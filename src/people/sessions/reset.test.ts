@@ -100,6 +100,20 @@ for (const engine of engines)
       }
     });
 
+    test('an unknown address costs the write that a known one does', async () => {
+      nowMs += 1_000_000;
+      const { records } = app.application.installation;
+      const countUnknown = async () => {
+        const query = records.db.selectFrom('sign_in_tokens').selectAll().where('purpose', '=', 'reset');
+        return (await query.where('user_id', '=', 'unknown address').execute()).length;
+      };
+      for (let index = 0; index < 10; index++) await forget(`unknown-${index}@many.example.org`);
+      const { username } = await addPerson(app);
+      await forget(username);
+      assert.deepEqual((await mail.take()).to, [username]);
+      assert.equal(await countUnknown(), 5, 'and their number is bounded');
+    });
+
     test('one address gets at most three mails in a window, and every request the same response', async () => {
       nowMs += 1_000_000;
       const [person, other] = [await addPerson(app), await addPerson(app)];
@@ -119,11 +133,11 @@ for (const engine of engines)
       const later = await addPerson(app);
       await forget(later.username);
       assert.deepEqual((await mail.take()).to, [later.username]);
-      assert.match(logged, /password reset mail not sent/);
+      assert.match(logged, /"mail":"password reset".*mail not sent/);
       assert.ok(!logged.includes(person.username));
     });
 
-    test('an administrator creates a link for a colleague, with ResetPassword, and never for itself', async () => {
+    test('an administrator with ResetPassword creates a link for another user, not for itself', async () => {
       const [admin, colleague] = [await addPerson(app), await addPerson(app)];
       const { accessKey: stranger } = await app.stranger();
       const link = (id: string, credential: string) =>
@@ -131,10 +145,11 @@ for (const engine of engines)
       const made = await link(colleague.id, admin.accessKey);
       assert.equal(made.status, 200, made.text);
       assert.match(made.body.Meta.link, /^https:\/\/dash\.example\.org\/login\/reset\?token=[\w-]{43}$/);
-      assert.equal((await link(admin.id, admin.accessKey)).status, 404);
+      assert.equal((await link(admin.id, admin.accessKey)).status, 409);
       assert.equal((await link(colleague.id, stranger)).status, 404);
       const weak = await addPerson(app, { user_permissions: { IsAdmin: 'admin' } });
-      assert.equal((await link(colleague.id, weak.accessKey)).status, 404);
+      const refused = await link(colleague.id, weak.accessKey);
+      assert.deepEqual([refused.status, /ResetPassword/.test(refused.text)], [403, true]);
       assert.equal((await reset(made.body.Meta.token)).status, 200);
       const body = { email_address: colleague.username };
       assert.equal((await app.ask('POST', '/admin/users/actions/reset-link', { body })).status, 200);

@@ -26,7 +26,8 @@ describe('Schema of sign-ins', () => {
 
   test('the session of the request is marked, and no other', () => {
     const times = { createdAtMs: 0, seenAtMs: 1000, expiresAtMs: 2000 };
-    const session = { id: 's', orgId: 'o', userId: 'u', ...times, address: '127.0.0.1', userAgent: 'x' };
+    const source = { profileId: '', creatorId: '', address: '127.0.0.1', userAgent: 'x' };
+    const session = { id: 's', orgId: 'o', userId: 'u', ...times, ...source };
     assert.deepEqual(toSession(session, 's'), {
       id: 's',
       created_at: '1970-01-01T00:00:00Z',

@@ -1,7 +1,9 @@
+import { toAddressKey } from '#base/address-key.ts';
 import type { Clock } from '#base/clock.ts';
 import { verifyPassword } from '#base/passwords.ts';
 import { findTotpStep, normalizeCode } from '#base/totp.ts';
 import type { StoredUser } from '../users/schema.ts';
+import type { AccountMails } from './account-mails.ts';
 import type { FactorStore } from './factor-store.ts';
 import { problem } from './problems.ts';
 import type { SignInLimit } from './sign-in-limit.ts';
@@ -9,6 +11,7 @@ import type { SignInLimit } from './sign-in-limit.ts';
 export interface FactorServices {
   factors: FactorStore;
   signInLimit: SignInLimit;
+  accountMails: AccountMails;
   clock: Clock;
 }
 
@@ -16,7 +19,7 @@ export type FactorResult = 'accepted' | 'missing' | 'wrong';
 
 /** Verifies the second factor of a user: a TOTP code or a recovery code, each of them once. */
 export async function verifySecondFactor(
-  { factors, signInLimit, clock }: FactorServices,
+  { factors, signInLimit, accountMails, clock }: FactorServices,
   user: StoredUser,
   otp: string | undefined,
 ): Promise<FactorResult> {
@@ -28,12 +31,15 @@ export async function verifySecondFactor(
   const step = findTotpStep(secret, code, clock.now());
   const isAccepted =
     step === undefined ? await factors.useRecoveryCode(user.id, code) : await factors.useTotpStep(user.id, step);
-  if (!isAccepted) return 'wrong';
-  counted.succeed();
-  return 'accepted';
+  if (isAccepted) counted.succeed();
+  else if (signInLimit.isCodeLimited(user.id)) accountMails.notify(user, 'codes-limited');
+  return isAccepted ? 'accepted' : 'wrong';
 }
 
-/** Re-authentication before a factor changes: a session or access key alone must not. Failures count as sign-ins. */
+/**
+ * Re-authentication before a change of credentials: a session or access key alone cannot make one. Failures count as
+ * failed sign-ins.
+ */
 export async function reauthenticate(
   services: FactorServices,
   user: StoredUser,
@@ -41,10 +47,11 @@ export async function reauthenticate(
   address: string,
 ): Promise<void> {
   const counted = services.signInLimit.begin(user.email_address, address);
-  const flow = { client: address, account: user.email_address };
+  const flow = { client: toAddressKey(address), account: user.email_address };
   if (!(await verifyPassword(given.password, user.password, flow))) throw problem.reauthentication_failed();
   const result = await verifySecondFactor(services, user, given.otp);
   if (result === 'wrong') throw problem.reauthentication_failed();
   counted.succeed();
-  if (result === 'missing') throw problem.code_required({ detail: { members: { second_factors: ['totp'] } } });
+  if (result === 'missing')
+    throw problem.reauthentication_code_required({ detail: { members: { second_factors: ['totp'] } } });
 }

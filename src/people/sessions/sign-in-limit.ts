@@ -1,3 +1,4 @@
+import { toAddressKey, toSiteKey } from '#base/address-key.ts';
 import type { Clock } from '#base/clock.ts';
 import { createFailureCounter, type FailureCounter } from '#base/failure-counter.ts';
 import type { Settings } from '#base/settings.ts';
@@ -7,8 +8,13 @@ import { problem } from './problems.ts';
 const maxKeys = 20_000;
 /** Failures of an account from all addresses together, in multiples of those from one. */
 const allAddressesFactor = 10;
+/** Failures of all networks of one IPv6 site together, in multiples of those from one. */
+const allNetworksFactor = 10;
 /** Wrong codes of one user in a window, from all addresses: a six-digit code must not be guessed. */
 const maxCodeFailures = 10;
+/** Wrong codes of one user in a day: a window after the other must not add up to a guess. */
+const maxDailyCodeFailures = 50;
+const dayMs = 86_400_000;
 
 export type SignInLimit = ReturnType<typeof createSignInLimit>;
 
@@ -18,16 +24,19 @@ interface Counted {
 }
 
 /**
- * Limit of failed sign-ins: by account and address, by account, and by address. Unknown accounts count like known ones.
- * An attempt counts as failed from its beginning, so that concurrent ones cannot exceed the limit.
+ * Limit of failed sign-ins and sign-ons: by account and address, by account, and by address. Unknown accounts count like
+ * known ones. An attempt counts as failed from its beginning, so that concurrent ones cannot exceed the limit.
  */
 export function createSignInLimit(settings: Settings, clock: Clock) {
   const bounds = { windowMs: settings['sign_in.failure_window_seconds'] * 1000, maxKeys };
   const perAccount = settings['sign_in.max_account_failures'];
+  const perAddress = settings['sign_in.max_address_failures'];
   const pairs = createFailureCounter({ ...bounds, maxFailures: perAccount }, clock);
   const accounts = createFailureCounter({ ...bounds, maxFailures: perAccount * allAddressesFactor }, clock);
-  const addresses = createFailureCounter({ ...bounds, maxFailures: settings['sign_in.max_address_failures'] }, clock);
+  const addresses = createFailureCounter({ ...bounds, maxFailures: perAddress }, clock);
+  const sites = createFailureCounter({ ...bounds, maxFailures: perAddress * allNetworksFactor }, clock);
   const codes = createFailureCounter({ ...bounds, maxFailures: maxCodeFailures }, clock);
+  const dailyCodes = createFailureCounter({ windowMs: dayMs, maxKeys, maxFailures: maxDailyCodeFailures }, clock);
 
   function beginAttempt(counted: readonly Counted[]) {
     const limited = counted.filter(({ counter, key }) => counter.isOverLimit(key));
@@ -45,17 +54,30 @@ export function createSignInLimit(settings: Settings, clock: Clock) {
     };
   }
 
+  const countAddress = (address: string): readonly Counted[] => [
+    { counter: addresses, key: toAddressKey(address) },
+    { counter: sites, key: toSiteKey(address) },
+  ];
+  const countAccount = (account: string, address: string): readonly Counted[] => [
+    { counter: pairs, key: JSON.stringify([toAddressKey(address), account]) },
+    { counter: accounts, key: account },
+  ];
+
   return {
     /** Counts an attempt, or rejects it; `account` is what the client sent, in one case. */
     begin: (account: string, address: string) =>
-      beginAttempt([
-        { counter: pairs, key: JSON.stringify([address, account]) },
-        { counter: accounts, key: account },
-        { counter: addresses, key: address },
-      ]),
+      beginAttempt([...countAccount(account, address), ...countAddress(address)]),
+    /** Counts an attempt by its account alone, where its address is counted already. */
+    beginAccount: (account: string, address: string) => beginAttempt(countAccount(account, address)),
     /** Counts the code of a second factor; also where the settings limit no sign-ins. */
-    beginCode: (userId: string) => beginAttempt([{ counter: codes, key: userId }]),
+    beginCode: (userId: string) =>
+      beginAttempt([
+        { counter: codes, key: userId },
+        { counter: dailyCodes, key: userId },
+      ]),
+    /** True where the next code of a user is refused. */
+    isCodeLimited: (userId: string) => codes.isOverLimit(userId) || dailyCodes.isOverLimit(userId),
     /** Counts an attempt whose account is not known yet. */
-    beginFromAddress: (address: string) => beginAttempt([{ counter: addresses, key: address }]),
+    beginFromAddress: (address: string) => beginAttempt(countAddress(address)),
   };
 }

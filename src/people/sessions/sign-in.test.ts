@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { computeTotp, createTotpSecret, toTotpStep } from '#base/totp.ts';
 import { type Answer, onEveryEngine } from '../../../tests/support/app.ts';
 import { addPerson, openBrowser } from '../../../tests/support/browser.ts';
 
@@ -86,6 +87,86 @@ onEveryEngine(
       const right = { username: person.username, password: person.password };
       assert.equal((await trySignIn(right, from('10.3.0.1'))).status, 429);
       assert.equal((await trySignIn(right, from('10.3.0.2'))).status, 200);
+    });
+
+    test('failures of one IPv6 network count together', async () => {
+      nextWindow();
+      const person = await addPerson(app());
+      const others = await Promise.all(Array.from({ length: 5 }, () => addPerson(app())));
+      for (const [index, { username }] of others.entries())
+        await trySignIn({ username, password: 'wrong' }, from(`2001:db8:1:1::${index}`));
+      const right = { username: person.username, password: person.password };
+      assert.equal((await trySignIn(right, from('2001:db8:1:1:9::9'))).status, 429);
+      assert.equal((await trySignIn(right, from('2001:db8:1:2::1'))).status, 200);
+    });
+
+    test('an IPv4 address that is mapped into IPv6 counts as that address', async () => {
+      nextWindow();
+      const person = await addPerson(app());
+      const others = await Promise.all(Array.from({ length: 5 }, () => addPerson(app())));
+      for (const [index, { username }] of others.entries())
+        await trySignIn({ username, password: 'wrong' }, from(index % 2 ? '::ffff:10.5.0.1' : '10.5.0.1'));
+      const right = { username: person.username, password: person.password };
+      assert.equal((await trySignIn(right, from('::ffff:a05:1'))).status, 429);
+    });
+
+    test('sign-ins and sign-ons of one address have one limit', async () => {
+      nextWindow();
+      const headers = from('10.6.0.1');
+      const DiscoverURL = 'https://idp.example/.well-known/openid-configuration';
+      const UseProviders = [{ Name: 'openid-connect', Key: 'client', DiscoverURL }];
+      const body = { Name: 'F', ProviderName: 'SocialProvider', ProviderConfig: { UseProviders } };
+      const { Meta } = (await app().ask('POST', '/api/sso/profiles', { body })).body;
+      const callback = `/tib/auth/${Meta}/openid-connect/callback?code=c&state=s`;
+      for (let index = 0; index < 3; index++)
+        assert.equal((await app().ask('GET', callback, { credential: null, headers })).status, 403);
+      const { username, password } = await addPerson(app());
+      for (let index = 0; index < 2; index++)
+        assert.equal((await trySignIn({ username, password: 'x' }, headers)).status, 401);
+      assert.equal((await trySignIn({ username, password }, headers)).status, 429);
+      assert.equal((await app().ask('GET', callback, { credential: null, headers })).status, 429);
+    });
+
+    test('guesses of the own password with a session or access key are limited', async () => {
+      nextWindow();
+      const person = await addPerson(app());
+      const { accessKey: credential, id, password } = person;
+      const headers = from('10.7.0.1');
+      const reset = (current_password: string) =>
+        app().ask('POST', `/api/users/${id}/actions/reset`, {
+          credential,
+          headers,
+          body: { current_password, new_password: 'Another one 1' },
+        });
+      for (let index = 0; index < 3; index++) assert.equal((await reset(`wrong ${index}`)).status, 403);
+      assert.equal((await reset(password)).status, 429);
+      nextWindow();
+      assert.equal((await reset(password)).status, 200);
+    });
+
+    test('a new own e-mail address requires the password and the code', async () => {
+      nextWindow();
+      const person = await addPerson(app(), { user_permissions: { users: 'write' } });
+      const { accessKey: credential, id, password, username } = person;
+      const write = { first_name: 'P', last_name: 'Q', active: true, user_permissions: { users: 'write' } };
+      const put = (more: object) =>
+        app().ask('PUT', `/api/users/${id}`, { credential, body: { ...write, email_address: username, ...more } });
+      const moved = { email_address: `n${username}` };
+      assert.equal((await put({ first_name: 'N' })).status, 200);
+      assert.equal((await put(moved)).status, 403);
+      assert.equal((await put({ ...moved, current_password: 'wrong' })).status, 403);
+      const { factors, users } = app().application.installation.services;
+      const user = (await users.get(person.orgId, id))!;
+      const secret = createTotpSecret();
+      await factors.activateTotp(user, secret, 0, [], nowMs);
+      const missing = await put({ ...moved, current_password: password });
+      assert.deepEqual([missing.status, missing.body.second_factors], [403, ['totp']], missing.text);
+      const otp = computeTotp(secret, toTotpStep(nowMs));
+      assert.equal((await put({ ...moved, current_password: password, otp })).status, 200);
+      const stored = JSON.stringify(await users.get(person.orgId, id));
+      assert.ok(
+        stored.includes(moved.email_address) && !stored.includes('current_password') && !stored.includes('otp'),
+      );
     });
 
     test('sign-ins that succeed do not count, and give an attacker no more attempts', async () => {

@@ -1,3 +1,4 @@
+import { toAddressKey } from '#base/address-key.ts';
 import { formatIsoTime, zeroTime } from '#base/clock.ts';
 import { constantTimeEqual } from '#base/constant-time.ts';
 import { hashDummyPassword, verifyPassword } from '#base/passwords.ts';
@@ -80,7 +81,7 @@ export const toAuditActor = ({ id, email_address: name, org_id: orgId }: StoredU
 async function findAccounts({ users }: SignInServices, { username, password, orgId, address }: SignInAttempt) {
   const known = await users.findByEmail(username, orgId);
   const attempts = orgId === undefined ? Math.max(1, await users.countAccountsPerEmail()) : 1;
-  const flow = { client: address, account: username };
+  const flow = { client: toAddressKey(address), account: username };
   const matching: StoredUser[] = [];
   for (const user of known) if (await verifyPassword(password, user.password, flow)) matching.push(user);
   for (let index = known.length; index < attempts; index++) await hashDummyPassword(password, flow);

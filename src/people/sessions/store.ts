@@ -1,9 +1,11 @@
+import type { ExpressionBuilder, SelectQueryBuilder } from 'kysely';
 import { createPublicId, createSecretText } from '#base/ids.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
+import type { PageRequest } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
 import type { Tables } from '#storage/tables.ts';
-import type { SessionIdentity } from '../single-sign-on/identity.ts';
+import type { SessionIdentity } from '../users/identity.ts';
 
 /** Browser sessions. The token is in the cookie; the database has its keyed hash only. */
 export type SessionStore = ReturnType<typeof createSessionStore>;
@@ -18,6 +20,10 @@ export interface StoredSession {
   /** Client address and user agent of the sign-in. */
   readonly address: string;
   readonly userAgent: string;
+  /** Identity profile of a single sign-on; empty for none. */
+  readonly profileId: string;
+  /** User who created the nonce of a single sign-on; empty for none. */
+  readonly creatorId: string;
   /** Identity of a single sign-on without an account. */
   readonly identity?: SessionIdentity | undefined;
 }
@@ -29,6 +35,8 @@ export interface NewSession {
   readonly userAgent: string;
   /** Identity profile of a single sign-on. */
   readonly profileId?: string;
+  /** User who created the nonce of a single sign-on: the session ends with its own. */
+  readonly creatorId?: string;
   readonly identity?: SessionIdentity;
 }
 
@@ -37,6 +45,8 @@ const csrfPurpose = 'session csrf token';
 /** Longer tokens are rejected without hashing. */
 const maxTokenLength = 256;
 const maxUserAgentLength = 300;
+/** Bounds an unpaged list, so that one request cannot exhaust the memory. */
+const maxListedSessions = 10_000;
 /** Rows per sweep: keeps transactions short. */
 const maxSweptRows = 1000;
 /** A request renews `seen_at` at most this often: reads stay reads. */
@@ -52,6 +62,8 @@ export function createSessionStore(records: Records, vault: Vault, settings: Set
       .where('seen_at', '>', nowMs - idleMs);
 
   return {
+    ...createSignOnReads(selectValid),
+
     /** Inserts a session with a new token, inside the transaction that locks the user; ends the oldest ones beyond the bound. */
     async insert(session: NewSession, nowMs: number): Promise<{ token: string; session: StoredSession }> {
       const token = createSecretText();
@@ -102,6 +114,37 @@ export function createSessionStore(records: Records, vault: Vault, settings: Set
   };
 }
 
+type SessionConditions = ExpressionBuilder<Tables, 'sessions'>;
+
+/** A session of an account that an operator's nonce opened is listed with that account only. */
+const isSignOn = (it: SessionConditions) =>
+  it.or([it('profile_id', '!=', ''), it('creator_id', '!=', ''), it('body', '!=', '')]);
+
+type SelectSessions = (nowMs: number) => SelectQueryBuilder<Tables, 'sessions', object>;
+
+const createSignOnReads = (selectValid: SelectSessions) => ({
+  /** Valid sessions that a single sign-on opened in an organisation, newest first. */
+  async pageSignOns(orgId: string, { page, size }: PageRequest, nowMs: number) {
+    const query = selectValid(nowMs).where('org_id', '=', orgId).where(isSignOn);
+    const { total } = await query.select(it => it.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
+    const rows = await query
+      .selectAll()
+      .orderBy('created_at', 'desc')
+      .orderBy('id', 'desc')
+      .limit(page < 1 ? maxListedSessions : size)
+      .offset(page < 1 ? 0 : (page - 1) * size)
+      .execute();
+    const pages = page < 1 ? 1 : Math.max(1, Math.ceil(Number(total) / size));
+    return { items: rows.map(toStoredSession), pages };
+  },
+
+  async findSignOn(orgId: string, id: string, nowMs: number): Promise<StoredSession | undefined> {
+    const query = selectValid(nowMs).selectAll().where('org_id', '=', orgId).where('id', '=', id).where(isSignOn);
+    const row = await query.executeTakeFirst();
+    return row && toStoredSession(row);
+  },
+});
+
 /** Removes all but the newest sessions of a user. */
 async function removeSurplus(records: Records, userId: string, remaining: number): Promise<void> {
   const newest = records.db
@@ -136,6 +179,7 @@ const toRow = (session: NewSession, digest: string, nowMs: number, expiresAtMs: 
   address: session.address,
   user_agent: session.userAgent.slice(0, maxUserAgentLength).toWellFormed(),
   profile_id: session.profileId ?? '',
+  creator_id: session.creatorId ?? '',
   body: session.identity ? JSON.stringify(session.identity) : '',
 });
 
@@ -148,5 +192,7 @@ const toStoredSession = (row: Tables['sessions']): StoredSession => ({
   expiresAtMs: Number(row.expires_at),
   address: row.address,
   userAgent: row.user_agent,
+  profileId: row.profile_id,
+  creatorId: row.creator_id,
   identity: row.body === '' ? undefined : (JSON.parse(row.body) as SessionIdentity),
 });

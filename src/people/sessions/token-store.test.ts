@@ -6,9 +6,9 @@ import { onEveryEngine } from '../../../tests/support/app.ts';
 onEveryEngine('sign-in token store', app => {
   const store = () => app().application.installation.services.signInTokens;
   const nowMs = 1_000_000;
-  const insert = (userId: string, more: { purpose?: 'reset' | 'saml'; atMs?: number; body?: string } = {}) => {
+  const insert = (ownerId: string, more: { purpose?: 'reset' | 'saml'; atMs?: number; body?: string } = {}) => {
     const { purpose = 'reset', atMs = nowMs, ...rest } = more;
-    return store().insert({ purpose, orgId: 'org', userId, expiresAtMs: nowMs + 60_000, ...rest }, atMs);
+    return store().insert({ purpose, orgId: 'org', ownerId, expiresAtMs: nowMs + 60_000, ...rest }, atMs);
   };
 
   test('a token is found until it expires, with its members and for its purpose only', async () => {
@@ -16,7 +16,7 @@ onEveryEngine('sign-in token store', app => {
     const token = await insert(userId, { body: 'kept' });
     const found = (await store().find('reset', token, nowMs + 59_999))!;
     assert.deepEqual(
-      [found.purpose, found.orgId, found.userId, found.expiresAtMs, found.body],
+      [found.purpose, found.orgId, found.ownerId, found.expiresAtMs, found.body],
       ['reset', 'org', userId, nowMs + 60_000, 'kept'],
     );
     assert.equal(await store().find('reset', token, nowMs + 60_000), undefined);

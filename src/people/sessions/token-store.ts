@@ -7,7 +7,7 @@ import type { Tables } from '#storage/tables.ts';
 /** One-time tokens of sign-in, such as those in links to set a password. Only their keyed hash is stored. */
 export type SignInTokenStore = ReturnType<typeof createSignInTokenStore>;
 export type TokenPurpose = 'reset' | 'sso' | 'saml';
-/** Values of elsewhere that are accepted once. */
+/** Replay protection: values that are accepted once. */
 export type UsedPurpose = 'sso-flow' | 'saml-assertion' | 'passkey-challenge';
 
 export interface UsedValue {
@@ -21,8 +21,8 @@ export interface UsedValue {
 export interface NewSignInToken {
   readonly purpose: TokenPurpose;
   readonly orgId: string;
-  /** Empty for a token that belongs to no user yet. */
-  readonly userId: string;
+  /** User, organisation or identity profile whose unused tokens are bounded together. */
+  readonly ownerId: string;
   readonly expiresAtMs: number;
   /** Kept with the token. */
   readonly body?: string;
@@ -35,22 +35,19 @@ export interface StoredSignInToken extends NewSignInToken {
 
 /** Longer tokens are rejected without hashing. */
 const maxTokenLength = 256;
-/**
- * Unused tokens of one user and purpose; a further one replaces the oldest. Those of `sso` are of an organisation,
- * those of `saml` of a profile.
- */
+/** Unused tokens of one owner and purpose; a further one replaces the oldest. */
 const maxTokens: Readonly<Record<TokenPurpose, number>> = { reset: 5, sso: 1000, saml: 1000 };
 
 export function createSignInTokenStore(records: Records, vault: Vault) {
   const toDigest = (purpose: TokenPurpose, token: string) => vault.digest(token, `sign-in token ${purpose}`);
 
   return {
-    async insert({ purpose, orgId, userId, expiresAtMs, body = '' }: NewSignInToken, nowMs: number): Promise<string> {
+    async insert({ purpose, orgId, ownerId, expiresAtMs, body = '' }: NewSignInToken, nowMs: number): Promise<string> {
       const token = createSecretText();
-      const row = { digest: toDigest(purpose, token), purpose, org_id: orgId, user_id: userId };
+      const row = { digest: toDigest(purpose, token), purpose, org_id: orgId, user_id: ownerId };
       await records.write(async () => {
         await deleteExpiredRows(records, 'sign_in_tokens', nowMs);
-        if (userId !== '') await removeSurplus(records, userId, purpose);
+        await removeSurplus(records, ownerId, purpose);
         await records.db
           .insertInto('sign_in_tokens')
           .values({ ...row, created_at: nowMs, expires_at: expiresAtMs, body })
@@ -94,17 +91,17 @@ export function createSignInTokenStore(records: Records, vault: Vault) {
   };
 }
 
-async function removeSurplus(records: Records, userId: string, purpose: TokenPurpose): Promise<void> {
+async function removeSurplus(records: Records, ownerId: string, purpose: TokenPurpose): Promise<void> {
   const newest = records.db
     .selectFrom('sign_in_tokens')
     .select('digest')
-    .where('user_id', '=', userId)
+    .where('user_id', '=', ownerId)
     .where('purpose', '=', purpose)
     .orderBy('created_at', 'desc')
     .limit(maxTokens[purpose] - 1);
   await records.db
     .deleteFrom('sign_in_tokens')
-    .where('user_id', '=', userId)
+    .where('user_id', '=', ownerId)
     .where('purpose', '=', purpose)
     .where('digest', 'not in', newest)
     .execute();
@@ -114,7 +111,7 @@ const toStoredToken = (row: Tables['sign_in_tokens']): StoredSignInToken => ({
   digest: row.digest,
   purpose: row.purpose as TokenPurpose,
   orgId: row.org_id,
-  userId: row.user_id,
+  ownerId: row.user_id,
   expiresAtMs: Number(row.expires_at),
   body: row.body,
 });

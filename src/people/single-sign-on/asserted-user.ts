@@ -1,11 +1,15 @@
 import { z } from 'zod';
-import type { SignOnIdentity } from './identity.ts';
+import type { SignOnIdentity } from '../users/identity.ts';
 import { problem } from './problems.ts';
-import type { IdentityProfile } from './profile-schema.ts';
+import type { IdentityProfile } from './profiles/schema.ts';
 
 /** User as an identity provider describes it, the same for all protocols. */
 export interface AssertedUser {
+  /** Provider: the issuer of its tokens, the entity id, or the host of a directory. */
+  readonly issuer: string;
   readonly subject: string;
+  /** The subject is the same at each sign-on: an account can be linked to it. */
+  readonly isSubjectStable: boolean;
   readonly email: string;
   readonly isEmailVerified: boolean;
   readonly displayName: string;
@@ -26,10 +30,15 @@ export function readGroups(value: unknown, separator: string): string[] {
   return names.filter(name => name !== '').slice(0, maxGroups);
 }
 
+/** Groups of attribute values: each is one group, unless the profile names a separator. */
+export const splitGroups = (values: readonly string[], separator: string): string[] =>
+  separator === '' ? [...values] : values.flatMap(text => readGroups(text, separator));
+
 /** Applies the constraints and the group mapping of a profile. */
 export function mapAssertedUser(profile: IdentityProfile, user: AssertedUser): SignOnIdentity {
   const { ProviderConstraintsDomain: domain, ProviderConstraintsGroup: group } = profile;
-  if (user.subject === '') throw problem.subject_missing();
+  if (user.subject === '')
+    throw problem.subject_missing({ detail: { claim: profile.CustomUserIDField || 'the default claim' } });
   if (!emailAddress.safeParse(user.email).success) throw problem.email_missing();
   const email = user.email.toLowerCase();
   if (domain !== '' && email.slice(email.lastIndexOf('@') + 1) !== domain.toLowerCase().replace(/^@/, ''))

@@ -1,6 +1,10 @@
 import type { Clock } from '#base/clock.ts';
 import { Lru } from '#base/lru.ts';
 
+/** Bounds of one request to an identity provider. */
+export const providerTimeoutMs = 10_000;
+export const maxProviderBytes = 512 * 1024;
+
 const maxCachedDocuments = 1000;
 /** A provider that failed is requested again after this time. */
 const failureTtlMs = 5000;

@@ -2,7 +2,10 @@ import type { Clock } from '#base/clock.ts';
 import type { Vault } from '#base/vault.ts';
 import { readSessionCookie } from '#operations/session-cookie.ts';
 
-/** State of one redirect through an identity provider. It is sealed in a cookie: only the browser that began continues. */
+/**
+ * State of one redirect through an identity provider. Browser binding: it is sealed in a cookie, so that only the browser
+ * that began a flow can complete it.
+ */
 export interface SignOnFlow {
   readonly id: string;
   readonly profileId: string;
@@ -47,14 +50,4 @@ export function createFlowCookies(vault: Vault, clock: Clock) {
       return flow?.profileId === profileId && flow.expiresAtMs > clock.now() ? flow : undefined;
     },
   };
-}
-
-/** Path to continue at: one of this site only, against open redirects. */
-export function readNextPath(next: unknown): string {
-  const origin = 'http://dashboard.invalid';
-  if (typeof next !== 'string' || next.length > 1024 || !next.startsWith('/')) return '/';
-  const url = URL.parse(next, origin);
-  // Removed dot segments can leave `//host` behind, which browsers read as another site.
-  if (url?.origin !== origin || url.pathname.startsWith('//')) return '/';
-  return url.pathname + url.search + url.hash;
 }

@@ -85,6 +85,30 @@ onEveryEngine(
       await signOn(app(), valid);
     });
 
+    test('a page of another site cannot redeem a nonce in a frame, image or script', async () => {
+      const nonce = await createAdminNonce(app());
+      for (const destination of ['iframe', 'image', 'script', 'empty']) {
+        const response = await tap(app(), `nonce=${nonce}`, { headers: { 'sec-fetch-dest': destination } });
+        assert.equal(response.status, 403, destination);
+        assert.deepEqual(response.headers.getSetCookie(), []);
+      }
+      const response = await tap(app(), `nonce=${nonce}`, { headers: { 'sec-fetch-dest': 'document' } });
+      assert.equal(response.status, 303);
+    });
+
+    test('a user of the organisation cannot name another account, also where none is looked up', async () => {
+      const body = { owner_name: 'Signs on', sso_enabled: true };
+      assert.equal((await app().ask('PUT', `/admin/organisations/${orgOf(app())}`, { body })).status, 200);
+      const [reader, other] = await Promise.all(
+        [1, 2].map(() => addPerson(app(), { user_permissions: { apis: 'read' } })),
+      );
+      const answer = await app().ask('POST', '/api/sso', {
+        credential: reader!.accessKey,
+        body: { EmailAddress: other!.username },
+      });
+      assert.deepEqual([answer.status, /only an administrator/.test(answer.text)], [403, true]);
+    });
+
     test('a HEAD request does not use a nonce up', async () => {
       const nonce = await createAdminNonce(app());
       assert.equal((await tap(app(), `nonce=${nonce}`, { method: 'HEAD' })).status, 404);
@@ -287,6 +311,75 @@ onEveryEngine(
         assert.match(await response.text(), /Only registered users/);
         assert.equal((await tap(app(), `nonce=${await createAdminNonce(app(), given)}`)).status, 303);
       }
+    });
+
+    test('a nonce names no unknown group, and none that gives more when it becomes active', async () => {
+      await enable(orgOf(app()));
+      const { accessKey } = await addPerson(app(), { user_permissions: { apis: 'read', analytics: 'read' } });
+      const unknown = await ask(accessKey, { GroupID: 'unknown' });
+      assert.deepEqual([unknown.status, unknown.body.Message], [400, 'GroupID: there is no user group unknown']);
+      const inactive = await createGroup(app(), { apis: 'write' }, { active: false });
+      assert.equal((await ask(accessKey, { GroupsIDs: [inactive] })).status, 403);
+    });
+
+    test('the session of a nonce ends with those of its creator, and an unused nonce is void', async () => {
+      await enable(orgOf(app()));
+      for (const end of ['revoke', 'key/reset'] as const) {
+        const creator = await addPerson(app(), { user_permissions: { apis: 'read', analytics: 'read' } });
+        const { browser } = await signOn(app(), (await ask(creator.accessKey)).body.Meta);
+        const unused = (await ask(creator.accessKey)).body.Meta;
+        assert.equal((await app().ask('PUT', `/api/users/${creator.id}/actions/${end}`)).status, 200);
+        assert.equal((await browser.ask('GET', '/api/session')).status, 401, end);
+        assert.equal((await tap(app(), `nonce=${unused}`)).status, 403, end);
+      }
+      const creator = await addPerson(app(), { user_permissions: { apis: 'read', analytics: 'read' } });
+      const { browser } = await signOn(app(), (await ask(creator.accessKey)).body.Meta);
+      assert.equal((await app().ask('DELETE', `/api/users/${creator.id}`)).status, 200);
+      assert.equal((await browser.ask('GET', '/api/session')).status, 401);
+    });
+
+    test('sessions of users without an account are listed and ended, inside the organisation only', async () => {
+      await enable(orgOf(app()));
+      const creator = await addPerson(app(), { user_permissions: { apis: 'read', analytics: 'read' } });
+      const email = createEmail();
+      const { browser, session } = await signOn(
+        app(),
+        (await ask(creator.accessKey, { EmailAddress: email })).body.Meta,
+      );
+      const { body } = await app().ask('GET', '/api/sso/sessions?p=-1');
+      const listed = body.sessions.find((it: { email_address: string }) => it.email_address === email);
+      assert.deepEqual(
+        [listed.user_id, listed.creator_id, listed.profile_id, listed.current],
+        [session.user.id, creator.id, '', false],
+      );
+      const path = `/api/sso/sessions/${listed.id}`;
+      const { accessKey: foreign } = await app().stranger();
+      assert.deepEqual((await app().ask('GET', '/api/sso/sessions', { credential: foreign })).body.sessions, []);
+      assert.equal((await app().ask('DELETE', path, { credential: foreign })).status, 404);
+      const weak = await addPerson(app(), { user_permissions: { users: 'write' } });
+      const outranked = await app().ask('DELETE', path, { credential: weak.accessKey });
+      assert.deepEqual([outranked.status, /permissions that you do not have/.test(outranked.text)], [403, true]);
+      assert.equal((await browser.ask('GET', '/api/session')).status, 200);
+      assert.equal((await app().ask('DELETE', path)).status, 200);
+      assert.equal((await browser.ask('GET', '/api/session')).status, 401);
+      assert.equal((await app().ask('DELETE', path)).status, 404);
+    });
+
+    test('nonces of two users for one address open sessions of two users, named after both', async () => {
+      await enable(orgOf(app()));
+      const email = createEmail();
+      const sessions = [];
+      for (let index = 0; index < 2; index++) {
+        const { accessKey, username } = await addPerson(app(), {
+          user_permissions: { analytics: 'read', keys: 'read' },
+        });
+        const { session } = await signOn(app(), (await ask(accessKey, { EmailAddress: email })).body.Meta);
+        const { text } = await app().ask('GET', '/api/audit-logs?action=signOn');
+        assert.ok(text.includes(`${email} (single sign-on by ${username})`), text);
+        sessions.push(session);
+      }
+      const broker = await signOn(app(), await createAdminNonce(app(), { EmailAddress: email }));
+      assert.equal(new Set([...sessions, broker.session].map(it => it.user.id)).size, 3);
     });
 
     test('a user without an account creates no nonce, so that a session cannot renew itself', async () => {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Clock } from '#base/clock.ts';
 import type { SignInTokenStore } from '../sessions/token-store.ts';
-import type { SignOnIdentity } from './identity.ts';
+import type { SignOnIdentity } from '../users/identity.ts';
 import { problem } from './problems.ts';
 
 /** Seconds between the creation of a nonce and its use. */
@@ -40,32 +40,34 @@ export function toIdentity(request: SignOnRequest): SignOnIdentity {
   return { subject: email, email, displayName, groupIds, isEmailVerified: true, onlyRegistered };
 }
 
-/**
- * Creates a nonce: it opens one session of the identity, for a short time. Only its keyed hash is stored. `accountId`:
- * the account that it may sign in to, empty for none, undefined for any.
- */
-export const createNonce = (
-  { signInTokens, clock }: NonceServices,
-  orgId: string,
-  identity: SignOnIdentity,
-  accountId?: string,
-) =>
+/** User whose credential created a nonce. */
+export interface NonceCreator {
+  readonly id: string;
+  readonly name: string;
+  /** Version of its credentials when it created the nonce. */
+  readonly version: string;
+}
+
+interface NonceBody {
+  readonly identity: SignOnIdentity;
+  /** Account that the nonce may sign in to; empty for none, undefined for any. */
+  readonly accountId?: string | undefined;
+  /** Undefined for nonces of the operator. */
+  readonly creator?: NonceCreator | undefined;
+}
+
+/** Creates a nonce: it opens one session of the identity, for a short time. Only its keyed hash is stored. */
+export const createNonce = ({ signInTokens, clock }: NonceServices, orgId: string, body: NonceBody) =>
   signInTokens.insert(
     {
       purpose: 'sso',
       orgId,
-      // The bound of unused tokens is that of the organisation.
-      userId: orgId,
+      ownerId: orgId,
       expiresAtMs: clock.now() + nonceTtlSeconds * 1000,
-      body: JSON.stringify({ identity, accountId } satisfies NonceBody),
+      body: JSON.stringify(body),
     },
     clock.now(),
   );
-
-interface NonceBody {
-  readonly identity: SignOnIdentity;
-  readonly accountId?: string | undefined;
-}
 
 /** Uses up a nonce, also where the sign-on fails afterwards. */
 export async function redeemNonce({ signInTokens, clock }: NonceServices, nonce: string) {

@@ -1,14 +1,17 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createPublicId } from '#base/ids.ts';
 import { readDashboardUrl, usesTls } from '../sessions/dashboard-url.ts';
-import { type FlowCookies, flowTtlSeconds, readNextPath, type SignOnFlow } from './flow-cookie.ts';
+import type { SignInLimit } from '../sessions/sign-in-limit.ts';
+import { runCountedAttempt } from './counted-attempt.ts';
+import { type FlowCookies, flowTtlSeconds, type SignOnFlow } from './flow-cookie.ts';
+import { readNextPath } from './next-path.ts';
 import { buildAuthorizationUrl, type CodeFlowServices, completeCodeFlow, createFlowSecrets } from './oidc/code-flow.ts';
 import { replyWithForm } from './password-routes.ts';
 import { problem } from './problems.ts';
-import { type IdentityProfile, toProfileUrls } from './profile-schema.ts';
 import { findLoginProfile, loginPath, openProfileSignOn, type ProfileSignOnServices } from './profile-sign-on.ts';
+import { type IdentityProfile, toProfileUrls } from './profiles/schema.ts';
+import type { ProviderSlots } from './provider-slots.ts';
 import { buildSamlUrl, completeSaml, type SamlServices } from './saml/sign-on.ts';
-import type { SignOnLimit } from './sign-on-limit.ts';
 import { replyWithFailure, replyWithSession, type SignOnAttempt, type SignOnReplyServices } from './sign-on-reply.ts';
 
 export interface ProfileRouteServices
@@ -17,7 +20,8 @@ export interface ProfileRouteServices
     CodeFlowServices,
     SamlServices {
   flowCookies: FlowCookies;
-  signOnLimit: SignOnLimit;
+  signInLimit: SignInLimit;
+  providerSlots: ProviderSlots;
 }
 
 /** Routes of redirects through identity providers. */
@@ -26,12 +30,12 @@ export function addProfileRoutes(app: FastifyInstance, services: ProfileRouteSer
   app.get(loginPath, options, (request, reply) => beginSignOn(services, request, reply));
   app.get(`${loginPath}/callback`, options, (request, reply) =>
     replyWithSession(services, request, reply, attempt =>
-      services.signOnLimit.run(request.ip, () => completeFlow(services, request, reply, attempt)),
+      runCountedAttempt(services.signInLimit, request.ip, () => completeFlow(services, request, reply, attempt)),
     ),
   );
 }
 
-const redirectUrlOf = ({ settings }: ProfileRouteServices, profile: IdentityProfile) =>
+const toRedirectUrl = ({ settings }: ProfileRouteServices, profile: IdentityProfile) =>
   toProfileUrls(profile, readDashboardUrl(settings)).redirectUrl;
 
 /** Redirects to the provider, or shows the form of a directory. */
@@ -48,7 +52,7 @@ async function beginSignOn(services: ProfileRouteServices, request: FastifyReque
       expiresAtMs: services.clock.now() + flowTtlSeconds * 1000,
     };
     const buildUrl = profile.ProviderName === 'SAMLProvider' ? buildSamlUrl : buildAuthorizationUrl;
-    const url = await buildUrl(services, profile, flow, redirectUrlOf(services, profile));
+    const url = await buildUrl(services, profile, flow, toRedirectUrl(services, profile));
     const isSecure = usesTls(services.settings, request.protocol === 'https');
     return reply.header('set-cookie', services.flowCookies.format(flow, isSecure)).redirect(url, 303);
   } catch (error) {
@@ -70,7 +74,9 @@ async function completeFlow(
   const user =
     profile.ProviderName === 'SAMLProvider'
       ? await completeSaml(services, profile, flow, query.response)
-      : await completeCodeFlow(services, profile, flow, query, redirectUrlOf(services, profile));
+      : await services.providerSlots.run(profile.OrgID, () =>
+          completeCodeFlow(services, profile, flow, query, toRedirectUrl(services, profile)),
+        );
   const used = { purpose: 'sso-flow', orgId: profile.OrgID, value: flow.id, expiresAtMs: flow.expiresAtMs } as const;
   if (!(await signInTokens.markUsed(used, services.clock.now()))) throw problem.flow_missing();
   const opened = await openProfileSignOn(services, profile, user, request);

@@ -1,9 +1,10 @@
 import type { FastifyRequest } from 'fastify';
+import type { ProviderSubject } from './account-link-store.ts';
 import { type AssertedUser, mapAssertedUser } from './asserted-user.ts';
 import { problem } from './problems.ts';
-import type { IdentityProfile } from './profile-schema.ts';
-import type { IdentityProfileStore } from './profile-store.ts';
-import { providerTable } from './provider-configs.ts';
+import { providerTable } from './profiles/provider-configs.ts';
+import type { IdentityProfile } from './profiles/schema.ts';
+import type { IdentityProfileStore } from './profiles/store.ts';
 import { type OpenedSignOn, openSignOn, type SignOnServices } from './sign-on.ts';
 import { type SignOnAttempt, toSignOnClient } from './sign-on-reply.ts';
 
@@ -27,13 +28,30 @@ export async function findLoginProfile(
   return profile;
 }
 
-/** Opens the session of a user whom the provider of a profile has authenticated. */
+/**
+ * Opens the session of a user whom the provider of a profile has authenticated. The provider chooses how long that
+ * takes: a profile that was changed or removed meanwhile opens none.
+ */
 export function openProfileSignOn(
   services: ProfileSignOnServices,
   profile: IdentityProfile,
   user: AssertedUser,
   request: FastifyRequest,
 ): Promise<OpenedSignOn> {
-  const source = { orgId: profile.OrgID, profileId: profile.ID, signsInAccounts: profile.SignsInAccounts };
+  const source = {
+    orgId: profile.OrgID,
+    profileId: profile.ID,
+    signsInAccounts: profile.SignsInAccounts,
+    subject: toProviderSubject(profile, user),
+    async recheck() {
+      if (!(await services.identityProfiles.lockUnchanged(profile))) throw problem.profile_changed();
+    },
+  };
   return openSignOn(services, source, mapAssertedUser(profile, user), toSignOnClient(request));
 }
+
+const toProviderSubject = (
+  { ProviderName, CustomUserIDField }: IdentityProfile,
+  { issuer, subject, isSubjectStable }: AssertedUser,
+): ProviderSubject | undefined =>
+  isSubjectStable ? { provider: [ProviderName, issuer, CustomUserIDField], issuer, subject } : undefined;

@@ -10,19 +10,22 @@ import { renderProblem } from '#operations/render.ts';
 import { formatSessionCookie } from '#operations/session-cookie.ts';
 import { surfaces } from '#operations/surfaces.ts';
 import { usesTls } from '../sessions/dashboard-url.ts';
-import { ProviderFailure, problem, SignOnRefusal } from './problems.ts';
+import { unknownActor } from '../sessions/sign-in.ts';
+import type { FailureSampler } from './failure-sampler.ts';
+import { isProviderOutage, problem, SignOnRefusal } from './problems.ts';
 import type { OpenedSignOn, SignOnClient } from './sign-on.ts';
 
 export interface SignOnReplyServices {
   settings: Settings;
   writeAudit: WriteAudit;
+  failureSampler: FailureSampler;
   log: Log;
 }
 
 /** Attempt of one request: its organisation is set as soon as it is established, for the audit record of a failure. */
 export interface SignOnAttempt {
   orgId: string;
-  /** Identity profile, or a name for the hand-over. */
+  /** Identity profile, or `nonce`. */
   object: string;
 }
 
@@ -58,6 +61,9 @@ export async function replyWithSession(
   }
 }
 
+/** Malformed and limited requests: they are neither audited nor logged. */
+const unrecordedStatuses = [400, 413, 429];
+
 /** Responds with the reason of a failed sign-on, as a page or as JSON, and writes the audit record. */
 export async function replyWithFailure(
   services: SignOnReplyServices,
@@ -66,27 +72,29 @@ export async function replyWithFailure(
   error: unknown,
   attempt: SignOnAttempt,
 ): Promise<FastifyReply> {
-  const { log } = services;
-  const { status, body, headers } = renderProblem(toSignOnProblem(error, log, attempt), surfaces.dashboard, log);
-  if (attempt.orgId) await audit(services, request, { ...unknownActor, orgId: attempt.orgId }, status, attempt);
+  const { log, failureSampler } = services;
+  const { orgId, object } = attempt;
+  const isUnrecorded =
+    error instanceof Problem && !isProviderOutage(error) && unrecordedStatuses.includes(error.status);
+  const isRecorded = orgId !== '' && !isUnrecorded && failureSampler.record(JSON.stringify([orgId, object]));
+  const shown = toSignOnProblem(error, log, isRecorded ? 'warn' : 'debug', attempt);
+  const { status, body, headers } = renderProblem(shown, surfaces.dashboard, log);
+  if (isRecorded) await audit(services, request, { ...unknownActor, orgId }, status, attempt);
   reply.code(status).headers(headers);
   if (!request.headers.accept?.includes('text/html')) return reply.type('application/json').send(JSON.stringify(body));
   return reply.type('text/html; charset=utf-8').send(renderFailure((body as { Message: string }).Message));
 }
 
 /** The log has the reason of a refusal, the response its reference. */
-function toSignOnProblem(error: unknown, log: Log, { object }: SignOnAttempt): unknown {
+function toSignOnProblem(error: unknown, log: Log, level: 'warn' | 'debug', { object }: SignOnAttempt): unknown {
   const isRefusal = error instanceof SignOnRefusal;
-  const isOutbound = error instanceof Problem && error.code.startsWith('outbound.');
-  if (!isRefusal && !isOutbound && !(error instanceof ProviderFailure)) return error;
+  if (!isRefusal && !isProviderOutage(error)) return error;
   const reference = createPublicId();
   const fields = { profile: object, reason: (error as Error).message, reference };
-  log.warn(fields, isRefusal ? 'sign-on refused' : 'identity provider unavailable');
-  const make = isRefusal ? problem.response_invalid : problem.provider_unavailable;
-  return make({ detail: { reference }, cause: error });
+  log[level](fields, isRefusal ? 'sign-on refused' : 'identity provider unavailable');
+  const createProblem = isRefusal ? problem.response_invalid : problem.provider_unavailable;
+  return createProblem({ detail: { reference }, cause: error });
 }
-
-const unknownActor: Actor = { surface: 'dashboard', id: '', name: 'unknown user', orgId: '', permissions: {} };
 
 const audit = (
   { writeAudit }: SignOnReplyServices,

@@ -14,7 +14,7 @@ onEveryEngine('changes of users', app => {
     const { id, orgId } = person;
     const { sessions, signInTokens, factors } = services();
     await sessions.insert({ orgId, userId: id, address: '127.0.0.1', userAgent: '' }, nowMs);
-    await signInTokens.insert({ purpose: 'reset', orgId, userId: id, expiresAtMs: nowMs + 60_000 }, nowMs);
+    await signInTokens.insert({ purpose: 'reset', orgId, ownerId: id, expiresAtMs: nowMs + 60_000 }, nowMs);
     await factors.setPendingTotp({ id, org_id: orgId }, 'secret', nowMs);
     return person;
   }

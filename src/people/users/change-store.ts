@@ -1,17 +1,18 @@
 import type { createCollection } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
+import { hasChangedCredentials } from './credential-version.ts';
 import type { StoredUser } from './schema.ts';
 
-/** Changes that end the sessions of a user, and make links to set a password void. */
-const endsSessions = (before: StoredUser, after: StoredUser): boolean =>
-  (['password', 'access_key', 'active', 'org_id', 'email_address'] as const).some(
-    name => !Object.is(before[name], after[name]),
-  );
-
-const sessionTables = ['sessions', 'sign_in_tokens'] as const;
-const allTables = [...sessionTables, 'user_factors', 'user_preferences', 'notification_marks'] as const;
+const dependentTables = [
+  'sessions',
+  'sign_in_tokens',
+  'user_factors',
+  'account_links',
+  'user_preferences',
+  'notification_marks',
+] as const;
 /** Rows about objects of the organisation that a user leaves. */
-const organisationTables = ['user_preferences', 'notification_marks'] as const;
+const organisationTables = ['account_links', 'user_preferences', 'notification_marks'] as const;
 
 /**
  * Locks the row of a user by an update, inside a write that adds rows which depend on it: none outlives a user that is
@@ -29,13 +30,23 @@ export async function lockUser(records: Records, orgId: string, userId: string):
 
 /** Rows that depend on a user. */
 function createDependents(records: Records) {
+  /** Ends the sessions of a user, and those of the nonces that it created. */
+  async function endSessions(userId: string): Promise<void> {
+    for (const column of ['user_id', 'creator_id'] as const)
+      await records.db.deleteFrom('sessions').where(column, '=', userId).execute();
+  }
+
   return {
     async onChange(before: StoredUser, after: StoredUser): Promise<void> {
-      if (!endsSessions(before, after)) return;
+      if (!hasChangedCredentials(before, after)) return;
       if (before.org_id !== after.org_id)
         for (const table of organisationTables)
           await records.db.deleteFrom(table).where('user_id', '=', before.id).execute();
-      for (const table of sessionTables) await records.db.deleteFrom(table).where('user_id', '=', before.id).execute();
+      await endSessions(before.id);
+      await records.db.deleteFrom('sign_in_tokens').where('user_id', '=', before.id).execute();
+      // A link was made by the e-mail address: with another one it is made again.
+      if (before.email_address !== after.email_address)
+        await records.db.deleteFrom('account_links').where('user_id', '=', before.id).execute();
       await records.db
         .updateTable('user_factors')
         .set({ org_id: after.org_id })
@@ -43,7 +54,8 @@ function createDependents(records: Records) {
         .execute();
     },
     async onRemove(orgId: string, userId?: string): Promise<void> {
-      for (const table of allTables) {
+      if (userId !== undefined) await endSessions(userId);
+      for (const table of dependentTables) {
         const query = records.db.deleteFrom(table).where('org_id', '=', orgId);
         await (userId === undefined ? query : query.where('user_id', '=', userId)).execute();
       }

@@ -1,20 +1,21 @@
 import { z } from 'zod';
 import { type Clock, formatIsoTime } from '#base/clock.ts';
 import { createDatabaseId, createPublicId } from '#base/ids.ts';
-import { verifyPassword } from '#base/passwords.ts';
 import type { Settings } from '#base/settings.ts';
 import { type Actor, isAdmin } from '#operations/actor.ts';
 import { operation } from '#operations/operation.ts';
 import { problem as refusal } from '#operations/problems.ts';
 import { statusResponse, toStatus } from '#operations/shapes.ts';
 import { problem } from '../problems.ts';
+import { problem as signInProblem } from '../sessions/problems.ts';
+import { type FactorServices, reauthenticate } from '../sessions/second-factor.ts';
 import { checkUserGrant, type GrantCheckServices, rejectOutranking } from './grant-check.ts';
 import { createPasswordChange, hashNewPassword } from './new-password.ts';
 import { requirePermissionForOthers, userReadOperations } from './read-operations.ts';
-import { buildUser, type StoredUser, UserChange, UserWrite } from './schema.ts';
+import { buildUser, callerConfirmation, type StoredUser, UserChange, UserWrite } from './schema.ts';
 import type { UserStore } from './store.ts';
 
-export interface UserServices extends GrantCheckServices {
+export interface UserServices extends GrantCheckServices, FactorServices {
   users: UserStore;
   clock: Clock;
   settings: Settings;
@@ -22,6 +23,12 @@ export interface UserServices extends GrantCheckServices {
 
 const params = z.object({ userId: z.string() });
 const declared = { surface: 'dashboard', noun: 'users' } as const;
+/** Problems of a re-authentication of the caller. */
+const confirmationProblems = [
+  signInProblem.reauthentication_failed,
+  signInProblem.reauthentication_code_required,
+  signInProblem.limited,
+];
 const grantProblems = [
   problem.only_admin_grants,
   problem.grant_not_held,
@@ -76,7 +83,8 @@ export const updateUser = operation({
   name: 'updateUser',
   method: 'PUT',
   path: '/api/users/{userId}',
-  about: 'Updates a user. The password has an operation of its own.',
+  about:
+    'Updates a user. The password has an operation of its own. A new e-mail address of the caller requires current_password, and otp where the account has a second factor.',
   permission: 'users:write',
   params,
   body: UserChange,
@@ -87,11 +95,15 @@ export const updateUser = operation({
     problem.email_owner_only,
     problem.user_outranks,
     problem.last_administrator,
+    ...confirmationProblems,
     ...grantProblems,
   ],
-  async handle({ actor, params: { userId }, body, audit }, services: UserServices) {
+  async handle({ actor, params: { userId }, body: sent, address, audit }, services: UserServices) {
     audit(userId);
     const { users } = services;
+    const { current_password: password, otp, ...body } = sent;
+    const confirmed = { password, otp, address, email: body.email_address };
+    const isConfirmed = await confirmEmailChange(services, actor, userId, confirmed);
     const staysAdministrator = body.active !== false && body.user_permissions.IsAdmin === 'admin';
     await users.runExclusive(async () => {
       const target = staysAdministrator
@@ -108,15 +120,44 @@ export const updateUser = operation({
         user_permissions: preserveResetPassword(target, body.user_permissions),
       };
       await checkUserGrant(services, actor, changed, target);
-      if (changed.email_address !== target.email_address) await checkEmailChange(services, actor, target);
+      if (changed.email_address !== target.email_address) await checkEmailChange(services, actor, target, isConfirmed);
       await users.change({ id: userId, org_id: actor.orgId }, () => changed);
     });
     return toStatus('User updated');
   },
 });
 
+/**
+ * Re-authentication before the caller changes its own e-mail address: a session or access key alone would become a
+ * password, which is reset by e-mail. False where the address is another user's, or stays.
+ */
+async function confirmEmailChange(
+  services: UserServices,
+  actor: Actor,
+  userId: string,
+  { password = '', otp, address, email }: EmailConfirmation,
+): Promise<boolean> {
+  const user = userId === actor.id ? await services.users.get(actor.orgId, userId) : undefined;
+  if (!user || user.email_address === email) return false;
+  if (user.password !== '') await reauthenticate(services, user, { password, otp }, address);
+  return true;
+}
+
+interface EmailConfirmation {
+  readonly password: string | undefined;
+  readonly otp: string | undefined;
+  readonly address: string;
+  readonly email: string;
+}
+
 /** A password is reset by e-mail: a new address of another user gives access to that user. */
-async function checkEmailChange({ groups }: UserServices, actor: Actor, target: StoredUser): Promise<void> {
+async function checkEmailChange(
+  { groups }: UserServices,
+  actor: Actor,
+  target: StoredUser,
+  isConfirmed: boolean,
+): Promise<void> {
+  if (target.id === actor.id && !isConfirmed) throw signInProblem.reauthentication_failed();
   if (target.id !== actor.id && !isAdmin(actor)) throw problem.email_owner_only();
   await rejectOutranking(groups, actor, target);
 }
@@ -188,21 +229,23 @@ export const resetPassword = operation({
   name: 'resetPassword',
   method: 'POST',
   path: '/api/users/{userId}/actions/reset',
-  about: 'Sets the caller’s own password or, for an administrator with ResetPassword, that of another user.',
+  about:
+    'Sets the caller’s own password, with current_password, and otp where the account has a second factor; or, for an administrator with ResetPassword, that of another user.',
   permission: 'any user',
   params,
-  body: z.object({ current_password: z.string().max(1024).optional(), new_password: z.string().max(1024) }),
+  body: z.object({ ...callerConfirmation, new_password: z.string().max(1024) }),
   returns: statusResponse,
-  problems: [problem.user_not_found, problem.user_outranks, problem.wrong_password, problem.bad_password],
-  async handle({ actor, params: { userId }, body, audit }, { users, groups, clock, settings }: UserServices) {
+  problems: [problem.user_not_found, problem.user_outranks, problem.bad_password, ...confirmationProblems],
+  async handle({ actor, params: { userId }, body, address, audit }, services: UserServices) {
     audit(userId);
+    const { users, groups, clock, settings } = services;
     const user = await users.get(actor.orgId, userId);
     const own = userId === actor.id;
     if (!user || !(own || (isAdmin(actor) && actor.permissions.ResetPassword === 'admin')))
       throw problem.user_not_found();
     await rejectOutranking(groups, actor, user);
-    if (own && user.password && !(await verifyPassword(body.current_password ?? '', user.password)))
-      throw problem.wrong_password();
+    if (own && user.password !== '')
+      await reauthenticate(services, user, { password: body.current_password ?? '', otp: body.otp }, address);
     const change = await createPasswordChange({ settings, clock }, user, body.new_password);
     await users.change({ id: userId, org_id: actor.orgId }, it => ({ ...it, ...change }));
     return toStatus('User password updated');

@@ -8,7 +8,7 @@ import { combinePermissions } from '../groups/effective-permissions.ts';
 import type { GroupStore } from '../groups/store.ts';
 import { isOutranked } from '../permissions/rank.ts';
 import { problem } from '../problems.ts';
-import { toTemporaryUser } from '../single-sign-on/identity.ts';
+import { toUserView } from './identity.ts';
 import { type StoredUser, toUser, toUserWithoutKey, User } from './schema.ts';
 import type { UserStore } from './store.ts';
 
@@ -116,7 +116,7 @@ export const getMe = operation({
   permission: 'any user',
   returns: User,
   async handle({ actor }, { users }: UserReadServices) {
-    if (actor.temporaryUser) return toTemporaryUser(actor, actor.temporaryUser);
+    if (actor.temporaryUser) return toUserView(actor, actor.temporaryUser);
     const user = await users.get(actor.orgId, actor.id);
     if (!user) throw problem.user_not_found();
     return toUser(user);

@@ -49,8 +49,17 @@ const colleagueWrite = z.object({
 });
 export const UserWrite = readOnlyMembers(colleagueWrite, readMembers);
 export type UserWrite = z.output<typeof UserWrite>;
+/** Re-authentication of the caller, where a change requires it. */
+export const callerConfirmation = {
+  current_password: z.string().max(1024).optional().describe('Password of the caller, to confirm the change'),
+  otp: z.string().max(64).optional().describe('Code of the authenticator app of the caller, or a recovery code'),
+};
+
 /** The password has an operation of its own. */
-export const UserChange = readOnlyMembers(colleagueWrite.omit({ password: true }), readMembers);
+export const UserChange = readOnlyMembers(
+  colleagueWrite.omit({ password: true }).extend(callerConfirmation),
+  readMembers,
+);
 
 /** Write of the operator: three members are required. */
 const anyUserWrite = z.object({

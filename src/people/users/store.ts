@@ -50,6 +50,8 @@ export function createUserStore(records: Records, vault: Vault) {
     getInAnyOrganisation: async (id: string) => openIfFound(await users.find({ id })),
     findByAccessKey: async (key: string) =>
       openIfFound(await users.find({ access_digest: vault.digest(key, purpose) })),
+    /** Reads a user under a row lock, inside a transaction. */
+    lock: async (orgId: string, id: string) => openIfFound(await users.lock({ org_id: orgId, id })),
     insert: (user: StoredUser) => users.insert(seal(user)),
     ...createUserChanges(records, users, { seal, open }),
     ...createEmailLookup(records, users, open),

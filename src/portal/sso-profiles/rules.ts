@@ -1,5 +1,5 @@
 import { createInvalidProblem, type ValidationError } from '#operations/validation-error.ts';
-import { restoreMaskedSecrets } from '#people/single-sign-on/profile-secrets.ts';
+import { restoreMaskedSecrets } from '#people/single-sign-on/profiles/secrets.ts';
 import { formatOptionalTime, toSlug, trimSlashes } from '../shapes.ts';
 import { type ProfileChange, type ProfileWrite, type SsoProfile, typeOfProvider } from './schema.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Json } from '#base/json.ts';
-import { maskSecrets } from '#people/single-sign-on/profile-secrets.ts';
+import { maskSecrets } from '#people/single-sign-on/profiles/secrets.ts';
 import { lenientBool, nonEmptyText, textUpTo } from '../shapes.ts';
 
 /** SSO profiles: sign-in to the portal through an identity provider. */

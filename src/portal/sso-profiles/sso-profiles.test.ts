@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
-import { mask } from '#people/single-sign-on/profile-secrets.ts';
+import { mask } from '#people/single-sign-on/profiles/secrets.ts';
 import { onEveryEngine, rememberSecrets } from '../../../tests/support/app.ts';
 
 const portalTime = /^\d{4}-\d\d-\d\d \d\d:\d\d$/;

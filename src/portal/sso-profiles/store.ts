@@ -1,5 +1,5 @@
 import type { Vault } from '#base/vault.ts';
-import { transformSecrets } from '#people/single-sign-on/profile-secrets.ts';
+import { transformSecrets } from '#people/single-sign-on/profiles/secrets.ts';
 import { createCollection } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
 import { openRows } from '#storage/unreadable-rows.ts';

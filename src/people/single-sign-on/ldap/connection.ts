@@ -3,21 +3,9 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { type AddressPolicy, createGuardedLookup, refuseHost } from '#base/address-policy.ts';
 import { ProviderFailure } from '../problems.ts';
-import { measureElement } from './ber.ts';
-import {
-  decodeEntry,
-  decodeMessage,
-  decodeResult,
-  encodeBind,
-  encodeSearch,
-  encodeStartTls,
-  encodeUnbind,
-  type LdapEntry,
-  type LdapMessage,
-  type LdapSearch,
-  ldapTags,
-  resultCodes,
-} from './messages.ts';
+import { createMessageReader, toFailure } from './message-reader.ts';
+import { decodeResult, encodeStartTls, ldapTags, resultCodes } from './messages.ts';
+import { createLdapRequests, ldapTimeoutMs } from './requests.ts';
 
 export interface LdapServer {
   readonly host: string;
@@ -29,11 +17,6 @@ export interface LdapServer {
   /** Networks of the organisation. */
   readonly policy: AddressPolicy;
 }
-
-/** Time of one sign-on: DNS, connecting, all requests. */
-export const ldapTimeoutMs = 10_000;
-/** Bytes that one connection may receive. */
-const maxReceivedBytes = 1024 * 1024;
 
 export type LdapConnection = Awaited<ReturnType<typeof openLdap>>;
 
@@ -57,16 +40,12 @@ export async function openLdap(server: LdapServer) {
     await awaitEvent(tcp, 'connect');
     if (server.security === 'starttls') await startTls(tcp);
     if (server.security !== 'none') socket = await secure(tcp, server);
-    return createRequests(socket, close);
+    return createLdapRequests(socket, close);
   } catch (error) {
     close();
     throw toFailure(error as Error);
   }
 }
-
-/** Errors of the network and of malformed messages. */
-export const toFailure = (error: Error): ProviderFailure =>
-  error instanceof ProviderFailure ? error : new ProviderFailure(error.message, { cause: error });
 
 /** Rejects with the error of the socket, also one that ends without. */
 async function awaitEvent(socket: Socket, event: string): Promise<void> {
@@ -90,7 +69,7 @@ async function secure(socket: Socket, { host, ca }: LdapServer): Promise<Socket>
 }
 
 async function startTls(socket: Socket): Promise<void> {
-  const reader = createReader(socket);
+  const reader = createMessageReader(socket);
   socket.write(encodeStartTls(1));
   const { operation } = await reader.next();
   const { code, diagnostic } = decodeResult(operation);
@@ -99,109 +78,3 @@ async function startTls(socket: Socket): Promise<void> {
   // Command injection: what follows the response in clear text must not be read as part of the TLS session.
   if (reader.detach() > 0) throw new ProviderFailure('data after the response to StartTLS');
 }
-
-/** Reads one message after the other. */
-function createReader(socket: Socket) {
-  let buffered: Buffer = Buffer.alloc(0);
-  let received = 0;
-  let failure: Error | undefined;
-  let wake: () => void = () => undefined;
-  const fail = (error: Error) => {
-    failure ??= toFailure(error);
-    wake();
-  };
-  const onData = (chunk: Buffer) => {
-    received += chunk.length;
-    if (received > maxReceivedBytes) return socket.destroy(new ProviderFailure('directory sent too much'));
-    buffered = Buffer.concat([buffered, chunk]);
-    wake();
-  };
-  const onClose = () => fail(new ProviderFailure('directory closed the connection'));
-  socket.on('data', onData).on('error', fail).on('close', onClose);
-
-  function takeMessage(): LdapMessage | undefined {
-    const length = measureElement(buffered);
-    if (length === undefined || buffered.length < length) return undefined;
-    const message = decodeMessage(buffered.subarray(0, length));
-    buffered = buffered.subarray(length);
-    return message;
-  }
-
-  return {
-    async next(): Promise<LdapMessage> {
-      for (;;) {
-        const message = takeMessage();
-        if (message) return message;
-        if (failure) throw failure;
-        await new Promise<void>(resolve => {
-          wake = resolve;
-        });
-      }
-    },
-    /** Stops reading; the number of bytes that were received and not read. */
-    detach(): number {
-      socket.off('data', onData).off('error', fail).off('close', onClose);
-      socket.pause();
-      return buffered.length;
-    },
-  };
-}
-
-/** Requests of one connection, one at a time. */
-function createRequests(socket: Socket, close: () => void) {
-  const reader = createReader(socket);
-  let lastId = 1;
-
-  async function receive(id: number): Promise<LdapMessage> {
-    const message = await reader.next();
-    if (message.id !== id) throw new ProviderFailure('directory responded to another request');
-    return message;
-  }
-
-  return {
-    /** Simple bind: true where the password is right. An empty one is no authentication (RFC 4513, section 5.1.2). */
-    async bind(name: string, password: string): Promise<boolean> {
-      if (name === '' || password === '') return false;
-      const id = ++lastId;
-      socket.write(encodeBind(id, name, password));
-      const { operation } = await receive(id);
-      const { code, diagnostic } = decodeResult(operation);
-      if (operation.tag !== ldapTags.bindResponse)
-        throw new ProviderFailure('directory responded without a bind result');
-      if (code === resultCodes.success) return true;
-      if (refusedBindCodes.has(code)) return false;
-      throw new ProviderFailure(`bind failed with code ${code} ${diagnostic}`);
-    },
-    /** Entries of a search, at most one more than requested: more than one user is no user. */
-    async search(search: Omit<LdapSearch, 'timeoutSeconds'>): Promise<LdapEntry[]> {
-      const id = ++lastId;
-      socket.write(encodeSearch(id, { ...search, timeoutSeconds: ldapTimeoutMs / 1000 }));
-      const entries: LdapEntry[] = [];
-      for (;;) {
-        const { operation } = await receive(id);
-        if (operation.tag === ldapTags.searchEntry) entries.push(decodeEntry(operation));
-        else if (operation.tag === ldapTags.searchDone) {
-          const { code, diagnostic } = decodeResult(operation);
-          if (code === resultCodes.success || code === resultCodes.noSuchObject) return entries;
-          if (code === resultCodes.sizeLimitExceeded) return entries;
-          throw new ProviderFailure(`search failed with code ${code} ${diagnostic}`);
-        } else if (operation.tag !== ldapTags.searchReference) throw new ProviderFailure('unexpected message');
-        if (entries.length > search.maxEntries) throw new ProviderFailure('directory sent too many entries');
-      }
-    },
-    close(): void {
-      if (socket.writable) socket.end(encodeUnbind(++lastId));
-      close();
-    },
-  };
-}
-
-/** Unknown name, wrong password and locked account look the same to a client. */
-const refusedBindCodes: ReadonlySet<number> = new Set([
-  resultCodes.noSuchObject,
-  resultCodes.invalidDnSyntax,
-  resultCodes.inappropriateAuthentication,
-  resultCodes.invalidCredentials,
-  resultCodes.insufficientAccessRights,
-  resultCodes.unwillingToPerform,
-]);

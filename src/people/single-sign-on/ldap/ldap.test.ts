@@ -59,6 +59,8 @@ async function createProfile(app: TestApp, config: object, more: object = {}): P
   return `${app.url.dashboard}/tib/auth/${made.body.Meta}/ldap`;
 }
 
+const bindRefusal = Buffer.from([0x30, 0x0c, 2, 1, 2, 0x61, 7, 10, 1, 49, 4, 0, 4, 0]);
+
 const send = (login: string, username: string, secret = password, headers: Record<string, string> = {}) =>
   fetch(login, {
     method: 'POST',
@@ -240,7 +242,7 @@ onEveryEngine(
       assert.equal((await send(`${app().url.dashboard}/tib/auth/${made.Meta}/ldap`, 'ann')).status, 502);
     });
 
-    test('a directory that responds with garbage, too much or nothing is unavailable', async () => {
+    test('a directory that responds with garbage, too much, or the end of the connection is unavailable', async () => {
       const replies: Record<string, (socket: Socket) => void> = {
         garbage: socket => void socket.write(`HTTP/1.1 400 Bad Request\r\n\r\n${'x'.repeat(200)}`),
         'an indefinite length': socket => void socket.write(Buffer.from([0x30, 0x80, 0x00, 0x00])),
@@ -276,11 +278,35 @@ onEveryEngine(
 onEveryEngine(
   'Failed sign-ons with LDAP',
   app => {
-    test('are limited by account like sign-ins, without a request to the directory', async () => {
+    test('are limited by account like sign-ins', async () => {
       const login = await createProfile(app(), byName);
       for (let attempt = 0; attempt < 3; attempt++) assert.equal((await send(login, 'ann', 'wrong')).status, 401);
-      assert.equal((await send(login, ' ANN ')).status, 429);
+      for (const name of [' ANN ', '\uff41nn', 'a\u200bnn', '\u{1d41a}nn'])
+        assert.equal((await send(login, name)).status, 429, name);
       assert.equal((await send(login, 'bob')).status, 303);
+    });
+
+    test('by several names of one entry count together', async () => {
+      const login = await createProfile(app(), { ...bySearch, LDAPFilter: '(|(uid=*USERNAME*)(mail=*USERNAME*))' });
+      for (const name of ['bob', 'bob@example.org', 'bob'])
+        assert.equal((await send(login, name, 'wrong')).status, 401);
+      assert.equal((await send(login, 'bob@example.org')).status, 429);
+      assert.equal((await send(login, 'ann')).status, 303);
+    });
+
+    test('make no request to the directory beyond the limit', async () => {
+      let connections = 0;
+      const server = createServer(socket => {
+        connections++;
+        // Bind response: invalidCredentials (49) to message 2.
+        socket.on('error', () => undefined).once('data', () => socket.write(bindRefusal));
+      }).listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const login = await createProfile(app(), { ...byName, LDAPPort: String((server.address() as AddressInfo).port) });
+      for (let attempt = 0; attempt < 3; attempt++) assert.equal((await send(login, 'ann', 'wrong')).status, 401);
+      assert.equal((await send(login, 'ann', 'wrong')).status, 429);
+      assert.equal(connections, 3);
+      server.close();
     });
   },
   { settings: { 'sign_in.max_account_failures': '3' } },

@@ -4,22 +4,17 @@ import type { OutboundClient, OutboundRequest } from '#base/http-client/client.t
 import { createSecretText } from '#base/ids.ts';
 import { isObject } from '#base/json-tree.ts';
 import { type AssertedUser, readGroups } from '../asserted-user.ts';
+import { maxProviderBytes, providerTimeoutMs } from '../document-cache.ts';
 import type { SignOnFlow } from '../flow-cookie.ts';
 import { SignOnRefusal } from '../problems.ts';
-import type { IdentityProfile } from '../profile-schema.ts';
-import { type OpenIdConnectConfig, readOpenIdConnect } from '../provider-configs.ts';
-import {
-  type Discovery,
-  maxProviderBytes,
-  type OpenIdProvider,
-  parseProviderJson,
-  providerTimeoutMs,
-} from './discovery.ts';
+import { type OpenIdConnectConfig, readOpenIdConnect } from '../profiles/provider-configs.ts';
+import type { IdentityProfile } from '../profiles/schema.ts';
+import { type DiscoverProvider, type OpenIdProvider, parseProviderJson } from './discovery.ts';
 import { type Claims, findIdTokenFault, type VerifySignedToken } from './id-token.ts';
 
 export interface CodeFlowServices {
   outbound: OutboundClient;
-  discovery: Discovery;
+  discoverProvider: DiscoverProvider;
   verifySignedToken: VerifySignedToken;
 }
 
@@ -34,13 +29,13 @@ const toChallenge = (verifier: string) => createHash('sha256').update(verifier).
 
 /** Authorization request (RFC 6749, section 4.1.1), with PKCE (RFC 7636) and a nonce. */
 export async function buildAuthorizationUrl(
-  { discovery }: Pick<CodeFlowServices, 'discovery'>,
+  { discoverProvider }: Pick<CodeFlowServices, 'discoverProvider'>,
   profile: IdentityProfile,
   flow: SignOnFlow,
   redirectUrl: string,
 ): Promise<string> {
   const config = readOpenIdConnect(profile.ProviderConfig);
-  const url = new URL((await discovery(profile.OrgID, config.DiscoverURL)).authorizationEndpoint);
+  const url = new URL((await discoverProvider(profile.OrgID, config.DiscoverURL)).authorizationEndpoint);
   const parameters = {
     response_type: 'code',
     client_id: config.Key,
@@ -64,7 +59,7 @@ export async function completeCodeFlow(
   redirectUrl: string,
 ): Promise<AssertedUser> {
   const config = readOpenIdConnect(profile.ProviderConfig);
-  const provider = await services.discovery(profile.OrgID, config.DiscoverURL);
+  const provider = await services.discoverProvider(profile.OrgID, config.DiscoverURL);
   const code = checkResponse(provider, flow, query);
   const client = { orgId: profile.OrgID, config, provider };
   const tokens = await redeemCode(services, client, { code, redirectUrl, verifier: flow.verifier });
@@ -73,18 +68,18 @@ export async function completeCodeFlow(
   const claims = await services.verifySignedToken({ orgId: profile.OrgID, jwksUrl: provider.jwksUrl, text });
   if (!claims) throw new SignOnRefusal('the ID token is invalid');
   const fault = findIdTokenFault(claims, { issuer: provider.issuer, clientId: config.Key, nonce: flow.nonce });
-  if (fault) throw new SignOnRefusal(`the ID token has ${fault}`);
+  if (fault) throw new SignOnRefusal(`ID token: ${fault}`);
   const userinfo = await readUserinfo(services, client, claims, accessToken);
-  return toAssertedUser(profile, { ...userinfo, ...claims });
+  return toAssertedUser(profile, provider, mergeClaims(claims, userinfo));
 }
 
 /** State binds the response to the browser; the issuer (RFC 9207) to the provider of the request. */
 function checkResponse(provider: OpenIdProvider, flow: SignOnFlow, query: Readonly<Record<string, unknown>>): string {
   const { state, code, error, iss } = query;
-  if (typeof state !== 'string' || !constantTimeEqual(state, flow.state)) throw new SignOnRefusal('another state');
-  if (iss === undefined ? provider.sendsIssuer : iss !== provider.issuer) throw new SignOnRefusal('another issuer');
+  if (typeof state !== 'string' || !constantTimeEqual(state, flow.state)) throw new SignOnRefusal('state mismatch');
+  if (iss === undefined ? provider.sendsIssuer : iss !== provider.issuer) throw new SignOnRefusal('issuer mismatch');
   if (error !== undefined) throw new SignOnRefusal(`the provider responded with ${String(error).slice(0, 100)}`);
-  if (typeof code !== 'string' || code === '') throw new SignOnRefusal('no code');
+  if (typeof code !== 'string' || code === '') throw new SignOnRefusal('authorization code missing');
   return code;
 }
 
@@ -129,7 +124,7 @@ async function readUserinfo(
   const url = provider.userinfoEndpoint;
   if (config.SkipUserInfoRequest || url === undefined || typeof accessToken !== 'string') return {};
   const claims = await fetchJson(services, { url, headers: { authorization: `Bearer ${accessToken}` }, orgId });
-  if (claims.sub !== sub) throw new SignOnRefusal('the userinfo response is about another subject');
+  if (claims.sub !== sub) throw new SignOnRefusal('userinfo: subject mismatch');
   return claims;
 }
 
@@ -152,12 +147,21 @@ async function fetchJson(
 
 const readText = (value: unknown) => (typeof value === 'string' ? value : '');
 
+/** Claims of the ID token before those of userinfo. `email_verified` is about `email` of the same document. */
+function mergeClaims(claims: Claims, userinfo: Claims): Claims {
+  const source = claims.email === undefined ? userinfo : claims;
+  const { email, email_verified = claims.email === userinfo.email ? userinfo.email_verified : undefined } = source;
+  return { ...userinfo, ...claims, email, email_verified };
+}
+
 /** `email_verified` is about the claim `email` alone: another claim is never verified. */
-function toAssertedUser(profile: IdentityProfile, claims: Claims): AssertedUser {
+function toAssertedUser(profile: IdentityProfile, { issuer }: OpenIdProvider, claims: Claims): AssertedUser {
   const { CustomEmailField, CustomUserIDField, CustomUserGroupField, UserGroupSeparator } = profile;
   const emailClaim = CustomEmailField || 'email';
   return {
+    issuer,
     subject: readText(claims[CustomUserIDField || 'sub']),
+    isSubjectStable: true,
     email: readText(claims[emailClaim]),
     isEmailVerified: emailClaim === 'email' && claims.email_verified === true,
     displayName: readText(claims.name) || readText(claims.preferred_username),

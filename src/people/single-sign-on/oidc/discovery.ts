@@ -2,9 +2,9 @@ import type { Clock } from '#base/clock.ts';
 import type { OutboundClient } from '#base/http-client/client.ts';
 import { isObject } from '#base/json-tree.ts';
 import { trimTrailingSlashes } from '#base/trim-slashes.ts';
-import { createDocumentCache } from '../document-cache.ts';
+import { createDocumentCache, maxProviderBytes, providerTimeoutMs } from '../document-cache.ts';
 import { ProviderFailure } from '../problems.ts';
-import { discoverySuffix, isProviderUrl } from '../provider-configs.ts';
+import { discoverySuffix, isProviderUrl } from '../profiles/provider-configs.ts';
 
 /** Metadata of an OpenID provider. */
 export interface OpenIdProvider {
@@ -18,26 +18,31 @@ export interface OpenIdProvider {
   readonly acceptsBasic: boolean;
 }
 
-export const providerTimeoutMs = 10_000;
-export const maxProviderBytes = 512 * 1024;
 const cacheTtlMs = 300_000;
 
-export type Discovery = ReturnType<typeof createDiscovery>;
+export type DiscoverProvider = ReturnType<typeof createDiscovery>;
 
-/** OpenID Connect Discovery 1.0, with the networks of the organisation. */
+/** OpenID Connect Discovery 1.0, cached. */
 export const createDiscovery = (outbound: OutboundClient, clock: Clock) =>
-  createDocumentCache(clock, cacheTtlMs, async (orgId, url): Promise<OpenIdProvider> => {
-    const { status, body } = await outbound.fetch({
-      url,
-      headers: { accept: 'application/json' },
-      audience: 'operator',
-      orgId,
-      timeoutMs: providerTimeoutMs,
-      maxBytes: maxProviderBytes,
-    });
-    if (status !== 200) throw new ProviderFailure(`discovery responded with status ${status}`);
-    return parseProvider(url, parseProviderJson(body));
+  createDocumentCache(clock, cacheTtlMs, (orgId, url) => fetchProvider(outbound, orgId, url));
+
+/** Discovery document of a provider, with the networks of the organisation. */
+export async function fetchProvider(outbound: OutboundClient, orgId: string, url: string): Promise<OpenIdProvider> {
+  return parseProvider(url, await fetchProviderJson(outbound, orgId, url));
+}
+
+export async function fetchProviderJson(outbound: OutboundClient, orgId: string, url: string): Promise<unknown> {
+  const { status, body } = await outbound.fetch({
+    url,
+    headers: { accept: 'application/json' },
+    audience: 'operator',
+    orgId,
+    timeoutMs: providerTimeoutMs,
+    maxBytes: maxProviderBytes,
   });
+  if (status !== 200) throw new ProviderFailure(`${new URL(url).pathname} responded with status ${status}`);
+  return parseProviderJson(body);
+}
 
 export function parseProviderJson(body: Buffer): unknown {
   try {

@@ -1,68 +1,20 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { SignJWT } from 'jose';
 import { onEveryEngine } from '../../../../tests/support/app.ts';
 import { type CookieJar, dashboardUrl, visit } from '../../../../tests/support/oidc.ts';
+import { type OidcForger, forgerKeys as right, startForger } from '../../../../tests/support/oidc-forger.ts';
 
-const right = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const wrong = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const secret = 'a shared secret that the provider and the client know';
 
 type Json = Record<string, unknown>;
 
-/** An OpenID provider that responds with what a test has set. */
-async function startForger() {
-  const own = {
-    issuer: '',
-    /** Changes of the discovery document. */
-    discovery: {} as Json,
-    token: {} as Json,
-    userinfo: undefined as Json | undefined,
-    discoveryRequests: 0,
-    tokenRequests: [] as { body: URLSearchParams; authorization: string | undefined }[],
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
-  const jwk = { ...right.publicKey.export({ format: 'jwk' }), kid: 'k', use: 'sig', alg: 'RS256' };
-  const documents: Record<string, () => unknown> = {
-    '/.well-known/openid-configuration': () => ({
-      issuer: own.issuer,
-      authorization_endpoint: `${own.issuer}/auth`,
-      token_endpoint: `${own.issuer}/token`,
-      jwks_uri: `${own.issuer}/jwks`,
-      userinfo_endpoint: `${own.issuer}/me`,
-      ...own.discovery,
-    }),
-    '/jwks': () => ({ keys: [jwk] }),
-    '/token': () => own.token,
-    '/me': () => own.userinfo,
-  };
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    if (request.url!.startsWith('/.well-known/')) own.discoveryRequests += 1;
-    if (request.url === '/token') {
-      const body = new URLSearchParams(Buffer.concat(chunks).toString());
-      own.tokenRequests.push({ body, authorization: request.headers.authorization });
-    }
-    response.setHeader('content-type', 'application/json').end(JSON.stringify(documents[request.url!]?.()));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  own.issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return own;
-}
-
 onEveryEngine(
   'ID tokens of single sign-on',
   app => {
-    let forger: Awaited<ReturnType<typeof startForger>>;
+    let forger: OidcForger;
     before(async () => {
       forger = await startForger();
     });
@@ -218,7 +170,7 @@ onEveryEngine(
       }
     });
 
-    test('browsers that begin a sign-on at the same time share one request to the provider, also a failed one', async () => {
+    test('browsers that begin a sign-on at the same time share one request to the provider, a failed one and one that succeeds', async () => {
       const { accessKey } = await app().stranger();
       const DiscoverURL = `${forger.issuer}/.well-known/openid-configuration`;
       const UseProviders = [{ Name: 'openid-connect', Key: 'client', DiscoverURL }];
@@ -232,6 +184,14 @@ onEveryEngine(
       assert.equal((await visit(login, new Map())).status, 502);
       assert.equal(forger.discoveryRequests - before, 1);
       forger.discovery = {};
+      const { accessKey: other } = await app().stranger();
+      const next = (await app().ask('POST', '/api/sso/profiles', { body, credential: other })).body.Meta;
+      const started = forger.discoveryRequests;
+      const begun = await Promise.all(
+        Array.from({ length: 10 }, () => visit(login.replace(made.Meta, next), new Map())),
+      );
+      assert.deepEqual([...new Set(begun.map(it => it.status))], [303]);
+      assert.equal(forger.discoveryRequests - started, 1);
     });
   },
   { settings: { 'dashboard.url': dashboardUrl, 'sign_in.max_address_failures': '0' } },

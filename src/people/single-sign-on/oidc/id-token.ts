@@ -19,11 +19,11 @@ export interface ExpectedIdToken {
 export function findIdTokenFault(claims: Claims, { issuer, clientId, nonce }: ExpectedIdToken): string | undefined {
   const { iss, aud, azp, sub, exp, iat } = claims;
   const audiences = Array.isArray(aud) ? aud : [aud];
-  if (iss !== issuer) return 'another issuer';
-  if (!audiences.includes(clientId)) return 'another audience';
-  if (azp === undefined ? audiences.length > 1 : azp !== clientId) return 'another authorized party';
-  if (typeof sub !== 'string' || sub === '' || sub.length > 255) return 'no subject';
-  if (exp === undefined || iat === undefined) return 'no time of issue or expiry';
-  if (typeof claims.nonce !== 'string' || !constantTimeEqual(claims.nonce, nonce)) return 'another nonce';
+  if (iss !== issuer) return 'issuer mismatch';
+  if (!audiences.includes(clientId)) return 'audience mismatch';
+  if (azp === undefined ? audiences.length > 1 : azp !== clientId) return 'authorized party mismatch';
+  if (typeof sub !== 'string' || sub === '' || sub.length > 255) return 'subject missing';
+  if (exp === undefined || iat === undefined) return 'iat or exp missing';
+  if (typeof claims.nonce !== 'string' || !constantTimeEqual(claims.nonce, nonce)) return 'nonce mismatch';
   return undefined;
 }

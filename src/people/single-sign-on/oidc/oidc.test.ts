@@ -199,6 +199,78 @@ onEveryEngine(
       await assertRefused(profile.LoginURL, /Only registered users/);
     });
 
+    test('an account stays linked to the user of the provider who signed on to it first', async () => {
+      const profile = await createProfile(app(), provider, { SSOOnlyForRegisteredUsers: true });
+      const person = await addPerson(app(), { user_permissions: { apis: 'read' } });
+      const first = addUser({ email: person.username });
+      assert.equal((await signOn(profile.LoginURL)).session.user.id, person.id);
+      // The provider gives the address to another user, and the first user another address.
+      const second = addUser({ email: person.username });
+      provider.users.set(first.id, { email: `${first.id}@new.example.org`, email_verified: false });
+      await assertRefused(profile.LoginURL, /belongs to another user of the identity provider/);
+      const other = await createProfile(app(), provider, { SSOOnlyForRegisteredUsers: true });
+      await assertRefused(other.LoginURL, /belongs to another user of the identity provider/);
+      provider.account = first.id;
+      assert.equal((await signOn(other.LoginURL)).session.user.id, person.id);
+      const path = `/api/users/${person.id}/links`;
+      const { links } = (await app().ask('GET', path)).body;
+      assert.deepEqual(
+        links.map((it: { issuer: string; subject: string }) => [it.issuer, it.subject]),
+        [[provider.issuer, first.id]],
+      );
+      const { accessKey: foreign } = await app().stranger();
+      const weak = await addPerson(app(), { user_permissions: { IsAdmin: 'admin', apis: 'deny' } });
+      assert.equal((await app().ask('DELETE', path, { credential: foreign })).status, 404);
+      for (const method of ['GET', 'DELETE'])
+        assert.equal((await app().ask(method, path, { credential: weak.accessKey })).status, 403);
+      assert.equal((await app().ask('DELETE', path)).body.Meta, 1);
+      provider.account = second.id;
+      assert.equal((await signOn(other.LoginURL)).session.user.id, person.id);
+      provider.account = first.id;
+      await assertRefused(other.LoginURL, /Only registered users/);
+    });
+
+    test('a new e-mail address or the deletion of an account removes its links', async () => {
+      const profile = await createProfile(app(), provider, { SSOOnlyForRegisteredUsers: true });
+      const person = await addPerson(app());
+      addUser({ email: person.username });
+      await signOn(profile.LoginURL);
+      const { records } = app().application.installation;
+      const count = async () =>
+        (await records.db.selectFrom('account_links').selectAll().where('user_id', '=', person.id).execute()).length;
+      assert.equal(await count(), 1);
+      const body = { email_address: `n${person.username}` };
+      assert.equal((await app().ask('PUT', `/admin/users/${person.id}`, { body })).status, 200);
+      assert.equal(await count(), 0);
+      await assertRefused(profile.LoginURL, /Only registered users/);
+      addUser({ email: body.email_address });
+      await signOn(profile.LoginURL);
+      await app().ask('DELETE', `/api/users/${person.id}`);
+      assert.equal(await count(), 0);
+    });
+
+    test('a profile that signs users in to no account refuses the address of one', async () => {
+      const author = await addPerson(app(), { user_permissions: { idm: 'write' } });
+      const profile = await createProfile(app(), provider, {}, author.accessKey);
+      addUser({ email: author.username });
+      await assertRefused(profile.LoginURL, /may not sign users in to their accounts/);
+      addUser();
+      await signOn(profile.LoginURL);
+    });
+
+    test('failed sign-ons fill neither the audit log nor the log', async () => {
+      const profile = await createProfile(app(), provider);
+      const { records } = app().application.installation;
+      const count = async () =>
+        (await records.db.selectFrom('audit').select('body').where('action', '=', 'signOn').execute()).filter(it =>
+          it.body.includes(profile.ID),
+        ).length;
+      const callback = `${app().url.dashboard}${new URL(profile.RedirectURL).pathname}?code=c&state=s`;
+      for (let round = 0; round < 13; round++)
+        await Promise.all(Array.from({ length: 10 }, () => visit(callback, new Map())));
+      assert.equal(await count(), 100);
+    });
+
     test('constraints on domain and group refuse all others', async () => {
       const constraints = { ProviderConstraintsDomain: 'example.org', ProviderConstraintsGroup: 'staff' };
       const profile = await createProfile(app(), provider, constraints);

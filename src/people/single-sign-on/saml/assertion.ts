@@ -1,12 +1,13 @@
-import { type AssertedUser, readGroups } from '../asserted-user.ts';
+import { type AssertedUser, splitGroups } from '../asserted-user.ts';
 import { SignOnRefusal } from '../problems.ts';
-import type { IdentityProfile } from '../profile-schema.ts';
-import type { SamlConfig } from '../provider-configs.ts';
+import type { SamlConfig } from '../profiles/provider-configs.ts';
+import type { IdentityProfile } from '../profiles/schema.ts';
 import { listChildren, readAttribute, readElementText } from './elements.ts';
 
 /** Clock skew between an identity provider and this process. */
 const skewMs = 60_000;
 const maxAgeMs = 600_000;
+const transientFormat = 'urn:oasis:names:tc:SAML:2.0:nameid-format:transient';
 const bearer = 'urn:oasis:names:tc:SAML:2.0:cm:bearer';
 const emailFormat = 'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress';
 /** Names of the e-mail address in use. */
@@ -35,41 +36,43 @@ export interface VerifiedAssertion {
 export function checkAssertion(assertion: unknown, expected: ExpectedAssertion): VerifiedAssertion {
   const { issuer, entityId, nowMs } = expected;
   const id = readAttribute(assertion, 'ID');
-  if (id === '' || id.length > 256) throw new SignOnRefusal('no assertion id');
-  if (readElementText(listChildren(assertion, 'Issuer')[0]) !== issuer) throw new SignOnRefusal('another issuer');
+  if (id === '' || id.length > 256) throw new SignOnRefusal('assertion ID missing');
+  if (readElementText(listChildren(assertion, 'Issuer')[0]) !== issuer) throw new SignOnRefusal('issuer mismatch');
   const [conditions, ...others] = listChildren(assertion, 'Conditions');
-  if (conditions === undefined || others.length > 0) throw new SignOnRefusal('not exactly one list of conditions');
+  if (conditions === undefined || others.length > 0) throw new SignOnRefusal('Conditions missing or repeated');
   checkTimes(conditions, nowMs);
   const restrictions = listChildren(conditions, 'AudienceRestriction');
   const isAudience = (it: unknown) =>
     listChildren(it, 'Audience').some(audience => readElementText(audience) === entityId);
-  if (restrictions.length === 0 || !restrictions.every(isAudience)) throw new SignOnRefusal('another audience');
+  if (restrictions.length === 0 || !restrictions.every(isAudience)) throw new SignOnRefusal('audience mismatch');
   const issuedAtMs = Date.parse(readAttribute(assertion, 'IssueInstant'));
   if (!(issuedAtMs <= nowMs + skewMs && issuedAtMs >= nowMs - maxAgeMs))
-    throw new SignOnRefusal('issued at another time');
-  if (listChildren(assertion, 'AuthnStatement').length === 0) throw new SignOnRefusal('no authentication statement');
+    throw new SignOnRefusal('IssueInstant out of range');
+  if (listChildren(assertion, 'AuthnStatement').length === 0) throw new SignOnRefusal('AuthnStatement missing');
   return { id, ...checkConfirmation(assertion, expected) };
 }
 
 function checkTimes(element: unknown, nowMs: number): void {
   const [notBefore, notOnOrAfter] = ['NotBefore', 'NotOnOrAfter'].map(name => readAttribute(element, name));
-  if (notBefore !== '' && !(Date.parse(notBefore!) - skewMs <= nowMs)) throw new SignOnRefusal('not yet valid');
-  if (notOnOrAfter !== '' && !(Date.parse(notOnOrAfter!) + skewMs > nowMs)) throw new SignOnRefusal('expired');
+  if (notBefore !== '' && !(Date.parse(notBefore!) - skewMs <= nowMs))
+    throw new SignOnRefusal('NotBefore in the future');
+  if (notOnOrAfter !== '' && !(Date.parse(notOnOrAfter!) + skewMs > nowMs))
+    throw new SignOnRefusal('NotOnOrAfter in the past');
 }
 
 /** Bearer confirmation: for this consumer, about a request, and with an end. */
 function checkConfirmation(assertion: unknown, { redirectUrl, nowMs }: ExpectedAssertion) {
   const [subject, ...others] = listChildren(assertion, 'Subject');
-  if (subject === undefined || others.length > 0) throw new SignOnRefusal('not exactly one subject');
+  if (subject === undefined || others.length > 0) throw new SignOnRefusal('Subject missing or repeated');
   const confirmations = listChildren(subject, 'SubjectConfirmation').filter(
     it => readAttribute(it, 'Method') === bearer,
   );
   const [data, ...more] = confirmations.flatMap(it => listChildren(it, 'SubjectConfirmationData'));
-  if (data === undefined || more.length > 0) throw new SignOnRefusal('not exactly one bearer confirmation');
-  if (readAttribute(data, 'Recipient') !== redirectUrl) throw new SignOnRefusal('another recipient');
+  if (data === undefined || more.length > 0) throw new SignOnRefusal('bearer confirmation missing or repeated');
+  if (readAttribute(data, 'Recipient') !== redirectUrl) throw new SignOnRefusal('recipient mismatch');
   const inResponseTo = readAttribute(data, 'InResponseTo');
-  if (inResponseTo === '') throw new SignOnRefusal('an unsolicited response');
-  if (readAttribute(data, 'NotOnOrAfter') === '') throw new SignOnRefusal('a confirmation without an end');
+  if (inResponseTo === '') throw new SignOnRefusal('response not requested (IdP-initiated)');
+  if (readAttribute(data, 'NotOnOrAfter') === '') throw new SignOnRefusal('NotOnOrAfter missing');
   checkTimes(data, nowMs);
   return { inResponseTo, expiresAtMs: Date.parse(readAttribute(data, 'NotOnOrAfter')) + skewMs };
 }
@@ -89,7 +92,9 @@ export function readAssertedUser(profile: IdentityProfile, config: SamlConfig, a
   const emailOfName = readAttribute(nameId, 'Format') === emailFormat ? readElementText(nameId) : '';
   const groups = CustomUserGroupField === '' ? [] : readAll(CustomUserGroupField);
   return {
+    issuer: readElementText(listChildren(assertion, 'Issuer')[0]),
     subject: CustomUserIDField === '' ? readElementText(nameId) : readFirst(CustomUserIDField),
+    isSubjectStable: CustomUserIDField !== '' || readAttribute(nameId, 'Format') !== transientFormat,
     email: emailClaim === '' ? readFirst(...emailAttributes) || emailOfName : readFirst(emailClaim),
     // The provider is the organisation's own: an administrator who wrote the profile is responsible for its addresses.
     isEmailVerified: true,
@@ -97,6 +102,6 @@ export function readAssertedUser(profile: IdentityProfile, config: SamlConfig, a
       .map(name => readFirst(name))
       .filter(Boolean)
       .join(' '),
-    groups: UserGroupSeparator === '' ? groups : groups.flatMap(text => readGroups(text, UserGroupSeparator)),
+    groups: splitGroups(groups, UserGroupSeparator),
   };
 }

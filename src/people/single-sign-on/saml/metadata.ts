@@ -1,10 +1,12 @@
+import { createHash } from 'node:crypto';
 import type { Clock } from '#base/clock.ts';
 import { escapeMarkup } from '#base/escape-markup.ts';
 import type { OutboundClient } from '#base/http-client/client.ts';
+import { Lru } from '#base/lru.ts';
 import { parseXml, XmlError } from '#languages/xml.ts';
-import { createDocumentCache } from '../document-cache.ts';
+import { createDocumentCache, maxProviderBytes, providerTimeoutMs } from '../document-cache.ts';
 import { ProviderFailure } from '../problems.ts';
-import { isProviderUrl, type SamlConfig } from '../provider-configs.ts';
+import { isProviderUrl, type SamlConfig } from '../profiles/provider-configs.ts';
 import { listChildren, readAttribute, readElementText } from './elements.ts';
 
 /** SAML identity provider, as its metadata describes it (SAML 2.0 Metadata). */
@@ -18,28 +20,51 @@ export interface SamlProvider {
 
 const redirectBinding = 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect';
 const postBinding = 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST';
-const fetchTimeoutMs = 10_000;
-const maxMetadataBytes = 512 * 1024;
 const maxCertificates = 20;
 const cacheTtlMs = 3_600_000;
+/** Documents of profiles that are held parsed. */
+const maxParsedDocuments = 1000;
 
-export type SamlMetadata = ReturnType<typeof createSamlMetadata>;
+export type FindSamlProvider = ReturnType<typeof createSamlProviders>;
 
-/** Metadata of providers: of the profile itself, or fetched over TLS with the networks of the organisation. */
-export function createSamlMetadata(outbound: OutboundClient, clock: Clock) {
-  const readUrl = createDocumentCache(clock, cacheTtlMs, async (orgId, url): Promise<SamlProvider> => {
-    const { status, body } = await outbound.fetch({
-      url,
-      audience: 'operator',
-      orgId,
-      timeoutMs: fetchTimeoutMs,
-      maxBytes: maxMetadataBytes,
-    });
-    if (status !== 200) throw new ProviderFailure(`metadata responded with status ${status}`);
-    return parseMetadata(body.toString('utf8'));
+/** Metadata of a provider, fetched over TLS with the networks of the organisation. */
+export async function fetchMetadata(outbound: OutboundClient, orgId: string, url: string): Promise<SamlProvider> {
+  const { status, body } = await outbound.fetch({
+    url,
+    audience: 'operator',
+    orgId,
+    timeoutMs: providerTimeoutMs,
+    maxBytes: maxProviderBytes,
   });
+  if (status !== 200) throw new ProviderFailure(`metadata responded with status ${status}`);
+  return parseMetadata(body.toString('utf8'));
+}
+
+/** Providers by the metadata of a profile itself, or of the address that it names; both cached. */
+export function createSamlProviders(outbound: OutboundClient, clock: Clock) {
+  const readUrl = createDocumentCache(clock, cacheTtlMs, (orgId, url) => fetchMetadata(outbound, orgId, url));
+  const parsed = new Lru<string, SamlProvider | ProviderFailure>(maxParsedDocuments);
+
+  /** Beginning a sign-on needs no credential: a document of a profile is parsed once. */
+  function readInline(text: string): SamlProvider {
+    const key = createHash('sha256').update(text).digest('base64');
+    const result = parsed.get(key) ?? tryParse(text);
+    parsed.set(key, result);
+    if (result instanceof ProviderFailure) throw result;
+    return result;
+  }
+
   return async (orgId: string, { IDPMetadata, IDPMetadataURL }: SamlConfig): Promise<SamlProvider> =>
-    IDPMetadata === '' ? readUrl(orgId, IDPMetadataURL) : parseMetadata(IDPMetadata);
+    IDPMetadata === '' ? readUrl(orgId, IDPMetadataURL) : readInline(IDPMetadata);
+}
+
+function tryParse(text: string): SamlProvider | ProviderFailure {
+  try {
+    return parseMetadata(text);
+  } catch (error) {
+    if (error instanceof ProviderFailure) return error;
+    throw error;
+  }
 }
 
 export function parseMetadata(text: string): SamlProvider {
@@ -75,7 +100,7 @@ const toPem = (base64: string) => {
   return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`;
 };
 
-/** Metadata of this side, to register at the provider. Assertions must be signed. */
+/** Service provider metadata, to register at the identity provider. Assertions must be signed. */
 export const formatMetadata = (entityId: string, redirectUrl: string): string =>
   [
     '<?xml version="1.0" encoding="UTF-8"?>',

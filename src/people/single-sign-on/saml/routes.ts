@@ -1,40 +1,45 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { readDashboardUrl } from '../../sessions/dashboard-url.ts';
+import type { SignInLimit } from '../../sessions/sign-in-limit.ts';
+import { runCountedAttempt } from '../counted-attempt.ts';
 import { problem } from '../problems.ts';
-import { toProfileUrls } from '../profile-schema.ts';
 import { findLoginProfile, loginPath, type ProfileSignOnServices } from '../profile-sign-on.ts';
-import type { SignOnLimit } from '../sign-on-limit.ts';
+import { toProfileUrls } from '../profiles/schema.ts';
 import { replyWithFailure, type SignOnReplyServices } from '../sign-on-reply.ts';
 import { formatMetadata } from './metadata.ts';
-import { entityIdOf, maxSamlResponseBytes, receiveResponse, type SamlServices } from './sign-on.ts';
+import { maxSamlResponseBytes, receiveResponse, type SamlServices, toEntityId } from './sign-on.ts';
 
 export type SamlRouteServices = ProfileSignOnServices &
   SignOnReplyServices &
-  SamlServices & { readonly signOnLimit: SignOnLimit };
+  SamlServices & { readonly signInLimit: SignInLimit };
 
-/** Base64 is a third longer than its content. */
+/** Base64 is a third longer, and may have line breaks. */
 const maxEncodedCharacters = 1.4 * maxSamlResponseBytes;
 /** Form encoding can triple a character. */
 const maxFormBytes = 4 * maxSamlResponseBytes;
 
-/** Routes that SAML has beside those of redirects: the assertion consumer service, and the metadata of this side. */
+/** Routes that SAML has beside those of redirects: the assertion consumer service, and the service provider metadata. */
 export function addSamlRoutes(app: FastifyInstance, services: SamlRouteServices): void {
   app.post(`${loginPath}/callback`, { bodyLimit: maxFormBytes }, (request, reply) =>
     replyForProfile(services, request, reply, async (profile, redirectUrl) => {
-      const text = Buffer.isBuffer(request.body) ? request.body.toString('utf8') : '';
-      const [encoded, ...others] = new URLSearchParams(text).getAll('SAMLResponse');
-      if (!encoded || others.length > 0 || encoded.length > maxEncodedCharacters) throw problem.response_missing();
-      const token = await services.signOnLimit.run(request.ip, () =>
-        receiveResponse(services, profile, encoded, redirectUrl),
+      const token = await runCountedAttempt(services.signInLimit, request.ip, async () =>
+        receiveResponse(services, profile, readEncodedResponse(request), redirectUrl),
       );
       return reply.redirect(`${new URL(redirectUrl).pathname}?response=${token}`, 303);
     }),
   );
   app.get(`${loginPath}/metadata`, (request, reply) =>
     replyForProfile(services, request, reply, async (profile, redirectUrl) =>
-      reply.type('application/samlmetadata+xml').send(formatMetadata(entityIdOf(profile, redirectUrl), redirectUrl)),
+      reply.type('application/samlmetadata+xml').send(formatMetadata(toEntityId(profile, redirectUrl), redirectUrl)),
     ),
   );
+}
+
+function readEncodedResponse({ body }: FastifyRequest): string {
+  const text = Buffer.isBuffer(body) ? body.toString('utf8') : '';
+  const [encoded, ...others] = new URLSearchParams(text).getAll('SAMLResponse');
+  if (!encoded || others.length > 0 || encoded.length > maxEncodedCharacters) throw problem.response_missing();
+  return encoded;
 }
 
 async function replyForProfile(

@@ -59,14 +59,14 @@ describe('SAML responses', () => {
   });
 
   test('an unsigned, changed or foreign assertion is refused', async () => {
-    await refuses(await respond({ signAssertion: false }), /not signed/);
+    await refuses(await respond({ signAssertion: false }), /signature missing/);
     const xml = await respond();
-    await refuses(xml.replace('ann@example.org', 'eve@example.org'), /signature is invalid/);
-    await refuses(xml.replace(signatureOf(xml), ''), /not signed/);
+    await refuses(xml.replace('ann@example.org', 'eve@example.org'), /signature invalid/);
+    await refuses(xml.replace(signatureOf(xml), ''), /signature missing/);
     const other = makeCertificate({ cn: 'Other', keyType: 'rsa' });
-    assert.throws(() => readSignedAssertion(xml, [other.certPem]), /signature is invalid/);
-    assert.throws(() => readSignedAssertion(xml, []), /signature is invalid/);
-    await refuses(await respond({ cert: other.certPem, key: other.keyPem }), /signature is invalid/);
+    assert.throws(() => readSignedAssertion(xml, [other.certPem]), /signature invalid/);
+    assert.throws(() => readSignedAssertion(xml, []), /signature invalid/);
+    await refuses(await respond({ cert: other.certPem, key: other.keyPem }), /signature invalid/);
   });
 
   test('one of several certificates of the provider verifies: key rotation', async () => {
@@ -75,8 +75,8 @@ describe('SAML responses', () => {
   });
 
   test('weak algorithms are refused', async () => {
-    await refuses(await respond({ signatureAlgorithm: 'rsa-sha1' }), /signature is invalid/);
-    await refuses(await respond({ digestAlgorithm: 'sha1' }), /signature is invalid/);
+    await refuses(await respond({ signatureAlgorithm: 'rsa-sha1' }), /signature invalid/);
+    await refuses(await respond({ digestAlgorithm: 'sha1' }), /signature invalid/);
   });
 
   test('comments, document types, entities, CDATA and processing instructions are refused', async () => {
@@ -88,11 +88,11 @@ describe('SAML responses', () => {
       xml.replace('ann@example.org', '<![CDATA[ann@example.org]]>'),
       xml.replace('ann@example.org', '<?x y?>ann@example.org'),
     ])
-      await refuses(changed, /comment, document type or CDATA/);
-    await refuses(xml.replace('ann@example.org', '&unknown;'), /malformed XML/);
-    await refuses(xml.slice(0, -20), /malformed XML/);
-    await refuses('', /malformed XML/);
-    await refuses('<a/>', /exactly one assertion/);
+      await refuses(changed, /XML has comments, a document type or CDATA/);
+    await refuses(xml.replace('ann@example.org', '&unknown;'), /XML malformed/);
+    await refuses(xml.slice(0, -20), /XML malformed/);
+    await refuses('', /XML malformed/);
+    await refuses('<a/>', /Assertion missing or repeated/);
   });
 
   test('signature wrapping is refused in all of its forms', async () => {
@@ -131,18 +131,15 @@ describe('SAML responses', () => {
     const reference = /<(?:ds:)?Reference[\s\S]*<\/(?:ds:)?Reference>/.exec(xml)![0];
     await refuses(xml.replace(reference, reference.repeat(500)), /more than one reference/);
     const transform = /<(?:ds:)?Transform [^>]*(?:\/>|>\s*<\/(?:ds:)?Transform>)/.exec(xml)![0];
-    await refuses(xml.replace(transform, transform.repeat(5)), /too many transforms/);
+    await refuses(xml.replace(transform, transform.repeat(5)), /transforms exceed 4/);
     const attributes = Array.from({ length: 1000 }, (_none, n) => ` a${n}="b"`).join('');
-    await refuses(
-      xml.replace('<saml:Assertion ', `<saml:Assertion${attributes} `),
-      /a tag longer than 4096 characters/,
-    );
+    await refuses(xml.replace('<saml:Assertion ', `<saml:Assertion${attributes} `), /tag exceeds 4096 characters/);
     await refuses(
       xml.replace('</saml:Assertion>', `${'<x/>'.repeat(30_000)}</saml:Assertion>`),
       /more than 20000 parts/,
     );
     const signature = signatureOf(xml);
-    await refuses(xml.replace(signature, signature.repeat(3)), /more than 2 signatures/);
+    await refuses(xml.replace(signature, signature.repeat(3)), /signatures exceed 2/);
   });
 
   test('a signature of the right key over another element is refused', async () => {
@@ -165,20 +162,20 @@ describe('SAML responses', () => {
   test('issuer, audience, recipient, request and times are checked', async () => {
     const assertion = (await verify(await respond())) as Record<string, unknown>;
     const refusals: [object, RegExp][] = [
-      [{ issuer: 'urn:other' }, /another issuer/],
-      [{ entityId: 'urn:other' }, /another audience/],
-      [{ redirectUrl: 'https://other.example/' }, /another recipient/],
-      [{ nowMs: Date.now() + 7_200_000 }, /expired/],
-      [{ nowMs: Date.now() - 7_200_000 }, /not yet valid|issued at another time/],
-      [{ nowMs: Date.now() + 700_000 }, /issued at another time/],
+      [{ issuer: 'urn:other' }, /issuer mismatch/],
+      [{ entityId: 'urn:other' }, /audience mismatch/],
+      [{ redirectUrl: 'https://other.example/' }, /recipient mismatch/],
+      [{ nowMs: Date.now() + 7_200_000 }, /NotOnOrAfter in the past/],
+      [{ nowMs: Date.now() - 7_200_000 }, /NotBefore in the future|IssueInstant out of range/],
+      [{ nowMs: Date.now() + 700_000 }, /IssueInstant out of range/],
     ];
     for (const [more, message] of refusals) assert.throws(() => checkAssertion(assertion, expected(more)), message);
     checkAssertion(assertion, expected({ nowMs: Date.now() - 30_000 }));
     const without = (name: string) => Object.fromEntries(Object.entries(assertion).filter(([key]) => key !== name));
-    assert.throws(() => checkAssertion(without('Conditions'), expected()), /list of conditions/);
-    assert.throws(() => checkAssertion(without('Subject'), expected()), /exactly one subject/);
-    assert.throws(() => checkAssertion(without('AuthnStatement'), expected()), /no authentication statement/);
+    assert.throws(() => checkAssertion(without('Conditions'), expected()), /Conditions missing/);
+    assert.throws(() => checkAssertion(without('Subject'), expected()), /Subject missing/);
+    assert.throws(() => checkAssertion(without('AuthnStatement'), expected()), /AuthnStatement missing/);
     const unsolicited = JSON.parse(JSON.stringify(assertion).replace(/"-InResponseTo":"[^"]*",?/, ''));
-    assert.throws(() => checkAssertion(unsolicited, expected()), /unsolicited/);
+    assert.throws(() => checkAssertion(unsolicited, expected()), /IdP-initiated/);
   });
 });

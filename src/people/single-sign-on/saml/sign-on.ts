@@ -4,37 +4,37 @@ import type { SignInTokenStore } from '../../sessions/token-store.ts';
 import type { AssertedUser } from '../asserted-user.ts';
 import type { SignOnFlow } from '../flow-cookie.ts';
 import { problem, SignOnRefusal } from '../problems.ts';
-import type { IdentityProfile } from '../profile-schema.ts';
-import { readSaml } from '../provider-configs.ts';
+import { readSaml } from '../profiles/provider-configs.ts';
+import type { IdentityProfile } from '../profiles/schema.ts';
 import { checkAssertion, readAssertedUser } from './assertion.ts';
-import type { SamlMetadata } from './metadata.ts';
+import type { FindSamlProvider } from './metadata.ts';
 import { buildRequestUrl } from './request.ts';
 import { readSignedAssertion } from './signature.ts';
 
 export interface SamlServices {
-  samlMetadata: SamlMetadata;
+  findSamlProvider: FindSamlProvider;
   signInTokens: SignInTokenStore;
   clock: Clock;
 }
 
 /** Seconds between the response of the provider and the request of the browser that follows it. */
-const handOverTtlSeconds = 60;
+const pendingAssertionTtlSeconds = 60;
 export const maxSamlResponseBytes = 262_144;
 
-/** Name of this side at the provider. */
-export const entityIdOf = ({ ProviderConfig }: IdentityProfile, redirectUrl: string): string =>
+/** Entity id of the service provider. */
+export const toEntityId = ({ ProviderConfig }: IdentityProfile, redirectUrl: string): string =>
   readSaml(ProviderConfig).EntityId || redirectUrl.replace(/\/callback$/, '/metadata');
 
 export async function buildSamlUrl(
-  { samlMetadata, clock }: SamlServices,
+  { findSamlProvider, clock }: SamlServices,
   profile: IdentityProfile,
   flow: SignOnFlow,
   redirectUrl: string,
 ): Promise<string> {
   const config = readSaml(profile.ProviderConfig);
-  return buildRequestUrl(await samlMetadata(profile.OrgID, config), {
+  return buildRequestUrl(await findSamlProvider(profile.OrgID, config), {
     id: toRequestId(flow),
-    entityId: entityIdOf(profile, redirectUrl),
+    entityId: toEntityId(profile, redirectUrl),
     redirectUrl,
     forcesAuthentication: config.ForceAuthentication,
     nowMs: clock.now(),
@@ -44,7 +44,7 @@ export async function buildSamlUrl(
 /** An XML id begins with a letter or an underscore. */
 const toRequestId = ({ state }: SignOnFlow) => `_${state}`;
 
-interface HandOver {
+interface PendingAssertion {
   readonly profileId: string;
   readonly inResponseTo: string;
   readonly user: AssertedUser;
@@ -55,17 +55,17 @@ interface HandOver {
  * verified user waits under a token, and the redirect that follows brings the cookie of the flow.
  */
 export async function receiveResponse(
-  { samlMetadata, signInTokens, clock }: SamlServices,
+  { findSamlProvider, signInTokens, clock }: SamlServices,
   profile: IdentityProfile,
   encoded: string,
   redirectUrl: string,
 ): Promise<string> {
   const config = readSaml(profile.ProviderConfig);
-  const provider = await samlMetadata(profile.OrgID, config);
+  const provider = await findSamlProvider(profile.OrgID, config);
   const xml = Buffer.from(encoded, 'base64').toString('utf8');
   const assertion = readSignedAssertion(xml, provider.certificates);
   const nowMs = clock.now();
-  const entityId = entityIdOf(profile, redirectUrl);
+  const entityId = toEntityId(profile, redirectUrl);
   const { id, inResponseTo, expiresAtMs } = checkAssertion(assertion, {
     issuer: provider.entityId,
     entityId,
@@ -75,7 +75,7 @@ export async function receiveResponse(
   const value = JSON.stringify([profile.ID, provider.entityId, id]);
   const used = { purpose: 'saml-assertion', orgId: profile.OrgID, value, expiresAtMs } as const;
   if (!(await signInTokens.markUsed(used, nowMs))) throw new SignOnRefusal('the assertion was used already');
-  const handOver: HandOver = {
+  const pending: PendingAssertion = {
     profileId: profile.ID,
     inResponseTo,
     user: readAssertedUser(profile, config, assertion),
@@ -84,9 +84,9 @@ export async function receiveResponse(
     {
       purpose: 'saml',
       orgId: profile.OrgID,
-      userId: profile.ID,
-      expiresAtMs: nowMs + handOverTtlSeconds * 1000,
-      body: JSON.stringify(handOver),
+      ownerId: profile.ID,
+      expiresAtMs: nowMs + pendingAssertionTtlSeconds * 1000,
+      body: JSON.stringify(pending),
     },
     nowMs,
   );
@@ -101,8 +101,8 @@ export async function completeSaml(
 ): Promise<AssertedUser> {
   const found = typeof token === 'string' ? await signInTokens.find('saml', token, clock.now()) : undefined;
   if (!found || !(await signInTokens.use(found))) throw problem.flow_missing();
-  const { profileId, inResponseTo, user } = JSON.parse(found.body) as HandOver;
-  if (profileId !== profile.ID) throw new SignOnRefusal('a response to another profile');
-  if (!constantTimeEqual(inResponseTo, toRequestId(flow))) throw new SignOnRefusal('a response to another request');
+  const { profileId, inResponseTo, user } = JSON.parse(found.body) as PendingAssertion;
+  if (profileId !== profile.ID) throw new SignOnRefusal('profile mismatch');
+  if (!constantTimeEqual(inResponseTo, toRequestId(flow))) throw new SignOnRefusal('InResponseTo mismatch');
   return user;
 }

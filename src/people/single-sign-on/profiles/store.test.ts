@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
-import { onEveryEngine } from '../../../tests/support/app.ts';
-import { createIdentityProfileStore } from './profile-store.ts';
+import { onEveryEngine } from '../../../../tests/support/app.ts';
+import { createIdentityProfileStore } from './store.ts';
 
 onEveryEngine('identity profile store', app => {
   const installation = () => app().application.installation;

@@ -1,13 +1,21 @@
 import { zeroTime } from '#base/clock.ts';
 import type { Actor, TemporaryUser } from '#operations/actor.ts';
-import type { User } from '../users/schema.ts';
+import type { User } from './schema.ts';
+
+/**
+ * Forms of an identity, in the order of a sign-on: `AssertedUser` as a provider describes it; `SignOnIdentity` mapped by
+ * the profile or taken from a nonce, with a `SignOnSource`; `SessionIdentity` in the session of a user without an
+ * account; `TemporaryUser` in the actor of its requests.
+ */
 
 /** Identity that a session carries instead of an account: permissions follow from its groups on each request. */
 export interface SessionIdentity extends TemporaryUser {
   readonly groupIds: readonly string[];
+  /** E-mail address of the user who created the nonce; absent where an identity provider or the operator did. */
+  readonly createdBy?: string | undefined;
 }
 
-/** Assertion of an identity provider, or of a broker that hands a user over. */
+/** Identity that a provider or a broker asserts. */
 export interface SignOnIdentity extends SessionIdentity {
   /** Identifier of the user at its provider. */
   readonly subject: string;
@@ -18,7 +26,7 @@ export interface SignOnIdentity extends SessionIdentity {
 }
 
 /** Wire form of a user who signed on without an account. */
-export const toTemporaryUser = ({ id, orgId, permissions }: Actor, { email, displayName }: TemporaryUser): User => ({
+export const toUserView = ({ id, orgId, permissions }: Actor, { email, displayName }: TemporaryUser): User => ({
   access_key: '',
   active: true,
   api_model: {},

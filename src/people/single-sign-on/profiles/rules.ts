@@ -1,13 +1,11 @@
-import { type Actor, isAdmin } from '#operations/actor.ts';
+import type { Actor } from '#operations/actor.ts';
 import { createInvalidProblem, toValidationErrors } from '#operations/validation-error.ts';
-import { findExcess } from '../permissions/rank.ts';
-import { problem as peopleProblem } from '../problems.ts';
-import { type GrantCheckServices, rejectExcess } from '../users/grant-check.ts';
-import { problem } from './problems.ts';
-import type { IdentityProfile, IdentityProfileWrite } from './profile-schema.ts';
-import { restoreMaskedSecrets } from './profile-secrets.ts';
+import { isFullAdministrator } from '../../permissions/rank.ts';
+import { problem } from '../problems.ts';
+import { type GroupGrantServices, type NamedGroup, rejectGroupExcess } from './group-grant-check.ts';
 import { providerTable } from './provider-configs.ts';
-import type { TemporaryActors } from './temporary-actor.ts';
+import type { IdentityProfile, IdentityProfileWrite } from './schema.ts';
+import { restoreMaskedSecrets } from './secrets.ts';
 
 /** Author and time of a write. */
 export interface ProfileAuthor {
@@ -33,34 +31,34 @@ export function buildProfile(
     ID: before.ID,
     OrgID: actor.orgId,
     ProviderConfig: parsed.data,
-    SignsInAccounts: isAdmin(actor),
+    SignsInAccounts: isFullAdministrator(actor.permissions),
     CreatedAt: stored?.CreatedAt ?? nowMs,
     UpdatedAt: nowMs,
     UpdatedBy: actor.name,
   };
 }
 
-export interface ProfileCheckServices extends GrantCheckServices {
-  temporaryActors: TemporaryActors;
-}
-
 /**
  * Privilege escalation check: the author of a profile decides who an e-mail address or a group belongs to. So a profile
  * maps only to permissions that its author holds, and signs users in to their accounts only where an administrator
- * wrote it.
+ * wrote it to whom nothing is denied.
  */
 export async function checkProfileGrant(
-  { temporaryActors, groups, ownership }: ProfileCheckServices,
+  services: GroupGrantServices,
   actor: Actor,
-  next: IdentityProfile,
-  before?: IdentityProfile,
+  { UserGroupMapping, DefaultUserGroupID }: IdentityProfile,
 ): Promise<void> {
-  if (before?.SignsInAccounts && !isAdmin(actor)) throw problem.profile_of_administrator();
-  const groupIds = [...new Set([...Object.values(next.UserGroupMapping), next.DefaultUserGroupID])].filter(Boolean);
-  for (const id of groupIds) {
-    if (!(await groups.get(actor.orgId, id))) throw problem.group_unknown({ detail: { id } });
-    if (await ownership.groupOwnsHiddenApis(actor, id)) throw peopleProblem.group_owns_hidden_apis();
-  }
-  const { permissions } = await temporaryActors.findPermissions(actor.orgId, groupIds);
-  rejectExcess(actor, findExcess(actor.permissions, permissions));
+  const mapped = [...new Set(Object.values(UserGroupMapping))].map(id => ({ member: 'UserGroupMapping', id }));
+  const named: NamedGroup[] = [...mapped, { member: 'DefaultUserGroupID', id: DefaultUserGroupID }];
+  await rejectGroupExcess(
+    services,
+    actor,
+    named.filter(({ id }) => id !== ''),
+    DefaultUserGroupID === '',
+  );
+}
+
+/** Rejects a change of a profile that signs users in to their accounts by an actor who could not write it. */
+export function rejectForeignProfile(actor: Actor, before: IdentityProfile): void {
+  if (before.SignsInAccounts && !isFullAdministrator(actor.permissions)) throw problem.profile_of_administrator();
 }

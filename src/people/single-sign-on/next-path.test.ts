@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readNextPath } from './flow-cookie.ts';
+import { readNextPath } from './next-path.ts';
 
 test('a sign-on continues at a path of this site only', () => {
   for (const path of ['/', '/apis?q=1#top', '/a//b', '/%2f%2fhost']) assert.equal(readNextPath(path), path);

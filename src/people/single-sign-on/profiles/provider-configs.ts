@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { LdapFilterError, parseLdapFilter, userNamePlaceholder } from './ldap/filter.ts';
+import { LdapFilterError, parseLdapFilter, userNamePlaceholder } from '../ldap/filter.ts';
 
 /** Members of `ProviderConfig`, one row for each provider. What a row does not declare is refused. */
 
@@ -95,7 +95,7 @@ const ldapConfig = z
     if (LDAPUserDN.includes('=') && LDAPBaseDN !== '')
       fault('LDAPBaseDN', 'has no effect with a distinguished name as LDAPUserDN, which is read itself');
     if (!LDAPUserDN.includes('=') && LDAPUserDN !== '' && (LDAPBaseDN === '' || LDAPFilter === ''))
-      fault('LDAPFilter', 'is required with an LDAPUserDN that is no distinguished name, and LDAPBaseDN too');
+      fault('LDAPFilter', 'and LDAPBaseDN are required where LDAPUserDN is not a distinguished name');
   });
 export type LdapConfig = z.output<typeof ldapConfig>;
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
-import { onEveryEngine, rememberSecrets } from '../../../tests/support/app.ts';
-import { addPerson } from '../../../tests/support/browser.ts';
-import { mask } from './profile-secrets.ts';
+import { onEveryEngine, rememberSecrets } from '../../../../tests/support/app.ts';
+import { addPerson } from '../../../../tests/support/browser.ts';
+import { mask } from './secrets.ts';
 
 const secret = `planted-oidc-${createPublicId()}`;
 rememberSecrets({ secret });
@@ -79,7 +79,7 @@ onEveryEngine(
       const id = await make(oidc());
       for (const path of ['ldap', 'ldap/callback', 'OPENID-CONNECT', 'saml']) {
         const answer = await app().ask('GET', `/tib/auth/${id}/${path}`, { credential: null });
-        assert.deepEqual([answer.status, /no such sign-on/.test(answer.text)], [404, true], path);
+        assert.deepEqual([answer.status, /no such login URL/.test(answer.text)], [404, true], path);
       }
       const own = await app().ask('GET', `/tib/auth/${id}/openid-connect/callback`, { credential: null });
       assert.equal(own.status, 403);
@@ -159,12 +159,48 @@ onEveryEngine(
       assert.equal((await put(id, oidc({ UserGroupMapping: { a: writer } }), accessKey)).status, 403);
     });
 
-    test('only an administrator changes a profile that signs users in to their accounts', async () => {
-      const { accessKey } = await addPerson(app(), { user_permissions: { idm: 'write' } });
+    test('only an administrator without denials changes or deletes a profile that signs users in to accounts', async () => {
+      const author = await addPerson(app(), { user_permissions: { idm: 'write' } });
+      const restricted = await addPerson(app(), { user_permissions: { IsAdmin: 'admin', users: 'deny' } });
       const id = await make(oidc());
-      const answer = await put(id, oidc(), accessKey);
-      assert.equal(answer.status, 403);
-      assert.match(answer.body.Message, /an administrator wrote this profile/);
+      for (const { accessKey } of [author, restricted]) {
+        for (const answer of [
+          await put(id, oidc(), accessKey),
+          await app().ask('DELETE', `/api/sso/profiles/${id}`, { credential: accessKey }),
+        ]) {
+          assert.equal(answer.status, 403, answer.text);
+          assert.match(answer.body.Message, /an administrator wrote this profile/);
+        }
+      }
+      assert.equal((await read(id)).SignsInAccounts, true);
+    });
+
+    test('a profile of an administrator with a denial signs users in to no account', async () => {
+      const { accessKey } = await addPerson(app(), { user_permissions: { IsAdmin: 'admin', users: 'deny' } });
+      assert.equal((await read(await make(oidc(), accessKey))).SignsInAccounts, false);
+    });
+
+    test('an inactive group counts with the permissions that it has when it becomes active', async () => {
+      const { accessKey } = await addPerson(app(), { user_permissions: { idm: 'write', apis: 'read' } });
+      const body = { name: 'later', active: false, user_permissions: { apis: 'write' } };
+      const inactive = (await app().ask('POST', '/api/usergroups', { body })).body.Meta;
+      for (const more of [{ UserGroupMapping: { a: inactive } }, { DefaultUserGroupID: inactive }]) {
+        const answer = await create(oidc(more), accessKey);
+        assert.deepEqual([answer.status, /cannot grant apis: write/.test(answer.text)], [403, true]);
+      }
+    });
+
+    test('the denial of one group does not hide what another one gives', async () => {
+      const { groups } = app().application.installation.services;
+      const orgId = app().credentials.organisation_id;
+      const group = { org_id: orgId, name: 'g', description: '', active: true, password_max_days: 0, created_at_ms: 0 };
+      // A group of an earlier release may have permissions that no group gets today.
+      const [full, denied] = [createPublicId(), createPublicId()];
+      await groups.insert({ ...group, id: full, user_permissions: { IsAdmin: 'admin' } });
+      await groups.insert({ ...group, id: denied, user_permissions: { apis: 'deny' } });
+      const { accessKey } = await addPerson(app(), { user_permissions: { IsAdmin: 'admin', apis: 'deny' } });
+      const answer = await create(oidc({ UserGroupMapping: { a: full, b: denied } }), accessKey);
+      assert.deepEqual([answer.status, /cannot grant apis/.test(answer.text)], [403, true], answer.text);
     });
 
     test('an organisation is deleted with its profiles', async () => {
@@ -175,4 +211,34 @@ onEveryEngine(
     });
   },
   { settings: { 'dashboard.url': 'https://dashboard.example/' } },
+);
+
+onEveryEngine(
+  'Identity profiles with a default group of the installation',
+  app => {
+    test('a profile without a default group of its own gives no more than its author holds', async () => {
+      const { groups } = app().application.installation.services;
+      await groups.insert({
+        id: 'default-group',
+        org_id: app().credentials.organisation_id,
+        name: 'd',
+        description: '',
+        active: true,
+        password_max_days: 0,
+        user_permissions: { keys: 'write' },
+        created_at_ms: 0,
+      });
+      const weak = await app().ask('POST', '/api/usergroups', {
+        body: { name: 'w', user_permissions: { apis: 'read' } },
+      });
+      const { accessKey: credential } = await addPerson(app(), { user_permissions: { idm: 'write', apis: 'read' } });
+      const create = (more: Record<string, unknown>) =>
+        app().ask('POST', '/api/sso/profiles', { body: oidc(more), credential });
+      const mapped = { UserGroupMapping: { a: weak.body.Meta } };
+      const answer = await create(mapped);
+      assert.deepEqual([answer.status, /cannot grant keys: write/.test(answer.text)], [403, true], answer.text);
+      assert.equal((await create({ ...mapped, DefaultUserGroupID: weak.body.Meta })).status, 200);
+    });
+  },
+  { settings: { 'sso.default_group_id': 'default-group' } },
 );

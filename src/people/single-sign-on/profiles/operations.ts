@@ -5,14 +5,15 @@ import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
 import { pageQuery, statusResponse, toPageRequest, toStatus } from '#operations/shapes.ts';
 import type { Records } from '#storage/records.ts';
-import { problem as peopleProblem } from '../problems.ts';
-import { readDashboardUrl } from '../sessions/dashboard-url.ts';
-import { problem } from './problems.ts';
-import { buildProfile, checkProfileGrant, type ProfileCheckServices } from './profile-rules.ts';
-import { IdentityProfileView, IdentityProfileWrite, toIdentityProfileView } from './profile-schema.ts';
-import type { IdentityProfileStore } from './profile-store.ts';
+import { problem as peopleProblem } from '../../problems.ts';
+import { readDashboardUrl } from '../../sessions/dashboard-url.ts';
+import { problem } from '../problems.ts';
+import type { GroupGrantServices } from './group-grant-check.ts';
+import { buildProfile, checkProfileGrant, rejectForeignProfile } from './rules.ts';
+import { IdentityProfileView, IdentityProfileWrite, toIdentityProfileView } from './schema.ts';
+import type { IdentityProfileStore } from './store.ts';
 
-export interface IdentityProfileServices extends ProfileCheckServices {
+export interface IdentityProfileServices extends GroupGrantServices {
   identityProfiles: IdentityProfileStore;
   records: Records;
   clock: Clock;
@@ -50,7 +51,7 @@ export const createIdentityProfile = operation({
   method: 'POST',
   path: '/api/sso/profiles',
   about:
-    'Creates an identity profile; its id is the Meta of the response. It maps to user groups whose permissions the caller holds, and signs users in to their accounts only if the caller is an administrator.',
+    'Creates an identity profile; its id is the Meta of the response. It maps to user groups whose permissions the caller holds, and signs users in to their accounts only if the caller is an administrator to whom nothing is denied.',
   permission: 'idm:write',
   body: IdentityProfileWrite,
   returns: statusResponse,
@@ -101,8 +102,9 @@ export const updateIdentityProfile = operation({
     await records.write(async () => {
       const before = await identityProfiles.get(actor.orgId, profileId);
       if (!before) throw problem.profile_not_found();
+      rejectForeignProfile(actor, before);
       const next = buildProfile(body, { actor, nowMs: clock.now() }, before);
-      await checkProfileGrant(services, actor, next, before);
+      await checkProfileGrant(services, actor, next);
       await identityProfiles.replace(next);
     });
     return toStatus('Identity profile updated');
@@ -118,10 +120,15 @@ export const deleteIdentityProfile = operation({
   permission: 'idm:write',
   params,
   returns: statusResponse,
-  problems: [problem.profile_not_found],
-  async handle({ actor, params: { profileId }, audit }, { identityProfiles }: IdentityProfileServices) {
+  problems: [problem.profile_not_found, problem.profile_of_administrator],
+  async handle({ actor, params: { profileId }, audit }, { identityProfiles, records }: IdentityProfileServices) {
     audit(profileId);
-    if (!(await identityProfiles.remove(actor.orgId, profileId))) throw problem.profile_not_found();
+    await records.write(async () => {
+      const before = await identityProfiles.get(actor.orgId, profileId);
+      if (!before) throw problem.profile_not_found();
+      rejectForeignProfile(actor, before);
+      await identityProfiles.remove(actor.orgId, profileId);
+    });
     return toStatus('Identity profile deleted');
   },
 });

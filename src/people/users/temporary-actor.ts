@@ -4,9 +4,9 @@ import { toGroupPermissions } from '../groups/effective-permissions.ts';
 import type { GroupStore } from '../groups/store.ts';
 import { mergePermissions } from '../permissions/rank.ts';
 import type { PermissionMap } from '../permissions/table.ts';
-import { permissionMap } from '../users/schema.ts';
+import { problem } from '../problems.ts';
 import type { SessionIdentity } from './identity.ts';
-import { problem } from './problems.ts';
+import { permissionMap } from './schema.ts';
 
 export interface TemporaryPermissions {
   readonly groupIds: readonly string[];
@@ -35,11 +35,16 @@ export function createTemporaryActors(groups: GroupStore, settings: Settings) {
   }
 
   return {
+    /** Permissions of every user, `sso.permission_defaults`. */
+    defaults,
+    /** User group where an identity has none, `sso.default_group_id`. */
+    defaultGroupId,
     findPermissions,
     async resolve(orgId: string, id: string, identity: SessionIdentity): Promise<Actor> {
-      const { email, displayName, groupIds } = identity;
+      const { email, displayName, groupIds, createdBy } = identity;
       const temporaryUser = { email, displayName };
-      const name = `${email} (single sign-on)`;
+      // The creator of a nonce chooses the address: audit records name both.
+      const name = createdBy ? `${email} (single sign-on by ${createdBy})` : `${email} (single sign-on)`;
       return { surface: 'dashboard', id, name, orgId, temporaryUser, ...(await findPermissions(orgId, groupIds)) };
     },
   };
@@ -50,5 +55,5 @@ function readPermissionDefaults(settings: Settings): PermissionMap {
   const parsed = permissionMap.safeParse(settings['sso.permission_defaults']);
   if (parsed.success) return parsed.data;
   const faults = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
-  throw problem.defaults_unusable({ detail: { faults } });
+  throw problem.sso_defaults_unusable({ detail: { faults } });
 }

@@ -1,10 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Vault } from '#base/vault.ts';
 import { createCollection, type PageRequest } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
 import { openRows } from '#storage/unreadable-rows.ts';
-import { problem as peopleProblem } from '../problems.ts';
-import type { IdentityProfile } from './profile-schema.ts';
-import { transformSecrets } from './profile-secrets.ts';
+import { problem as peopleProblem } from '../../problems.ts';
+import type { IdentityProfile } from './schema.ts';
+import { transformSecrets } from './secrets.ts';
 
 export type IdentityProfileStore = ReturnType<typeof createIdentityProfileStore>;
 
@@ -44,6 +45,14 @@ export function createIdentityProfileStore(records: Records, vault: Vault, maxPr
       const profile = openIfFound(await profiles.find({ id }));
       return profile?.Active ? profile : undefined;
     },
+    /**
+     * Locks a profile inside a transaction; false where it was changed or removed since it was read. A change waits for
+     * the lock, and then ends the sessions that the transaction has opened.
+     */
+    async lockUnchanged(profile: IdentityProfile): Promise<boolean> {
+      const current = await profiles.lock({ org_id: profile.OrgID, id: profile.ID });
+      return current !== undefined && isDeepStrictEqual(open(current), profile);
+    },
     async page(orgId: string, request: PageRequest) {
       const found = await profiles.page({ where: { org_id: orgId }, order: ['-created_at', '-id'] }, request);
       return { ...found, items: openRows(found.items, open, it => it.ID) };
@@ -56,8 +65,9 @@ export function createIdentityProfileStore(records: Records, vault: Vault, maxPr
       }),
     replace: (profile: IdentityProfile) =>
       records.write(async () => {
+        const isReplaced = await profiles.replace({ org_id: profile.OrgID, id: profile.ID }, seal(profile));
         await endSessions(profile.ID);
-        return profiles.replace({ org_id: profile.OrgID, id: profile.ID }, seal(profile));
+        return isReplaced;
       }),
     remove: (orgId: string, id: string) =>
       records.write(async () => {

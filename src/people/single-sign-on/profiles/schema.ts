@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { formatIsoTime } from '#base/clock.ts';
 import type { Json } from '#base/json.ts';
 import { readOnlyMembers } from '#base/members.ts';
-import { maskSecrets } from './profile-secrets.ts';
 import { type ProviderName, providerNames, providerTable } from './provider-configs.ts';
+import { maskSecrets } from './secrets.ts';
 
 /** Identity profile: an identity provider of an organisation, and how its users and groups map to those here. */
 
@@ -51,7 +51,9 @@ export const IdentityProfileView = written.extend({
   ProviderConfig: z.record(z.string(), z.unknown()).describe('Secrets are masked; the mask sent back keeps a secret'),
   ID: z.string(),
   OrgID: z.string(),
-  SignsInAccounts: z.boolean().describe('An administrator wrote the profile: it may sign users in to their accounts'),
+  SignsInAccounts: z
+    .boolean()
+    .describe('An administrator to whom nothing is denied wrote the profile: it may sign users in to their accounts'),
   LoginURL: z.string().describe('Starts a sign-on'),
   RedirectURL: z.string().describe('Redirect URI to register at the identity provider'),
   CreatedAt: z.string(),

@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import { operation } from '#operations/operation.ts';
+import { problem as peopleProblem } from '../../problems.ts';
+import { problem as sessionProblem } from '../../sessions/problems.ts';
+import { problem } from '../problems.ts';
+import type { ProviderSlots } from '../provider-slots.ts';
+import type { GroupGrantServices } from './group-grant-check.ts';
+import { checkProvider, type ProviderCheckServices } from './provider-check.ts';
+import { buildProfile, checkProfileGrant } from './rules.ts';
+import { type IdentityProfile, IdentityProfileWrite } from './schema.ts';
+import type { IdentityProfileStore } from './store.ts';
+
+export interface ProviderTestServices extends ProviderCheckServices, GroupGrantServices {
+  identityProfiles: IdentityProfileStore;
+  providerSlots: ProviderSlots;
+}
+
+const declared = { surface: 'dashboard', noun: 'identity profiles', permission: 'idm:write' } as const;
+
+const testResult = z.object({
+  Status: z.enum(['OK', 'Error']),
+  Message: z.string(),
+  Meta: z.null(),
+  checks: z.array(
+    z.object({
+      check: z.string().describe('discovery, keys; metadata, certificates; connection, bind, search'),
+      status: z.enum(['passed', 'failed', 'skipped']),
+      message: z.string(),
+    }),
+  ),
+});
+
+async function runTest(
+  services: ProviderTestServices,
+  profile: IdentityProfile,
+  address: string,
+): Promise<z.output<typeof testResult>> {
+  const checks = await services.providerSlots.run(profile.OrgID, () => checkProvider(services, profile, address));
+  const failed = checks.find(({ status }) => status === 'failed');
+  const summary = failed
+    ? { Status: 'Error' as const, Message: `${failed.check}: ${failed.message}` }
+    : { Status: 'OK' as const, Message: 'The identity provider is usable' };
+  return { ...summary, Meta: null, checks };
+}
+
+export const testNewIdentityProfile = operation({
+  ...declared,
+  name: 'testNewIdentityProfile',
+  method: 'POST',
+  path: '/api/sso/profiles/test',
+  about:
+    'Tests an identity profile before it is saved: whether the provider is reachable, its discovery document or metadata valid, the bind of a directory accepted. Nothing is stored.',
+  body: IdentityProfileWrite,
+  returns: testResult,
+  problems: [
+    problem.group_unknown,
+    problem.too_many_sign_ons,
+    peopleProblem.only_admin_grants,
+    peopleProblem.grant_not_held,
+    peopleProblem.group_owns_hidden_apis,
+    sessionProblem.limited,
+  ],
+  async handle({ actor, body, address }, services: ProviderTestServices) {
+    const profile = buildProfile(body, { actor, nowMs: services.clock.now() }, { ID: '' });
+    await checkProfileGrant(services, actor, profile);
+    return runTest(services, profile, address);
+  },
+});
+
+export const testIdentityProfile = operation({
+  ...declared,
+  name: 'testIdentityProfile',
+  method: 'POST',
+  path: '/api/sso/profiles/{profileId}/test',
+  about:
+    'Tests a saved identity profile with its stored secrets: whether the provider is reachable, its discovery document or metadata valid, the bind of a directory accepted.',
+  params: z.object({ profileId: z.string() }),
+  returns: testResult,
+  problems: [problem.profile_not_found, problem.too_many_sign_ons, sessionProblem.limited],
+  async handle({ actor, params: { profileId }, address, audit }, services: ProviderTestServices) {
+    audit(profileId);
+    const profile = await services.identityProfiles.get(actor.orgId, profileId);
+    if (!profile) throw problem.profile_not_found();
+    return runTest(services, profile, address);
+  },
+});
+
+export const providerCheckOperations = [testNewIdentityProfile, testIdentityProfile];
