@@ -20,7 +20,7 @@ import { preferences } from './0020-preferences.ts';
 import { searchNames } from './0021-search-names.ts';
 import { notificationMarks } from './0022-notification-marks.ts';
 import { nodes } from './0023-nodes.ts';
-import { accountLinks } from './0023-account-links.ts';
+import { accountLinks } from './0024-account-links.ts';
 
 /** In order: a migration's number is its position here, from 1. */
 export const migrations: readonly Migration[] = [

@@ -8,7 +8,7 @@ import { retryDelivery, retryHook } from '#events/deliveries/operations.ts';
 import { deleteHook } from '#events/hooks/operations.ts';
 import type { AnyOperation } from '#operations/operation.ts';
 import { deleteUserGroup } from '#people/groups/operations.ts';
-import { deleteIdentityProfile } from '#people/single-sign-on/profile-operations.ts';
+import { deleteIdentityProfile } from '#people/single-sign-on/profiles/operations.ts';
 import { deleteUser, revokeUser } from '#people/users/operations.ts';
 
 /** Operation on one object, whose path has the id of the object as its only parameter. */
