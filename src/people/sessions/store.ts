@@ -63,6 +63,7 @@ export function createSessionStore(records: Records, vault: Vault, settings: Set
 
   return {
     ...createSignOnReads(selectValid),
+    ...createRemovals(records),
 
     /** Inserts a session with a new token, inside the transaction that locks the user; ends the oldest ones beyond the bound. */
     async insert(session: NewSession, nowMs: number): Promise<{ token: string; session: StoredSession }> {
@@ -98,21 +99,23 @@ export function createSessionStore(records: Records, vault: Vault, settings: Set
       return rows.map(toStoredSession);
     },
 
-    async remove(userId: string, id: string): Promise<boolean> {
-      const query = records.db.deleteFrom('sessions').where('user_id', '=', userId).where('id', '=', id);
-      return (await query.executeTakeFirst()).numDeletedRows > 0n;
-    },
-
-    /** Ends all sessions of a user but one. */
-    async removeOthers(userId: string, remainingId = ''): Promise<number> {
-      const query = records.db.deleteFrom('sessions').where('user_id', '=', userId).where('id', '!=', remainingId);
-      return Number((await query.executeTakeFirst()).numDeletedRows);
-    },
-
     /** CSRF token of a session: a keyed hash of its id, which only this installation can compute. */
     csrfToken: (sessionId: string): string => vault.digest(sessionId, csrfPurpose),
   };
 }
+
+const createRemovals = (records: Records) => ({
+  async remove(userId: string, id: string): Promise<boolean> {
+    const query = records.db.deleteFrom('sessions').where('user_id', '=', userId).where('id', '=', id);
+    return (await query.executeTakeFirst()).numDeletedRows > 0n;
+  },
+
+  /** Ends all sessions of a user but one. */
+  async removeOthers(userId: string, remainingId = ''): Promise<number> {
+    const query = records.db.deleteFrom('sessions').where('user_id', '=', userId).where('id', '!=', remainingId);
+    return Number((await query.executeTakeFirst()).numDeletedRows);
+  },
+});
 
 type SessionConditions = ExpressionBuilder<Tables, 'sessions'>;
 

@@ -28,10 +28,6 @@ export function createIdentityProfileStore(records: Records, vault: Vault, maxPr
       toEntry: ({ Name, ProviderName }) => ({ names: [Name], label: Name, detail: ProviderName }),
     },
   );
-  const mapSecrets = (change: (secret: string) => string) => (profile: IdentityProfile) => ({
-    ...profile,
-    ProviderConfig: transformSecrets(profile.ProviderConfig, change),
-  });
   const seal = mapSecrets(secret => vault.seal(secret, purpose));
   const open = mapSecrets(secret => vault.open(secret, purpose));
   const openIfFound = (profile: IdentityProfile | undefined) => profile && open(profile);
@@ -45,11 +41,9 @@ export function createIdentityProfileStore(records: Records, vault: Vault, maxPr
       const profile = openIfFound(await profiles.find({ id }));
       return profile?.Active ? profile : undefined;
     },
-    /**
-     * Locks a profile inside a transaction; false where it was changed or removed since it was read. A change waits for
-     * the lock, and then ends the sessions that the transaction has opened.
-     */
+    /** Locks a profile inside a transaction; false where it was changed or removed since it was read. */
     async lockUnchanged(profile: IdentityProfile): Promise<boolean> {
+      // A change waits for the lock, and then ends the sessions that the transaction has opened.
       const current = await profiles.lock({ org_id: profile.OrgID, id: profile.ID });
       return current !== undefined && isDeepStrictEqual(open(current), profile);
     },
@@ -78,3 +72,8 @@ export function createIdentityProfileStore(records: Records, vault: Vault, maxPr
     removeAll: (orgId: string) => profiles.remove({ org_id: orgId }),
   };
 }
+
+const mapSecrets = (change: (secret: string) => string) => (profile: IdentityProfile) => ({
+  ...profile,
+  ProviderConfig: transformSecrets(profile.ProviderConfig, change),
+});
