@@ -47,6 +47,15 @@ describe('gw status, explain and logs', () => {
     await assert.rejects(run('status', ['more']), /status takes no words/);
   });
 
+  test('status of a process without a data plane has no threads', async t => {
+    const dashboard = await startApp('sqlite', { settings: { role: 'dashboard' } });
+    t.after(() => dashboard.close());
+    assert.match(
+      await run('status', [], { GW_DATA_DIR: dashboard.directory }),
+      /^Threads: 0, all current\nAPIs: 0, 0 not served$/m,
+    );
+  });
+
   test('explain prints the decision of each step, and sends the secret to the gateway only', async () => {
     const url = await publish(
       app,

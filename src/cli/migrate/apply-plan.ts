@@ -20,7 +20,6 @@ export interface MigrationTarget {
   readonly callAdmin: OrganisationClient | undefined;
   /** Organisation that gets everything; undefined keeps the organisations of the export. */
   readonly orgId: string | undefined;
-  readonly onProgress?: (done: number, total: number) => void;
 }
 
 /** Result of one object. */
@@ -50,10 +49,8 @@ export async function applyPlan(plan: MigrationPlan, target: MigrationTarget): P
   await createOrganisations(plan, target);
   const ordered = plannedKinds.flatMap(kind => plan.objects.filter(it => it.kind === kind));
   const results: MovedObject[] = [];
-  for (const object of ordered) {
-    results.push(await moveObject(target, object, findOwner(plan, target)));
-    target.onProgress?.(results.length, ordered.length);
-  }
+  const owner = findOwner(plan, target);
+  for (const object of ordered) results.push(await moveObject(target, object, owner));
   return addServed(target.call, results);
 }
 

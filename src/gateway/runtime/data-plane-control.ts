@@ -26,7 +26,15 @@ export function createDataPlaneControl({
   return {
     reload: () => withTimeout(waitUntilCurrent(), reloadTimeoutMs),
     status: apiId => call('status', { apiId }, rpcTimeoutMs),
-    threads: () => broadcast('threadStatus', {}, rpcTimeoutMs),
+    async threads() {
+      try {
+        return await broadcast('threadStatus', {}, rpcTimeoutMs);
+      } catch (error) {
+        // A process without a data plane has no threads.
+        if (error instanceof Problem && error.code === problem.no_threads.code) return [];
+        throw error;
+      }
+    },
     listUnavailable: orgId => call('listUnavailable', { orgId }, rpcTimeoutMs),
     stats: async apiId => sumStats(await broadcast('stats', { apiId }, rpcTimeoutMs)),
     clearJwksCache: async apiId => void (await broadcast('invalidateJwks', { apiId }, rpcTimeoutMs)),
