@@ -1,48 +1,71 @@
 import type { KeyStore } from '#access/keys/store.ts';
-import type { HiddenApis } from '#apis/owners/store.ts';
+import type { HiddenApi } from '#apis/owners/store.ts';
 import type { Permission } from '#operations/operation.ts';
-import type { GrantedApis, MatchBatches, SearchMatch, SearchStore } from './store.ts';
+import type { CandidateBatches, GrantedApis, SearchCandidate, SearchMatch, SearchStore } from './store.ts';
 
 export interface SearchStores {
   readonly search: SearchStore;
   readonly keys: Pick<KeyStore, 'get'>;
 }
 
+/** APIs that ownership hides from the caller, by either of their ids. */
+export interface HiddenApiIds {
+  readonly rowIds: ReadonlySet<string>;
+  readonly apiIds: ReadonlySet<string>;
+}
+
+export const toHiddenApiIds = (hidden: readonly HiddenApi[]): HiddenApiIds => ({
+  rowIds: new Set(hidden.map(({ id }) => id)),
+  apiIds: new Set(hidden.map(({ api_id }) => api_id)),
+});
+
+type Candidates = readonly SearchCandidate[];
+
 interface SearchableKind {
   readonly permission: Permission;
-  find(stores: SearchStores, orgId: string, text: string): MatchBatches;
-  /** Leaves out matches that ownership hides; absent for kinds without owners. */
-  removeHidden?(stores: SearchStores, matches: readonly SearchMatch[], hidden: HiddenApis): Promise<SearchMatch[]>;
+  find(stores: SearchStores, orgId: string, text: string): CandidateBatches;
+  /** Leaves out candidates that ownership hides; absent for kinds without owners. */
+  removeHidden?(stores: SearchStores, candidates: Candidates, hidden: HiddenApiIds): Promise<SearchCandidate[]>;
+  /** Candidates that are examined for a caller who does not see all of them; absent where that needs no query. */
+  readonly maxCandidates?: number;
+  /** Absent where the candidates hold their matches. */
+  describe?(stores: SearchStores, rowIds: readonly string[]): Promise<SearchMatch[]>;
 }
 
 /** An object that grants APIs is hidden where all of them are. */
-function removeGrantingHidden(matches: readonly SearchMatch[], granted: GrantedApis, hidden: HiddenApis) {
-  return matches.filter(({ rowId }) => {
+function removeGrantingHidden(candidates: Candidates, granted: GrantedApis, { apiIds: hidden }: HiddenApiIds) {
+  return candidates.filter(({ rowId }) => {
     const apiIds = granted.get(rowId) ?? [];
-    return !apiIds.some(hidden.has) || apiIds.some(apiId => !hidden.has(apiId));
+    return !apiIds.some(apiId => hidden.has(apiId)) || apiIds.some(apiId => !hidden.has(apiId));
   });
 }
 
-const rowIdsOf = (matches: readonly SearchMatch[]) => matches.map(({ rowId }) => rowId);
+const rowIdsOf = (candidates: Candidates) => candidates.map(({ rowId }) => rowId);
+
+const maxGrantingCandidates = 1000;
 
 /** Kinds of objects, each with the permission that reads it. */
 export const searchableKinds = {
   apis: {
     permission: 'apis:read',
     find: ({ search }, orgId, text) => search.findApis(orgId, text),
-    removeHidden: async (_stores, matches, hidden) => matches.filter(({ id }) => !hidden.has(id)),
+    removeHidden: async (_stores, candidates, { rowIds }) => candidates.filter(({ rowId }) => !rowIds.has(rowId)),
+    describe: ({ search }, rowIds) => search.describeApis(rowIds),
   },
   policies: {
     permission: 'policies:read',
     find: ({ search }, orgId, text) => search.findPolicies(orgId, text),
-    removeHidden: async ({ search }, matches, hidden) =>
-      removeGrantingHidden(matches, await search.listApisOfPolicies(rowIdsOf(matches)), hidden),
+    removeHidden: async ({ search }, candidates, hidden) =>
+      removeGrantingHidden(candidates, await search.listApisOfPolicies(rowIdsOf(candidates)), hidden),
+    maxCandidates: maxGrantingCandidates,
+    describe: ({ search }, rowIds) => search.describePolicies(rowIds),
   },
   keys: {
     permission: 'keys:read',
     find: findKeys,
-    removeHidden: async ({ search }, matches, hidden) =>
-      removeGrantingHidden(matches, await search.listApisOfKeys(rowIdsOf(matches)), hidden),
+    removeHidden: async ({ search }, candidates, hidden) =>
+      removeGrantingHidden(candidates, await search.listApisOfKeys(rowIdsOf(candidates)), hidden),
+    maxCandidates: maxGrantingCandidates,
   },
   certificates: {
     permission: 'certs:read',
@@ -67,24 +90,23 @@ export const searchableKinds = {
 export type SearchableKindName = keyof typeof searchableKinds;
 
 /** By the whole id, or by a part of alias, user name or hash. A result has the hash as its id: the id is a credential. */
-async function* findKeys({ search, keys }: SearchStores, orgId: string, text: string): MatchBatches {
+async function* findKeys({ search, keys }: SearchStores, orgId: string, text: string): CandidateBatches {
   const exact = await keys.get(orgId, text);
   if (exact && exact.kind !== 'organisation') {
     const { rowId, keyHash: id, key } = exact;
-    yield [{ id, rowId, name: key.alias || key.basic_auth_data?.user || '', detail: '' }];
+    yield [{ rowId, match: { id, name: key.alias || key.basic_auth_data?.user || '', detail: '' } }];
   }
-  for await (const matches of search.findByName('keys', orgId, text))
-    yield matches.filter(it => it.rowId !== exact?.rowId).map(it => ({ ...it, id: it.detail, detail: '' }));
+  for await (const candidates of search.findByName('keys', orgId, text))
+    yield candidates
+      .filter(({ rowId }) => rowId !== exact?.rowId)
+      .map(({ rowId, match }) => ({ rowId, match: { id: match!.detail, name: match!.name, detail: '' } }));
 }
-
-/** Candidates of one kind that are examined for a caller who does not see all of them. */
-const maxCandidates = 1000;
 
 export interface KindQuery {
   readonly orgId: string;
   readonly text: string;
   readonly maxItems: number;
-  readonly hidden: HiddenApis;
+  readonly hidden: HiddenApiIds;
 }
 
 /** First matches of a kind that the caller may see, and whether there are more. */
@@ -94,13 +116,17 @@ export async function searchKind(
   { orgId, text, maxItems, hidden }: KindQuery,
 ): Promise<{ items: SearchMatch[]; more: boolean }> {
   const kind: SearchableKind = searchableKinds[name];
-  const items: SearchMatch[] = [];
+  const { find, removeHidden, describe, maxCandidates = Number.POSITIVE_INFINITY } = kind;
+  const isFiltered = removeHidden !== undefined && hidden.rowIds.size > 0;
+  const visible: SearchCandidate[] = [];
   let examined = 0;
-  for await (const matches of kind.find(stores, orgId, text)) {
-    const isFiltered = kind.removeHidden !== undefined && hidden.apiIds.length > 0;
-    items.push(...(isFiltered ? await kind.removeHidden!(stores, matches, hidden) : matches));
-    examined += matches.length;
-    if (items.length > maxItems || examined >= maxCandidates) break;
+  for await (const candidates of find(stores, orgId, text)) {
+    visible.push(...(isFiltered ? await removeHidden(stores, candidates, hidden) : candidates));
+    examined += candidates.length;
+    if (visible.length > maxItems || examined >= maxCandidates) break;
   }
-  return { items: items.slice(0, maxItems), more: items.length > maxItems || examined >= maxCandidates };
+  const more = visible.length > maxItems || examined >= maxCandidates;
+  const first = visible.slice(0, maxItems);
+  if (describe && first.length > 0) return { items: await describe(stores, rowIdsOf(first)), more };
+  return { items: first.flatMap(({ match }) => match ?? []), more };
 }

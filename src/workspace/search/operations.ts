@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Ownership } from '#apis/owners/store.ts';
 import { hasPermission } from '#operations/actor.ts';
 import { operation } from '#operations/operation.ts';
-import { type SearchableKindName, type SearchStores, searchableKinds, searchKind } from './kinds.ts';
+import { type SearchableKindName, type SearchStores, searchableKinds, searchKind, toHiddenApiIds } from './kinds.ts';
 
 interface SearchServices extends SearchStores {
   readonly ownership: Ownership;
@@ -58,13 +58,13 @@ export const searchObjects = operation({
   async handle({ actor, query: { q: text, kinds = [] } }, { ownership, ...stores }: SearchServices) {
     const requested = kinds.length > 0 ? kindNames.filter(name => kinds.includes(name)) : kindNames;
     const permitted = requested.filter(name => hasPermission(actor, searchableKinds[name].permission));
-    const hidden = await ownership.findHidden(actor);
+    const hidden = toHiddenApiIds(await ownership.hiddenApis(actor));
     const results: z.input<typeof searchGroup>[] = [];
     for (const kind of permitted) {
       const query = { orgId: actor.orgId, text, maxItems: maxItemsPerKind, hidden };
       const { items, more } = await searchKind(stores, kind, query);
       if (items.length === 0 && !more) continue;
-      results.push({ kind, items: items.map(({ id, name, detail }) => ({ id, name, detail })), more });
+      results.push({ kind, items, more });
     }
     return { results, not_permitted: requested.filter(name => !permitted.includes(name)) };
   },

@@ -194,6 +194,35 @@ onEveryEngine('Search', app => {
     assert.deepEqual((await find(hidden, { credential: owner.accessKey })).apis, [hidden]);
   });
 
+  test('an API is found among any number of hidden ones with the same word', async () => {
+    const word = createPublicId();
+    const { db } = app().application.installation.records;
+    const last = await makeApi(`z ${word}`);
+    const row = await db.selectFrom('apis').selectAll().where('api_id', '=', last).executeTakeFirstOrThrow();
+    const rows = Array.from({ length: 1100 }, (_each, count) => {
+      const name = `hidden ${count} ${word}`;
+      return { ...row, id: `${word}.${count}`, api_id: `${word}-${count}`, name, name_fold: name, body: '{}' };
+    });
+    const owners = rows.map(({ id, org_id }) => ({ org_id, api: id, kind: 'user', owner: 'other' }));
+    for (let at = 0; at < rows.length; at += 550) {
+      await db
+        .insertInto('apis')
+        .values(rows.slice(at, at + 550))
+        .execute();
+      await db
+        .insertInto('api_owners')
+        .values(owners.slice(at, at + 550))
+        .execute();
+    }
+    const { accessKey: credential } = await addPerson(app(), { user_permissions: { apis: 'read' } });
+    const { results } = await search(word, { credential });
+    assert.deepEqual(results, [{ kind: 'apis', items: results[0].items, more: false }]);
+    assert.deepEqual(await find(word, { credential }), { apis: [last] });
+    assert.equal((await search(word)).results[0].more, true);
+    await db.deleteFrom('apis').where('id', 'like', `${word}.%`).execute();
+    await db.deleteFrom('api_owners').where('api', 'like', `${word}.%`).execute();
+  });
+
   test('at most ten of a kind are returned, in the order of their names, with a sign that there are more', async () => {
     const word = createPublicId();
     const { accessKey: credential } = await app().stranger();

@@ -9,15 +9,22 @@ export interface SearchMatch {
   readonly id: string;
   readonly name: string;
   readonly detail: string;
-  /** Row by which the APIs of a match are found, where it differs from `id`. */
+}
+
+/** Match before it is described: the row that its index names. */
+export interface SearchCandidate {
   readonly rowId: string;
+  /** Set where the index holds what a result shows. */
+  readonly match?: SearchMatch;
 }
 
 /** Candidates of a kind in the order of their names, batch after batch. */
-export type MatchBatches = AsyncGenerator<readonly SearchMatch[]>;
+export type CandidateBatches = AsyncGenerator<readonly SearchCandidate[]>;
 
-/** Rows of one query. */
-const batchRows = 50;
+/** Rows of the first query, and of the largest: a caller who sees few of the candidates needs many. */
+const firstBatchRows = 20;
+const maxBatchRows = 500;
+const batchGrowth = 5;
 
 /**
  * Search by name. Each query reads one covering index of one organisation, never a body: the work is bounded by the
@@ -25,25 +32,29 @@ const batchRows = 50;
  */
 export const createSearchStore = (records: Records) => ({
   /** Objects of the search index. */
-  findByName: (kind: SearchKind, orgId: string, text: string): MatchBatches => findIndexed(records, kind, orgId, text),
-  findApis: (orgId: string, text: string): MatchBatches => findApis(records, orgId, text),
-  findPolicies: (orgId: string, text: string): MatchBatches => findPolicies(records, orgId, text),
+  findByName: (kind: SearchKind, orgId: string, text: string): CandidateBatches =>
+    findIndexed(records, kind, orgId, text),
+  findApis: (orgId: string, text: string): CandidateBatches => findApis(records, orgId, text),
+  findPolicies: (orgId: string, text: string): CandidateBatches => findPolicies(records, orgId, text),
+  describeApis: (rowIds: readonly string[]) => describeApis(records, rowIds),
+  describePolicies: (rowIds: readonly string[]) => describePolicies(records, rowIds),
   listApisOfPolicies: (rowIds: readonly string[]) => listApisOfPolicies(records, rowIds),
   listApisOfKeys: (rowIds: readonly string[]) => listApisOfKeys(records, rowIds),
 });
 
 /** Keyset pagination: `read` continues after the last row of the batch before. */
-async function* readBatches<Row>(read: (last: Row | undefined) => Promise<Row[]>): AsyncGenerator<Row[]> {
-  for (let last: Row | undefined; ; ) {
-    const rows = await read(last);
+async function* readBatches<Row>(read: (limit: number, last: Row | undefined) => Promise<Row[]>) {
+  let last: Row | undefined;
+  for (let limit = firstBatchRows; ; limit = Math.min(limit * batchGrowth, maxBatchRows)) {
+    const rows = await read(limit, last);
     if (rows.length > 0) yield rows;
-    if (rows.length < batchRows) return;
+    if (rows.length < limit) return;
     last = rows.at(-1);
   }
 }
 
-async function* findIndexed(records: Records, kind: SearchKind, orgId: string, text: string): MatchBatches {
-  const batches = readBatches<{ text: string; object: string; label: string; detail: string }>(last => {
+async function* findIndexed(records: Records, kind: SearchKind, orgId: string, text: string): CandidateBatches {
+  const batches = readBatches<{ text: string; object: string; label: string; detail: string }>((limit, last) => {
     const query = records.db
       .selectFrom('search_names')
       .select(['text', 'object', 'label', 'detail'])
@@ -52,46 +63,50 @@ async function* findIndexed(records: Records, kind: SearchKind, orgId: string, t
       .where(columnContains('text', text.toLowerCase()))
       .orderBy('text')
       .orderBy('object')
-      .limit(batchRows);
+      .limit(limit);
     return (last ? query.where(sql<SqlBool>`(text, object) > (${last.text}, ${last.object})`) : query).execute();
   });
   for await (const rows of batches)
-    yield rows.map(({ object, label, detail }) => ({ id: object, rowId: object, name: label, detail }));
+    yield rows.map(({ object, label, detail }) => ({
+      rowId: object,
+      match: { id: object, name: label, detail },
+    }));
 }
 
 /** By a part of the name, or by either id. */
-async function* findApis(records: Records, orgId: string, text: string): MatchBatches {
-  const select = () =>
-    records.db.selectFrom('apis').select(['id', 'api_id', 'name', 'listen_path']).where('org_id', '=', orgId);
-  const toMatch = (row: { id: string; api_id: string; name: string; listen_path: string }): SearchMatch => ({
-    id: row.api_id,
-    rowId: row.id,
-    name: row.name,
-    detail: row.listen_path,
-  });
+async function* findApis(records: Records, orgId: string, text: string): CandidateBatches {
+  const select = () => records.db.selectFrom('apis').select('id').where('org_id', '=', orgId);
   const byId = [
     ...(await select().where('api_id', '=', text).execute()),
     ...(await select().where('id', '=', text).execute()),
   ];
-  if (byId.length > 0) yield byId.map(toMatch);
-  const batches = readBatches<{ id: string; name_fold: string }>(last => {
-    const query = records.db
-      .selectFrom('apis')
-      .select(['id', 'name_fold'])
-      .where('org_id', '=', orgId)
+  if (byId.length > 0) yield byId.map(({ id }) => ({ rowId: id }));
+  const batches = readBatches<{ id: string; name_fold: string }>((limit, last) => {
+    const query = select()
+      .select('name_fold')
       .where(columnContains('name_fold', text.toLowerCase()))
       .orderBy('name_fold')
       .orderBy('id')
-      .limit(batchRows);
+      .limit(limit);
     return (last ? query.where(sql<SqlBool>`(name_fold, id) > (${last.name_fold}, ${last.id})`) : query).execute();
   });
-  for await (const found of batches) {
-    // The index has the folded name only.
-    const ids = found.map(({ id }) => id).filter(id => !byId.some(row => row.id === id));
-    if (ids.length === 0) continue;
-    const rows = new Map((await select().where('id', 'in', ids).execute()).map(row => [row.id, row]));
-    yield ids.flatMap(id => rows.get(id) ?? []).map(toMatch);
-  }
+  for await (const rows of batches)
+    yield rows.filter(({ id }) => !byId.some(row => row.id === id)).map(({ id }) => ({ rowId: id }));
+}
+
+async function describeApis(records: Records, rowIds: readonly string[]): Promise<SearchMatch[]> {
+  const rows = await records.db
+    .selectFrom('apis')
+    .select(['id', 'api_id', 'name', 'listen_path'])
+    .where('id', 'in', rowIds)
+    .execute();
+  return sortByIds(rowIds, rows).map(row => ({ id: row.api_id, name: row.name, detail: row.listen_path }));
+}
+
+/** Rows in the order of their ids; one deleted meanwhile is left out. */
+function sortByIds<Row extends { readonly id: string }>(ids: readonly string[], rows: readonly Row[]): Row[] {
+  const byId = new Map(rows.map(row => [row.id, row]));
+  return ids.flatMap(id => byId.get(id) ?? []);
 }
 
 interface PolicyName {
@@ -101,11 +116,11 @@ interface PolicyName {
 }
 
 /** By a part of the name or of the public id. */
-async function* findPolicies(records: Records, orgId: string, text: string): MatchBatches {
+async function* findPolicies(records: Records, orgId: string, text: string): CandidateBatches {
   const pattern = toContainsPattern(text.toLowerCase());
   const isMatch = sql<SqlBool>`(name_fold like ${pattern} escape '\\' or lower(policy_id) like ${pattern} escape '\\'
     or id = ${text})`;
-  const batches = readBatches<PolicyName>(last => {
+  const batches = readBatches<PolicyName>((limit, last) => {
     const query = records.db
       .selectFrom('policies')
       .select(['id', 'policy_id', 'name_fold'])
@@ -114,27 +129,21 @@ async function* findPolicies(records: Records, orgId: string, text: string): Mat
       .orderBy('name_fold')
       .orderBy('policy_id')
       .orderBy('id')
-      .limit(batchRows);
+      .limit(limit);
     if (!last) return query.execute();
     const { name_fold, policy_id, id } = last;
     return query.where(sql<SqlBool>`(name_fold, policy_id, id) > (${name_fold}, ${policy_id}, ${id})`).execute();
   });
-  for await (const found of batches) {
-    const rows = await records.db
-      .selectFrom('policies')
-      .select(['id', 'name', 'state'])
-      .where(
-        'id',
-        'in',
-        found.map(({ id }) => id),
-      )
-      .execute();
-    const byId = new Map(rows.map(row => [row.id, row]));
-    yield found.flatMap(({ id, policy_id }) => {
-      const row = byId.get(id);
-      return row ? [{ id: policy_id, rowId: id, name: row.name, detail: row.state }] : [];
-    });
-  }
+  for await (const rows of batches) yield rows.map(({ id }) => ({ rowId: id }));
+}
+
+async function describePolicies(records: Records, rowIds: readonly string[]): Promise<SearchMatch[]> {
+  const rows = await records.db
+    .selectFrom('policies')
+    .select(['id', 'policy_id', 'name', 'state'])
+    .where('id', 'in', rowIds)
+    .execute();
+  return sortByIds(rowIds, rows).map(row => ({ id: row.policy_id, name: row.name, detail: row.state }));
 }
 
 /** Row id to the public ids of the APIs that it grants. */
