@@ -12,8 +12,9 @@ import { createUnitTestCheck } from './unit-tests.ts';
 /**
  * `npm test`: installs missing services, starts them once, runs every test file against them and stops them in any case.
  * Arguments choose files by a part of their path (`npm test -- src/base`); those that begin with `--` go to Node. At the
- * end no log of a test process may hold a secret that a test planted. `npm run test:unit` (`--unit`) runs the tests that
- * start no product and no service.
+ * end no log of a test process may hold a secret that a test planted. A whole run lists the declared problems of
+ * operations that no response was, and fails for them with `GW_TEST_PROBLEMS=strict`. `npm run test:unit` (`--unit`)
+ * runs the tests that start no product and no service.
  */
 
 const root = join(import.meta.dirname, '..');
@@ -21,6 +22,7 @@ const concurrency = availableParallelism();
 /** Compile cache shared by all test files: most load most of the product. */
 const compiled = join(root, 'node_modules/.cache/tests');
 
+const mustReachProblems = process.env.GW_TEST_PROBLEMS === 'strict';
 const isUnitRun = process.argv.includes('--unit');
 const args = process.argv.slice(2).filter(arg => arg !== '--unit');
 const forNode = args.filter(arg => arg.startsWith('--'));
@@ -51,9 +53,18 @@ async function main(): Promise<number> {
   const logs = mkdtempSync(join(tmpdir(), 'gw-test-logs-'));
   const code = await withServices({ GW_TEST_LOGS: logs }, runTests);
   const leaks = countLeaks(logs);
-  if (code === 0 && leaks === 0) rmSync(logs, { recursive: true, force: true });
+  const isWhole = pathParts.length === 0 && forNode.length === 0;
+  const unreached = code === 0 && isWhole ? await countUnreached(logs) : 0;
+  const failures = leaks + (mustReachProblems ? unreached : 0);
+  if (code === 0 && failures === 0) rmSync(logs, { recursive: true, force: true });
   else console.log(`The logs of this run are in ${logs}.`);
-  return code !== 0 ? code : Math.min(leaks, 1);
+  return code !== 0 ? code : Math.min(failures, 1);
+}
+
+/** Declared problems that no test of a whole run reached. */
+async function countUnreached(logs: string): Promise<number> {
+  const { countUnreachedProblems } = await import('./problem-coverage.ts');
+  return countUnreachedProblems(logs);
 }
 
 async function withServices(
