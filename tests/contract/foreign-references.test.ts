@@ -233,6 +233,19 @@ const references: readonly Reference[] = [
     body: id => document({ clientCertificates: { enabled: true, allowlist: [id] } }),
     members: [],
   },
+  ...(
+    [
+      ['apis', 'deactivate', 'apiId'],
+      ['webhooks', 'delete', 'hookId'],
+      ['keys', 'delete', 'keyId'],
+    ] as const
+  ).map(([objects, action, kind]) => ({
+    title: `bulk ${action} of ${objects}`,
+    kind,
+    ...create('/api/bulk'),
+    body: (id: string) => ({ kind: objects, action, ids: [id] }),
+    members: ['ids'],
+  })),
   {
     title: 'migrateApis',
     kind: 'apiId',

@@ -94,7 +94,7 @@ export async function createObjects(
   const profile = { Name: 'P', ProviderName: 'SocialProvider', ProviderConfig: { UseProviders } };
   return {
     ...noIds,
-    nodeId: (await ok(app, 'GET', '/api/system/nodes')).data.nodes[0].id,
+    nodeId: (await ok(app, 'GET', '/api/system/nodes')).data.nodes[0]?.id ?? 'unknown',
     keyHashes: keyHash,
     profileId: (await ok(app, 'POST', '/api/sso/profiles', { body: profile })).Meta,
     apiId,
