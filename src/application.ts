@@ -30,6 +30,7 @@ import { servesTraffic, validateRole } from '#gateway/runtime/validate-settings.
 import { listUnsupportedFeatures } from '#gateway/steps/unsupported.ts';
 import { createAuthFailureLimit } from '#operations/auth-failure-limit.ts';
 import { addHealthRoutes, type Health } from '#operations/health.ts';
+import { createRunOnce } from '#operations/idempotency.ts';
 import { createInjector } from '#operations/in-process-request.ts';
 import { listenAt } from '#operations/listen-at.ts';
 import { createManagementListener } from '#operations/listener.ts';
@@ -51,6 +52,7 @@ import { type CounterPersistence, createCounterPersistence } from '#storage/coun
 import { type DataDirectory, openDataDirectory } from '#storage/data-directory.ts';
 import { createDatabaseHealthCheck } from '#storage/database-health.ts';
 import type { Records } from '#storage/records.ts';
+import { startRevisionPruning } from '#storage/revision-log.ts';
 import { openSharedEngine, type SharedEngine } from '#storage/shared/engine.ts';
 import { catalogue } from './catalogue.ts';
 import { openStores } from './stores.ts';
@@ -194,6 +196,10 @@ export async function startApplication(settings: Settings, environment: AppEnvir
       environment.log.warn({ reason: error.message }, 'change log not pruned'),
     );
     closers.push(() => log.close());
+    const pruning = startRevisionPruning(services.revisions, error =>
+      environment.log.warn({ reason: error.message }, 'revisions not pruned'),
+    );
+    closers.push(() => pruning.close());
     const sender = startSending({ ...services, ...environment }, resolveNodeId(settings, installation.directory));
     closers.push(() => sender.close());
     const files = await startConfigurationFiles({ ...environment, services, directory: settings.from });
@@ -274,8 +280,7 @@ async function openListeners(
   const oauth = createOauthProvider({ ...services, log: environment.log });
   closers.push(() => oauth.close());
   const dataPlane = openDataPlane(settings, environment, installation, oauth);
-  stops.push(() => dataPlane.close());
-  stops.push(async () => services.eventStreams.close());
+  stops.push(dataPlane.close, async () => services.eventStreams.close());
   const id = readNodeId(settings, installation.directory);
   const describeNode = createNodeDescription({ id, settings, version, traffic: dataPlane.state, ...environment });
   const shared = createListenerOptions(settings, environment, {
@@ -285,6 +290,7 @@ async function openListeners(
     grantConsent: createConsent({ ...services, provider: oauth }),
     ...createInspectServices(dataPlane, environment.clock),
     listGatewayUrls: () => listGatewayUrls(settings, urls.gateway),
+    waitUntilApplied: dataPlane.waitUntilApplied,
   });
   const health = createHealth(settings, environment, installation, () => state.isReady);
   const metrics = { ...shared, settings, parts: health.checks, traffic: listMetrics(installation, dataPlane) };
@@ -344,7 +350,11 @@ function addDashboardRoutes(
 type CatalogueServices = ServicesOf<typeof catalogue> & Installation['services'];
 
 /** Options that all management listeners share. */
-function createListenerOptions(settings: Settings, { log, clock }: AppEnvironment, services: CatalogueServices) {
+function createListenerOptions(
+  settings: Settings,
+  { log, clock }: AppEnvironment,
+  services: CatalogueServices & Pick<DataPlane, 'waitUntilApplied'>,
+) {
   const authenticate = createAuthenticators(services.users, services.resolveActor, services.secrets);
   const writeAudit = createAuditWriter(services.audit, log);
   const maxFailures = settings['management.max_auth_failures_per_minute'];
@@ -365,6 +375,9 @@ function createListenerOptions(settings: Settings, { log, clock }: AppEnvironmen
     trustedProxies: settings['management.trusted_proxies'],
     validateResponses: settings['management.validate_responses'],
     ...(settings.from ? { rejectWrite: rejectConfigurationWrite } : {}),
+    runOnce: createRunOnce(services),
+    waitUntilApplied: services.waitUntilApplied,
+    hashVersion: (text: string) => services.vault.digest(text, 'object version'),
   };
 }
 

@@ -1,6 +1,8 @@
 import { certificateDependencyOperations } from '#access/certificates/dependency-operations.ts';
 import { notificationOperations } from '#access/certificates/notification-operations.ts';
 import { certificateOperations } from '#access/certificates/operations.ts';
+import { certificateRevisionOperations } from '#access/certificates/revision-operations.ts';
+import { dependentOperations } from '#access/dependents/operations.ts';
 import { gatewayAccessOperations } from '#access/gateway-operations.ts';
 import { organisationKeyOperations } from '#access/keys/admin-operations.ts';
 import { apiKeyOperations } from '#access/keys/api-operations.ts';
@@ -10,6 +12,7 @@ import { adminOauthOperations } from '#access/oauth/admin-operations.ts';
 import { oauthOperations } from '#access/oauth/operations.ts';
 import { adminPolicyOperations } from '#access/policies/admin-operations.ts';
 import { policyOperations } from '#access/policies/operations.ts';
+import { policyRevisionOperations } from '#access/policies/revision-operations.ts';
 import { activityOperations } from '#analytics/activity-operations.ts';
 import { logOperations } from '#analytics/log-operations.ts';
 import { streamOperations } from '#analytics/stream-operations.ts';
@@ -31,6 +34,7 @@ import { oasOperations } from '#apis/oas/operations.ts';
 import { apiOwnerOperations } from '#apis/owners/operations.ts';
 import { proxyOperations } from '#apis/proxy/operations.ts';
 import { apiRebaseOperations } from '#apis/rebase/operations.ts';
+import { apiRevisionOperations } from '#apis/revisions/operations.ts';
 import { schemaOperations } from '#apis/schemas/operations.ts';
 import { streamsOperations } from '#apis/streams/operations.ts';
 import { apiSystemOperations } from '#apis/system/operations.ts';
@@ -39,6 +43,7 @@ import { deliveryHealthOperations } from '#events/deliveries/health-operations.t
 import { deliveryOperations } from '#events/deliveries/operations.ts';
 import { hookOperations } from '#events/hooks/operations.ts';
 import { hookProbeOperations } from '#events/hooks/probe-operations.ts';
+import { hookRevisionOperations } from '#events/hooks/revision-operations.ts';
 import { hookSecretOperations } from '#events/hooks/secret-operations.ts';
 import { ownDebugOperations } from '#gateway/inspect/debug/dashboard-operations.ts';
 import { debugOperations } from '#gateway/inspect/debug/operations.ts';
@@ -46,6 +51,7 @@ import { explainedCallOperations } from '#gateway/inspect/explain/call-operation
 import { explainOperations } from '#gateway/inspect/explain/operations.ts';
 import { auditOperations } from '#people/audit/operations.ts';
 import { groupOperations } from '#people/groups/operations.ts';
+import { groupRevisionOperations } from '#people/groups/revision-operations.ts';
 import { grantOperations } from '#people/organisations/grant-operations.ts';
 import { organisationOperations } from '#people/organisations/operations.ts';
 import { portalDomainOperations } from '#people/organisations/portal-operations.ts';
@@ -64,6 +70,7 @@ import { providerCheckOperations } from '#people/single-sign-on/profiles/provide
 import { signOnSessionOperations } from '#people/single-sign-on/session-operations.ts';
 import { adminUserOperations } from '#people/users/admin-operations.ts';
 import { userOperations } from '#people/users/operations.ts';
+import { userRevisionOperations } from '#people/users/revision-operations.ts';
 import { portalOperations } from '#portal/portal-operations.ts';
 import { postLabelOperations } from '#portal/posts/label-operations.ts';
 import { postOperations } from '#portal/posts/operations.ts';
@@ -81,6 +88,7 @@ export const catalogue = [
   ...grantOperations,
   ...adminUserOperations,
   ...userOperations,
+  ...userRevisionOperations,
   ...sessionOperations,
   ...resetOperations,
   ...nonceOperations,
@@ -92,11 +100,13 @@ export const catalogue = [
   ...signOnSessionOperations,
   ...accountLinkOperations,
   ...groupOperations,
+  ...groupRevisionOperations,
   ...customPermissionOperations,
   ...ruleOperations,
   ...preferenceOperations,
   ...auditOperations,
   ...hookOperations,
+  ...hookRevisionOperations,
   ...hookSecretOperations,
   ...hookProbeOperations,
   ...deliveryOperations,
@@ -112,6 +122,7 @@ export const catalogue = [
   ...apiRebaseOperations,
   ...apiMigrationOperations,
   ...apiConvertOperations,
+  ...apiRevisionOperations,
   ...assetOperations,
   ...schemaOperations,
   ...apiSystemOperations,
@@ -122,8 +133,11 @@ export const catalogue = [
   ...gwApiOperations,
   ...certificateOperations,
   ...certificateDependencyOperations,
+  ...dependentOperations,
+  ...certificateRevisionOperations,
   ...notificationOperations,
   ...policyOperations,
+  ...policyRevisionOperations,
   ...adminPolicyOperations,
   ...keyOperations,
   ...apiKeyOperations,

@@ -1,10 +1,12 @@
 import { createCertificateStore } from '#access/certificates/store.ts';
+import { createDependentStore } from '#access/dependents/dependent-store.ts';
+import { createRefuseDependents } from '#access/dependents/refuse-dependents.ts';
 import type { KeyCounters } from '#access/keys/counters.ts';
 import { createKeyStore } from '#access/keys/store.ts';
 import { createOauthCodeStore } from '#access/oauth/code-store.ts';
-import { createOauthClientStore } from '#access/oauth/store.ts';
+import { createOauthClientStore, type OauthClientStore } from '#access/oauth/store.ts';
 import { createOauthTokenStore } from '#access/oauth/token-store.ts';
-import { createPolicyStore } from '#access/policies/store.ts';
+import { createPolicyStore, type PolicyStore } from '#access/policies/store.ts';
 import { createLiveReader } from '#analytics/live-reader.ts';
 import { createLogStore } from '#analytics/log-store.ts';
 import { createUptimeStore } from '#analytics/uptime/store.ts';
@@ -61,8 +63,11 @@ import { createPortalWebhookStore } from '#portal/webhooks/store.ts';
 import type { CheckObjectLimit } from '#storage/collection.ts';
 import { createMetaStore } from '#storage/meta.ts';
 import type { Records } from '#storage/records.ts';
+import { createRevisionLog, type RevisionLog } from '#storage/revision-log.ts';
 import { createMarkStore } from '#workspace/notifications/mark-store.ts';
 import { createSearchStore } from '#workspace/search/store.ts';
+
+const dayMs = 86_400_000;
 
 /** Every store and service that an operation may request, by name. */
 export function openStores(
@@ -77,8 +82,9 @@ export function openStores(
   const vault = createVault(dataKey);
   const organisations = createOrganisationStore(records);
   const grants = createGrantStore(records, meta, settings);
-  const users = createUserStore(records, vault);
-  const apis = createApiStore(records, vault);
+  const revisions = openRevisions(records, clock, settings);
+  const users = createUserStore(records, vault, revisions);
+  const apis = createApiStore(records, vault, revisions);
   const assets = createAssetStore(records, vault);
   const ownership = createOwnership(records, settings);
   const apiLookup = createApiLookup(apis);
@@ -87,17 +93,18 @@ export function openStores(
     (orgId, count) =>
       grants.checkObjectLimit(orgId, name, count);
   const access = {
-    policies: createPolicyStore(records, apiLookup.findApis, checkObjectLimit('max_policies')),
+    policies: createPolicyStore(records, apiLookup.findApis, checkObjectLimit('max_policies'), revisions),
     keys: createKeyStore(records, vault, settings, checkObjectLimit('max_keys')),
-    ...openAccessStores(records, vault, settings),
+    ...openAccessStores(records, vault, settings, revisions),
   };
-  const hooks = createHookStore(records, vault, checkObjectLimit('max_hooks'));
+  const hooks = createHookStore(records, vault, checkObjectLimit('max_hooks'), revisions);
   const services = {
     records,
     meta,
     vault,
     clock,
     settings,
+    revisions,
     organisations,
     grants,
     users,
@@ -109,28 +116,48 @@ export function openStores(
     ...apiLookup,
     ...access,
     counting,
-    onApiDeleted: async (orgId: string, apiId: string) => {
-      await access.policies.removeApi(orgId, apiId);
-      await access.oauthClients.removeOfApi(apiId);
-    },
-    onApiChanged: access.policies.refreshAuthTypes,
+    ...createApiHooks(access),
     ...openReportingStores(records, { settings, ...environment }),
     ...openPortalStores(records, vault),
-    ...openSignIn(records, vault, { users, organisations, settings, ...environment }),
+    ...openSignIn(records, vault, revisions, { users, organisations, settings, ...environment }),
     audit: createAuditStore(records, clock),
     secrets: createInstallationSecretStore(meta, vault, settings),
     defaultOrgId: async () => (await meta.get(defaultOrgMetaName)) ?? '',
     describeContents: (orgId: string) => describeContents({ ...access, apis, assets, hooks }, orgId),
     ...openOutbound(settings, async orgId => (await grants.find(orgId)).networks),
   };
-  return { ...services, ...openPortal(services), rules: createRuleEngine({ ...services, ...environment }) };
+  return { ...services, ...openPortal(services), ...openChecks({ ...services, ...environment }) };
+}
+
+/** Changes of access that follow from changes of APIs. */
+const createApiHooks = ({ policies, oauthClients }: { policies: PolicyStore; oauthClients: OauthClientStore }) => ({
+  onApiDeleted: async (orgId: string, apiId: string) => {
+    await policies.removeApi(orgId, apiId);
+    await oauthClients.removeOfApi(apiId);
+  },
+  onApiChanged: policies.refreshAuthTypes,
+});
+
+/** Services that check operations of others. */
+function openChecks(
+  services: Parameters<typeof createRuleEngine>[0] &
+    Omit<Parameters<typeof createRefuseDependents>[0], 'dependents'> & {
+      records: Records;
+    },
+) {
+  const dependents = createDependentStore(services.records);
+  return {
+    dependents,
+    refuseDependents: createRefuseDependents({ ...services, dependents }),
+    rules: createRuleEngine(services),
+  };
 }
 
 type SignInParts = Omit<ResetMailServices, 'signInTokens' | 'mailer' | 'mailQueue'> & { readonly log: Log };
 
-function openSignIn(records: Records, vault: Vault, parts: SignInParts) {
+function openSignIn(records: Records, vault: Vault, revisions: RevisionLog, parts: SignInParts) {
   const { settings, clock, log } = parts;
-  const groups = createGroupStore(records);
+  const groups = createGroupStore(records, undefined, revisions);
   const signInTokens = createSignInTokenStore(records, vault);
   const mailer = createMailer({
     url: settings['mail.smtp_url'],
@@ -177,8 +204,14 @@ function openOutbound(settings: Settings, networksOf: (orgId: string) => Promise
   };
 }
 
-const openAccessStores = (records: Records, vault: Vault, settings: Settings) => ({
-  certificates: createCertificateStore(records, vault),
+const openRevisions = (records: Records, clock: Clock, settings: Settings) =>
+  createRevisionLog(records, clock, {
+    maxRevisionsPerObject: settings['history.max_revisions'],
+    retentionMs: settings['history.retention_days'] * dayMs,
+  });
+
+const openAccessStores = (records: Records, vault: Vault, settings: Settings, revisions: RevisionLog) => ({
+  certificates: createCertificateStore(records, vault, revisions),
   oauthClients: createOauthClientStore(records, vault),
   oauthTokens: createOauthTokenStore(records, vault, settings),
   oauthCodes: createOauthCodeStore(records, vault),

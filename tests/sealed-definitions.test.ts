@@ -139,6 +139,8 @@ for (const engine of engines)
         'nodes',
         'daily_statistics',
         'account_links',
+        'idempotent_responses',
+        'revisions',
       ])
         await records.db.schema.dropTable(table).execute();
       await records.db.schema.dropIndex('users_address').execute();

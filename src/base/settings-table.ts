@@ -500,6 +500,20 @@ export const settingsTable = {
     'Maximum number of open event streams (`GET /api/live`, `GET /api/logs/stream`) of the process; an organisation has at most 50, a user 10.',
     { max: 10_000 },
   ),
+  'management.delete_requires_force': flag(
+    false,
+    'Refuses to delete an API, policy, certificate, webhook or user group that others depend on, unless the query has `force=true`. Without it only `force=false` refuses.',
+  ),
+  'management.idempotency_retention_seconds': count(
+    86_400,
+    'Number of seconds for which a create with the same `Idempotency-Key` gets the response of the first one.',
+    { min: 1, max: 2_592_000 },
+  ),
+  'management.max_idempotency_keys': count(
+    1000,
+    'Maximum number of stored idempotency keys of one caller; the oldest are removed.',
+    { min: 1, max: 100_000 },
+  ),
   'management.validate_responses': flag(
     false,
     'Validates every response against its schema. For tests and development.',
@@ -595,6 +609,16 @@ export const settingsTable = {
     min: 100,
     max: 60_000,
   }),
+  'history.max_revisions': count(
+    100,
+    'Maximum number of stored revisions of an API, policy, webhook, certificate, user or user group; the oldest are removed.',
+    { min: 1, max: 10_000 },
+  ),
+  'history.retention_days': count(
+    365,
+    'Number of days for which revisions are stored, the current state of an object excepted; 0 for ever.',
+    { max: 36_500 },
+  ),
   'audit.retention_days': count(90, 'Number of days for which audit records are stored; 0 for ever.', { max: 36_500 }),
   'analytics.enabled': flag(true, 'Records one analytics row for each request of a managed API.'),
   'analytics.retention_days': count(

@@ -42,9 +42,8 @@ export const isSwitch = (flag: string): boolean => {
  * `GW_SECRET_…` of definitions.
  */
 const isForeignVariable = (name: string, value: string) =>
-  /^GW_(URL$|SECRET$|ACCESS_KEY$|SECRET_|TEST_|(.+_)?SERVICE_(HOST|PORT)(_|$)|(.+_)?PORT_\d+_(TCP|UDP|SCTP)(_|$))/.test(
-    name,
-  ) ||
+  /^GW_(URL$|SECRET$|ACCESS_KEY$|SECRET_|TEST_)/.test(name) ||
+  /^GW_(.+_)?(SERVICE_(HOST|PORT)|PORT_\d+_(TCP|UDP|SCTP))(_|$)/.test(name) ||
   (/^GW_(.+_)?PORT$/.test(name) && /^(tcp|udp|sctp):\/\//.test(value));
 
 interface SourcedValue {

@@ -5,6 +5,8 @@ import {
   diffFlags,
   explainFlags,
   exportFlags,
+  historyFlags,
+  historyKinds,
   importFlags,
   logsFlags,
   migrateFlags,
@@ -12,6 +14,11 @@ import {
   statusFlags,
   usersFlags,
 } from './flags.ts';
+
+const historyUsage = [
+  ['history', ['history KIND ID', 'lists the revisions of an object']],
+  ['restore', ['restore KIND ID REVISION', 'restores a revision']],
+] as const;
 
 /** Client commands by name. Their code is loaded on use: a start of the gateway needs none of it. */
 export const commandTable: ReadonlyMap<string, ClientCommand> = new Map<string, ClientCommand>([
@@ -33,6 +40,15 @@ export const commandTable: ReadonlyMap<string, ClientCommand> = new Map<string, 
       run: async (args, cli) => (await import('./users-command.ts')).runUsersCommand(args, cli),
     },
   ],
+  ...historyUsage.map(([name, usage]): [string, ClientCommand] => [
+    name,
+    {
+      usage: [usage],
+      actions: historyKinds,
+      flags: historyFlags,
+      run: async (args, cli) => (await import('./history-command.ts')).runHistoryCommand([name, ...args], cli),
+    },
+  ]),
   [
     'import',
     {

@@ -125,3 +125,9 @@ export const logsFlags = {
   errors: { type: 'boolean', about: 'failed requests only' },
   limit: { type: 'string', value: 'NUMBER', about: 'ends after this number of requests' },
 } as const satisfies CommandFlags;
+
+/** Kinds of objects with revisions, as in paths. */
+export const historyKinds = ['apis', 'policies', 'hooks', 'certs', 'users', 'usergroups'] as const;
+
+/** Flags of `gw history` and `gw restore`. */
+export const historyFlags = connectionFlags;

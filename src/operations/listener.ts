@@ -1,59 +1,33 @@
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { rejectNul } from '#base/json.ts';
-import type { Log } from '#base/log.ts';
-import { isYamlType, parseMediaType } from '#base/media-type.ts';
 import { closedPagePolicy } from '#base/page-guard.ts';
-import type { Settings } from '#base/settings.ts';
-import { toYamlText } from '#base/yaml.ts';
-import { collectUnreadableRows, type UnreadableRows } from '#storage/unreadable-rows.ts';
 import { type Actor, hasPermission } from './actor.ts';
 import type { WriteAudit } from './audit.ts';
 import { type AuthenticateRequest, createAuthenticator, type RequestAuthentication } from './authenticate-request.ts';
-import { checkMediaType, readBody } from './body.ts';
-import { addWarnings, checkBody } from './body-members.ts';
-import { csvType } from './csv.ts';
+import { checkMediaType } from './body.ts';
 import { addDocsRoutes } from './docs/routes.ts';
+import { createObjectVersions } from './entity-tags.ts';
 import { eventStreamType } from './event-streams.ts';
 import { createForward } from './forward-request.ts';
 import { buildOpenApi } from './openapi.ts';
-import { type AnyOperation, isMutation, type OperationCall } from './operation.ts';
+import { type AnyOperation, isMutation } from './operation.ts';
 import { problem } from './problems.ts';
-import { checkQueryNames } from './query-names.ts';
 import { type RenderedProblem, renderProblem } from './render.ts';
+import { pathOf, toAuditPath } from './request-path.ts';
+import { type AuditTarget, type OperationRunOptions, runOperation } from './run-operation.ts';
+import { readPreconditions, renderSuccess, sendSuccess } from './success-response.ts';
 import { type Surface, type SurfaceName, surfaces } from './surfaces.ts';
-import { prefersLenient, runLenient } from './unknown-members.ts';
-import { validate } from './validation-error.ts';
+import { describeApplied, isWaitRequested, type WaitUntilApplied } from './wait-applied.ts';
 
 /** A management listener: some surfaces of the catalogue on one port. */
-export interface ManagementListenerOptions extends RequestAuthentication {
+export interface ManagementListenerOptions extends RequestAuthentication, OperationRunOptions {
   readonly surfaces: readonly SurfaceName[];
   readonly operations: readonly AnyOperation[];
-  readonly services: unknown;
   readonly writeAudit: WriteAudit;
-  readonly log: Log;
   readonly version: string;
-  readonly maxBodyBytes: number;
-  /** Body limit of bulk operations. */
-  readonly maxBulkBodyBytes: number;
-  readonly unknownMembers: Settings['management.unknown_members'];
-  readonly trustedProxies: readonly string[];
-  readonly validateResponses: boolean;
   /** Rejects operations that this process does not offer. */
   readonly rejectWrite?: (operation: AnyOperation) => void;
-  /** Rejects a request that names an object its actor must not see. */
-  readonly refuseHidden: (actor: Actor, refs: readonly string[]) => Promise<void>;
-  /** Rejects a request that the rules of its actor's organisation deny. */
-  readonly enforceRules: (actor: Actor, request: AuthorizedRequest) => Promise<void>;
-}
-
-/** A validated request, as rules see it. */
-export interface AuthorizedRequest {
-  readonly operation: string;
-  readonly method: AnyOperation['method'];
-  readonly path: string;
-  readonly query: Readonly<Record<string, unknown>>;
-  /** JSON of the body; undefined where there is none, or it is no JSON. */
-  readonly body: unknown;
+  readonly trustedProxies: readonly string[];
+  readonly waitUntilApplied: WaitUntilApplied;
 }
 
 const maxParamLength = 1024;
@@ -111,13 +85,6 @@ export function createManagementListener(options: ManagementListenerOptions): Fa
 }
 
 const actors = new WeakMap<FastifyRequest, Actor>();
-type AnyCall = OperationCall<unknown, unknown, unknown>;
-
-/** Object of an audit record. */
-interface AuditTarget {
-  object: string;
-  orgId: string;
-}
 
 async function authorize(
   { surface, permission }: AnyOperation,
@@ -169,76 +136,20 @@ function addOperation(
         reauthenticate: () => authorize(it, request, authenticateRequest),
       };
       try {
-        const body = await runOperation(it, options, request, actors.get(request) ?? anonymous, callContext);
+        const preconditions = readPreconditions(it, request);
+        const isWaiting = isWaitRequested(it, request);
+        const versions = it.versioned && createObjectVersions(it.versioned, preconditions, options.hashVersion);
+        const actor = actors.get(request) ?? anonymous;
+        const value = await runOperation(it, options, request, { actor, versions, auditTarget, ...callContext });
         await recordAudit(it, options.writeAudit, request, it.status ?? 200, auditTarget);
-        reply
-          .code(it.status ?? 200)
-          .headers(headers)
-          .type(it.produces ?? surface.contentType);
-        if (it.offersYaml && acceptsYaml(request.headers.accept)) return reply.type(yamlType).send(toYamlText(body));
-        if (it.toCsv && isCsv(request)) {
-          reply.header('content-disposition', `attachment; filename="${it.name}.csv"`);
-          return reply.type(csvType).send(it.toCsv(body));
-        }
-        if (it.produces) return body;
-        return JSON.stringify(body, undefined, it.offersPretty && isPretty(request) ? 2 : undefined);
+        if (isWaiting) Object.assign(headers, await describeApplied(options.waitUntilApplied));
+        return sendSuccess(reply.headers(headers), it, renderSuccess(it, request, value), versions);
       } catch (error) {
         return sendProblem(request, reply, error, auditTarget);
       }
     },
   });
 }
-
-/** Validates the request, calls the handler, and adds warnings to its response. */
-async function runOperation(
-  it: AnyOperation,
-  options: ManagementListenerOptions,
-  request: FastifyRequest,
-  actor: Actor,
-  callContext: Omit<AnyCall, 'params' | 'query' | 'body' | 'actor' | 'address' | 'isSecure'>,
-) {
-  const params = it.params && validate(it.params, copyRejectingNul(readParams(it, request)));
-  const rawQuery = copyRejectingNul(request.query);
-  const isLenient = isMutation(it) && prefersLenient(it.surface, request.headers.prefer);
-  const unknownMembers = isLenient ? 'warn' : options.unknownMembers;
-  const ignored = checkQueryNames(it.query, rawQuery, { unknownMembers, isMutation: isMutation(it) });
-  const query = it.query && validate(it.query, rawQuery);
-  await options.refuseHidden(actor, listReferencedApis(request));
-  const bytes = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
-  const maxBytes = it.isBulk ? options.maxBulkBodyBytes : options.maxBodyBytes;
-  const readOptions = { contentType: request.headers['content-type'], maxBytes };
-  const rawBody = it.body && (await readBody(it.accepts ?? 'json', bytes, readOptions));
-  const { body, warnings } = it.body
-    ? checkBody({ ...it, body: it.body }, rawBody, unknownMembers)
-    : { body: undefined, warnings: [] };
-  if (!it.ignoresRules) {
-    const { name: operation, method } = it;
-    const json = it.isBulk || it.accepts === 'upload' || it.accepts === 'text' ? undefined : rawBody;
-    const path = toAuditPath(it, request);
-    await options.enforceRules(actor, { operation, method, path, query: rawQuery, body: json });
-  }
-  const isSecure = request.protocol === 'https';
-  const call = { params, query, body, actor, address: request.ip, isSecure, ...callContext };
-  const handle = (): Promise<unknown> => it.handle(call as never, options.services as never);
-  const unreadable: UnreadableRows = new Map();
-  if (isLenient) callContext.header('Preference-Applied', 'handling=lenient');
-  const write = isLenient ? () => runLenient(handle) : handle;
-  const value = isMutation(it) ? await write() : await collectUnreadableRows(unreadable, handle);
-  const further = [...warnings, ...reportUnreadable(unreadable, options.log)];
-  return addWarnings(
-    options.validateResponses ? validateResponse(it, value) : value,
-    isMutation(it) ? { warnings: [...ignored, ...further] } : { warnings: further, inHeader: ignored },
-    callContext.header,
-  );
-}
-
-const isPretty = ({ query }: FastifyRequest) => (query as Record<string, unknown>).pretty === 'true';
-const yamlType = 'application/yaml';
-const isCsv = ({ query }: FastifyRequest) => (query as Record<string, unknown>).type === 'csv';
-
-/** True where `Accept` names a YAML media type, the unregistered ones included. */
-const acceptsYaml = (accept: string | undefined) =>
-  (accept ?? '').split(',').some(range => isYamlType(parseMediaType(range)));
 
 function readDeclaredHeader(it: AnyOperation, request: FastifyRequest, name: string): string | undefined {
   if (!it.headers || !Object.hasOwn(it.headers, name))
@@ -262,63 +173,11 @@ async function recordAudit(
   await writeAudit({ actor, orgId: orgId || actor.orgId, ...entry });
 }
 
-/** Rows of one list that the log and the response name. */
-const maxUnreadableNamed = 20;
-
-/** Logs the rows that a list leaves out, and gives the warnings for the response. */
-function reportUnreadable(unreadable: UnreadableRows, log: Log): string[] {
-  if (unreadable.size === 0) return [];
-  const named = [...unreadable].slice(0, maxUnreadableNamed);
-  log.error({ count: unreadable.size, rows: Object.fromEntries(named) }, 'stored rows unreadable, left out of a list');
-  return named.map(([id, reason]) => `${id} is left out: ${reason}`);
-}
-
-function validateResponse(it: AnyOperation, value: unknown): unknown {
-  const result = it.returns.safeParse(value);
-  if (!result.success) throw new Error(`${it.name} returned an invalid response: ${result.error.message}`);
-  return value;
-}
-
-/** Rejects NUL characters in path and query, as in bodies: PostgreSQL cannot store them. */
-function copyRejectingNul(given: unknown): Record<string, unknown> {
-  const values = { ...(given as Record<string, unknown>) };
-  for (const value of Object.values(values)) for (const text of [value].flat()) rejectNul(String(text));
-  return values;
-}
-
-/** APIs that the path or the query of a request names. */
-function listReferencedApis(request: FastifyRequest): string[] {
-  const params = Object.entries(request.params as Record<string, string>);
-  const { base_api_id, api_id } = request.query as Record<string, string | string[] | undefined>;
-  const queried = [base_api_id, api_id].flat().flatMap(text => text?.split(',') ?? []);
-  return [...params.filter(([name]) => /apiid$/i.test(name)).map(([, value]) => value), ...queried].map(it =>
-    it.trim(),
-  );
-}
-
 const toRoutePath = ({ path, matchesRest }: AnyOperation) =>
   (matchesRest ? path.replace(/\{[\w-]+\}$/, '*') : path).replaceAll(
     /\{([\w-]+)\}/g,
     (_whole, name: string) => `:${name.replaceAll('-', '_')}`,
   );
-
-/** Path parameters by name; the router calls the rest of a path `*`. */
-function readParams({ path, matchesRest }: AnyOperation, { params }: FastifyRequest): unknown {
-  if (!matchesRest) return params;
-  const { '*': rest = '', ...named } = params as Record<string, string>;
-  return { ...named, [/\{([\w-]+)\}$/.exec(path)![1]!]: rest.replace(/\/$/, '') };
-}
-
-/** Keys and tokens in a path are credentials: audit records contain the placeholder instead. */
-function toAuditPath(it: AnyOperation, request: FastifyRequest): string {
-  if (!credentialInPath.test(it.path)) return pathOf(request);
-  const params = request.params as Record<string, string>;
-  return it.path.replaceAll(/\{([\w-]+)\}/g, (whole, name: string) =>
-    credentialInPath.test(whole) ? whole : encodeURIComponent(params[name.replaceAll('-', '_')] ?? ''),
-  );
-}
-const credentialInPath = /\{(key_?id|token)\}/i;
-const pathOf = (request: FastifyRequest) => request.url.split('?')[0]!;
 
 function send(reply: FastifyReply, surface: Surface, { status, body, headers }: RenderedProblem) {
   return reply.code(status).headers(headers).type(surface.contentType).send(JSON.stringify(body));

@@ -3,7 +3,8 @@ import type { Json } from '#base/json.ts';
 import { publishMembers } from '#base/members-schema.ts';
 import { buildExample } from './body-example.ts';
 import { csvType } from './csv.ts';
-import type { AnyOperation, BodyKind } from './operation.ts';
+import { type AnyOperation, type BodyKind, isMutation } from './operation.ts';
+import { problem } from './problems.ts';
 import { type SurfaceName, surfaces } from './surfaces.ts';
 
 type JsonObject = { [name: string]: Json };
@@ -69,6 +70,7 @@ function toSecurity({ permission, surface }: AnyOperation): JsonObject[] {
 export function describeOperation(it: AnyOperation): JsonObject {
   const success = {
     description: 'Success',
+    ...toSuccessHeaders(it),
     content: {
       ...Object.fromEntries(listResponseTypes(it).map(type => [type, { schema: toJsonSchema(it.returns, 'output') }])),
       ...(it.toCsv ? { [csvType]: { schema: { type: 'string' } } } : {}),
@@ -79,7 +81,12 @@ export function describeOperation(it: AnyOperation): JsonObject {
     tags: [it.noun],
     summary: it.about,
     security: toSecurity(it),
-    parameters: [...toPathParameters(it), ...toParameters(it.query, 'query'), ...toHeaderParameters(it)],
+    parameters: [
+      ...toPathParameters(it),
+      ...toParameters(it.query, 'query'),
+      ...toWaitParameter(it),
+      ...toHeaderParameters(it),
+    ],
     ...(it.body
       ? { requestBody: { required: true, content: toBodyContent(it.accepts ?? 'json', describeBody(it)) } }
       : {}),
@@ -118,10 +125,37 @@ const listResponseTypes = ({ produces = 'application/json', offersYaml }: AnyOpe
   offersYaml ? [produces, 'application/yaml'] : [produces];
 
 /** OpenAPI ignores header parameters named Accept, Content-Type and Authorization (3.1, Parameter Object). */
-const toHeaderParameters = ({ headers = {} }: AnyOperation): JsonObject[] =>
-  Object.entries(headers)
+const toHeaderParameters = (it: AnyOperation): JsonObject[] =>
+  Object.entries({ ...it.headers, ...listConditions(it), ...listRepetition(it) })
     .filter(([name]) => name !== 'content-type')
     .map(([name, description]) => ({ name, in: 'header', required: false, description, schema: { type: 'string' } }));
+
+/** Headers of conditional requests (RFC 9110, 13.1). */
+function listConditions(it: AnyOperation): Readonly<Record<string, string>> {
+  if (!it.versioned) return {};
+  const ifMatch = 'Entity tags of versions, or *: any other version, or none, gives 412';
+  return isMutation(it)
+    ? { 'if-match': ifMatch, 'if-none-match': 'Entity tags of versions, or *: these versions, or any, give 412' }
+    : { 'if-match': ifMatch, 'if-none-match': 'Entity tags of responses, or *: a response with one of them is 304' };
+}
+
+const listRepetition = ({ isRepeatable }: AnyOperation): Readonly<Record<string, string>> =>
+  isRepeatable ? { 'idempotency-key': 'A repetition with the same key gets the response of the first request' } : {};
+
+/** Parameter of every write. */
+const toWaitParameter = (it: AnyOperation): JsonObject[] =>
+  isMutation(it) && it.permission !== 'public' ? [waitParameter] : [];
+const waitParameter: JsonObject = {
+  name: 'wait',
+  in: 'query',
+  required: false,
+  description: 'applied: the response is sent once all traffic threads serve the change; x-gw-applied has the result',
+  schema: { type: 'string', enum: ['applied'] },
+};
+
+/** Entity tag of the object, where the operation has one. */
+const toSuccessHeaders = ({ versioned }: AnyOperation): JsonObject =>
+  versioned ? { headers: { ETag: { description: 'Version of the object', schema: { type: 'string' } } } } : {};
 
 /** Path parameters under the names of the path, which may have hyphens. */
 const toPathParameters = ({ path, params }: AnyOperation): JsonObject[] => {
@@ -144,14 +178,20 @@ function toParameters(shape: z.ZodType | undefined, place: 'path' | 'query'): Js
 
 function toFailureResponses(it: AnyOperation): JsonObject {
   const byStatus = new Map<number, string[]>();
-  for (const { status, message } of it.problems ?? []) byStatus.set(status, [...(byStatus.get(status) ?? []), message]);
+  const conditional = it.versioned ? [problem.version_changed, problem.malformed_tag] : [];
+  const repeated = it.isRepeatable ? [problem.idempotency_key_reused, problem.idempotency_key_invalid] : [];
+  for (const { status, message } of [...(it.problems ?? []), ...conditional, ...repeated])
+    byStatus.set(status, [...(byStatus.get(status) ?? []), message]);
   if (it.permission !== 'public')
     byStatus.set(surfaces[it.surface].unauthorizedStatus, ['Missing or wrong credential']);
   const schema = { $ref: `#/components/schemas/${errorSchemaName(it.surface)}` };
   const content = { [surfaces[it.surface].contentType]: { schema } };
-  return Object.fromEntries(
-    [...byStatus].map(([status, messages]) => [String(status), { description: messages.join('; '), content }]),
+  const unchanged: JsonObject =
+    it.versioned && !isMutation(it) ? { 304: { description: 'The client has this version' } } : {};
+  const failures = [...byStatus].map(
+    ([status, messages]) => [String(status), { description: messages.join('; '), content }] as const,
   );
+  return { ...unchanged, ...Object.fromEntries(failures) };
 }
 
 /** Alternatives of a body that is accepted inside the envelope of reads too. */

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Json } from '#base/json.ts';
 import type { ProblemFactory } from '#base/problems.ts';
 import type { Actor } from './actor.ts';
+import type { VersionedTable } from './entity-tags.ts';
 import type { SurfaceName } from './surfaces.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -81,6 +82,13 @@ export interface Operation<
   /** Groups operations in documents: keys, policies, apps… */
   readonly noun: string;
   readonly permission: Permission;
+  /**
+   * Table of the one object that the operation reads or writes: reads get an ETag, and conditional requests are
+   * evaluated (RFC 9110, 13). The object is the first row of the table that the handler reads, or writes.
+   */
+  readonly versioned?: VersionedTable;
+  /** A create that accepts Idempotency-Key: it changes the database alone, and runs in one transaction. */
+  readonly isRepeatable?: true;
   /** The rules of the organisation do not apply. */
   readonly ignoresRules?: true;
   readonly params?: P;

@@ -13,6 +13,24 @@ export const problem = problems('operation', {
   wrong_type: { status: 415, message: 'Content-Type must be {accepted}' },
   unknown_route: { status: 404, message: 'There is no operation {method} {path}' },
   malformed_path: { status: 400, message: 'The path is not a well-formed URL' },
+  malformed_tag: { status: 400, message: 'If-Match and If-None-Match take * or entity tags in quotes, not {text}' },
+  condition_unsupported: { status: 400, message: 'This operation has no version to compare: leave out {name}' },
+  version_changed: {
+    status: 412,
+    message: 'The object has changed since it was read, or does not exist: read it again, and repeat the change',
+  },
+  version_exists: { status: 412, message: 'The object exists already, in a version that If-None-Match excludes' },
+  idempotency_key_invalid: {
+    status: 400,
+    message: 'Idempotency-Key must have 1 to 255 printable ASCII characters without spaces',
+  },
+  idempotency_key_unsupported: { status: 400, message: 'This operation cannot be repeated: leave out Idempotency-Key' },
+  idempotency_key_reused: { status: 422, message: 'Idempotency-Key was used for another request: use a new key' },
+  revision_not_found: { status: 404, message: 'There is no revision {revision}, or it is no longer stored' },
+  revision_deleted: {
+    status: 409,
+    message: 'Revision {revision} is the removal of the object: restore an earlier one, or delete the object',
+  },
   wrong_method: { status: 405, message: 'Method not supported' },
   too_many_failures: {
     status: 429,

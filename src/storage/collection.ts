@@ -1,6 +1,7 @@
 import { type Expression, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import type { ProblemFactory } from '#base/problems.ts';
 import { problem, toDatabaseProblem } from './database-errors.ts';
+import { findRowObserver } from './operation-context.ts';
 import type { Records } from './records.ts';
 import { type SearchEntry, type SearchKind, writeSearchEntry } from './search-names.ts';
 import type { TableName, Tables } from './tables.ts';
@@ -65,6 +66,17 @@ export interface SearchIndexing<Doc> {
 
 const plainBody: BodyCodec<unknown> = { encode: doc => doc, decode: stored => stored };
 
+/** A written row: `before` is undefined for an insert, `after` for a removal. */
+export interface RowChange {
+  readonly id: string;
+  /** Stored texts of `body`. */
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+}
+
+/** Records a change of a row in its transaction. */
+export type RecordChange = (change: RowChange) => Promise<void>;
+
 /** Document store on one table, with paging and conflict translation; each noun's store adds its own queries. */
 export function createCollection<T extends RecordTable, Doc>(
   records: Records,
@@ -73,11 +85,12 @@ export function createCollection<T extends RecordTable, Doc>(
   conflict: ProblemFactory = problem.conflict,
   codec = plainBody as BodyCodec<Doc>,
   search?: SearchIndexing<Doc>,
+  recordChange?: RecordChange,
 ) {
   const queries = createQueries<T>(records, table);
   const parse = ({ body }: { body: string }) => codec.decode(JSON.parse(body));
-  const toRow = (doc: Doc) => ({ ...toColumns(doc), body: JSON.stringify(codec.encode(doc)) }) as never;
-  const writes = createWrites<T, Doc>(records, queries, { parse, toRow, conflict });
+  const toRow = (doc: Doc) => ({ ...toColumns(doc), body: JSON.stringify(codec.encode(doc)) }) as DocumentRow;
+  const writes = createWrites<T, Doc>(records, queries, { parse, toRow, conflict, recordChange });
   return {
     select: queries.select,
     parse,
@@ -122,12 +135,13 @@ function createQueries<T extends RecordTable>(records: Records, table: T) {
 }
 
 function createReads<T extends RecordTable, Doc>(queries: Queries<T>, parse: (row: { body: string }) => Doc) {
-  const { select, applyWhere, buildListQuery, count } = queries;
+  const { name, select, applyWhere, buildListQuery, count } = queries;
   const readId = ({ body }: { body: string }): string => String((JSON.parse(body) as { id?: unknown }).id);
 
   return {
     async find(where: Match<T>): Promise<Doc | undefined> {
       const row = await applyWhere(select(), where).limit(1).executeTakeFirst();
+      if (row) findRowObserver(name)?.onRead(row.body);
       return row && parse(row);
     },
 
@@ -136,6 +150,7 @@ function createReads<T extends RecordTable, Doc>(queries: Queries<T>, parse: (ro
         .limit(maxListItems + 1)
         .execute();
       if (rows.length > maxListItems) throw problem.too_many({ detail: { maxItems: maxListItems } });
+      if (rows[0]) findRowObserver(name)?.onRead(rows[0].body);
       return openRows(rows, parse, readId);
     },
 
@@ -153,28 +168,41 @@ function createReads<T extends RecordTable, Doc>(queries: Queries<T>, parse: (ro
 
 interface DocumentRows<Doc> {
   parse(row: { body: string }): Doc;
-  toRow(doc: Doc): never;
+  toRow(doc: Doc): DocumentRow;
   /** Thrown for a unique violation. */
   readonly conflict: ProblemFactory;
+  readonly recordChange: RecordChange | undefined;
 }
 
-function createWrites<T extends RecordTable, Doc>(
-  records: Records,
-  { name, select, applyWhere }: Queries<T>,
-  { parse, toRow, conflict }: DocumentRows<Doc>,
-) {
-  const translateOwnConflict = <R>(work: Promise<R>) => translateConflict(work, conflict);
+/** The columns that every document table has. */
+interface DocumentRow {
+  readonly id: string;
+  readonly body: string;
+}
+
+function createWrites<T extends RecordTable, Doc>(records: Records, queries: Queries<T>, rows: DocumentRows<Doc>) {
+  const { parse, toRow } = rows;
+  const { insertRow, updateRow, deleteRows, lockRows } = createStatements(records, queries, rows.conflict);
+  const { isObserved, writeObserved } = createObservation(queries.name, rows.recordChange);
+
+  async function replaceLocked(where: Match<T>, { id, body: before }: DocumentRow, doc: Doc): Promise<void> {
+    const row = toRow(doc);
+    await writeObserved({ id, before, after: row.body }, () => updateRow(where, row));
+  }
 
   return {
     async insert(doc: Doc): Promise<void> {
-      await translateOwnConflict(records.db.insertInto(name).values(toRow(doc)).execute());
+      const row = toRow(doc);
+      if (!isObserved()) return void (await insertRow(row));
+      await records.write(() =>
+        writeObserved({ id: row.id, before: undefined, after: row.body }, () => insertRow(row)),
+      );
     },
 
     /** For tables with a serial id: `withId` puts the generated id into the document. */
     async insertNumbered(doc: Doc, withId: (doc: Doc, id: number) => Doc): Promise<Doc> {
       return records.write(async () => {
-        const inserted = records.db.insertInto(name).values(toRow(doc)).returning('id').executeTakeFirstOrThrow();
-        const id = Number((await translateOwnConflict(inserted)).id);
+        const id = Number((await insertRow(toRow(doc))).id);
         const numbered = withId(doc, id);
         await this.replace({ id } as unknown as Match<T>, numbered);
         return numbered;
@@ -182,33 +210,86 @@ function createWrites<T extends RecordTable, Doc>(
     },
 
     async replace(where: Match<T>, doc: Doc): Promise<boolean> {
-      let query = records.db.updateTable(name).set(toRow(doc));
-      for (const [column, value] of Object.entries(where)) query = query.where(column as never, '=', value as never);
-      return (await translateOwnConflict(query.executeTakeFirst())).numUpdatedRows > 0n;
+      if (!isObserved()) return updateRow(where, toRow(doc));
+      return records.write(async () => {
+        const [before] = await lockRows(where);
+        if (before) await replaceLocked(where, before, doc);
+        return before !== undefined;
+      });
     },
 
     /** Reads a record under a row lock, which the transaction around it holds until its end. */
     async lock(where: Match<T>): Promise<Doc | undefined> {
-      const query = applyWhere(select(), where).limit(1);
-      const row = await (records.engine === 'postgres' ? query.forUpdate() : query).executeTakeFirst();
+      const [row] = await lockRows(where);
       return row && parse(row);
     },
 
     /** Read-modify-write in one transaction under a row lock: no concurrent change of the same record is lost. */
     async change(where: Match<T>, change: (doc: Doc) => Doc | Promise<Doc>): Promise<Doc | undefined> {
       return records.write(async () => {
-        const before = await this.lock(where);
-        if (before === undefined) return undefined;
-        const next = await change(before);
-        await this.replace(where, next);
+        const [before] = await lockRows(where);
+        if (!before) return undefined;
+        const next = await change(parse(before));
+        await replaceLocked(where, before, next);
         return next;
       });
     },
 
     async remove(where: Match<T>): Promise<boolean> {
+      if (!isObserved()) return deleteRows(where);
+      return records.write(async () => {
+        const found = await lockRows(where);
+        for (const { id, body } of found)
+          await writeObserved({ id, before: body, after: undefined }, () => deleteRows({ id } as unknown as Match<T>));
+        return found.length > 0;
+      });
+    },
+  };
+}
+
+/** Observation of writes: rows that nothing observes are written without being read first. */
+const createObservation = (table: TableName, recordChange: RecordChange | undefined) => ({
+  isObserved: () => recordChange !== undefined || findRowObserver(table) !== undefined,
+
+  /** Writes a row between the check of its observer and the record of the change, in the transaction of the caller. */
+  async writeObserved(change: RowChange, write: () => Promise<unknown>): Promise<void> {
+    findRowObserver(table)?.onWrite(change.id, change.before, change.after);
+    await write();
+    await recordChange?.(change);
+  },
+});
+
+/** Statements on the rows of one table. */
+function createStatements<T extends RecordTable>(records: Records, queries: Queries<T>, conflict: ProblemFactory) {
+  const { name, select, applyWhere } = queries;
+  const translateOwnConflict = <R>(work: Promise<R>) => translateConflict(work, conflict);
+  return {
+    insertRow: (row: DocumentRow) =>
+      translateOwnConflict(
+        records.db
+          .insertInto(name)
+          .values(row as never)
+          .returning('id')
+          .executeTakeFirstOrThrow(),
+      ),
+
+    async updateRow(where: Match<T>, row: DocumentRow): Promise<boolean> {
+      let query = records.db.updateTable(name).set(row as never);
+      for (const [column, value] of Object.entries(where)) query = query.where(column as never, '=', value as never);
+      return (await translateOwnConflict(query.executeTakeFirst())).numUpdatedRows > 0n;
+    },
+
+    async deleteRows(where: Match<T>): Promise<boolean> {
       let query = records.db.deleteFrom(name);
       for (const [column, value] of Object.entries(where)) query = query.where(column as never, '=', value as never);
       return (await query.executeTakeFirst()).numDeletedRows > 0n;
+    },
+
+    /** Matching rows, locked until the end of the transaction. */
+    async lockRows(where: Match<T>): Promise<DocumentRow[]> {
+      const query = applyWhere(select(), where).select('id');
+      const found = await (records.engine === 'postgres' ? query.forUpdate() : query).execute();
+      return found as unknown as DocumentRow[];
     },
   };
 }
@@ -238,6 +319,12 @@ function withSearchIndex<T extends RecordTable, Doc>(
         const isReplaced = await writes.replace(where, doc);
         if (isReplaced) await index(doc);
         return isReplaced;
+      }),
+    change: (where, change) =>
+      records.write(async () => {
+        const next = await writes.change(where, change);
+        if (next !== undefined) await index(next);
+        return next;
       }),
     remove: where =>
       records.write(async () => {

@@ -1,7 +1,7 @@
 import type { Records } from './records.ts';
 
-/** Tables of credentials that expire; each row has the digest of its credential. */
-type ExpiringTable = 'oauth_codes' | 'oauth_tokens' | 'sign_in_tokens';
+/** Tables of rows that expire; each row has the digest of its credential or key. */
+type ExpiringTable = 'oauth_codes' | 'oauth_tokens' | 'sign_in_tokens' | 'idempotent_responses';
 
 /** Rows of one batch: keeps transactions short. */
 const maxRowsPerBatch = 1000;

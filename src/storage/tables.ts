@@ -1,6 +1,7 @@
 import type { Generated } from 'kysely';
 import type { AnalyticsTables } from './analytics-tables.ts';
 import type { EventTables } from './event-tables.ts';
+import type { HistoryTables } from './history-tables.ts';
 import type { PortalTables } from './portal-tables.ts';
 import type { SignInTables } from './sign-in-tables.ts';
 import type { WorkspaceTables } from './workspace-tables.ts';
@@ -44,7 +45,13 @@ export interface DailyStatisticsRow {
   active_highest: number;
 }
 
-export interface Tables extends PortalTables, AnalyticsTables, EventTables, SignInTables, WorkspaceTables {
+export interface Tables
+  extends PortalTables,
+    AnalyticsTables,
+    EventTables,
+    SignInTables,
+    WorkspaceTables,
+    HistoryTables {
   meta: { name: string; value: string };
   /** Change log for gateways, by revision. An empty id means the whole topic. */
   changes: { revision: number; topic: string; id: string };

@@ -22,7 +22,13 @@ const range: ObjectIds = {
   endYear: '2026',
 };
 /** Parameters that hold no id; passkeys are those of one user, whose tests are in `passkeys.test.ts`. */
-export const noIds: ObjectIds = { ...range, location: 'nothing/here', passkeyId: 'unknown', hostname: hostname() };
+export const noIds: ObjectIds = {
+  ...range,
+  location: 'nothing/here',
+  passkeyId: 'unknown',
+  revision: '1',
+  hostname: hostname(),
+};
 
 /** Sends a request that must succeed. */
 export async function expectOk(app: TestApp, method: string, path: string, asked: Asked = {}) {

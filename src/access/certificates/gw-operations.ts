@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { type OwnerServices, resolveOwner } from '#apis/api/owner.ts';
+import { forceQuery } from '#operations/dependents.ts';
 import { operation } from '#operations/operation.ts';
 import { messageResponse, toOkMessage } from '#operations/shapes.ts';
-import type { CertificateServices } from './operations.ts';
+import type { CertificateServices, DeleteCertificateServices } from './operations.ts';
 import { parsePem } from './pem.ts';
 import { problem } from './problems.ts';
 import { CertificateId, CertificateSummary, FullCertificate } from './schema.ts';
@@ -34,6 +35,7 @@ export const listGatewayCertificates = operation({
 export const createGatewayCertificate = operation({
   ...declared,
   name: 'createGatewayCertificate',
+  isRepeatable: true,
   method: 'POST',
   path: '/gw/certs',
   about: 'Creates a certificate, with or without its chain and private key, or a bare public key. The body is PEM.',
@@ -78,20 +80,31 @@ export const getGatewayCertificates = operation({
 export const deleteGatewayCertificate = operation({
   ...declared,
   name: 'deleteGatewayCertificate',
+  versioned: 'certificates',
   method: 'DELETE',
   path: '/gw/certs/{certID}',
   about:
     'Deletes a certificate and its private key. Requests to APIs that depend on it get 503 until they have another.',
   params: z.object({ certID: z.string() }),
-  query: z.object({ org_id: orgId.describe('Requires the certificate to belong to this organisation') }),
+  query: z.object({
+    org_id: orgId.describe('Requires the certificate to belong to this organisation'),
+    ...forceQuery.shape,
+  }),
   returns: messageResponse,
   problems: [problem.not_found],
-  async handle({ params: { certID }, query: { org_id }, audit }, { certificates }: GatewayCertificateServices) {
+  async handle(
+    { actor, params: { certID }, query: { org_id, force }, audit },
+    services: GatewayCertificateServices & DeleteCertificateServices,
+  ) {
+    const { certificates, records, refuseDependents } = services;
     audit(certID);
     const existing = await certificates.getAnywhere(certID);
     if (!existing || (org_id && org_id !== existing.orgId)) throw problem.not_found();
     audit(certID, existing.orgId);
-    if (!(await certificates.remove(existing.orgId, certID))) throw problem.not_found();
+    await records.write(async () => {
+      await refuseDependents('certs', { actor, orgId: existing.orgId, ref: certID }, force);
+      if (!(await certificates.remove(existing.orgId, certID))) throw problem.not_found();
+    });
     return toOkMessage('removed');
   },
 });

@@ -2,8 +2,11 @@ import { z } from 'zod';
 import type { Clock } from '#base/clock.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Upload } from '#operations/body.ts';
+import { forceQuery, type RefuseDependents } from '#operations/dependents.ts';
 import { operation } from '#operations/operation.ts';
 import { pageNumber, pageQuery, toPageRequest } from '#operations/shapes.ts';
+import type { Records } from '#storage/records.ts';
+import { problem as accessProblem } from '../problems.ts';
 import { parsePem } from './pem.ts';
 import { problem } from './problems.ts';
 import { CertificateId, CertificateSummary, FullCertificate } from './schema.ts';
@@ -14,6 +17,11 @@ export interface CertificateServices {
   certificates: CertificateStore;
   clock: Clock;
   settings: Settings;
+}
+
+export interface DeleteCertificateServices extends CertificateServices {
+  records: Records;
+  refuseDependents: RefuseDependents;
 }
 
 const params = z.object({ certId: z.string() });
@@ -76,6 +84,7 @@ const file = z.custom<Upload>(
 export const createCertificate = operation({
   ...declared,
   name: 'createCertificate',
+  isRepeatable: true,
   method: 'POST',
   path: '/api/certs',
   about: 'Creates a certificate, with or without its chain and private key, or a bare public key. All are PEM.',
@@ -96,6 +105,7 @@ export const createCertificate = operation({
 export const getCertificate = operation({
   ...declared,
   name: 'getCertificate',
+  versioned: 'certificates',
   method: 'GET',
   path: '/api/certs/{certId}',
   about: 'Returns the metadata of a certificate. A private key is never returned.',
@@ -113,17 +123,22 @@ export const getCertificate = operation({
 export const deleteCertificate = operation({
   ...declared,
   name: 'deleteCertificate',
+  versioned: 'certificates',
   method: 'DELETE',
   path: '/api/certs/{certId}',
   about:
     'Deletes a certificate and its private key. Requests to APIs that depend on it get 503 until they have another.',
   permission: 'certs:write',
   params,
+  query: forceQuery,
   returns: z.object({ status: z.literal('OK'), message: z.string() }),
-  problems: [problem.not_found],
-  async handle({ actor, params: { certId }, audit }, { certificates }: CertificateServices) {
+  problems: [problem.not_found, accessProblem.has_dependents],
+  async handle({ actor, params: { certId }, query, audit }, services: DeleteCertificateServices) {
     audit(certId);
-    if (!(await certificates.remove(actor.orgId, certId))) throw problem.not_found();
+    await services.records.write(async () => {
+      await services.refuseDependents('certs', { actor, orgId: actor.orgId, ref: certId }, query.force);
+      if (!(await services.certificates.remove(actor.orgId, certId))) throw problem.not_found();
+    });
     return { status: 'OK' as const, message: 'success' };
   },
 });

@@ -3,6 +3,10 @@ import { problems } from '#base/problems.ts';
 export const problem = problems('certificates', {
   already_exists: { status: 409, message: 'Certificate with {id} id already exists' },
   not_found: { status: 404, message: 'Certificate with given SHA256 fingerprint not found' },
+  private_key_removed: {
+    status: 409,
+    message: 'The private key was removed with the certificate and is in no revision: upload both again',
+  },
   empty: { status: 400, message: 'Malformed request body: send the certificate as PEM' },
   expired: { status: 400, message: 'certificate is expired' },
   undecodable: { status: 400, message: 'Failed to decode certificate. It should be PEM encoded.' },

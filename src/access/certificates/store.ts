@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Vault } from '#base/vault.ts';
 import { createCollection, type PageRequest, type Query } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
+import type { ObjectHistory, RevisionLog } from '#storage/revision-log.ts';
 import { problem } from './problems.ts';
 import type { Certificate, UploadedCertificate } from './schema.ts';
 import { privateKeyPurpose } from './sealing.ts';
@@ -16,14 +17,19 @@ export interface CertificateOwner {
   createdAtMs: number;
 }
 
-export function createCertificateStore(records: Records, vault: Vault) {
-  const certificates = createCertificateCollection(records);
-  return { ...createCertificateReads(certificates, vault), ...createCertificateWrites(records, certificates, vault) };
+export function createCertificateStore(records: Records, vault: Vault, revisions?: RevisionLog) {
+  const history = revisions && createCertificateHistory(revisions);
+  const certificates = createCertificateCollection(records, history);
+  return {
+    history,
+    ...createCertificateReads(certificates, vault),
+    ...createCertificateWrites(records, certificates, vault),
+  };
 }
 
 type CertificateCollection = ReturnType<typeof createCertificateCollection>;
 
-const createCertificateCollection = (records: Records) =>
+const createCertificateCollection = (records: Records, history: ObjectHistory<Certificate> | undefined) =>
   createCollection<'certificates', StoredCertificate>(
     records,
     'certificates',
@@ -37,7 +43,17 @@ const createCertificateCollection = (records: Records) =>
     undefined,
     undefined,
     { kind: 'certificates', toEntry: toSearchEntry },
+    history?.recordChange,
   );
+
+/** Revisions have no private key: a removed key is gone. */
+const createCertificateHistory = (revisions: RevisionLog) =>
+  revisions.createHistory<Certificate>({
+    table: 'certificates',
+    identify: ({ orgId, id }) => ({ orgId: String(orgId), publicId: String(id) }),
+    strip: ({ sealedKey: _key, ...row }) => row,
+    open: row => withoutPrivateKey(row as unknown as StoredCertificate),
+  });
 
 const toSearchEntry = ({ id, subjectCn, dnsNames, notAfter }: StoredCertificate) => ({
   names: [subjectCn, ...dnsNames, id],

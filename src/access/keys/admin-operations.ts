@@ -42,6 +42,7 @@ export const listOrganisationKeys = operation({
 export const createOrganisationKey = operation({
   ...declared,
   name: 'createOrganisationKey',
+  isRepeatable: true,
   method: 'POST',
   path: '/admin/org/keys',
   about:
@@ -61,6 +62,7 @@ export const createOrganisationKey = operation({
 export const getOrganisationKey = operation({
   ...declared,
   name: 'getOrganisationKey',
+  versioned: 'keys',
   method: 'GET',
   path: '/admin/org/keys/{keyId}',
   about: 'Returns the key of an organisation.',
@@ -75,6 +77,7 @@ export const getOrganisationKey = operation({
 export const updateOrganisationKey = operation({
   ...declared,
   name: 'updateOrganisationKey',
+  versioned: 'keys',
   method: 'PUT',
   path: '/admin/org/keys/{keyId}',
   about: 'Replaces the key of an organisation; its organisation does not change.',
@@ -96,6 +99,7 @@ export const updateOrganisationKey = operation({
 export const deleteOrganisationKey = operation({
   ...declared,
   name: 'deleteOrganisationKey',
+  versioned: 'keys',
   method: 'DELETE',
   path: '/admin/org/keys/{keyId}',
   about: 'Deletes the limits of an organisation.',

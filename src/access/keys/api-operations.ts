@@ -85,6 +85,7 @@ export const searchKeysOfApi = operation({
 export const getKeyOfApi = operation({
   ...declared,
   name: 'getKeyOfApi',
+  versioned: 'keys',
   method: 'GET',
   path: '/api/apis/{apiId}/keys/{keyId}',
   about: 'Returns a key with access to an API.',
@@ -103,6 +104,7 @@ export const getKeyOfApi = operation({
 export const updateKeyOfApi = operation({
   ...declared,
   name: 'updateKeyOfApi',
+  versioned: 'keys',
   method: 'PUT',
   path: '/api/apis/{apiId}/keys/{keyId}',
   about: 'Replaces a key with access to an API.',
@@ -124,6 +126,7 @@ export const updateKeyOfApi = operation({
 export const deleteKeyOfApi = operation({
   ...declared,
   name: 'deleteKeyOfApi',
+  versioned: 'keys',
   method: 'DELETE',
   path: '/api/apis/{apiId}/keys/{keyId}',
   about: 'Deletes a key with access to an API; it is refused at once, by every API.',

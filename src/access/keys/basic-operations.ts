@@ -28,6 +28,7 @@ const withUser = (key: Key, user: string): Key => ({ ...key, basic_auth_data: { 
 export const writeBasicUser = operation({
   ...declared,
   name: 'writeBasicUser',
+  versioned: 'keys',
   method: 'POST',
   path: '/api/apis/keys/basic/{username}',
   about: 'Creates or replaces the key of a basic-auth user.',
@@ -52,6 +53,7 @@ export const writeBasicUser = operation({
 export const getBasicUser = operation({
   ...declared,
   name: 'getBasicUser',
+  versioned: 'keys',
   method: 'GET',
   path: '/api/apis/keys/basic/{username}',
   about: 'Returns the key of a basic-auth user; the password is never returned.',
@@ -68,6 +70,7 @@ export const getBasicUser = operation({
 export const updateBasicUser = operation({
   ...declared,
   name: 'updateBasicUser',
+  versioned: 'keys',
   method: 'PUT',
   path: '/api/apis/keys/basic/{username}',
   about: 'Replaces the key of a basic-auth user; an omitted password does not change.',
@@ -88,6 +91,7 @@ export const updateBasicUser = operation({
 export const deleteBasicUser = operation({
   ...declared,
   name: 'deleteBasicUser',
+  versioned: 'keys',
   method: 'DELETE',
   path: '/api/apis/keys/basic/{username}',
   about: 'Deletes the key of a basic-auth user.',

@@ -97,6 +97,7 @@ export const listGatewayKeys = operation({
 export const addGatewayKey = operation({
   ...declared,
   name: 'addGatewayKey',
+  isRepeatable: true,
   method: 'POST',
   path: '/gw/keys',
   about: 'Creates a key with a random id in the organisation of org_id, or in the first one.',
@@ -116,6 +117,7 @@ export const addGatewayKey = operation({
 export const putGatewayKey = operation({
   ...declared,
   name: 'putGatewayKey',
+  versioned: 'keys',
   method: 'POST',
   path: '/gw/keys/{keyID}',
   about: 'Creates or replaces a key with a custom name, or the basic-auth user of that name if a password is sent.',
@@ -143,6 +145,7 @@ const grantsNothing = ({ access_rights, meta_data, ...key }: Key) =>
 export const createGatewayKey = operation({
   ...declared,
   name: 'createGatewayKey',
+  isRepeatable: true,
   method: 'POST',
   path: '/gw/keys/create',
   about: 'Creates a key; one with HMAC signatures gets a new secret, one bound to a certificate gets its id from it.',
@@ -187,6 +190,7 @@ export const previewGatewayKey = operation({
 export const getGatewayKey = operation({
   ...declared,
   name: 'getGatewayKey',
+  versioned: 'keys',
   method: 'GET',
   path: '/gw/keys/{keyID}',
   about: 'Returns a key as written, with the current rest of its quotas.',
@@ -202,6 +206,7 @@ export const getGatewayKey = operation({
 export const updateGatewayKey = operation({
   ...declared,
   name: 'updateGatewayKey',
+  versioned: 'keys',
   method: 'PUT',
   path: '/gw/keys/{keyID}',
   about: 'Replaces a key. Its quota is reset unless suppress_reset is 1; an omitted password does not change.',
@@ -221,6 +226,7 @@ export const updateGatewayKey = operation({
 export const deleteGatewayKey = operation({
   ...declared,
   name: 'deleteGatewayKey',
+  versioned: 'keys',
   method: 'DELETE',
   path: '/gw/keys/{keyID}',
   about: 'Deletes a key; it is refused at once.',
@@ -247,6 +253,7 @@ const PolicyAssignment = z.object({
 export const setGatewayKeyPolicies = operation({
   ...declared,
   name: 'setGatewayKeyPolicies',
+  versioned: 'keys',
   method: 'POST',
   path: '/gw/keys/policy/{hash}',
   about: 'Replaces the policies of a key, found by its hash; its other members and its quota do not change.',

@@ -61,6 +61,7 @@ export const listGatewayOrganisationKeys = operation({
 export const getGatewayOrganisationKey = operation({
   ...declared,
   name: 'getGatewayOrganisationKey',
+  versioned: 'keys',
   method: 'GET',
   path: '/gw/org/keys/{orgID}',
   about: 'Returns the limits of an organisation, with the current rest of its quota.',
@@ -76,6 +77,7 @@ export const addGatewayOrganisationKey = operation({
   ...declared,
   ...write,
   name: 'addGatewayOrganisationKey',
+  versioned: 'keys',
   method: 'POST',
   about: 'Sets the limits of an organisation, replacing earlier ones.',
   handle: async (call, services: GatewayOrganisationKeyServices) =>
@@ -86,6 +88,7 @@ export const updateGatewayOrganisationKey = operation({
   ...declared,
   ...write,
   name: 'updateGatewayOrganisationKey',
+  versioned: 'keys',
   method: 'PUT',
   about: 'Replaces the limits of an organisation, or creates them.',
   async handle(call, services: GatewayOrganisationKeyServices) {
@@ -97,6 +100,7 @@ export const updateGatewayOrganisationKey = operation({
 export const deleteGatewayOrganisationKey = operation({
   ...declared,
   name: 'deleteGatewayOrganisationKey',
+  versioned: 'keys',
   method: 'DELETE',
   path: '/gw/org/keys/{orgID}',
   about: 'Deletes the limits of an organisation.',

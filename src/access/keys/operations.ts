@@ -24,6 +24,7 @@ const declared = { surface: 'dashboard', noun: 'keys' } as const;
 export const createKey = operation({
   ...declared,
   name: 'createKey',
+  isRepeatable: true,
   method: 'POST',
   path: '/api/keys',
   about: 'Creates a key with a random id, or with basic_auth the key of a basic-auth user.',
@@ -52,6 +53,7 @@ export const createKey = operation({
 export const createCustomKey = operation({
   ...declared,
   name: 'createCustomKey',
+  isRepeatable: true,
   method: 'POST',
   path: '/api/keys/{keyId}',
   about: 'Creates a key with a custom name; clients may send the name or the whole id.',
@@ -72,6 +74,7 @@ export const createCustomKey = operation({
 export const getKey = operation({
   ...declared,
   name: 'getKey',
+  versioned: 'keys',
   method: 'GET',
   path: '/api/keys/{keyId}',
   about: 'Returns a key as written, with the current rest of its quotas.',
@@ -89,6 +92,7 @@ export const getKey = operation({
 export const updateKey = operation({
   ...declared,
   name: 'updateKey',
+  versioned: 'keys',
   method: 'PUT',
   path: '/api/keys/{keyId}',
   about: 'Replaces a key. Its quota is reset unless suppress_reset is 1; an omitted password does not change.',
@@ -109,6 +113,7 @@ export const updateKey = operation({
 export const deleteKey = operation({
   ...declared,
   name: 'deleteKey',
+  versioned: 'keys',
   method: 'DELETE',
   path: '/api/keys/{keyId}',
   about: 'Deletes a key; it is refused at once.',

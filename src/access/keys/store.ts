@@ -7,6 +7,7 @@ import {
   type PageRequest,
   translateConflict,
 } from '#storage/collection.ts';
+import { findRowObserver } from '#storage/operation-context.ts';
 import type { Records } from '#storage/records.ts';
 import { removeSearchEntry, writeSearchEntry } from '#storage/search-names.ts';
 import { openRow, openRows } from '#storage/unreadable-rows.ts';
@@ -125,6 +126,7 @@ async function findFirst(
     .execute();
   const candidates = rows.filter(row => orgId === undefined || row.org_id === orgId);
   const row = keyIds.map(keyId => candidates.find(row => byDigest.get(row.digest) === keyId)).find(row => row);
+  if (row) findRowObserver('keys')?.onRead(row.body);
   return row && toStoredKey(row, byDigest.get(row.digest));
 }
 
@@ -191,6 +193,7 @@ function createKeyLookups(records: Records, codec: KeyCodec) {
       const anywhere = selectKeyRows(records).where('key_hash', '=', hash).limit(2);
       const [row, another] = await (orgId === undefined ? anywhere : anywhere.where('org_id', '=', orgId)).execute();
       if (another) throw problem.hash_ambiguous();
+      if (row) findRowObserver('keys')?.onRead(row.body);
       return row && toStoredKey(row);
     },
 
@@ -207,6 +210,12 @@ function createKeyLookups(records: Records, codec: KeyCodec) {
       return (await rows.where('id', '=', rowId).executeTakeFirst()) !== undefined;
     },
   };
+}
+
+/** Row of a key, locked until the end of the transaction. */
+function lockKeyRow(records: Records, rowId: string) {
+  const query = selectKeyRows(records).where('id', '=', rowId);
+  return (records.engine === 'postgres' ? query.forUpdate() : query).executeTakeFirst();
 }
 
 const buildKeyRow = ({ digestOf, hashOf, bodyOf, sealId }: KeyCodec, newKey: NewKey) => ({
@@ -230,6 +239,7 @@ function createKeyWrites(records: Records, codec: KeyCodec, checkObjectLimit: Ch
         if (await findFirst(records, codec, [keyId])) throw problem.exists();
         // Organisation limits are written by the operator and do not count.
         if (kind !== 'organisation') await checkObjectLimit(orgId, id => countKeys(records, id));
+        findRowObserver('keys')?.onWrite(row.id, undefined, row.body);
         await translateConflict(records.db.insertInto('keys').values(row).execute(), problem.exists);
         await indexRights(records, { ...newKey, rowId: row.id });
         await indexNames(records, row, key);
@@ -244,15 +254,12 @@ function createKeyWrites(records: Records, codec: KeyCodec, checkObjectLimit: Ch
       change: (previous: Key) => Promise<{ key: Key; policyIds: readonly string[] }>,
     ): Promise<StoredKey | undefined> {
       return records.write(async () => {
-        const query = selectKeyRows(records).where('id', '=', stored.rowId);
-        const row = await (records.engine === 'postgres' ? query.forUpdate() : query).executeTakeFirst();
+        const row = await lockKeyRow(records, stored.rowId);
         if (!row) return undefined;
         const { key, policyIds } = await change(toStoredKey(row).key);
-        await records.db
-          .updateTable('keys')
-          .set({ body: bodyOf(key) })
-          .where('id', '=', row.id)
-          .execute();
+        const body = bodyOf(key);
+        findRowObserver('keys')?.onWrite(row.id, row.body, body);
+        await records.db.updateTable('keys').set({ body }).where('id', '=', row.id).execute();
         await indexRights(records, { rowId: row.id, orgId: row.org_id, key, policyIds });
         await indexNames(records, row, key);
         records.markChanged('keys', row.digest);
@@ -263,15 +270,13 @@ function createKeyWrites(records: Records, codec: KeyCodec, checkObjectLimit: Ch
     async remove({ rowId }: Pick<StoredKey, 'rowId'>): Promise<boolean> {
       return records.write(async () => {
         // Lock order: the key row first, as in `change`; another order could deadlock.
-        const removed = await records.db
-          .deleteFrom('keys')
-          .where('id', '=', rowId)
-          .returning('digest')
-          .executeTakeFirst();
-        if (!removed) return false;
+        const row = await lockKeyRow(records, rowId);
+        if (!row) return false;
+        findRowObserver('keys')?.onWrite(row.id, row.body, undefined);
+        await records.db.deleteFrom('keys').where('id', '=', rowId).execute();
         await unindexRights(records, rowId);
         await removeSearchEntry(records, 'keys', rowId);
-        records.markChanged('keys', removed.digest);
+        records.markChanged('keys', row.digest);
         return true;
       });
     },

@@ -61,6 +61,7 @@ async function findClientApis(
 export const createGatewayOauthClient = operation({
   ...declared,
   name: 'createGatewayOauthClient',
+  isRepeatable: true,
   method: 'POST',
   path: '/gw/oauth/clients/create',
   about: 'Creates an OAuth client of the API in api_id, or of every OAuth2 and JWT API that policy_id grants.',

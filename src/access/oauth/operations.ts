@@ -65,6 +65,7 @@ export const listOauthClients = operation({
 export const createOauthClient = operation({
   ...declared,
   name: 'createOauthClient',
+  isRepeatable: true,
   method: 'POST',
   path: '/api/apis/oauth/{apiId}',
   about: 'Creates an OAuth client of an API. An omitted id or secret is generated.',

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { type OwnerServices, resolveOwner } from '#apis/api/owner.ts';
 import { toUnixSeconds } from '#base/clock.ts';
+import { forceQuery } from '#operations/dependents.ts';
 import { operation } from '#operations/operation.ts';
 import { modifiedResponse, toModified } from '#operations/shapes.ts';
 import { findPolicyInAnyOrganisation } from './find-policy.ts';
 import { checkPolicy, newPolicy } from './new-policy.ts';
-import type { PolicyServices } from './operations.ts';
+import type { DeletePolicyServices, PolicyServices } from './operations.ts';
 import { problem } from './problems.ts';
 import { fullPolicy, Policy, PolicyOfAnyId, policyIdOf } from './schema.ts';
 import type { StoredPolicy } from './store.ts';
@@ -53,6 +54,7 @@ export const listGatewayPolicies = operation({
 export const getGatewayPolicy = operation({
   ...declared,
   name: 'getGatewayPolicy',
+  versioned: 'policies',
   method: 'GET',
   path: '/gw/policies/{policyID}',
   about: 'Returns a policy.',
@@ -67,6 +69,7 @@ export const getGatewayPolicy = operation({
 export const createGatewayPolicy = operation({
   ...declared,
   name: 'createGatewayPolicy',
+  isRepeatable: true,
   method: 'POST',
   path: '/gw/policies',
   about: 'Creates a policy with the id in the body, in the organisation of org_id or in the first one.',
@@ -88,6 +91,7 @@ export const createGatewayPolicy = operation({
 export const updateGatewayPolicy = operation({
   ...declared,
   name: 'updateGatewayPolicy',
+  versioned: 'policies',
   method: 'PUT',
   path: '/gw/policies/{policyID}',
   about: 'Replaces a policy. Its ids and its organisation do not change.',
@@ -124,18 +128,26 @@ export const updateGatewayPolicy = operation({
 export const deleteGatewayPolicy = operation({
   ...declared,
   name: 'deleteGatewayPolicy',
+  versioned: 'policies',
   method: 'DELETE',
   path: '/gw/policies/{policyID}',
   about: 'Deletes a policy. A key without another policy is refused from then on.',
   params,
-  query,
+  query: query.extend(forceQuery.shape),
   returns: modifiedResponse,
   problems: [problem.not_found, problem.several],
-  async handle({ params: { policyID }, query: { org_id }, audit }, services: GatewayPolicyServices) {
+  async handle(
+    { actor, params: { policyID }, query: { org_id, force }, audit },
+    services: GatewayPolicyServices & DeletePolicyServices,
+  ) {
     audit(policyID);
     const existing = await requirePolicy(services, policyID, org_id);
     audit(existing.id, existing.org_id);
-    if (!(await services.policies.remove(existing.org_id, existing._id))) throw problem.not_found();
+    const { org_id: orgId, _id: ref } = existing;
+    await services.records.write(async () => {
+      await services.refuseDependents('policies', { actor, orgId, ref }, force);
+      if (!(await services.policies.remove(orgId, ref))) throw problem.not_found();
+    });
     return toModified(existing.id, 'deleted');
   },
 });

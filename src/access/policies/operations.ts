@@ -3,9 +3,12 @@ import type { Ownership } from '#apis/owners/store.ts';
 import { type Clock, toUnixSeconds } from '#base/clock.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Actor } from '#operations/actor.ts';
+import { forceQuery, type RefuseDependents } from '#operations/dependents.ts';
 import { operation } from '#operations/operation.ts';
 import { pageNumber, statusResponse, toPageRequest, toStatus } from '#operations/shapes.ts';
+import type { Records } from '#storage/records.ts';
 import { isVisible, refuseHiddenRights, withoutHidden } from '../hidden-rights.ts';
+import { problem as accessProblem } from '../problems.ts';
 import { checkPolicy, newPolicy } from './new-policy.ts';
 import { problem } from './problems.ts';
 import { fullPolicy, PolicyOfAnyId, policyStates } from './schema.ts';
@@ -16,6 +19,11 @@ export interface PolicyServices {
   clock: Clock;
   settings: Settings;
   ownership: Ownership;
+}
+
+export interface DeletePolicyServices extends PolicyServices {
+  records: Records;
+  refuseDependents: RefuseDependents;
 }
 
 const params = z.object({ policyId: z.string().describe('Public or database id') });
@@ -102,6 +110,7 @@ export const searchPolicies = operation({
 export const getPolicy = operation({
   ...declared,
   name: 'getPolicy',
+  versioned: 'policies',
   method: 'GET',
   path: '/api/portal/policies/{policyId}',
   about: 'Returns a policy.',
@@ -126,6 +135,7 @@ async function requireVisiblePolicy({ policies, ownership }: PolicyServices, act
 export const createPolicy = operation({
   ...declared,
   name: 'createPolicy',
+  isRepeatable: true,
   method: 'POST',
   path: '/api/portal/policies',
   about: 'Creates a policy; the message of the response is its id.',
@@ -145,6 +155,7 @@ export const createPolicy = operation({
 export const updatePolicy = operation({
   ...declared,
   name: 'updatePolicy',
+  versioned: 'policies',
   method: 'PUT',
   path: '/api/portal/policies/{policyId}',
   about: 'Replaces a policy. Its ids, which keys refer to, do not change.',
@@ -173,18 +184,23 @@ export const updatePolicy = operation({
 export const deletePolicy = operation({
   ...declared,
   name: 'deletePolicy',
+  versioned: 'policies',
   method: 'DELETE',
   path: '/api/portal/policies/{policyId}',
   about: 'Deletes a policy. A key without another policy is refused from then on.',
   permission: 'policies:write',
   params,
+  query: forceQuery,
   returns: statusResponse,
-  problems: [problem.not_found],
-  async handle({ actor, params: { policyId }, audit }, services: PolicyServices) {
-    const { policies } = services;
+  problems: [problem.not_found, accessProblem.has_dependents],
+  async handle({ actor, params: { policyId }, query, audit }, services: DeletePolicyServices) {
+    const { policies, records } = services;
     audit(policyId);
     await refuseHiddenRights(services, actor, await requireVisiblePolicy(services, actor, policyId));
-    if (!(await policies.remove(actor.orgId, policyId))) throw problem.not_found();
+    await records.write(async () => {
+      await services.refuseDependents('policies', { actor, orgId: actor.orgId, ref: policyId }, query.force);
+      if (!(await policies.remove(actor.orgId, policyId))) throw problem.not_found();
+    });
     return toStatus('Data deleted');
   },
 });

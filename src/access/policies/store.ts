@@ -8,6 +8,7 @@ import {
   toContainsPattern,
 } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
+import type { ObjectHistory, RevisionLog } from '#storage/revision-log.ts';
 import type { FindApis } from '../api-lookup.ts';
 import { problem } from './problems.ts';
 import { type Policy, type PolicyState, rightsOf } from './schema.ts';
@@ -57,7 +58,7 @@ const sortOrders = {
 
 type PolicyCollection = ReturnType<typeof createPolicyCollection>;
 
-const createPolicyCollection = (records: Records) =>
+const createPolicyCollection = (records: Records, history: ObjectHistory<StoredPolicy> | undefined) =>
   createCollection<'policies', StoredPolicy>(
     records,
     'policies',
@@ -72,16 +73,29 @@ const createPolicyCollection = (records: Records) =>
       auth_type: it.auth_type ?? 'other',
     }),
     problem.exists,
+    undefined,
+    undefined,
+    history?.recordChange,
   );
+
+const createPolicyHistory = (revisions: RevisionLog) =>
+  revisions.createHistory<StoredPolicy>({
+    table: 'policies',
+    identify: ({ org_id, id }) => ({ orgId: String(org_id), publicId: String(id) }),
+    open: row => row as unknown as StoredPolicy,
+    ignored: ['last_updated'],
+  });
 
 export function createPolicyStore(
   records: Records,
   findApis: FindApis,
   checkObjectLimit: CheckObjectLimit = noObjectLimit,
+  revisions?: RevisionLog,
 ) {
-  const policies = createPolicyCollection(records);
+  const history = revisions && createPolicyHistory(revisions);
+  const policies = createPolicyCollection(records, history);
   const writes = createPolicyWrites(records, policies, findApis, checkObjectLimit);
-  return { ...createPolicyReads(records, policies), ...writes };
+  return { history, ...createPolicyReads(records, policies), ...writes };
 }
 
 const findPolicy = async (policies: PolicyCollection, orgId: string, id: string) =>

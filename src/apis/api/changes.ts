@@ -11,6 +11,7 @@ import { findOutboundAddresses } from '#definition/outbound-addresses.ts';
 import { findMissingParts } from '#definition/required-parts.ts';
 import { checkStreams } from '#definition/streams.ts';
 import type { Actor } from '#operations/actor.ts';
+import type { RefuseDependents } from '#operations/dependents.ts';
 import type { WithWarnings } from '#operations/shapes.ts';
 import { findUnknownMembersRule } from '#operations/unknown-members.ts';
 import { createInvalidProblem, formatValidationError, type ValidationError } from '#operations/validation-error.ts';
@@ -37,6 +38,11 @@ export interface ApiServices {
   onApiDeleted: (orgId: string, apiId: string) => Promise<void>;
   /** Notifies the modules that grant access of a new API, or of changed auth methods. */
   onApiChanged: (orgId: string, apiId: string) => Promise<void>;
+}
+
+/** Services of operations that delete an API. */
+export interface DeleteApiServices extends ApiServices {
+  refuseDependents: RefuseDependents;
 }
 
 const checks: Record<ApiKind, (value: unknown, unknownMembers: UnknownMembers) => CheckResult<unknown>> = {

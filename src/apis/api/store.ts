@@ -10,6 +10,7 @@ import {
 } from '#storage/collection.ts';
 import { createMetaStore } from '#storage/meta.ts';
 import type { Records } from '#storage/records.ts';
+import type { RevisionLog } from '#storage/revision-log.ts';
 import { problem } from '../problems.ts';
 import { isActive } from './rules.ts';
 import type { StoredApi, Summary } from './schema.ts';
@@ -69,13 +70,24 @@ const sealBatchRows = 500;
 const writeLockName = 'apis.turn';
 
 /** API store. Secrets inside definitions are sealed in the table and in plain text everywhere else. */
-export function createApiStore(records: Records, vault: Vault) {
+export function createApiStore(records: Records, vault: Vault, revisions?: RevisionLog) {
   const meta = createMetaStore(records);
-  const apis = createCollection<'apis', StoredApi>(records, 'apis', toColumns, problem.id_exists, {
-    encode: api => sealApiSecrets(vault, api),
-    decode: row => openApiSecrets(vault, row as ApiRow),
-  });
+  const history = revisions && createApiHistory(revisions, vault);
+  const codec = {
+    encode: (api: StoredApi) => sealApiSecrets(vault, api),
+    decode: (row: unknown) => openApiSecrets(vault, row as ApiRow),
+  };
+  const apis = createCollection<'apis', StoredApi>(
+    records,
+    'apis',
+    toColumns,
+    problem.id_exists,
+    codec,
+    undefined,
+    history?.recordChange,
+  );
   return {
+    history,
     ...createApiReader(apis),
     ...createRouteChecks(records, apis),
     ...createApiWriter(records, apis),
@@ -86,6 +98,15 @@ export function createApiStore(records: Records, vault: Vault) {
     sealPlainRows: () => sealPlainRows(records, vault),
   };
 }
+
+/** Revisions are rows as they are stored, with sealed secrets. */
+const createApiHistory = (revisions: RevisionLog, vault: Vault) =>
+  revisions.createHistory<StoredApi>({
+    table: 'apis',
+    identify: ({ org_id, api_id }) => ({ orgId: String(org_id), publicId: String(api_id) }),
+    open: row => openApiSecrets(vault, row as unknown as ApiRow),
+    ignored: ['updated_at'],
+  });
 
 type Apis = ReturnType<typeof createCollection<'apis', StoredApi>>;
 

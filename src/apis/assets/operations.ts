@@ -47,6 +47,7 @@ export const listAssets = operation({
 export const createAsset = operation({
   ...declared,
   name: 'createAsset',
+  isRepeatable: true,
   method: 'POST',
   path: '/api/assets',
   about: 'Creates a template: part of an OpenAPI document as the base of new APIs. It need not be a valid document.',
@@ -70,6 +71,7 @@ export const createAsset = operation({
 export const getAsset = operation({
   ...declared,
   name: 'getAsset',
+  versioned: 'assets',
   method: 'GET',
   path: '/api/assets/{assetId}',
   about: 'Returns a template.',
@@ -87,6 +89,7 @@ export const getAsset = operation({
 export const updateAsset = operation({
   ...declared,
   name: 'updateAsset',
+  versioned: 'assets',
   method: 'PUT',
   path: '/api/assets/{assetId}',
   about: 'Replaces a template. APIs created from it do not change.',
@@ -113,6 +116,7 @@ export const updateAsset = operation({
 export const deleteAsset = operation({
   ...declared,
   name: 'deleteAsset',
+  versioned: 'assets',
   method: 'DELETE',
   path: '/api/assets/{assetId}',
   about: 'Deletes a template. APIs created from it do not change.',

@@ -1,9 +1,17 @@
 import { z } from 'zod';
 import type { Settings } from '#base/settings.ts';
+import { forceQuery } from '#operations/dependents.ts';
 import { operation } from '#operations/operation.ts';
 import { createdResponse, statusResponse, toCreated, toStatus, toWarningsMember } from '#operations/shapes.ts';
 import { buildApiAddress } from '../api/api-address.ts';
-import { type ApiServices, addApi, changeApi, checkDefinition, removeApi } from '../api/changes.ts';
+import {
+  type ApiServices,
+  addApi,
+  changeApi,
+  checkDefinition,
+  type DeleteApiServices,
+  removeApi,
+} from '../api/changes.ts';
 import { ensureSameId } from '../api/ensure-same-id.ts';
 import { classicExample } from '../api/examples.ts';
 import { toApiView } from '../api/rules.ts';
@@ -20,6 +28,7 @@ const place = 'api_definition';
 export const createApi = operation({
   ...declared,
   name: 'createApi',
+  isRepeatable: true,
   method: 'POST',
   path: '/api/apis',
   about: 'Creates a classic API, by itself or as a version of another one. The public id may be set.',
@@ -46,6 +55,7 @@ export const createApi = operation({
 export const getApi = operation({
   ...declared,
   name: 'getApi',
+  versioned: 'apis',
   method: 'GET',
   path: '/api/apis/{apiId}',
   about: 'Returns an API with its settings outside the definition, in the format it was written in.',
@@ -63,6 +73,7 @@ export const getApi = operation({
 export const updateApi = operation({
   ...declared,
   name: 'updateApi',
+  versioned: 'apis',
   method: 'PUT',
   path: '/api/apis/{apiId}',
   about: 'Replaces a classic definition. Omitted members outside the definition do not change.',
@@ -100,16 +111,21 @@ export function ensureClassic({ kind, api_id }: StoredApi, settings: Settings): 
 export const deleteApi = operation({
   ...declared,
   name: 'deleteApi',
+  versioned: 'apis',
   method: 'DELETE',
   path: '/api/apis/{apiId}',
   about: 'Deletes an API and removes it from policies. Its versions remain as APIs of their own.',
   permission: 'apis:write',
   params,
+  query: forceQuery,
   returns: statusResponse,
   problems: [problem.api_not_found],
-  async handle({ actor, params: { apiId }, audit }, services: ApiServices) {
+  async handle({ actor, params: { apiId }, query, audit }, services: DeleteApiServices) {
     audit(apiId);
-    const api = await removeApi(services, actor.orgId, apiId);
+    const api = await services.records.write(async () => {
+      await services.refuseDependents('apis', { actor, orgId: actor.orgId, ref: apiId }, query.force);
+      return removeApi(services, actor.orgId, apiId);
+    });
     audit(api.api_id);
     return toStatus('API deleted');
   },

@@ -43,6 +43,7 @@ export const listGatewayApis = operation({
 export const createGatewayApi = operation({
   ...declared,
   name: 'createGatewayApi',
+  isRepeatable: true,
   method: 'POST',
   path: '/gw/apis',
   about:
@@ -64,6 +65,7 @@ export const createGatewayApi = operation({
 export const getGatewayApi = operation({
   ...declared,
   name: 'getGatewayApi',
+  versioned: 'apis',
   method: 'GET',
   path: '/gw/apis/{apiId}',
   about:
@@ -81,6 +83,7 @@ export const getGatewayApi = operation({
 export const updateGatewayApi = operation({
   ...declared,
   name: 'updateGatewayApi',
+  versioned: 'apis',
   method: 'PUT',
   path: '/gw/apis/{apiId}',
   about: 'Replaces a classic definition.',

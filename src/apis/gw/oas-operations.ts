@@ -53,6 +53,7 @@ export const listGatewayDocuments = operation({
 export const createGatewayDocument = operation({
   ...declared,
   name: 'createGatewayDocument',
+  isRepeatable: true,
   method: 'POST',
   path: '/gw/apis/oas',
   about:
@@ -75,6 +76,7 @@ export const createGatewayDocument = operation({
 export const getGatewayDocument = operation({
   ...declared,
   name: 'getGatewayDocument',
+  versioned: 'apis',
   method: 'GET',
   path: '/gw/apis/oas/{apiId}',
   about:
@@ -93,6 +95,7 @@ export const getGatewayDocument = operation({
 export const updateGatewayDocument = operation({
   ...declared,
   name: 'updateGatewayDocument',
+  versioned: 'apis',
   method: 'PUT',
   path: '/gw/apis/oas/{apiId}',
   about: 'Replaces the document of an API.',
@@ -117,6 +120,7 @@ export const updateGatewayDocument = operation({
 export const patchGatewayDocument = operation({
   ...declared,
   name: 'patchGatewayDocument',
+  versioned: 'apis',
   method: 'PATCH',
   path: '/gw/apis/oas/{apiId}',
   about:

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { forceQuery, type RefuseDependents } from '#operations/dependents.ts';
 import { operation } from '#operations/operation.ts';
 import { modifiedResponse, toModified } from '#operations/shapes.ts';
 import { problem as people } from '#people/problems.ts';
@@ -53,13 +54,21 @@ export const defineDelete = <const Path extends string>({
   operation({
     ...declared,
     ...endpoint,
+    versioned: 'apis',
     method: 'DELETE',
     params,
+    query: forceQuery,
     returns: modifiedResponse,
     problems: [apisProblem.api_not_found],
-    async handle({ params: { apiId }, audit }, services: GwApiServices) {
+    async handle(
+      { actor, params: { apiId }, query, audit },
+      services: GwApiServices & { refuseDependents: RefuseDependents },
+    ) {
       const { api_id, org_id } = await requireAuditedApi(services.apis, apiId, audit);
-      await removeApi(services, org_id, api_id, kinds);
+      await services.records.write(async () => {
+        await services.refuseDependents('apis', { actor, orgId: org_id, ref: api_id }, query.force);
+        await removeApi(services, org_id, api_id, kinds);
+      });
       return toModified(api_id, 'deleted');
     },
   });

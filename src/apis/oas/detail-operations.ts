@@ -35,6 +35,7 @@ export const listDocumentUrls = operation({
 export const getDocumentCategories = operation({
   ...declared,
   name: 'getDocumentCategories',
+  versioned: 'apis',
   method: 'GET',
   path: '/api/apis/oas/{apiId}/categories',
   about: 'Returns the categories of an API. They are stored beside its document.',
@@ -49,6 +50,7 @@ export const getDocumentCategories = operation({
 export const updateDocumentCategories = operation({
   ...declared,
   name: 'updateDocumentCategories',
+  versioned: 'apis',
   method: 'PUT',
   path: '/api/apis/oas/{apiId}/categories',
   about: 'Replaces the categories of an API; blank and repeated ones are dropped. Its document does not change.',

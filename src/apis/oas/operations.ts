@@ -5,6 +5,7 @@ import type { Settings } from '#base/settings.ts';
 import { oasSchema } from '#definition/oas.ts';
 import { patchOas } from '#definition/oas-patch.ts';
 import { mergeTemplate } from '#definition/oas-template.ts';
+import { forceQuery } from '#operations/dependents.ts';
 import { operation } from '#operations/operation.ts';
 import {
   createdResponse,
@@ -15,7 +16,7 @@ import {
   toStatus,
   toWarningsMember,
 } from '#operations/shapes.ts';
-import { type ApiServices, addApi, changeApi } from '../api/changes.ts';
+import { type ApiServices, addApi, changeApi, type DeleteApiServices } from '../api/changes.ts';
 import { ensureSameId } from '../api/ensure-same-id.ts';
 import { documentExample, plainDocumentExample } from '../api/examples.ts';
 import { toDocumentedSchema } from '../api/schema.ts';
@@ -75,6 +76,7 @@ export const listDocuments = operation({
 export const createDocument = operation({
   ...declared,
   name: 'createDocument',
+  isRepeatable: true,
   method: 'POST',
   path: '/api/apis/oas',
   about:
@@ -104,6 +106,7 @@ export const createDocument = operation({
 export const getDocument = operation({
   ...declared,
   name: 'getDocument',
+  versioned: 'apis',
   method: 'GET',
   path: '/api/apis/oas/{apiId}',
   about:
@@ -132,6 +135,7 @@ const changeProblems = [
 export const updateDocument = operation({
   ...declared,
   name: 'updateDocument',
+  versioned: 'apis',
   method: 'PUT',
   path: '/api/apis/oas/{apiId}',
   about: 'Replaces the document of an API; its owners and categories do not change.',
@@ -162,6 +166,7 @@ export interface PlainImportServices extends ApiServices {
 export const patchDocument = operation({
   ...declared,
   name: 'patchDocument',
+  versioned: 'apis',
   method: 'PATCH',
   path: '/api/apis/oas/{apiId}',
   about:
@@ -194,6 +199,7 @@ export const patchDocument = operation({
 export const deleteDocument = operation({
   ...declared,
   name: 'deleteDocument',
+  versioned: 'apis',
   method: 'DELETE',
   path: '/api/apis/oas/{apiId}',
   about:
@@ -202,12 +208,16 @@ export const deleteDocument = operation({
   params,
   query: z.object({
     purge: z.enum(['true', 'false', '']).default('false').describe('true deletes the versions of a base API too'),
+    ...forceQuery.shape,
   }),
   returns: statusResponse,
   problems: [problem.api_not_found, problem.api_not_owned],
-  async handle({ actor, params: { apiId }, query, audit }, services: ApiServices) {
+  async handle({ actor, params: { apiId }, query, audit }, services: DeleteApiServices) {
     audit(apiId);
-    const api = await removeWithVersions(services, { actor, ref: apiId, purge: query.purge === 'true' });
+    const api = await services.records.write(async () => {
+      await services.refuseDependents('apis', { actor, orgId: actor.orgId, ref: apiId }, query.force);
+      return removeWithVersions(services, { actor, ref: apiId, purge: query.purge === 'true' });
+    });
     audit(api.api_id);
     return toStatus('API deleted');
   },

@@ -13,6 +13,7 @@ const ids = z.array(z.string().max(64)).max(1000);
 export const getApiAccess = operation({
   ...declared,
   name: 'getApiAccess',
+  versioned: 'apis',
   method: 'GET',
   path: '/api/apis/{apiId}/access',
   about: 'Returns the users and user groups that own an API.',
@@ -30,6 +31,7 @@ export const getApiAccess = operation({
 export const updateApiAccess = operation({
   ...declared,
   name: 'updateApiAccess',
+  versioned: 'apis',
   method: 'PUT',
   path: '/api/apis/{apiId}/access',
   about: 'Replaces both lists of owners; an omitted list becomes empty.',

@@ -2,10 +2,18 @@ import { z } from 'zod';
 import { freeForm } from '#base/members.ts';
 import { patchOas } from '#definition/oas-patch.ts';
 import { streamsSchema } from '#definition/streams.ts';
+import { forceQuery } from '#operations/dependents.ts';
 import { operation } from '#operations/operation.ts';
 import { createdResponse, statusResponse, toCreated, toStatus, toWarningsMember } from '#operations/shapes.ts';
 import { createInvalidProblem } from '#operations/validation-error.ts';
-import { type ApiServices, addApi, changeApi, checkDefinition, removeApi } from '../api/changes.ts';
+import {
+  type ApiServices,
+  addApi,
+  changeApi,
+  checkDefinition,
+  type DeleteApiServices,
+  removeApi,
+} from '../api/changes.ts';
 import { ensureSameId } from '../api/ensure-same-id.ts';
 import { streamsExample } from '../api/examples.ts';
 import { toDocumentedSchema } from '../api/schema.ts';
@@ -22,6 +30,7 @@ const accepts = { only: ['application/vnd.gw.streams.oas'] };
 export const createStreams = operation({
   ...declared,
   name: 'createStreams',
+  isRepeatable: true,
   method: 'POST',
   path: '/api/apis/streams',
   about: 'Creates a streams API from its document, which is stored completely.',
@@ -42,6 +51,7 @@ export const createStreams = operation({
 export const getStreams = operation({
   ...declared,
   name: 'getStreams',
+  versioned: 'apis',
   method: 'GET',
   path: '/api/apis/streams/{apiId}',
   about: 'Returns the document of a streams API.',
@@ -59,6 +69,7 @@ export const getStreams = operation({
 export const updateStreams = operation({
   ...declared,
   name: 'updateStreams',
+  versioned: 'apis',
   method: 'PUT',
   path: '/api/apis/streams/{apiId}',
   about: 'Replaces the document of a streams API; its owners and categories do not change.',
@@ -85,6 +96,7 @@ export const updateStreams = operation({
 export const patchStreams = operation({
   ...declared,
   name: 'patchStreams',
+  versioned: 'apis',
   method: 'PATCH',
   path: '/api/apis/streams/{apiId}',
   about:
@@ -118,16 +130,21 @@ export const patchStreams = operation({
 export const deleteStreams = operation({
   ...declared,
   name: 'deleteStreams',
+  versioned: 'apis',
   method: 'DELETE',
   path: '/api/apis/streams/{apiId}',
   about: 'Deletes a streams API and removes it from policies.',
   permission: 'apis:write',
   params,
+  query: forceQuery,
   returns: statusResponse,
   problems: [problem.api_not_found],
-  async handle({ actor, params: { apiId }, audit }, services: ApiServices) {
+  async handle({ actor, params: { apiId }, query, audit }, services: DeleteApiServices) {
     audit(apiId);
-    const api = await removeApi(services, actor.orgId, apiId, ['streams']);
+    const api = await services.records.write(async () => {
+      await services.refuseDependents('apis', { actor, orgId: actor.orgId, ref: apiId }, query.force);
+      return removeApi(services, actor.orgId, apiId, ['streams']);
+    });
     audit(api.api_id);
     return toStatus('API deleted');
   },

@@ -4,9 +4,11 @@ import { refuseWrittenAddress } from '#base/address-policy.ts';
 import type { Clock } from '#base/clock.ts';
 import { createDatabaseId, createPublicId } from '#base/ids.ts';
 import type { Settings } from '#base/settings.ts';
+import { forceQuery, type RefuseDependents } from '#operations/dependents.ts';
 import { operation } from '#operations/operation.ts';
 import { createdResponse, pageQuery, statusResponse, toPageRequest, toStatus } from '#operations/shapes.ts';
 import { createInvalidProblem } from '#operations/validation-error.ts';
+import type { Records } from '#storage/records.ts';
 import { problem } from './problems.ts';
 import { Hook, HookWrite } from './schema.ts';
 import type { HookStore } from './store.ts';
@@ -18,7 +20,7 @@ export interface HookServices {
   addressPolicies: AddressPolicies;
 }
 
-function ensureTargetAllowed({ addressPolicies }: Pick<HookServices, 'addressPolicies'>, target: string): void {
+export function ensureTargetAllowed({ addressPolicies }: Pick<HookServices, 'addressPolicies'>, target: string): void {
   const refused = refuseWrittenAddress(addressPolicies.operator, target);
   if (refused) throw createInvalidProblem([{ path: 'target_path', message: refused.message }]);
 }
@@ -55,6 +57,7 @@ export const listHooks = operation({
 export const createHook = operation({
   ...declared,
   name: 'createHook',
+  isRepeatable: true,
   method: 'POST',
   path: '/api/hooks',
   about: 'Creates a webhook for the event handlers of APIs.',
@@ -73,6 +76,7 @@ export const createHook = operation({
 export const getHook = operation({
   ...declared,
   name: 'getHook',
+  versioned: 'hooks',
   method: 'GET',
   path: '/api/hooks/{hookId}',
   about: 'Returns a webhook.',
@@ -90,6 +94,7 @@ export const getHook = operation({
 export const updateHook = operation({
   ...declared,
   name: 'updateHook',
+  versioned: 'hooks',
   method: 'PUT',
   path: '/api/hooks/{hookId}',
   about: 'Replaces a webhook; omitted members become empty, except webhook_id, which APIs refer to.',
@@ -116,16 +121,24 @@ export const updateHook = operation({
 export const deleteHook = operation({
   ...declared,
   name: 'deleteHook',
+  versioned: 'hooks',
   method: 'DELETE',
   path: '/api/hooks/{hookId}',
   about: 'Deletes a webhook.',
   permission: 'hooks:write',
   params,
+  query: forceQuery,
   returns: statusResponse,
   problems: [problem.not_found],
-  async handle({ actor, params: { hookId }, audit }, { hooks }: HookServices) {
+  async handle(
+    { actor, params: { hookId }, query, audit },
+    services: HookServices & { records: Records; refuseDependents: RefuseDependents },
+  ) {
     audit(hookId);
-    if (!(await hooks.remove(actor.orgId, hookId))) throw problem.not_found();
+    await services.records.write(async () => {
+      await services.refuseDependents('hooks', { actor, orgId: actor.orgId, ref: hookId }, query.force);
+      if (!(await services.hooks.remove(actor.orgId, hookId))) throw problem.not_found();
+    });
     return toStatus('Webhook deleted');
   },
 });

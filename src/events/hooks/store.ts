@@ -1,6 +1,7 @@
 import type { Vault } from '#base/vault.ts';
 import { type CheckObjectLimit, createCollection, noObjectLimit, type PageRequest } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
+import type { RevisionLog } from '#storage/revision-log.ts';
 import { openRows } from '#storage/unreadable-rows.ts';
 import { problem } from './problems.ts';
 import type { Hook } from './schema.ts';
@@ -17,11 +18,36 @@ function toSearchEntry({ name, webhook_id, target_path }: StoredHook) {
   return { names: [name, webhook_id, host], label: name || webhook_id, detail: host };
 }
 
+/** Headers are sealed in the row. */
+const createHookCodec = (vault: Vault) => ({
+  seal: ({ api_model: _empty, header_map, ...hook }: Hook, createdAtMs: number): StoredHook => ({
+    ...hook,
+    created_at_ms: createdAtMs,
+    sealed_headers: vault.seal(JSON.stringify(header_map), purpose),
+  }),
+  open: ({ created_at_ms: _at, sealed_headers, ...hook }: StoredHook): Hook => ({
+    api_model: {},
+    ...hook,
+    header_map: JSON.parse(vault.open(sealed_headers, purpose)) as Hook['header_map'],
+  }),
+});
+
 /**
  * Hook store. Headers are sealed, since they often carry a credential. APIs reference hooks, so every change marks the
  * APIs as changed.
  */
-export function createHookStore(records: Records, vault: Vault, checkObjectLimit: CheckObjectLimit = noObjectLimit) {
+export function createHookStore(
+  records: Records,
+  vault: Vault,
+  checkObjectLimit: CheckObjectLimit = noObjectLimit,
+  revisions?: RevisionLog,
+) {
+  const { seal, open } = createHookCodec(vault);
+  const history = revisions?.createHistory<Hook>({
+    table: 'hooks',
+    identify: ({ org_id, webhook_id }) => ({ orgId: String(org_id), publicId: String(webhook_id) }),
+    open: row => open(row as unknown as StoredHook),
+  });
   const hooks = createCollection<'hooks', StoredHook>(
     records,
     'hooks',
@@ -29,18 +55,8 @@ export function createHookStore(records: Records, vault: Vault, checkObjectLimit
     problem.id_taken,
     undefined,
     { kind: 'webhooks', toEntry: toSearchEntry },
+    history?.recordChange,
   );
-
-  const seal = ({ api_model: _empty, header_map, ...hook }: Hook, createdAtMs: number): StoredHook => ({
-    ...hook,
-    created_at_ms: createdAtMs,
-    sealed_headers: vault.seal(JSON.stringify(header_map), purpose),
-  });
-  const open = ({ created_at_ms: _at, sealed_headers, ...hook }: StoredHook): Hook => ({
-    api_model: {},
-    ...hook,
-    header_map: JSON.parse(vault.open(sealed_headers, purpose)) as Hook['header_map'],
-  });
 
   const writeAndMarkChanged = <T>(work: () => Promise<T>) =>
     records.write(async () => {
@@ -50,6 +66,7 @@ export function createHookStore(records: Records, vault: Vault, checkObjectLimit
     });
 
   return {
+    history,
     async get(orgId: string, id: string): Promise<Hook | undefined> {
       const found = await hooks.find({ org_id: orgId, id });
       return found && open(found);

@@ -48,6 +48,8 @@ export interface DataPlane extends Pick<Threads, 'call' | 'broadcast' | 'drain'>
   start(control: Inject): Promise<{ readonly port: number }>;
   /** Resolves when every thread serves what was committed before the call. */
   waitUntilCurrent(): Promise<void>;
+  /** Waits as `waitUntilCurrent`; resolves with what does not serve it, each with the reason. */
+  waitUntilApplied(): Promise<readonly string[]>;
   /** Switches from the config backup to the database. */
   onDatabaseAvailable(): Promise<void>;
   metrics(): readonly MetricFamily[];
@@ -84,6 +86,7 @@ export function createDataPlane(options: DataPlaneOptions): DataPlane {
       return threads;
     },
     waitUntilCurrent: async () => running?.threads.refresh(),
+    waitUntilApplied: async () => running?.threads.refreshAndReport() ?? ['this process has no traffic threads'],
     async onDatabaseAvailable() {
       if (!running) return;
       await counters.start();

@@ -65,6 +65,8 @@ export interface Threads {
    * times out. Threads retry by polling.
    */
   refresh(): Promise<void>;
+  /** Refreshes every thread; resolves with the threads that do not serve it within the timeout, each with the reason. */
+  refreshAndReport(): Promise<readonly string[]>;
   /** Switches all threads from the config backup to the database. */
   notifyDatabaseAvailable(): void;
   /** `/ready` returns 503 from now on; traffic continues. */
@@ -216,6 +218,16 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
     async refresh() {
       const refreshId = ++lastRefreshId;
       await Promise.all([...threads].map(thread => refreshThread(thread, refreshId)));
+    },
+    async refreshAndReport() {
+      const refreshId = ++lastRefreshId;
+      const refreshed = [...threads];
+      const results = await Promise.allSettled(refreshed.map(thread => refreshThread(thread, refreshId)));
+      return results.flatMap((result, at) =>
+        result.status === 'rejected'
+          ? [`thread ${refreshed[at]!.worker.threadId} of this process: ${(result.reason as Error).message}`]
+          : [],
+      );
     },
     notifyDatabaseAvailable() {
       for (const { worker } of threads) worker.postMessage({ kind: 'database-available' } satisfies MessageToThread);

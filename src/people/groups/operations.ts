@@ -3,6 +3,7 @@ import type { Clock } from '#base/clock.ts';
 import { createDatabaseId } from '#base/ids.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Actor } from '#operations/actor.ts';
+import { forceQuery, type RefuseDependents } from '#operations/dependents.ts';
 import { operation } from '#operations/operation.ts';
 import { pageQuery, statusResponse, toPageRequest, toStatus } from '#operations/shapes.ts';
 import type { OrganisationStore } from '../organisations/store.ts';
@@ -24,7 +25,7 @@ export interface GroupServices {
 
 const params = z.object({ groupId: z.string() });
 const declared = { surface: 'dashboard', noun: 'user groups' } as const;
-const grantProblems = [
+export const groupGrantProblems = [
   problem.only_admin_grants,
   problem.grant_not_held,
   problem.group_permission_invalid,
@@ -34,7 +35,7 @@ const grantProblems = [
 type Permissions = Pick<StoredGroup, 'active' | 'user_permissions'>;
 
 /** Rejects permissions that a group cannot have, or that the actor cannot give. */
-async function checkGroup(
+export async function checkGroup(
   { organisations }: GroupServices,
   actor: Actor,
   next: Permissions,
@@ -80,13 +81,14 @@ export const listUserGroups = operation({
 export const createUserGroup = operation({
   ...declared,
   name: 'createUserGroup',
+  isRepeatable: true,
   method: 'POST',
   path: '/api/usergroups',
   about: 'Creates a user group; its id is the Meta of the response. It can carry permissions that the caller holds.',
   permission: 'user_groups:write',
   body: UserGroupWrite,
   returns: statusResponse,
-  problems: [...grantProblems, problem.limit_reached],
+  problems: [...groupGrantProblems, problem.limit_reached],
   async handle({ actor, body, audit }, services: GroupServices) {
     const id = createDatabaseId();
     audit(id);
@@ -98,6 +100,7 @@ export const createUserGroup = operation({
 export const getUserGroup = operation({
   ...declared,
   name: 'getUserGroup',
+  versioned: 'user_groups',
   method: 'GET',
   path: '/api/usergroups/{groupId}',
   about: 'Returns a user group.',
@@ -115,6 +118,7 @@ export const getUserGroup = operation({
 export const updateUserGroup = operation({
   ...declared,
   name: 'updateUserGroup',
+  versioned: 'user_groups',
   method: 'PUT',
   path: '/api/usergroups/{groupId}',
   about: 'Replaces a user group. Its users have the new permissions at once.',
@@ -122,7 +126,7 @@ export const updateUserGroup = operation({
   params,
   body: UserGroupWrite,
   returns: statusResponse,
-  problems: [problem.group_not_found, ...grantProblems],
+  problems: [problem.group_not_found, ...groupGrantProblems],
   async handle({ actor, params: { groupId }, body, audit }, services: GroupServices) {
     audit(groupId);
     await services.users.runExclusive(async () => {
@@ -138,17 +142,23 @@ export const updateUserGroup = operation({
 export const deleteUserGroup = operation({
   ...declared,
   name: 'deleteUserGroup',
+  versioned: 'user_groups',
   method: 'DELETE',
   path: '/api/usergroups/{groupId}',
   about: 'Deletes a user group without users.',
   permission: 'user_groups:write',
   params,
+  query: forceQuery,
   returns: statusResponse,
   problems: [problem.group_not_found, problem.group_in_use],
-  async handle({ actor, params: { groupId }, audit }, { groups, users }: GroupServices) {
+  async handle(
+    { actor, params: { groupId }, query, audit },
+    { groups, users, refuseDependents }: GroupServices & { refuseDependents: RefuseDependents },
+  ) {
     audit(groupId);
     await users.runExclusive(async () => {
       if (!(await groups.get(actor.orgId, groupId))) throw problem.group_not_found();
+      await refuseDependents('usergroups', { actor, orgId: actor.orgId, ref: groupId }, query.force);
       const count = await users.countInGroup(actor.orgId, groupId);
       if (count > 0) throw problem.group_in_use({ detail: { count } });
       await groups.remove(actor.orgId, groupId);

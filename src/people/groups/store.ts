@@ -1,5 +1,6 @@
 import { createCollection, type PageRequest } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
+import type { RevisionLog } from '#storage/revision-log.ts';
 import { problem } from '../problems.ts';
 import type { StoredGroup } from './schema.ts';
 
@@ -8,7 +9,12 @@ export type GroupStore = ReturnType<typeof createGroupStore>;
 const defaultMaxGroups = 1000;
 
 /** `maxGroups`: of one organisation. */
-export function createGroupStore(records: Records, maxGroups = defaultMaxGroups) {
+export function createGroupStore(records: Records, maxGroups = defaultMaxGroups, revisions?: RevisionLog) {
+  const history = revisions?.createHistory<StoredGroup>({
+    table: 'user_groups',
+    identify: ({ org_id, id }) => ({ orgId: String(org_id), publicId: String(id) }),
+    open: row => row as unknown as StoredGroup,
+  });
   const groups = createCollection<'user_groups', StoredGroup>(
     records,
     'user_groups',
@@ -16,10 +22,12 @@ export function createGroupStore(records: Records, maxGroups = defaultMaxGroups)
     undefined,
     undefined,
     { kind: 'user_groups', toEntry: ({ name }) => ({ names: [name], label: name }) },
+    history?.recordChange,
   );
   const newestFirst = ['-created_at', '-id'] as const;
 
   return {
+    history,
     get: (orgId: string, id: string) => groups.find({ org_id: orgId, id }),
     page: (orgId: string, request: PageRequest) =>
       groups.page({ where: { org_id: orgId }, order: newestFirst }, request),

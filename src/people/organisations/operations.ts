@@ -5,6 +5,7 @@ import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
 import { pageQuery, statusResponse, toPageRequest, toStatus } from '#operations/shapes.ts';
 import type { Records } from '#storage/records.ts';
+import type { RevisionLog } from '#storage/revision-log.ts';
 import type { GroupStore } from '../groups/store.ts';
 import { problem } from '../problems.ts';
 import type { RuleEngine } from '../rules/rule-engine.ts';
@@ -27,6 +28,8 @@ export interface OrganisationServices {
   /** Organisation created at first start. */
   defaultOrgId: () => Promise<string>;
   records: Records;
+  /** History of the objects of organisations. */
+  revisions: Pick<RevisionLog, 'removeOrganisation'>;
   clock: Clock;
   settings: Settings;
 }
@@ -57,6 +60,7 @@ export const listOrganisations = operation({
 export const createOrganisation = operation({
   ...declared,
   name: 'createOrganisation',
+  isRepeatable: true,
   method: 'POST',
   path: '/admin/organisations',
   about: 'Creates an organisation; the Meta of the response is its id.',
@@ -92,6 +96,7 @@ export const importOrganisation = operation({
 export const getOrganisation = operation({
   ...declared,
   name: 'getOrganisation',
+  versioned: 'organisations',
   method: 'GET',
   path: '/admin/organisations/{orgId}',
   about: 'Returns an organisation.',
@@ -108,6 +113,7 @@ export const getOrganisation = operation({
 export const updateOrganisation = operation({
   ...declared,
   name: 'updateOrganisation',
+  versioned: 'organisations',
   method: 'PUT',
   path: '/admin/organisations/{orgId}',
   about: 'Replaces an organisation.',
@@ -129,6 +135,7 @@ export const updateOrganisation = operation({
 export const deleteOrganisation = operation({
   ...declared,
   name: 'deleteOrganisation',
+  versioned: 'organisations',
   method: 'DELETE',
   path: '/admin/organisations/{orgId}',
   about:
@@ -147,6 +154,7 @@ export const deleteOrganisation = operation({
       await services.groups.removeAll(orgId);
       await services.identityProfiles.removeAll(orgId);
       await services.grants.remove(orgId);
+      await services.revisions.removeOrganisation(orgId);
     });
     return toStatus('Org deleted');
   },

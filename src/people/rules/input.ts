@@ -1,8 +1,8 @@
 import type { Json } from '#base/json.ts';
 import { redactedText } from '#base/redaction.ts';
 import type { Actor } from '#operations/actor.ts';
-import type { AuthorizedRequest } from '#operations/listener.ts';
 import type { Method } from '#operations/operation.ts';
+import type { AuthorizedRequest } from '#operations/run-operation.ts';
 
 /** Document `input` of the rules. */
 export interface RuleInput {

@@ -7,7 +7,7 @@ import { RegoError } from '#languages/rego/error.ts';
 import { scanModule } from '#languages/rego/module-text.ts';
 import { compileRego, type RegoModule } from '#languages/rego/rego.ts';
 import type { Actor } from '#operations/actor.ts';
-import type { AuthorizedRequest } from '#operations/listener.ts';
+import type { AuthorizedRequest } from '#operations/run-operation.ts';
 import type { OrganisationStore } from '../organisations/store.ts';
 import { problem } from '../problems.ts';
 import { DecisionError, decisionRules, readDenial } from './decision.ts';

@@ -26,6 +26,7 @@ const permissionProblems = [problem.permission_unknown, problem.permission_level
 export const adminCreateUser = operation({
   ...declared,
   name: 'adminCreateUser',
+  isRepeatable: true,
   method: 'POST',
   path: '/admin/users',
   about: 'Creates a dashboard user, inactive by default; the message of the response is the access key.',
@@ -50,6 +51,7 @@ export const adminCreateUser = operation({
 export const adminGetUser = operation({
   ...declared,
   name: 'adminGetUser',
+  versioned: 'users',
   method: 'GET',
   path: '/admin/users/{userId}',
   about: 'Returns any user.',
@@ -66,6 +68,7 @@ export const adminGetUser = operation({
 export const adminUpdateUser = operation({
   ...declared,
   name: 'adminUpdateUser',
+  versioned: 'users',
   method: 'PUT',
   path: '/admin/users/{userId}',
   about: 'Updates any user, including the password. Omitted members do not change.',
@@ -107,6 +110,7 @@ const declareResetPermission = (name: string, action: string, about: string, isA
   operation({
     ...declared,
     name,
+    versioned: 'users',
     method: 'PUT',
     path: `/admin/users/{userId}/actions/${action}`,
     about,

@@ -29,7 +29,7 @@ const confirmationProblems = [
   signInProblem.reauthentication_code_required,
   signInProblem.limited,
 ];
-const grantProblems = [
+export const userGrantProblems = [
   problem.only_admin_grants,
   problem.grant_not_held,
   problem.permission_unknown,
@@ -41,13 +41,14 @@ const grantProblems = [
 export const createUser = operation({
   ...declared,
   name: 'createUser',
+  isRepeatable: true,
   method: 'POST',
   path: '/api/users',
   about: 'Creates a user in the caller’s organisation.',
   permission: 'users:write',
   body: UserWrite,
   returns: statusResponse,
-  problems: [problem.email_exists, problem.bad_password, ...grantProblems],
+  problems: [problem.email_exists, problem.bad_password, ...userGrantProblems],
   async handle({ actor, body, audit }, services: UserServices) {
     const { users, clock, settings } = services;
     const createdAt = formatIsoTime(clock.now());
@@ -81,6 +82,7 @@ const preserveResetPassword = (previous: StoredUser, next: Record<string, string
 export const updateUser = operation({
   ...declared,
   name: 'updateUser',
+  versioned: 'users',
   method: 'PUT',
   path: '/api/users/{userId}',
   about:
@@ -96,36 +98,49 @@ export const updateUser = operation({
     problem.user_outranks,
     problem.last_administrator,
     ...confirmationProblems,
-    ...grantProblems,
+    ...userGrantProblems,
   ],
   async handle({ actor, params: { userId }, body: sent, address, audit }, services: UserServices) {
     audit(userId);
-    const { users } = services;
     const { current_password: password, otp, ...body } = sent;
     const confirmed = { password, otp, address, email: body.email_address };
     const isConfirmed = await confirmEmailChange(services, actor, userId, confirmed);
-    const staysAdministrator = body.active !== false && body.user_permissions.IsAdmin === 'admin';
-    await users.runExclusive(async () => {
-      const target = staysAdministrator
-        ? await users.get(actor.orgId, userId)
-        : await findRemovableUser(users, actor, userId);
-      if (!target) throw problem.user_not_found();
-      requireAdminToChangeAdmin(actor, target);
-      const changed: StoredUser = {
-        ...target,
-        ...body,
-        active: body.active ?? target.active,
-        group_id: body.group_id ?? target.group_id,
-        password_max_days: body.password_max_days ?? target.password_max_days,
-        user_permissions: preserveResetPassword(target, body.user_permissions),
-      };
-      await checkUserGrant(services, actor, changed, target);
-      if (changed.email_address !== target.email_address) await checkEmailChange(services, actor, target, isConfirmed);
-      await users.change({ id: userId, org_id: actor.orgId }, () => changed);
-    });
+    await changeUser(services, actor, userId, body, isConfirmed);
     return toStatus('User updated');
   },
 });
+
+type WrittenUser = Omit<z.output<typeof UserChange>, 'user_permissions'> & Pick<StoredUser, 'user_permissions'>;
+
+/** Changes a user, by what the actor may give and take. `isConfirmed`: the caller has re-authenticated. */
+export function changeUser(
+  services: UserServices,
+  actor: Actor,
+  userId: string,
+  written: WrittenUser,
+  isConfirmed = false,
+): Promise<void> {
+  const { users } = services;
+  const staysAdministrator = written.active !== false && written.user_permissions.IsAdmin === 'admin';
+  return users.runExclusive(async () => {
+    const target = staysAdministrator
+      ? await users.get(actor.orgId, userId)
+      : await findRemovableUser(users, actor, userId);
+    if (!target) throw problem.user_not_found();
+    requireAdminToChangeAdmin(actor, target);
+    const changed: StoredUser = {
+      ...target,
+      ...written,
+      active: written.active ?? target.active,
+      group_id: written.group_id ?? target.group_id,
+      password_max_days: written.password_max_days ?? target.password_max_days,
+      user_permissions: preserveResetPassword(target, written.user_permissions),
+    };
+    await checkUserGrant(services, actor, changed, target);
+    if (changed.email_address !== target.email_address) await checkEmailChange(services, actor, target, isConfirmed);
+    await users.change({ id: userId, org_id: actor.orgId }, () => changed);
+  });
+}
 
 /**
  * Re-authentication before the caller changes its own e-mail address: a session or access key alone would become a
@@ -165,6 +180,7 @@ async function checkEmailChange(
 export const deleteUser = operation({
   ...declared,
   name: 'deleteUser',
+  versioned: 'users',
   method: 'DELETE',
   path: '/api/users/{userId}',
   about: 'Deletes a user; its access key is refused at once.',
@@ -203,6 +219,7 @@ async function findRemovableUser(users: UserStore, actor: Actor, userId: string)
 export const resetAccessKey = operation({
   ...declared,
   name: 'resetAccessKey',
+  versioned: 'users',
   method: 'PUT',
   path: '/api/users/{userId}/actions/key/reset',
   about:
@@ -227,6 +244,7 @@ export const resetAccessKey = operation({
 export const resetPassword = operation({
   ...declared,
   name: 'resetPassword',
+  versioned: 'users',
   method: 'POST',
   path: '/api/users/{userId}/actions/reset',
   about:
@@ -255,6 +273,7 @@ export const resetPassword = operation({
 export const revokeUser = operation({
   ...declared,
   name: 'revokeUser',
+  versioned: 'users',
   method: 'PUT',
   path: '/api/users/{userId}/actions/revoke',
   about: 'Deactivates a user and replaces the access key.',

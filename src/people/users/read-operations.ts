@@ -126,6 +126,7 @@ export const getMe = operation({
 export const getUser = operation({
   ...declared,
   name: 'getUser',
+  versioned: 'users',
   method: 'GET',
   path: '/api/users/{userId}',
   about: 'Returns a user: the caller, or with users:read any user of the organisation.',

@@ -103,6 +103,34 @@ export function toUser(stored: StoredUser): User {
   return { ...user, api_model: {} };
 }
 
+/** User as revisions store it: without credentials, and without what a sign-in changes. */
+export type RevisedUser = Pick<
+  StoredUser,
+  | 'id'
+  | 'org_id'
+  | 'email_address'
+  | 'first_name'
+  | 'last_name'
+  | 'active'
+  | 'group_id'
+  | 'user_permissions'
+  | 'password_max_days'
+  | 'created_at'
+>;
+
+export const toRevisedUser = (user: RevisedUser): RevisedUser => ({
+  id: user.id,
+  org_id: user.org_id,
+  email_address: user.email_address,
+  first_name: user.first_name,
+  last_name: user.last_name,
+  active: user.active,
+  group_id: user.group_id,
+  user_permissions: user.user_permissions,
+  password_max_days: user.password_max_days,
+  created_at: user.created_at,
+});
+
 export const toUserWithoutKey = (stored: StoredUser): User => ({ ...toUser(stored), access_key: '' });
 
 export const fullAdministrator = { IsAdmin: 'admin', ResetPassword: 'admin' };

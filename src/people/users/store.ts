@@ -2,11 +2,12 @@ import type { Vault } from '#base/vault.ts';
 import { columnContains, createCollection, type PageRequest } from '#storage/collection.ts';
 import { createMetaStore } from '#storage/meta.ts';
 import type { Records } from '#storage/records.ts';
+import type { RevisionLog } from '#storage/revision-log.ts';
 import { openRows } from '#storage/unreadable-rows.ts';
 import { problem } from '../problems.ts';
 import { createUserChanges } from './change-store.ts';
 import { createEmailLookup } from './email-store.ts';
-import type { StoredUser } from './schema.ts';
+import { type RevisedUser, type StoredUser, toRevisedUser } from './schema.ts';
 
 export type UserStore = ReturnType<typeof createUserStore>;
 
@@ -14,8 +15,18 @@ const purpose = 'user access key';
 /** Lock row: serialises changes that may remove an administrator, so that two cannot remove the last two. */
 const lockName = 'users.turn';
 
+/** Revisions have no credentials. */
+const createUserHistory = (revisions: RevisionLog) =>
+  revisions.createHistory<RevisedUser>({
+    table: 'users',
+    identify: ({ org_id, id }) => ({ orgId: String(org_id), publicId: String(id) }),
+    strip: row => ({ ...toRevisedUser(row as unknown as StoredUser) }),
+    open: row => row as unknown as RevisedUser,
+  });
+
 /** User store. Access keys are sealed in the record and looked up by digest. */
-export function createUserStore(records: Records, vault: Vault) {
+export function createUserStore(records: Records, vault: Vault, revisions?: RevisionLog) {
+  const history = revisions && createUserHistory(revisions);
   const users = createCollection<'users', StoredUser>(
     records,
     'users',
@@ -31,6 +42,7 @@ export function createUserStore(records: Records, vault: Vault) {
     problem.email_exists,
     undefined,
     { kind: 'users', toEntry: toSearchEntry },
+    history?.recordChange,
   );
   const seal = (user: StoredUser): StoredUser => ({ ...user, access_key: vault.seal(user.access_key, purpose) });
   const open = (user: StoredUser): StoredUser => ({ ...user, access_key: vault.open(user.access_key, purpose) });
@@ -39,6 +51,7 @@ export function createUserStore(records: Records, vault: Vault) {
   const meta = createMetaStore(records);
 
   return {
+    history,
     /** Transaction under the lock row. */
     runExclusive: <T>(work: () => Promise<T>): Promise<T> =>
       records.write(async () => {

@@ -21,6 +21,8 @@ import { searchNames } from './0021-search-names.ts';
 import { notificationMarks } from './0022-notification-marks.ts';
 import { nodes } from './0023-nodes.ts';
 import { accountLinks } from './0024-account-links.ts';
+import { idempotentResponses } from './0025-idempotent-responses.ts';
+import { revisions } from './0026-revisions.ts';
 
 /** In order: a migration's number is its position here, from 1. */
 export const migrations: readonly Migration[] = [
@@ -46,4 +48,6 @@ export const migrations: readonly Migration[] = [
   notificationMarks,
   nodes,
   accountLinks,
+  idempotentResponses,
+  revisions,
 ];

@@ -48,6 +48,7 @@ export const listIdentityProfiles = operation({
 export const createIdentityProfile = operation({
   ...declared,
   name: 'createIdentityProfile',
+  isRepeatable: true,
   method: 'POST',
   path: '/api/sso/profiles',
   about:
@@ -71,6 +72,7 @@ export const createIdentityProfile = operation({
 export const getIdentityProfile = operation({
   ...declared,
   name: 'getIdentityProfile',
+  versioned: 'identity_profiles',
   method: 'GET',
   path: '/api/sso/profiles/{profileId}',
   about: 'Returns an identity profile; its secrets are masked.',
@@ -88,6 +90,7 @@ export const getIdentityProfile = operation({
 export const updateIdentityProfile = operation({
   ...declared,
   name: 'updateIdentityProfile',
+  versioned: 'identity_profiles',
   method: 'PUT',
   path: '/api/sso/profiles/{profileId}',
   about: 'Replaces an identity profile, and ends the sessions it opened. Masked secrets do not change.',
@@ -114,6 +117,7 @@ export const updateIdentityProfile = operation({
 export const deleteIdentityProfile = operation({
   ...declared,
   name: 'deleteIdentityProfile',
+  versioned: 'identity_profiles',
   method: 'DELETE',
   path: '/api/sso/profiles/{profileId}',
   about: 'Deletes an identity profile, and ends the sessions it opened.',

@@ -1,0 +1,51 @@
+import type { Ownership } from '#apis/owners/store.ts';
+import type { Settings } from '#base/settings.ts';
+import { type Actor, hasPermission } from '#operations/actor.ts';
+import type { Dependent, RefuseDependents } from '#operations/dependents.ts';
+import { problem } from '../problems.ts';
+import { type DependentServices, dependentFinders } from './find-dependents.ts';
+
+/** Dependents that a response names. */
+const maxNamed = 100;
+/** Dependents that a refusal names. */
+const maxNamedInRefusal = 10;
+
+/** Permission to read each kind of dependent. */
+const permissions: Readonly<Record<string, string>> = {
+  apis: 'apis:read',
+  policies: 'policies:read',
+  keys: 'keys:read',
+  'oauth clients': 'oauth:read',
+  users: 'users:read',
+  'sso profiles': 'idm:read',
+};
+
+/** Dependents as a caller may see them: those it must not read are counted alone. */
+export interface VisibleDependents {
+  readonly named: readonly Dependent[];
+  readonly total: number;
+}
+
+export async function showDependents(
+  { ownership }: { readonly ownership: Ownership },
+  actor: Actor,
+  found: readonly Dependent[],
+): Promise<VisibleDependents> {
+  const hidden = await ownership.findHidden(actor);
+  const canRead = ({ kind, id }: Dependent) =>
+    (actor.surface !== 'dashboard' || hasPermission(actor, permissions[kind]!)) && !(kind === 'apis' && hidden.has(id));
+  return { named: found.filter(canRead).slice(0, maxNamed), total: found.length };
+}
+
+export const createRefuseDependents =
+  (services: DependentServices & { ownership: Ownership; settings: Settings }): RefuseDependents =>
+  async (kind, { actor, orgId, ref }, force) => {
+    if (force ?? !services.settings['management.delete_requires_force']) return;
+    const found = await dependentFinders[kind](services, orgId, ref);
+    if (!found || found.length === 0) return;
+    const { named, total } = await showDependents(services, actor, found);
+    const shown = named.slice(0, maxNamedInRefusal).map(it => `${it.kind} ${it.name}`);
+    const rest = total - shown.length;
+    const list = [...shown, ...(rest > 0 ? [`${rest} more`] : [])].join(', ');
+    throw problem.has_dependents({ detail: { list } });
+  };

@@ -1,0 +1,302 @@
+import { z } from 'zod';
+import { formatIsoTime } from '#base/clock.ts';
+import { diffJson, type JsonDiff } from '#base/json-diff.ts';
+import type { ProblemFactory } from '#base/problems.ts';
+import type { Settings } from '#base/settings.ts';
+import type { ObjectHistory, Revision } from '#storage/revision-log.ts';
+import type { Actor } from './actor.ts';
+import { operation, type Permission } from './operation.ts';
+import { problem } from './problems.ts';
+import type { AuthorizedRequest } from './run-operation.ts';
+import { pageQuery, statusResponse, toStatus } from './shapes.ts';
+
+/** Services that every history needs. */
+export interface RevisionServices {
+  settings: Settings;
+  rules: {
+    /** Rejects a request that the rules of the actor's organisation deny. */
+    enforceForActor(actor: Actor, request: AuthorizedRequest): Promise<void>;
+  };
+}
+
+/** A restore of a state: an update, or a create where the object was removed. */
+export interface RestoreCall<Doc> {
+  readonly actor: Actor;
+  readonly state: Doc;
+  /** Database id of the object. */
+  readonly objectId: string;
+  readonly isExisting: boolean;
+}
+
+/** The plain operation that would write the same state: the rules of the organisation apply to a restore as to it. */
+export type PlainWrite = Pick<AuthorizedRequest, 'operation' | 'method' | 'path' | 'body'>;
+
+/** How one kind of object shows and restores its revisions. */
+export interface RevisionDeclaration<Doc, Services, Plural extends string, Param extends string> {
+  /** In names of operations: `listApiRevisions`. */
+  readonly singular: string;
+  /** In paths: `/api/revisions/apis/{apiId}`. */
+  readonly plural: Plural;
+  readonly param: Param;
+  readonly noun: string;
+  /** In words of a description: `an API`. */
+  readonly article: string;
+  readonly permissionName: string;
+  readonly notFound: ProblemFactory;
+  readonly problems?: readonly ProblemFactory[];
+  history(services: Services): ObjectHistory<Doc> | undefined;
+  /** State as a read returns it to a caller with every permission, without the times that each write changes. */
+  toView(state: Doc): unknown;
+  /** State as a read returns it to this caller; undefined where the caller must not see the object. */
+  toViewFor(actor: Actor, services: Services): Promise<(state: Doc) => unknown | undefined>;
+  isExisting(orgId: string, objectId: string, services: Services): Promise<boolean>;
+  toPlainWrite(call: RestoreCall<Doc>): PlainWrite;
+  restore(call: RestoreCall<Doc>, services: Services): Promise<void>;
+}
+
+/** Differences of one response. */
+const maxChanges = 1000;
+/** Changed members that an item of the list names. */
+const maxPathsListed = 20;
+/** States that a list reads at one time: each may be a large document. */
+const maxRevisionsPerRead = 20;
+
+const author = z.object({
+  id: z.string(),
+  name: z.string(),
+  surface: z.string(),
+  operation: z.string(),
+  address: z.string(),
+  user_agent: z.string(),
+});
+const summary = z.object({
+  revision: z.int(),
+  at: z.string(),
+  action: z.enum(['created', 'updated', 'deleted', 'found']),
+  author: author.nullable().describe('null for a state that was stored before the history began'),
+});
+const change = z.object({
+  path: z.string().describe('JSON Pointer'),
+  before: z.unknown().optional(),
+  after: z.unknown().optional(),
+});
+const listedRevision = summary.extend({
+  paths: z.array(z.string()).describe(`The first ${maxPathsListed} members that differ from the revision before it`),
+});
+const revisionList = z.object({ revisions: z.array(listedRevision), pages: z.int() });
+const wholeRevision = summary.extend({
+  state: z.unknown().describe('The object as a read returned it; null for a removal'),
+  changes: z.array(change).describe('Differences from the revision before it'),
+  is_truncated: z.boolean().describe(`There are more than ${maxChanges} differences`),
+});
+const comparison = z.object({ from: z.int(), to: z.int(), changes: z.array(change), is_truncated: z.boolean() });
+
+const revisionNumber = z.coerce.number().int().min(1).max(1_000_000_000);
+
+const toSummary = <Doc>({ revision, atMs, action, author: by }: Revision<Doc>) => ({
+  revision,
+  at: formatIsoTime(atMs),
+  action,
+  author: by ? { ...by, user_agent: by.userAgent, userAgent: undefined } : null,
+});
+
+/** Operations on the history of one kind of object. */
+export function declareRevisionOperations<
+  Doc,
+  Services extends RevisionServices,
+  const Plural extends string,
+  const Param extends string,
+>(declaration: RevisionDeclaration<Doc, Services, Plural, Param>) {
+  const { singular, plural, param, noun, article, permissionName, notFound } = declaration;
+  const path = `/api/revisions/${plural}/{${param}}` as const;
+  const declared = { surface: 'dashboard', noun } as const;
+  const reading = `${permissionName}:read` satisfies Permission;
+  const objectParams = z.object({ [param]: z.string() });
+  const revisionParams = objectParams.extend({ revision: revisionNumber });
+  const refOf = (params: object) => String((params as Record<string, unknown>)[param]);
+  const reader = createRevisionReader(declaration);
+
+  const list = operation({
+    ...declared,
+    name: `list${singular}Revisions`,
+    method: 'GET',
+    path,
+    about: `Lists the revisions of ${article}, also of a deleted one, newest first.`,
+    permission: reading,
+    params: objectParams,
+    query: pageQuery,
+    returns: revisionList,
+    problems: [notFound],
+    handle: ({ actor, params, query }, services: Services) => reader.list(actor, refOf(params), query.p, services),
+  });
+
+  const get = operation({
+    ...declared,
+    name: `get${singular}Revision`,
+    method: 'GET',
+    path: `${path}/{revision}`,
+    about: `Returns a revision of ${article}: its state, and the differences from the one before it.`,
+    permission: reading,
+    params: revisionParams,
+    returns: wholeRevision,
+    problems: [notFound, problem.revision_not_found],
+    handle: ({ actor, params }, services: Services) =>
+      reader.get(actor, refOf(params), Number((params as { revision: unknown }).revision), services),
+  });
+
+  const compare = operation({
+    ...declared,
+    name: `compare${singular}Revisions`,
+    method: 'GET',
+    path: `${path}/compare`,
+    about: `Compares two revisions of ${article}.`,
+    permission: reading,
+    params: objectParams,
+    query: z.object({
+      from: revisionNumber.describe('The older revision'),
+      to: revisionNumber.describe('The newer revision'),
+    }),
+    returns: comparison,
+    problems: [notFound, problem.revision_not_found],
+    handle: ({ actor, params, query }, services: Services) =>
+      reader.diffRevisions(actor, refOf(params), query, services),
+  });
+
+  const restore = operation({
+    ...declared,
+    name: `restore${singular}Revision`,
+    method: 'POST',
+    path: `${path}/{revision}/restore`,
+    about: `Restores a revision of ${article} by the rules of an update. A deleted object is created with its ids.`,
+    permission: `${permissionName}:write` satisfies Permission,
+    params: revisionParams,
+    returns: statusResponse,
+    problems: [notFound, problem.revision_not_found, problem.revision_deleted, ...(declaration.problems ?? [])],
+    async handle({ actor, params, audit }, services: Services) {
+      audit(refOf(params));
+      const number = Number((params as { revision: unknown }).revision);
+      const { objectId, state } = await reader.requireRestorable(actor, refOf(params), number, services);
+      audit(objectId);
+      const isExisting = await declaration.isExisting(actor.orgId, objectId, services);
+      const call = { actor, state, objectId, isExisting };
+      await services.rules.enforceForActor(actor, { query: {}, ...declaration.toPlainWrite(call) });
+      await declaration.restore(call, services);
+      return toStatus(`Revision ${number} restored`, objectId);
+    },
+  });
+
+  return [list, compare, get, restore] as const;
+}
+
+/** Compares whole states and shows what the caller may read: a changed secret is listed with masks. */
+const createStateDiff =
+  <Doc>(toView: (state: Doc) => unknown) =>
+  (view: Viewer<Doc>, before: Doc | undefined, after: Doc | undefined): JsonDiff => {
+    const [whole, shown] = [toView, view].map(show => ({
+      before: before === undefined ? {} : (show(before) ?? {}),
+      after: after === undefined ? {} : (show(after) ?? {}),
+    }));
+    return diffJson(whole!.before, whole!.after, maxChanges, shown);
+  };
+const listPaths = ({ changes }: JsonDiff) => changes.slice(0, maxPathsListed).map(({ path }) => path);
+const toDifferences = ({ changes, isTruncated }: JsonDiff) => ({ changes: [...changes], is_truncated: isTruncated });
+
+type Viewer<Doc> = (state: Doc) => unknown | undefined;
+
+/** Object whose history the caller may read. */
+interface Readable<Doc> {
+  readonly objectId: string;
+  readonly view: Viewer<Doc>;
+  readonly history: ObjectHistory<Doc>;
+}
+
+const isHidden = <Doc>(view: Viewer<Doc>, { state }: Revision<Doc>) => state !== undefined && view(state) === undefined;
+
+/** A state that the caller could not have read, before its object had other owners, is not found. */
+async function requireRevision<Doc>({ objectId, view, history }: Readable<Doc>, orgId: string, revision: number) {
+  const row = await history.get(orgId, objectId, revision);
+  if (!row || isHidden(view, row)) throw problem.revision_not_found({ detail: { revision } });
+  return row;
+}
+
+/** Revisions with the members that differ from the one before; newest first, below `first`. */
+async function listRevisions<Doc>(
+  diff: ReturnType<typeof createStateDiff<Doc>>,
+  { objectId, view, history }: Readable<Doc>,
+  orgId: string,
+  { first, size }: { readonly first: number; readonly size: number },
+) {
+  const revisions: z.input<typeof listedRevision>[] = [];
+  for (let next = first; revisions.length < size; next = revisions.at(-1)!.revision) {
+    // One more, for the differences of the last one.
+    const count = Math.min(maxRevisionsPerRead, size - revisions.length);
+    const rows = await history.list(orgId, objectId, count + 1, next);
+    const listed = rows.slice(0, count).map((row, at) => ({
+      ...toSummary(row),
+      paths: isHidden(view, row) ? [] : listPaths(diff(view, rows[at + 1]?.state, row.state)),
+    }));
+    revisions.push(...listed);
+    if (rows.length <= count) break;
+  }
+  return revisions;
+}
+
+/** Reads of the revisions that a caller may see. */
+function createRevisionReader<Doc, Services extends RevisionServices, Plural extends string, Param extends string>({
+  notFound,
+  history,
+  toView,
+  toViewFor,
+}: RevisionDeclaration<Doc, Services, Plural, Param>) {
+  /** Object of a path. The caller must see its last state: ownership is that of the object, not of its history. */
+  async function requireObject(actor: Actor, ref: string, services: Services): Promise<Readable<Doc>> {
+    const found = history(services)!;
+    const objectId = await found.findObject(actor.orgId, ref);
+    const last = objectId === undefined ? undefined : await found.findLastState(actor.orgId, objectId);
+    const view = await toViewFor(actor, services);
+    if (objectId === undefined || last === undefined || view(last) === undefined) throw notFound();
+    return { objectId, view, history: found };
+  }
+
+  const diff = createStateDiff(toView);
+
+  return {
+    async list(actor: Actor, ref: string, page: number, services: Services) {
+      const object = await requireObject(actor, ref, services);
+      const { objectId, history: found } = object;
+      const total = await found.count(actor.orgId, objectId);
+      const size = page < 1 ? Math.max(1, total) : services.settings['management.page_size'];
+      const [newest] = await found.list(actor.orgId, objectId, 1);
+      const first = (newest?.revision ?? 0) + 1 - (Math.max(page, 1) - 1) * size;
+      const revisions = await listRevisions(diff, object, actor.orgId, { first, size });
+      return { revisions, pages: Math.max(1, Math.ceil(total / size)) };
+    },
+
+    async get(actor: Actor, ref: string, revision: number, services: Services) {
+      const object = await requireObject(actor, ref, services);
+      const { objectId, view, history: found } = object;
+      const row = await requireRevision(object, actor.orgId, revision);
+      const [previous] = await found.list(actor.orgId, objectId, 1, revision);
+      const before = previous && !isHidden(view, previous) ? previous.state : undefined;
+      return {
+        ...toSummary(row),
+        state: row.state === undefined ? null : view(row.state),
+        ...toDifferences(diff(view, before, row.state)),
+      };
+    },
+
+    async diffRevisions(actor: Actor, ref: string, { from, to }: { from: number; to: number }, services: Services) {
+      const object = await requireObject(actor, ref, services);
+      const before = await requireRevision(object, actor.orgId, from);
+      const after = await requireRevision(object, actor.orgId, to);
+      return { from, to, ...toDifferences(diff(object.view, before.state, after.state)) };
+    },
+
+    async requireRestorable(actor: Actor, ref: string, revision: number, services: Services) {
+      const object = await requireObject(actor, ref, services);
+      const { state } = await requireRevision(object, actor.orgId, revision);
+      if (state === undefined) throw problem.revision_deleted({ detail: { revision } });
+      return { objectId: object.objectId, state };
+    },
+  };
+}
