@@ -29,7 +29,7 @@ import type { ThreadsOptions } from '#gateway/runtime/threads.ts';
 import { servesTraffic, validateRole } from '#gateway/runtime/validate-settings.ts';
 import { listUnsupportedFeatures } from '#gateway/steps/unsupported.ts';
 import { createAuthFailureLimit } from '#operations/auth-failure-limit.ts';
-import { addHealthRoutes, type Health } from '#operations/health.ts';
+import { addHealthRoutes, createHealth } from '#operations/health.ts';
 import { createRunOnce } from '#operations/idempotency.ts';
 import { createInjector } from '#operations/in-process-request.ts';
 import { listenAt } from '#operations/listen-at.ts';
@@ -50,7 +50,6 @@ import { bootstrapPortal } from '#portal/bootstrap.ts';
 import { startChangeLogPruning } from '#storage/change-log.ts';
 import { type CounterPersistence, createCounterPersistence } from '#storage/counter-persistence.ts';
 import { type DataDirectory, openDataDirectory } from '#storage/data-directory.ts';
-import { createDatabaseHealthCheck } from '#storage/database-health.ts';
 import type { Records } from '#storage/records.ts';
 import { startRevisionPruning } from '#storage/revision-log.ts';
 import { openSharedEngine, type SharedEngine } from '#storage/shared/engine.ts';
@@ -292,7 +291,9 @@ async function openListeners(
     listGatewayUrls: () => listGatewayUrls(settings, urls.gateway),
     waitUntilApplied: dataPlane.waitUntilApplied,
   });
-  const health = createHealth(settings, environment, installation, () => state.isReady);
+  const { records, shared: engine } = installation;
+  const clock = environment.clock;
+  const health = createHealth({ settings, clock, records, version, ...engine }, () => state.isReady);
   const metrics = { ...shared, settings, parts: health.checks, traffic: listMetrics(installation, dataPlane) };
   for (const listener of selectManagementListeners(settings)) {
     const app = createManagementListener({ ...shared, surfaces: listener.surfaces });
@@ -378,23 +379,6 @@ function createListenerOptions(
     runOnce: createRunOnce(services),
     waitUntilApplied: services.waitUntilApplied,
     hashVersion: (text: string) => services.vault.digest(text, 'object version'),
-  };
-}
-
-function createHealth(
-  settings: Settings,
-  { clock }: AppEnvironment,
-  { records, shared: { shared } }: Installation,
-  isReady: () => boolean,
-): Health {
-  const database = createDatabaseHealthCheck(records, clock);
-  const redis = () => (shared.state() === 'ok' ? '' : 'Redis unavailable: limits are counted in this process only');
-  return {
-    version,
-    clock,
-    isReady,
-    optionalChecks: ['redis'],
-    checks: async () => ({ database: await database(), ...(settings['redis.url'] ? { redis: redis() } : {}) }),
   };
 }
 

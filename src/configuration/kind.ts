@@ -6,7 +6,7 @@ import type { AssetStore } from '#apis/assets/store.ts';
 import type { HookServices } from '#events/hooks/operations.ts';
 import { type Actor, hasPermission } from '#operations/actor.ts';
 import { checkBody } from '#operations/body-members.ts';
-import type { AuthorizedRequest } from '#operations/listener.ts';
+import type { AuthorizedRequest } from '#operations/run-operation.ts';
 import type { AnyOperation } from '#operations/operation.ts';
 import { problem as operationProblem } from '#operations/problems.ts';
 import type { GroupServices } from '#people/groups/operations.ts';
