@@ -194,9 +194,8 @@ function createWrites<T extends RecordTable, Doc>(records: Records, queries: Que
     async insert(doc: Doc): Promise<void> {
       const row = toRow(doc);
       if (!isObserved()) return void (await insertRow(row));
-      await records.write(() =>
-        writeObserved({ id: row.id, before: undefined, after: row.body }, () => insertRow(row)),
-      );
+      const change = { id: row.id, before: undefined, after: row.body };
+      await records.write(() => writeObserved(change, () => insertRow(row)));
     },
 
     /** For tables with a serial id: `withId` puts the generated id into the document. */
@@ -219,10 +218,7 @@ function createWrites<T extends RecordTable, Doc>(records: Records, queries: Que
     },
 
     /** Reads a record under a row lock, which the transaction around it holds until its end. */
-    async lock(where: Match<T>): Promise<Doc | undefined> {
-      const [row] = await lockRows(where);
-      return row && parse(row);
-    },
+    lock: async (where: Match<T>): Promise<Doc | undefined> => (await lockRows(where)).map(parse)[0],
 
     /** Read-modify-write in one transaction under a row lock: no concurrent change of the same record is lost. */
     async change(where: Match<T>, change: (doc: Doc) => Doc | Promise<Doc>): Promise<Doc | undefined> {

@@ -15,6 +15,16 @@ const purpose = 'user access key';
 /** Lock row: serialises changes that may remove an administrator, so that two cannot remove the last two. */
 const lockName = 'users.turn';
 
+const toColumns = (user: StoredUser, access_digest: string) => ({
+  id: user.id,
+  org_id: user.org_id,
+  email: user.email_address,
+  access_digest,
+  active: Number(user.active),
+  group_id: user.group_id,
+  created_at: Date.parse(user.created_at),
+});
+
 /** Revisions have no credentials. */
 const createUserHistory = (revisions: RevisionLog) =>
   revisions.createHistory<RevisedUser>({
@@ -30,15 +40,7 @@ export function createUserStore(records: Records, vault: Vault, revisions?: Revi
   const users = createCollection<'users', StoredUser>(
     records,
     'users',
-    it => ({
-      id: it.id,
-      org_id: it.org_id,
-      email: it.email_address,
-      access_digest: vault.digest(vault.open(it.access_key, purpose), purpose),
-      active: Number(it.active),
-      group_id: it.group_id,
-      created_at: Date.parse(it.created_at),
-    }),
+    it => toColumns(it, vault.digest(vault.open(it.access_key, purpose), purpose)),
     problem.email_exists,
     undefined,
     { kind: 'users', toEntry: toSearchEntry },
