@@ -185,10 +185,8 @@ function createWrites<T extends RecordTable, Doc>(records: Records, queries: Que
   const { insertRow, updateRow, deleteRows, lockRows } = createStatements(records, queries, rows.conflict);
   const { isObserved, writeObserved } = createObservation(queries.name, rows.recordChange);
 
-  async function replaceLocked(where: Match<T>, { id, body: before }: DocumentRow, doc: Doc): Promise<void> {
-    const row = toRow(doc);
-    await writeObserved({ id, before, after: row.body }, () => updateRow(where, row));
-  }
+  const replaceLocked = (where: Match<T>, { id, body: before }: DocumentRow, row: DocumentRow) =>
+    writeObserved({ id, before, after: row.body }, () => updateRow(where, row));
 
   return {
     async insert(doc: Doc): Promise<void> {
@@ -212,7 +210,7 @@ function createWrites<T extends RecordTable, Doc>(records: Records, queries: Que
       if (!isObserved()) return updateRow(where, toRow(doc));
       return records.write(async () => {
         const [before] = await lockRows(where);
-        if (before) await replaceLocked(where, before, doc);
+        if (before) await replaceLocked(where, before, toRow(doc));
         return before !== undefined;
       });
     },
@@ -226,7 +224,7 @@ function createWrites<T extends RecordTable, Doc>(records: Records, queries: Que
         const [before] = await lockRows(where);
         if (!before) return undefined;
         const next = await change(parse(before));
-        await replaceLocked(where, before, next);
+        await replaceLocked(where, before, toRow(next));
         return next;
       });
     },
