@@ -1,8 +1,10 @@
 import { type JsonObject, objectOrEmpty } from '#base/json-tree.ts';
+import { trimTrailingSlashes } from '#base/trim-slashes.ts';
 import { extensionName, streamingName } from '#definition/document-members.ts';
 import { type AsyncChannel, type AsyncServer, readAsyncChannels } from './asyncapi-channels.ts';
 import { type Converted, createWarnings, type Warnings } from './converted.ts';
 import { createTextProblem } from './problems.ts';
+import { trimCharacters } from './trim-characters.ts';
 
 /** Stream components of a protocol: the one that reads a channel, and the one that writes to it. */
 interface ProtocolComponents {
@@ -44,7 +46,7 @@ const redis: ProtocolComponents = {
   output: (server, channel) => ({ redis_pubsub: { url: toUrl('redis', server), channel } }),
 };
 const joinUrl = (server: AsyncServer, address: string) =>
-  `${toUrl(server.protocol, server).replace(/\/+$/, '')}/${address.replace(/^\/+/, '')}`;
+  `${trimTrailingSlashes(toUrl(server.protocol, server))}/${address.replace(/^\/+/, '')}`;
 const http: ProtocolComponents = {
   input: (server, address) => ({
     http_client: { url: joinUrl(server, address), verb: 'GET', stream: { enabled: true } },
@@ -83,11 +85,7 @@ export function convertAsyncApi(document: JsonObject): Converted {
   if (Object.keys(built.streams).length === 0)
     throw createTextProblem(['no channel can be converted', ...warnings.list()].join('; '));
   warnings.add('schemas of messages are not enforced');
-  const slug =
-    title
-      .toLowerCase()
-      .replaceAll(/[^a-z0-9]+/g, '-')
-      .replaceAll(/^-+|-+$/g, '') || 'streams';
+  const slug = trimCharacters(title.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-'), '-') || 'streams';
   const converted = {
     openapi: '3.0.3',
     info: { title, version },
@@ -141,7 +139,7 @@ function addStream(
   method: 'get' | 'post',
   build: (path: string) => JsonObject,
 ): void {
-  const readable = address.replaceAll(/[^A-Za-z0-9/_.-]+/g, '-').replaceAll(/^[/-]+|[/-]+$/g, '') || 'channel';
+  const readable = trimCharacters(address.replaceAll(/[^A-Za-z0-9/_.-]+/g, '-'), '/-') || 'channel';
   const wanted = `/${readable}`;
   const path = takeName(method === 'post' && wanted in paths ? `${wanted}/publish` : wanted, name => name in paths);
   const name = takeName(

@@ -2,6 +2,7 @@ import { type Converted, createWarnings, type Warnings } from './converted.ts';
 import { createTextProblem } from './problems.ts';
 import { toRecordedDocument } from './recorded-document.ts';
 import {
+  createRequestsProblem,
   maxRecordedRequests,
   type NameValue,
   type RecordedBody,
@@ -134,10 +135,10 @@ export function convertCurl(text: string): Converted {
     .map(words => (/^[$>%]$/.test(words[0] ?? '') ? words.slice(1) : words))
     .filter(([name = '']) => /(^|[/\\])curl(\.exe)?$/.test(name));
   if (commands.length === 0) throw createTextProblem('it has no curl command');
-  const requests = commands.flatMap(([, ...words]) => toRequests(parseCurl(words, warnings)));
+  const requests: RecordedRequest[] = [];
+  const copies = createCopyBudget();
+  for (const [, ...words] of commands) addRequests(requests, parseCurl(words, warnings), copies);
   if (requests.length === 0) throw createTextProblem('no curl command has a URL of HTTP');
-  if (requests.length > maxRecordedRequests)
-    throw createTextProblem(`it has more than ${maxRecordedRequests} requests`);
   return toRecordedDocument(requests, { title: toTitle(requests), warnings });
 }
 
@@ -178,16 +179,46 @@ function applyShort(letters: string, apply: (name: string, attached: string | un
   }
 }
 
-function toRequests(command: CurlCommand): RecordedRequest[] {
-  return command.urls.flatMap(text => {
-    const url = splitUrl(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`);
-    if (!url) return [];
-    const sent = command.isQuery ? parsePairs(command.data.join('&')) : [];
-    const body = command.isQuery ? undefined : toBody(command);
-    const method = command.method ?? (body ? 'POST' : 'GET');
-    return [{ ...url, query: [...url.query, ...sent], method, headers: command.headers, body }];
-  });
+/** Characters of headers, data and fields that are copied for the second and later URLs of commands. */
+const maxCopiedLength = 20_000_000;
+/** Characters around a name and a value in the document. */
+const partLength = 100;
+
+interface CopyBudget {
+  take(length: number): void;
 }
+
+/** Bounds the product of the URLs of commands and of what each URL is sent with. */
+function createCopyBudget(): CopyBudget {
+  let left = maxCopiedLength;
+  return {
+    take(length) {
+      left -= length;
+      if (left < 0) throw createTextProblem('it has too many URLs in one command with many headers or much data');
+    },
+  };
+}
+
+function addRequests(requests: RecordedRequest[], command: CurlCommand, copies: CopyBudget): void {
+  const { headers, fields } = command;
+  const sent = command.isQuery ? parsePairs(command.data.join('&')) : [];
+  const body = command.isQuery ? undefined : toBody(command);
+  const method = command.method ?? (body ? 'POST' : 'GET');
+  const length = measureParts(headers) + measureParts(sent) + measureParts(fields) + measureBody(body) + method.length;
+  let isFirst = true;
+  for (const text of command.urls) {
+    const url = splitUrl(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`);
+    if (!url) continue;
+    if (requests.length >= maxRecordedRequests) throw createRequestsProblem();
+    if (!isFirst) copies.take(length);
+    isFirst = false;
+    requests.push({ ...url, query: sent.length === 0 ? url.query : [...url.query, ...sent], method, headers, body });
+  }
+}
+
+const measureParts = (parts: CurlCommand['fields']) =>
+  parts.reduce((total, { name, value = '' }) => total + name.length + value.length + partLength, 0);
+const measureBody = (body: RecordedBody | undefined) => (body ? body.mediaType.length + (body.text?.length ?? 0) : 0);
 
 const parsePairs = (text: string) => [...new URLSearchParams(text)].map(([name, value]) => ({ name, value }));
 

@@ -3,6 +3,7 @@ import { type Converted, createWarnings } from './converted.ts';
 import { createTextProblem } from './problems.ts';
 import { toRecordedDocument } from './recorded-document.ts';
 import {
+  createRequestsProblem,
   maxRecordedRequests,
   type NameValue,
   type RecordedBody,
@@ -26,7 +27,7 @@ const assetTypes =
 export function convertHar(archive: JsonObject): Converted {
   const { entries } = objectOrEmpty(archive.log);
   if (!Array.isArray(entries)) throw createTextProblem('it is no HTTP archive: log.entries must be a list');
-  if (entries.length > maxRecordedRequests) throw createTextProblem(`it has more than ${maxRecordedRequests} requests`);
+  if (entries.length > maxRecordedRequests) throw createRequestsProblem();
   const warnings = createWarnings();
   const requests = entries.filter(isObject).flatMap(entry => {
     const response = toResponse(objectOrEmpty(entry.response));

@@ -4,6 +4,7 @@ import { toPostmanBody, toPostmanResponses } from './postman-bodies.ts';
 import { createTextProblem } from './problems.ts';
 import { toRecordedDocument } from './recorded-document.ts';
 import {
+  createRequestsProblem,
   decodeSegment,
   maxRecordedRequests,
   type NameValue,
@@ -12,6 +13,9 @@ import {
 } from './recorded-request.ts';
 
 const maxFolderDepth = 20;
+/** Names of folders and of keys, which all requests of a folder have in common. */
+const maxSharedNameLength = 200;
+const maxAuthParameters = 100;
 /** Variables may hold variables: depth, and the lengths of a value and of a URL, bound what they expand to. */
 const maxVariableDepth = 5;
 const maxVariableLength = 500;
@@ -61,10 +65,13 @@ function addItems(collection: Collection, items: unknown, { depth, auth, tag }: 
     const name = toText(item.name);
     if (item.event !== undefined) collection.warnings.add('scripts are not converted');
     if (Array.isArray(item.item))
-      addItems(collection, item.item, { depth: depth + 1, auth: item.auth ?? auth, tag: tag ?? name });
+      addItems(collection, item.item, {
+        depth: depth + 1,
+        auth: item.auth ?? auth,
+        tag: tag ?? name.slice(0, maxSharedNameLength),
+      });
     else addRequest(collection, item, { auth, tag });
-    if (collection.requests.length > maxRecordedRequests)
-      throw createTextProblem(`it has more than ${maxRecordedRequests} requests`);
+    if (collection.requests.length > maxRecordedRequests) throw createRequestsProblem();
   }
 }
 
@@ -151,7 +158,9 @@ function toSegment(segment: string): string {
 /** Parameters of an authentication: a list of pairs in version 2.1, an object in 2.0. */
 const readAuthParameter = (parameters: unknown, name: string): string => {
   if (isObject(parameters)) return toText(parameters[name]);
-  const found = arrayOrEmpty(parameters).find(it => isObject(it) && it.key === name);
+  const found = arrayOrEmpty(parameters)
+    .slice(0, maxAuthParameters)
+    .find(it => isObject(it) && it.key === name);
   return toText(objectOrEmpty(found).value);
 };
 
@@ -167,7 +176,8 @@ function toSecurity(auth: unknown, warnings: Warnings): RecordedSecurity | undef
   }
   if (type === 'apikey') {
     const place = readAuthParameter(auth.apikey, 'in') === 'query' ? 'query' : 'header';
-    return { kind: 'apiKey', in: place, name: readAuthParameter(auth.apikey, 'key') || 'X-Api-Key' };
+    const name = readAuthParameter(auth.apikey, 'key') || 'X-Api-Key';
+    if (name.length <= maxSharedNameLength) return { kind: 'apiKey', in: place, name };
   }
   warnings.add(`the authentication ${toText(type).slice(0, 40)} is not converted`);
   return undefined;

@@ -1,6 +1,7 @@
 import type { JsonObject } from '#base/json-tree.ts';
 import { type Converted, createWarnings, type Warnings } from './converted.ts';
 import { inferTextSchema, mergeSchemas } from './infer-schema.ts';
+import { createTextProblem } from './problems.ts';
 import { toContent } from './recorded-content.ts';
 import { toTemplatedPath } from './recorded-paths.ts';
 import type { RecordedRequest } from './recorded-request.ts';
@@ -19,11 +20,21 @@ const transportHeaders = new Set(
 const isTransportHeader = (name: string) =>
   transportHeaders.has(name) || /^(:|sec-|x-forwarded-|postman-token$)/.test(name);
 
+/** Parameters of all operations of a document: few characters of a path or query can make one. */
+const maxParameters = 100_000;
+
 interface Parameter {
   readonly name: string;
   readonly in: 'path' | 'query' | 'header';
   readonly required: boolean;
   schema: JsonObject;
+}
+
+interface Recording {
+  readonly paths: Map<string, Map<string, RecordedOperation>>;
+  readonly schemes: SecuritySchemes;
+  readonly warnings: Warnings;
+  parameterCount: number;
 }
 
 interface RecordedOperation {
@@ -46,16 +57,15 @@ export function toRecordedDocument(
   { title, version = '1.0.0', warnings = createWarnings() }: RecordingOptions,
 ): Converted {
   const origin = findMainOrigin(requests, warnings);
-  const schemes = createSecuritySchemes();
-  const paths = new Map<string, Map<string, RecordedOperation>>();
+  const recording: Recording = { paths: new Map(), schemes: createSecuritySchemes(), warnings, parameterCount: 0 };
   for (const request of requests)
-    if (request.origin === undefined || request.origin === origin) addRequest(paths, request, schemes, warnings);
-  const securitySchemes = schemes.list();
+    if (request.origin === undefined || request.origin === origin) addRequest(recording, request);
+  const securitySchemes = recording.schemes.list();
   const document = {
     openapi: '3.0.3',
     info: { title, version },
     ...(origin !== undefined && { servers: [{ url: origin }] }),
-    paths: Object.fromEntries([...paths].map(([path, operations]) => [path, toPathItem(operations)])),
+    paths: Object.fromEntries([...recording.paths].map(([path, operations]) => [path, toPathItem(operations)])),
     ...(Object.keys(securitySchemes).length > 0 && { components: { securitySchemes } }),
   };
   return { kind: 'openapi', document, warnings: warnings.list() };
@@ -72,12 +82,8 @@ function findMainOrigin(requests: readonly RecordedRequest[], warnings: Warnings
   return main?.[0];
 }
 
-function addRequest(
-  paths: Map<string, Map<string, RecordedOperation>>,
-  request: RecordedRequest,
-  schemes: SecuritySchemes,
-  warnings: Warnings,
-): void {
+function addRequest(recording: Recording, request: RecordedRequest): void {
+  const { paths, schemes, warnings } = recording;
   const method = request.method.toLowerCase();
   if (!methods.includes(method))
     return warnings.add(`${request.method} requests are left out: OpenAPI has no such method`);
@@ -86,15 +92,15 @@ function addRequest(
   paths.set(path, operations);
   const operation = operations.get(method) ?? createOperation(request);
   operations.set(method, operation);
+  const add = (parameter: Parameter) => addParameter(recording, operation, parameter);
   for (const { name, isNumber } of parameters)
-    addParameter(operation, { name, in: 'path', required: true, schema: { type: isNumber ? 'integer' : 'string' } });
+    add({ name, in: 'path', required: true, schema: { type: isNumber ? 'integer' : 'string' } });
   for (const { name, value } of request.query)
-    if (!isCredentialName(name))
-      addParameter(operation, { name, in: 'query', required: false, schema: inferTextSchema(value) });
+    if (!isCredentialName(name)) add({ name, in: 'query', required: false, schema: inferTextSchema(value) });
   for (const { name } of request.headers) {
     const lower = name.toLowerCase();
     if (isTransportHeader(lower) || isCredentialName(lower)) continue;
-    addParameter(operation, { name, in: 'header', required: false, schema: { type: 'string' } });
+    add({ name, in: 'header', required: false, schema: { type: 'string' } });
   }
   operation.security ??= schemes.add(request);
   if (request.body) addContent(operation.requestContent, toContent(request.body, warnings));
@@ -117,11 +123,16 @@ const createOperation = ({ summary, description, tag }: RecordedRequest): Record
   security: undefined,
 });
 
-function addParameter({ parameters }: RecordedOperation, added: Parameter): void {
+function addParameter(recording: Recording, { parameters }: RecordedOperation, added: Parameter): void {
   const id = `${added.in} ${added.in === 'header' ? added.name.toLowerCase() : added.name}`;
   const known = parameters.get(id);
-  if (known) known.schema = mergeParameterSchemas(known.schema, added.schema);
-  else parameters.set(id, added);
+  if (known) {
+    known.schema = mergeParameterSchemas(known.schema, added.schema);
+    return;
+  }
+  recording.parameterCount += 1;
+  if (recording.parameterCount > maxParameters) throw createTextProblem(`it has more than ${maxParameters} parameters`);
+  parameters.set(id, added);
 }
 
 /** Every value of a URL is a text, so two types are one text. */

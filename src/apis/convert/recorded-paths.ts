@@ -1,10 +1,13 @@
 import type { Warnings } from './converted.ts';
+import { trimCharacters } from './trim-characters.ts';
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** Numbers, UUIDs and long hexadecimal ids: values of a parameter rather than names of a resource. */
 const isIdSegment = (segment: string) =>
   /^\d{1,20}$/.test(segment) || uuid.test(segment) || /^[0-9a-f]{24,64}$/i.test(segment);
 
+/** Characters of a segment that name a parameter. */
+const maxNamingLength = 100;
 const parameterSegment = /^\{([^{}/]{1,100})\}$/;
 
 export interface TemplatedPath {
@@ -28,7 +31,8 @@ export function toTemplatedPath(segments: readonly string[], warnings: Warnings)
     if (named !== undefined) return add(toParameterName(named), false);
     if (!isIdSegment(segment)) return encodeLiteral(segment);
     warnings.add('segments of paths that are numbers or ids became parameters');
-    return add(toParameterName(`${segments[index - 1] ?? ''}_id`), /^\d{1,15}$/.test(segment));
+    const naming = (segments[index - 1] ?? '').slice(0, maxNamingLength);
+    return add(toParameterName(`${naming}_id`), /^\d{1,15}$/.test(segment));
   });
   return { path: `/${parts.join('/')}`, parameters };
 }
@@ -38,6 +42,6 @@ const encodeLiteral = (segment: string) =>
   segment.replaceAll(/[{}?#/]/g, character => encodeURIComponent(character)).toWellFormed();
 
 const toParameterName = (text: string) => {
-  const name = text.replaceAll(/[^A-Za-z0-9_.-]+/g, '_').replaceAll(/^_+|_+$/g, '');
+  const name = trimCharacters(text.replaceAll(/[^A-Za-z0-9_.-]+/g, '_'), '_');
   return name === '' ? 'id' : name;
 };

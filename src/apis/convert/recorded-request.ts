@@ -1,3 +1,5 @@
+import { createTextProblem } from './problems.ts';
+
 /** Request as curl, a browser or a client of APIs recorded it. */
 export interface RecordedRequest {
   readonly method: string;
@@ -42,12 +44,13 @@ export type RecordedSecurity =
 /** Requests of one conversion. */
 export const maxRecordedRequests = 5000;
 
+export const createRequestsProblem = () => createTextProblem(`it has more than ${maxRecordedRequests} requests`);
+
 const maxUrlLength = 8000;
 
 /** Splits a URL; undefined where it is none of HTTP, or too long. */
 export function splitUrl(text: string): Pick<RecordedRequest, 'origin' | 'segments' | 'query'> | undefined {
-  if (!URL.canParse(text)) return undefined;
-  if (text.length > maxUrlLength) return undefined;
+  if (text.length > maxUrlLength || !URL.canParse(text)) return undefined;
   const url = new URL(text);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return undefined;
   return {
