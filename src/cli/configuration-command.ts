@@ -189,7 +189,7 @@ async function showDiff(context: CommandContext): Promise<void> {
         context.call('POST /api/configuration/plan', { body }).then(it => it.Meta),
       )
     : { ...emptyReport, unchanged: set.objects.length };
-  printReport(context, report);
+  printReport(context, report, false);
   if (report.changes.length > 0) context.cli.setExitCode?.(2);
 }
 
@@ -203,13 +203,14 @@ async function applyOnce(context: CommandContext): Promise<void> {
         context.call('POST /api/configuration/apply', { body }).then(it => it.Meta),
       )
     : { ...emptyReport, unchanged: set.objects.length };
-  printReport(context, report);
+  printReport(context, report, true);
 }
 
-function printReport({ flags, cli, onProgress }: CommandContext, report: Report): void {
+function printReport({ flags, cli, onProgress }: CommandContext, report: Report, isApplied: boolean): void {
   onProgress('');
   if (flags.output === 'json') return cli.print(formatJson(report));
-  cli.print(formatChangeReport(report, createPaint(cli.isTerminal === true && !cli.environment.NO_COLOR)));
+  const paint = createPaint(cli.isTerminal === true && !cli.environment.NO_COLOR);
+  cli.print(formatChangeReport(report, paint, isApplied));
 }
 
 /** Applies, then again after every change of files. A failed run is printed, and the next change tried. */

@@ -57,7 +57,11 @@ export const emptyReport: Report = {
 };
 
 /** Readable report: a line for each object, and one for each member that differs. */
-export function formatChangeReport({ changes, unchanged, traffic, notices }: Report, paint: Paint): string {
+export function formatChangeReport(
+  { changes, unchanged, traffic, notices }: Report,
+  paint: Paint,
+  isApplied: boolean,
+): string {
   const lines = changes.flatMap(({ kind, id, action, members = [], more_members: more = 0 }) => [
     paint(action, clean(`${signs[action]} ${action} ${kind} ${id}`)),
     ...members.flatMap(member => formatMember(member, paint)),
@@ -66,7 +70,9 @@ export function formatChangeReport({ changes, unchanged, traffic, notices }: Rep
   if (changes.length > 0) lines.push(...formatTraffic(traffic, paint));
   for (const notice of notices) lines.push(clean(`notice: ${notice}`));
   const count = (action: keyof typeof signs) => changes.filter(change => change.action === action).length;
-  const counts = (['create', 'update', 'delete'] as const).map(action => `${count(action)} to ${action}`);
+  const counts = (['create', 'update', 'delete'] as const).map(
+    action => `${count(action)} ${isApplied ? `${action}d` : `to ${action}`}`,
+  );
   return `${[...lines, [...counts, `${unchanged} unchanged`].join(', ')].join('\n')}\n`;
 }
 

@@ -67,7 +67,7 @@ describe('gw history and gw restore', () => {
     const id = await createGroup();
     assert.match(await run('history'), /^gw history: the revisions of apis/);
     await expectError(`history things ${id}`, /there is no kind things: use one of apis/);
-    await expectError('history apis', /takes a kind, an id/);
+    await expectError('history apis', /history needs KIND ID/);
     await expectError(`history usergroups ${id} x`, /a revision is a number/);
     await expectError(`restore usergroups ${id}`, /takes the number of a revision/);
     await expectError(`restore usergroups ${id} 9`, /There is no revision 9/);

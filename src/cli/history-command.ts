@@ -73,7 +73,10 @@ export async function runHistoryCommand(
   const refuse = (reason: string) => problem.usage({ detail: { reason, kind: command } });
   if (values.help || kind === '' || kind === 'help') return print(help(command));
   if (!Object.hasOwn(params, kind)) throw refuse(`there is no kind ${kind}: use one of ${knownKinds}`);
-  if (id === undefined || more.length > 0) throw refuse(`${command} takes a kind, an id and a revision`);
+  if (id === undefined || more.length > 0)
+    throw refuse(
+      `${command} needs ${command === 'restore' ? 'KIND ID REVISION' : 'KIND ID, then one revision or FROM..TO'}`,
+    );
   if (values.output !== undefined && values.output !== 'json') throw refuse('-o takes json');
   const isJson = values.output === 'json';
   const client = createRevisionClient(kind, id, values, environment);

@@ -15,7 +15,7 @@ export const problem = problems('cli', {
   unreachable: { status: 503, message: '{url} is unreachable ({reason}): set GW_URL or --url' },
   wrong_surface: {
     status: 502,
-    message: '{url} is not the {surface} of a gateway: it responded with status {status}',
+    message: '{url} is not the {surface} of a gateway: {reason}',
   },
   refused: { status: 400, message: '{message}' },
   wrong_secret: { status: 403, message: '{url} rejects the secret: set {variable} or --secret' },
@@ -25,7 +25,7 @@ export const problem = problems('cli', {
   no_documents: { status: 400, message: '{path} contains no documents' },
   no_listen_path: {
     status: 400,
-    message: 'The document has no title to derive a listen path from: set --listen-path with gw apis import',
+    message: 'The document has no title to derive a listen path from: set --listen-path',
   },
   no_identity: {
     status: 400,

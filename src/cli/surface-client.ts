@@ -59,7 +59,7 @@ type CallContext = SurfaceText & {
 /** Rejects HTML and other non-JSON responses: the URL is not a management surface. */
 function requireObject<T>(value: T, context: CallContext): T {
   if (typeof value === 'object' && value !== null) return value;
-  throw problem.wrong_surface({ detail: { ...context, status: 'with something else' } });
+  throw problem.wrong_surface({ detail: { ...context, reason: 'its response is not JSON' } });
 }
 
 /** Problem for a failed call. It keeps the status, so that callers can recognise 404. */
@@ -70,7 +70,8 @@ function toProblem(error: unknown, context: CallContext): unknown {
   const { status, body } = error;
   const { message, Message, Meta } = (body ?? {}) as { message?: unknown; Message?: unknown; Meta?: unknown };
   const reason = message ?? Message;
-  if (typeof reason !== 'string') return problem.wrong_surface({ detail: { ...context, status } });
+  if (typeof reason !== 'string')
+    return problem.wrong_surface({ detail: { ...context, reason: `it responded with status ${status}` } });
   if (status === context.unauthorizedStatus) return problem.wrong_secret({ detail: context });
   return new Problem(problem.refused.code, { status, message: reason }, { detail: { meta: Meta } });
 }

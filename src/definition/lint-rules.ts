@@ -64,11 +64,11 @@ export const lintRules: readonly LintRule[] = [
     name: 'cors_credentials_without_origins',
     level: 'warning',
     place: { classic: 'CORS.allowed_origins', oas: 'middleware.global.cors.allowedOrigins' },
-    about: 'CORS allows credentials and any origin: browsers send no credentials to such an API.',
+    about: 'CORS allows credentials and any origin: browsers block responses to requests with credentials.',
     find: model =>
       report(
         model.cors.enabled && model.cors.allowCredentials && allowsAnyOrigin(model),
-        'Credentials need a list of origins: browsers send none where any origin is allowed',
+        'Credentials need a list of origins: browsers block responses where any origin is allowed',
       ),
   },
   {

@@ -49,7 +49,7 @@ const parseTag = (text: string): Tag => {
 export function parseTagCondition(field: string | undefined): TagCondition | undefined {
   if (field === undefined) return undefined;
   if (field.trim() === '*') return '*';
-  // No tag of this program contains a comma, so that a tag that does never matches anyway.
+  // A comma inside of a tag is refused: no tag of this program contains one.
   const texts = field.split(',');
   if (texts.length > maxTags) throw problem.malformed_tag({ detail: { text: `more than ${maxTags} tags` } });
   return texts.map(parseTag);

@@ -24,7 +24,7 @@ export interface ManagementListenerOptions extends RequestAuthentication, Operat
   readonly operations: readonly AnyOperation[];
   readonly writeAudit: WriteAudit;
   readonly version: string;
-  /** Rejects operations that this process does not offer. */
+  /** Rejects writes of configuration that comes from files. */
   readonly rejectWrite?: (operation: AnyOperation) => void;
   readonly trustedProxies: readonly string[];
   readonly waitUntilApplied: WaitUntilApplied;

@@ -10,7 +10,7 @@ export type WaitUntilApplied = () => Promise<readonly string[]>;
 
 /** Parts that the header names. */
 const maxPartsNamed = 20;
-/** Header values are Latin-1 without control characters (RFC 9110, 5.5). */
+/** Header values: printable ASCII (RFC 9110, 5.5); other characters are replaced. */
 const toHeaderText = (text: string) => text.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 200);
 
 /** True where a write is to be answered once the data plane serves it: `?wait=applied`. */

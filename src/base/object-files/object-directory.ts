@@ -43,7 +43,7 @@ export function listObjectFiles(directory: string): string[] {
     for (const entry of readEntries(folder)) {
       if (entry.name.startsWith('.')) continue;
       const path = join(folder, entry.name);
-      // Links are followed: orchestrators mount files as links.
+      // Links to files are followed, as orchestrators mount them; links to directories are not: they can form a cycle.
       const target = entry.isSymbolicLink() ? statSync(path) : entry;
       if (target.isDirectory() && !entry.isSymbolicLink()) folders.push(path);
       else if (target.isFile() && extensions.has(extname(entry.name))) files.push(relative(directory, path));

@@ -42,12 +42,12 @@ onEveryEngine('sign-in token store', app => {
     assert.notEqual(await store().find('saml', kept[1]!, nowMs), undefined);
   });
 
-  test('tokens without a user are not bounded together, and expired rows are deleted by the next token', async () => {
+  test('tokens of several owners are not bounded together, and expired rows are deleted by the next token', async () => {
     const expired = await insert(createPublicId());
     const tokens: string[] = [];
-    for (let index = 0; index < 6; index++) tokens.push(await insert(''));
+    for (let index = 0; index < 6; index++) tokens.push(await insert(createPublicId()));
     for (const token of tokens) assert.notEqual(await store().find('reset', token, nowMs), undefined);
-    await insert('', { atMs: nowMs + 60_000 });
+    await insert(createPublicId(), { atMs: nowMs + 60_000 });
     assert.equal(await store().find('reset', expired, nowMs), undefined);
   });
 

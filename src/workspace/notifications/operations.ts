@@ -136,7 +136,7 @@ export const muteNotifications = operation({
   async handle({ actor, body, audit }, services: NotificationServices) {
     audit(actor.id);
     await replaceMarks(services, actor, 'muted', body.topics);
-    return toStatus('Topics muted');
+    return toStatus('Muted topics replaced');
   },
 });
 
