@@ -22,6 +22,7 @@ import { settingsTable } from '#base/settings-table.ts';
 import { type CommandFlags, formatUsage } from '#cli/command.ts';
 import { commandTable } from '#cli/command-table.ts';
 import { completionShells, formatCompletion } from '#cli/completion.ts';
+import { replaceLineControls } from '#cli/output.ts';
 import { threadCount } from '#gateway/pipeline/thread-count.ts';
 import { backupFileName } from '#gateway/runtime/config-backup/config-backup.ts';
 import { preloadThread } from '#gateway/runtime/preload-thread.ts';
@@ -281,7 +282,7 @@ ignoreClosedOutput();
 try {
   await main(process.argv.slice(2));
 } catch (error) {
-  if (error instanceof Problem) printError(error.message);
-  else printError(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  printError(replaceLineControls(error instanceof Problem ? error.message : text));
   setExitCode(1);
 }

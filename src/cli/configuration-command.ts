@@ -30,7 +30,7 @@ import {
 } from './configuration-set.ts';
 import { resolveConnection } from './connection.ts';
 import { applyFlags, diffFlags, exportFlags } from './flags.ts';
-import { formatJson } from './output.ts';
+import { formatJson, replaceControlCharacters, replaceLineControls } from './output.ts';
 import { problem } from './problems.ts';
 import { createSurfaceClient } from './surface-client.ts';
 
@@ -137,7 +137,7 @@ async function exportToDirectory(
     }
   onProgress('');
   if (flags.output === 'json') return cli.print(formatJson({ ...counts, warnings }));
-  for (const warning of warnings) cli.print(`warning: ${warning}\n`);
+  for (const warning of warnings) cli.print(`warning: ${replaceControlCharacters(warning)}\n`);
   cli.print(`${counts.written} written, ${counts.unchanged} unchanged, ${counts.removed} removed\n`);
 }
 
@@ -221,7 +221,7 @@ async function applyAndWatch(context: CommandContext): Promise<void> {
       await applyOnce(context);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      cli.print(`${error.message}\n`);
+      cli.print(`${replaceLineControls(error.message)}\n`);
     }
   };
   await attempt();

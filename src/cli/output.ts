@@ -9,6 +9,9 @@ export const formatYaml = (value: unknown): string => loadYaml().stringify(value
 /** Replaces control characters: names chosen by others must not control the terminal. */
 export const replaceControlCharacters = (value: unknown) => String(value ?? '').replaceAll(/[\p{Cc}\p{Cf}]/gu, '�');
 
+/** Replaces control characters in a text of several lines, such as a list of faults. */
+export const replaceLineControls = (text: string) => text.split('\n').map(replaceControlCharacters).join('\n');
+
 export function formatTable(columns: Resource['columns'], items: readonly Document[]): string {
   const rows = [
     Object.keys(columns),
