@@ -84,6 +84,7 @@ export function convertAsyncApi(document: JsonObject): Converted {
   for (const channel of readAsyncChannels(document)) addChannel(built, channel, warnings);
   if (Object.keys(built.streams).length === 0)
     throw createTextProblem(['no channel can be converted', ...warnings.list()].join('; '));
+  warnings.add('the gateway does not serve streams yet: the API is stored, and its requests are refused with 503');
   warnings.add('schemas of messages are not enforced');
   const slug = trimCharacters(title.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-'), '-') || 'streams';
   const converted = {
