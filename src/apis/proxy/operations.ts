@@ -105,7 +105,7 @@ interface GatewayTarget {
 }
 
 /** SSRF guard: scheme, host, port and base path are those of the gateway, which only the operator configures. */
-function parseGatewayUrl(text: string, gateways: readonly GatewayUrl[]): GatewayTarget {
+export function parseGatewayUrl(text: string, gateways: readonly GatewayUrl[]): GatewayTarget {
   const url = URL.parse(text);
   const bases = gateways.map(gateway => ({ ...gateway, url: new URL(gateway.url).href.replace(/\/$/, '') }));
   const hasCredentials = url !== null && (url.username !== '' || url.password !== '');

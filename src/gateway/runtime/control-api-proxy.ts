@@ -38,7 +38,7 @@ export function withControlApi(
     const head = { method, url: query === '' ? call.path : `${call.path}?${query}`, headers, address };
     if (body.isEmpty) return head;
     const secret = credential((call.headers.get(credentialHeader) ?? '').trim());
-    if (secret === '' || !(await rpc('explains', { secret }, secretCheckTimeoutMs))) return head;
+    if (secret === '' || !(await rpc('isGatewaySecret', { secret }, secretCheckTimeoutMs))) return head;
     try {
       return { ...head, body: await body.read(maxBodyBytes) };
     } catch (error) {

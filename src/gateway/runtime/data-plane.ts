@@ -3,6 +3,7 @@ import type { MetricFamily } from '#analytics/metrics/exposition.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
+import type { Vault } from '#base/vault.ts';
 import type { Dispatch } from '#events/dispatch.ts';
 import type { Inject } from '#operations/in-process-request.ts';
 import type { InstallationSecrets } from '#people/installation/secrets.ts';
@@ -11,6 +12,7 @@ import type { DataDirectory } from '#storage/data-directory.ts';
 import type { Records } from '#storage/records.ts';
 import type { SharedEngine } from '#storage/shared/engine.ts';
 import type { OauthProvider } from '../auth/oauth/provider.ts';
+import { isExplainToken } from '../inspect/explain/explain-token.ts';
 import { threadCount } from '../pipeline/thread-count.ts';
 import { problem as rpcProblem } from '../pipeline/thread-rpc.ts';
 import { type ExpiryMonitorOptions, startCertificateExpiryMonitor } from './certificate-expiry-monitor.ts';
@@ -24,6 +26,7 @@ type DataPlaneServices = Omit<
 > & {
   events: Dispatch;
   secrets: InstallationSecrets;
+  vault: Vault;
 };
 
 export interface DataPlaneOptions
@@ -127,7 +130,9 @@ function buildThreadsOptions(
     writeLog: options.writeLog,
     answers: {
       oauth: options.oauth.answer,
-      explains: ({ secret }) => services.secrets.matches('gateway', secret),
+      isGatewaySecret: ({ secret }) => services.secrets.matches('gateway', secret),
+      explains: async ({ secret, request }) =>
+        isExplainToken(services.vault, services.clock, secret, request) || services.secrets.matches('gateway', secret),
       control,
     },
     onEvent({ event, detail, handlers, request }) {

@@ -9,7 +9,12 @@ import type { ProxyServices } from '../proxy/services.ts';
 /** RPC that the main thread answers for traffic threads. */
 export interface MainThreadRpc extends OauthRpc {
   /** True for the gateway secret. */
-  explains(request: { readonly secret: string }): Promise<boolean>;
+  isGatewaySecret(request: { readonly secret: string }): Promise<boolean>;
+  /** True for the gateway secret, and for an explain token of this request. */
+  explains(request: {
+    readonly secret: string;
+    readonly request: { readonly method: string; readonly host: string; readonly path: string };
+  }): Promise<boolean>;
   /** Claims a port; rejects where another process has it. Threads share ports among themselves. */
   claimPort(request: { readonly port: number }): Promise<void>;
   releasePort(request: { readonly port: number }): Promise<void>;

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
+import { createServer, request as sendRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
-import { type Asked, onEveryEngine } from '../../../../tests/support/app.ts';
+import { type Asked, onEveryEngine, startApp } from '../../../../tests/support/app.ts';
 import { openApi, publish, waitUntilApplied } from '../../../../tests/support/traffic.ts';
 import { startUpstream, type Upstream } from '../../../../tests/support/upstream.ts';
+import { explainTokenTtlMs } from './explain-token.ts';
 import { summarizeTrace } from './summary.ts';
 import { parseSummary, parseTrace, type VisibleStep } from './visible-steps.ts';
 
@@ -124,6 +127,64 @@ onEveryEngine('explained calls through the dashboard', app => {
     assert.equal(status, 403);
   });
 });
+
+test('a proxy in front of the gateway receives a token for one request and a few seconds, never the gateway secret', async () => {
+  const clock = { ms: Date.now(), now: () => clock.ms };
+  const received: string[] = [];
+  let gateway = '';
+  /** Sends a request to the gateway; resolves to its status and whether it was explained. */
+  const send = (token: string, { method = 'GET', path = '', host = '127.0.0.1' }) => {
+    const { promise, resolve, reject } = Promise.withResolvers<{ status?: number | undefined; summary: string }>();
+    const headers = { host, 'x-gw-explain': token };
+    const sent = sendRequest(gateway + path, { method, headers, agent: false }, response => {
+      response.resume().once('end', () => {
+        resolve({ status: response.statusCode, summary: String(response.headers['x-gw-explanation'] ?? '') });
+      });
+    });
+    sent.once('error', reject).end();
+    return promise;
+  };
+  const proxy = createServer(async (request, response) => {
+    const token = String(request.headers['x-gw-explain']);
+    received.push(token);
+    const path = request.url!.replace(/^\/edge/, '');
+    const { status, summary } = await send(token, { path, host: request.headers.host! });
+    response.writeHead(status!, { 'x-gw-explanation': summary }).end();
+  });
+  await new Promise<void>(resolve => void proxy.listen(0, '127.0.0.1', resolve));
+  const base = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/edge`;
+  const upstream = await startUpstream();
+  const app = await startApp('sqlite', { clock, settings: { 'gateway.url': base } });
+  try {
+    gateway = app.url.gateway;
+    const definition = openApi(upstream);
+    await publish(app, definition);
+    const path = `${definition.proxy.listen_path}/orders`;
+    const { body, text } = await app.ask('POST', '/api/explain', {
+      body: { method: 'GET', url: `${base}${path}?a=1` },
+    });
+    assert.equal(body.status_code, 200, text);
+    assert.ok(stepsIn(body).includes('version'), text);
+    assert.equal(received.length, 1);
+    const [token] = received as [string];
+    assert.ok(!token.includes(app.credentials.gateway_secret));
+    assert.equal((await app.ask('GET', '/gw/apis', { credential: token })).status, 403);
+    const isExplained = async (request: Parameters<typeof send>[1]) => (await send(token, request)).summary !== '';
+    assert.equal(await isExplained({ path }), true);
+    assert.equal(await isExplained({ path: `${path}2` }), false, 'another path');
+    assert.equal(await isExplained({ path, method: 'POST' }), false, 'another method');
+    assert.equal(await isExplained({ path, host: 'other.example' }), false, 'another host');
+    clock.ms += explainTokenTtlMs + 1;
+    assert.equal(await isExplained({ path }), false, 'expired');
+  } finally {
+    await app.close();
+    await upstream.close();
+    proxy.close();
+    proxy.closeAllConnections();
+  }
+});
+
+const stepsIn = (body: { explanation: { steps: VisibleStep[] } }) => body.explanation.steps.map(({ step }) => step);
 
 describe('steps of an explanation', () => {
   const line = (more: object) => JSON.stringify({ level: 'info', type: 'request', time: '', api_name: '', ...more });

@@ -1,19 +1,22 @@
 import { z } from 'zod';
 import type { Ownership } from '#apis/owners/store.ts';
-import { callGateway } from '#apis/proxy/operations.ts';
+import { callGateway, parseGatewayUrl } from '#apis/proxy/operations.ts';
+import type { Clock } from '#base/clock.ts';
 import type { OutboundClient } from '#base/http-client/client.ts';
 import { Problem } from '#base/problems.ts';
+import type { Vault } from '#base/vault.ts';
 import type { Actor } from '#operations/actor.ts';
 import { operation, type ServicesOf } from '#operations/operation.ts';
-import type { InstallationSecrets } from '#people/installation/secrets.ts';
 import { explainHeader, explanationHeader } from '../../pipeline/explain-header.ts';
 import { type RpcBroadcast, problem as rpcProblem } from '../../pipeline/thread-rpc.ts';
+import { createExplainToken } from './explain-token.ts';
 import { type ExplainRpc, readExplanation } from './operations.ts';
 import { type ExplanationSummary, parseSummary, parseTrace, type VisibleSteps } from './visible-steps.ts';
 
 type ExplainedCallServices = ServicesOf<[typeof callGateway]> & {
   ownership: Ownership;
-  secrets: InstallationSecrets;
+  vault: Vault;
+  clock: Clock;
   broadcastToThreads: RpcBroadcast<ExplainRpc>;
 };
 
@@ -52,8 +55,7 @@ export const explainCall = operation({
   }),
   problems: callGateway.problems!,
   async handle(call, services: ExplainedCallServices) {
-    const secret = await services.secrets.read('gateway');
-    const outbound = withExplainHeader(services.outbound, secret);
+    const outbound = withExplainHeader(services);
     const { headers, ...response } = await callGateway.handle(call, { ...services, outbound });
     const { [explanationHeader.toLowerCase()]: summary, ...visible } = headers;
     const explanation = parseSummary(summary ?? '');
@@ -63,10 +65,18 @@ export const explainCall = operation({
   },
 });
 
-/** Adds the gateway secret to requests, after the headers of the caller were checked. */
-const withExplainHeader = (outbound: OutboundClient, secret: string): OutboundClient => ({
-  fetch: request => outbound.fetch({ ...request, headers: { ...request.headers, [explainHeader]: secret } }),
-  close: () => outbound.close(),
+/** Adds a token for this one request, after the headers of the caller were checked; never the gateway secret. */
+const withExplainHeader = (services: ExplainedCallServices): OutboundClient => ({
+  fetch(request) {
+    const { url, paths } = parseGatewayUrl(request.url, services.listGatewayUrls());
+    const token = createExplainToken(services.vault, services.clock, {
+      method: request.method ?? 'GET',
+      host: url.hostname,
+      paths: paths.map(path => path || '/'),
+    });
+    return services.outbound.fetch({ ...request, headers: { ...request.headers, [explainHeader]: token } });
+  },
+  close: () => services.outbound.close(),
 });
 
 /** Steps of the whole explanation where a thread of this process served the request, else those in the header. */

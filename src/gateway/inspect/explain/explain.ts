@@ -45,10 +45,14 @@ function takeSecret({ headers }: Exchange): string {
 
 function createSecretCheck({ clock, rpc, log }: ExplainServices) {
   const limitAttempts = createSecretRateLimit(clock);
-  return async ({ clientAddress }: Exchange, secret: string): Promise<boolean> => {
+  return async (
+    { clientAddress, receivedMethod: method, host, target }: Exchange,
+    secret: string,
+  ): Promise<boolean> => {
     if (secret === '') return false;
+    const request = { method, host, path: target.split('?', 1)[0]! };
     try {
-      return await limitAttempts(clientAddress, () => rpc('explains', { secret }, rpcTimeoutMs));
+      return await limitAttempts(clientAddress, () => rpc('explains', { secret, request }, rpcTimeoutMs));
     } catch (error) {
       log.warn({ reason: (error as Error).message }, 'explain secret not verified, request not explained');
       return false;
