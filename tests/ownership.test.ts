@@ -67,8 +67,9 @@ onEveryEngine('API ownership', app => {
   const pathOf = ({ path }: AnyOperation, apiId: string) =>
     path.replaceAll(/\{([\w-]+)\}/g, (_whole, name: string) => {
       if (/apiid$/i.test(name)) return apiId;
+      if (name === 'revision') return '1';
       return dates.includes(name) ? (name.endsWith('Year') ? '2026' : '1') : 'x';
-    });
+    }) + (path.endsWith('/compare') ? '?from=1&to=2' : '');
   const naming = catalogue.filter(it => it.surface === 'dashboard' && /\{\w*apiid\}/i.test(it.path));
 
   test('every operation whose path names an API is refused to users who do not own it, by either id', async () => {
