@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { CertificateServices } from '#access/certificates/operations.ts';
 import type { KeyStore } from '#access/keys/store.ts';
 import type { PolicyServices } from '#access/policies/operations.ts';
@@ -13,6 +14,7 @@ import type { GroupServices } from '#people/groups/operations.ts';
 import type { UserServices } from '#people/users/operations.ts';
 import type { StoredUser } from '#people/users/schema.ts';
 import { wholeList } from '#storage/collection.ts';
+import { problem } from './problems.ts';
 import type { KindName, Spec } from './schema.ts';
 
 /** Services of a plan or apply: those of the single operations of every kind. */
@@ -33,18 +35,44 @@ export interface RunContext {
   readonly services: ConfigurationServices;
   readonly actor: Actor;
   readonly notices: Set<string>;
+  /** Hashes of the passwords of new users, by the id of the object; empty in a plan. */
+  readonly passwordHashes: Map<string, string>;
+  /** False in a plan, which is rolled back. */
+  readonly commits: boolean;
+  /** Awaited before each object: ends a run that is overdue, and gives other work a turn of the event loop. */
+  pace(): Promise<void>;
   /** Users of the organisation, read once until `forgetUsers`. */
   readUsers(): Promise<readonly StoredUser[]>;
   forgetUsers(): void;
 }
 
-export function createRunContext(services: ConfigurationServices, actor: Actor): RunContext {
+/** Objects between two turns of the event loop. */
+const objectsPerTurn = 50;
+
+export interface RunOptions {
+  readonly commits?: boolean;
+  readonly timeoutMs?: number | undefined;
+}
+
+export function createRunContext(
+  services: ConfigurationServices,
+  actor: Actor,
+  { commits = false, timeoutMs = Number.POSITIVE_INFINITY }: RunOptions = {},
+): RunContext {
+  const deadlineMs = services.clock.now() + timeoutMs;
+  let objects = 0;
   let users: Promise<readonly StoredUser[]> | undefined;
   const read = async () => (await services.users.page(actor.orgId, wholeList)).items;
   return {
     services,
     actor,
     notices: new Set(),
+    passwordHashes: new Map(),
+    commits,
+    async pace() {
+      if (services.clock.now() > deadlineMs) throw problem.run_timed_out({ detail: { seconds: timeoutMs / 1000 } });
+      if (++objects % objectsPerTurn === 0) await setImmediate();
+    },
     readUsers() {
       users ??= read();
       return users;
@@ -90,6 +118,8 @@ export interface Kind {
   listAfter?(context: RunContext, after: string, size: number): Promise<StoredObject[]>;
   /** Throws every fault with its path below `spec`. */
   check(context: RunContext, input: CheckInput): CheckedObject | Promise<CheckedObject>;
+  /** Slow work for the objects that a run creates, before anything is locked. */
+  prepare?(context: RunContext, created: readonly CheckedObject[]): Promise<void>;
   /** Copy with a mask in place of each secret. */
   mask(spec: Spec): Spec;
   create(context: RunContext, object: CheckedObject): Promise<void>;
@@ -116,8 +146,7 @@ export async function callOperation(
 ): Promise<void> {
   const { services, actor } = context;
   await authorize(context, operation, { params, body });
-  const checked =
-    operation.body && checkBody({ ...operation, body: operation.body }, body, readUnknownMembers(context));
+  const checked = checkOperationBody(context, operation, body);
   const call = {
     params,
     query: {},
@@ -132,6 +161,9 @@ export async function callOperation(
   };
   await operation.handle(call as never, services as never);
 }
+
+export const checkOperationBody = (context: RunContext, operation: AnyOperation, body: unknown) =>
+  operation.body && checkBody({ ...operation, body: operation.body }, body, readUnknownMembers(context));
 
 /** Requires the permission of a single operation, and that the rules of the organisation allow it. */
 export async function authorize(

@@ -67,16 +67,24 @@ const example = {
 
 const reportResponse = z.object({ Status: z.string(), Message: z.string(), Meta: ConfigurationReport });
 
-const running = new WeakSet<Records>();
+/** Organisations with a run, by database. */
+const running = new WeakMap<Records, Set<string>>();
+/** Runs of a process: each holds its objects in memory. */
+const maxRuns = 4;
+/** A run holds the write lock. `gw diff` and `gw apply` wait longer than both. */
+const planTimeoutMs = 60_000;
+const applyTimeoutMs = 240_000;
 
-/** One run at a time in a process: each holds its objects in memory, and an apply holds the write lock. */
-async function runAlone<T>({ records }: ConfigurationServices, work: () => Promise<T>): Promise<T> {
-  if (running.has(records)) throw problem.run_in_progress();
-  running.add(records);
+/** One run at a time for each organisation. */
+async function runAlone<T>({ records }: ConfigurationServices, { orgId }: Actor, work: () => Promise<T>): Promise<T> {
+  const organisations = running.get(records) ?? new Set();
+  running.set(records, organisations);
+  if (organisations.has(orgId) || organisations.size >= maxRuns) throw problem.run_in_progress();
+  organisations.add(orgId);
   try {
     return await work();
   } finally {
-    running.delete(records);
+    organisations.delete(orgId);
   }
 }
 
@@ -91,9 +99,10 @@ export const planConfiguration = operation({
   example,
   isBulk: true,
   returns: reportResponse,
-  problems: [problem.objects_invalid, problem.run_in_progress],
+  problems: [problem.objects_invalid, problem.run_in_progress, problem.run_timed_out],
   async handle({ actor, body }, services: ConfigurationServices) {
-    const report = await runAlone(services, () => runConfiguration(services, actor, { ...body, commits: false }));
+    const limits = { commits: false, timeoutMs: planTimeoutMs };
+    const report = await runAlone(services, actor, () => runConfiguration(services, actor, { ...body, ...limits }));
     return { ...toStatus('Configuration planned'), Meta: report };
   },
 });
@@ -111,9 +120,10 @@ export const applyConfiguration = operation({
   example,
   isBulk: true,
   returns: reportResponse,
-  problems: [problem.objects_invalid, problem.run_in_progress],
+  problems: [problem.objects_invalid, problem.run_in_progress, problem.run_timed_out],
   async handle({ actor, body, audit }, services: ConfigurationServices) {
-    const report = await runAlone(services, () => runConfiguration(services, actor, { ...body, commits: true }));
+    const limits = { commits: true, timeoutMs: applyTimeoutMs };
+    const report = await runAlone(services, actor, () => runConfiguration(services, actor, { ...body, ...limits }));
     const changed = report.changes.map(({ kind, id, action }) => `${action} ${kind} ${id}`);
     audit(changed.join(', ').slice(0, maxAuditCharacters));
     return { ...toStatus('Configuration applied'), Meta: report };

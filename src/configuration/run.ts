@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { type Actor, hasPermission } from '#operations/actor.ts';
 import { type ChangeList, createChangeList } from './change-list.ts';
 import { createFaultList, type FaultList } from './faults.ts';
@@ -8,6 +7,7 @@ import {
   createRunContext,
   type Kind,
   type RunContext,
+  type RunOptions,
   type StoredObject,
 } from './kind.ts';
 import { kinds } from './kinds/kinds.ts';
@@ -19,9 +19,6 @@ import { orderWrites } from './write-order.ts';
  * Plan and apply. Both check the whole set, then write it in one transaction; a plan rolls it back. What a plan reports
  * is therefore what an apply of the same set would do.
  */
-
-/** Objects between two turns of the event loop. */
-const objectsPerTurn = 50;
 
 interface Run {
   readonly context: RunContext;
@@ -43,17 +40,22 @@ class RolledBack extends Error {
 export async function runConfiguration(
   services: ConfigurationServices,
   actor: Actor,
-  { objects, prune, commits }: ConfigurationWrite & { readonly commits: boolean },
+  { objects, prune, commits, timeoutMs }: ConfigurationWrite & RunOptions & { readonly commits: boolean },
 ): Promise<ConfigurationReport> {
   const faults = createFaultList();
   const given = groupObjects(objects, faults);
-  const run: Run = { context: createRunContext(services, actor), faults, given, prune: new Set(prune) };
+  const run: Run = {
+    context: createRunContext(services, actor, { commits, timeoutMs }),
+    faults,
+    given,
+    prune: new Set(prune),
+  };
   requireReadable(run);
   faults.throwIfAny();
   const planned = await checkAll(run);
   faults.throwIfAny();
   const isEmpty = [...planned.values()].every(ids => ids.length === 0);
-  const changes = isEmpty ? createChangeList(run.context) : await writeAll(run, planned, commits);
+  const changes = isEmpty ? createChangeList(run.context) : await writeAll(run, planned);
   return changes.report(objects.length);
 }
 
@@ -93,9 +95,8 @@ async function compare(run: Run, kind: Kind): Promise<Comparison> {
   const stored = new Map((await kind.list(context)).map(object => [object.id, object]));
   const canWrite = hasPermission(context.actor, `${kind.permission}:write`);
   const writes: Comparison['writes'][number][] = [];
-  let count = 0;
   for (const { id, spec } of given.values()) {
-    if (++count % objectsPerTurn === 0) await setImmediate();
+    await context.pace();
     if (faults.isAborted) break;
     const before = stored.get(id);
     if (before && isSameJson(spec, kind.mask(before.spec))) continue;
@@ -117,16 +118,20 @@ type PlannedIds = ReadonlyMap<KindName, readonly string[]>;
 
 /** Checks the whole set before anything is locked. */
 async function checkAll(run: Run): Promise<PlannedIds> {
+  const { context, faults } = run;
   const planned = new Map<KindName, readonly string[]>();
   for (const kind of kinds.filter(it => isNamed(run, it))) {
     const { writes, others } = await compare(run, kind);
     const removed = run.prune.has(kind.name) ? others.map(({ id }) => id) : [];
     planned.set(kind.name, [...writes.map(({ object }) => object.id), ...removed]);
+    const created = writes.filter(({ before }) => !before).map(({ object }) => object);
+    // Not for a set that is refused already.
+    if (faults.isEmpty) await faults.attempt({ kind: kind.name, id: '*' }, () => kind.prepare?.(context, created));
   }
   return planned;
 }
 
-async function writeAll(run: Run, planned: PlannedIds, commits: boolean): Promise<ChangeList> {
+async function writeAll(run: Run, planned: PlannedIds): Promise<ChangeList> {
   const { records, apis, users } = run.context.services;
   try {
     return await records.write(async () => {
@@ -134,7 +139,7 @@ async function writeAll(run: Run, planned: PlannedIds, commits: boolean): Promis
       await apis.lockForWrite();
       return users.runExclusive(async () => {
         const changes = await writeInTransaction(run, planned);
-        if (!commits) throw new RolledBack(changes);
+        if (!run.context.commits) throw new RolledBack(changes);
         return changes;
       });
     });
@@ -171,6 +176,7 @@ async function writeKind(run: Run, kind: Kind, changes: ChangeList): Promise<voi
   const { writes } = await compare(run, kind);
   for (const { object, before } of orderWrites(kind, writes)) {
     if (faults.isAborted) return;
+    await context.pace();
     await faults.attempt({ kind: kind.name, id: object.id }, async () => {
       await (before ? kind.update(context, object, before) : kind.create(context, object));
       changes.add(kind, object, before);
@@ -185,6 +191,7 @@ async function removeOthers(run: Run, kind: Kind, changes: ChangeList): Promise<
   for (const stored of await kind.list(context)) {
     if (given.has(stored.id)) continue;
     if (faults.isAborted) return;
+    await context.pace();
     if (kind.isKept?.(context, stored)) {
       context.notices.add(`${kind.name} ${stored.id}: is the caller, and stays`);
       continue;

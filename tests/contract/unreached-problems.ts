@@ -35,6 +35,7 @@ const exceptions: Readonly<Record<string, string>> = {
     assets.too_many_assets: createAsset
     certificates.too_large: createGatewayCertificate
     configuration.run_in_progress: applyConfiguration planConfiguration
+    configuration.run_timed_out: applyConfiguration planConfiguration
     debug.chain_not_built: debugDefinition
     debug.too_many_runs: debugDefinition
     deliveries.not_dead: retryDelivery retryOperatorDelivery

@@ -50,27 +50,34 @@ export const createUser = operation({
   returns: statusResponse,
   problems: [problem.email_exists, problem.bad_password, ...userGrantProblems],
   async handle({ actor, body, audit }, services: UserServices) {
-    const { users, clock, settings } = services;
-    const createdAt = formatIsoTime(clock.now());
-    const user = buildUser({
-      id: createDatabaseId(),
-      accessKey: createPublicId(),
-      orgId: actor.orgId,
-      createdAt,
-      write: body,
-    });
-    if (body.password !== undefined) {
-      user.password = await hashNewPassword(body.password, settings);
-      user.password_updated = createdAt;
-    }
-    await users.runExclusive(async () => {
-      await checkUserGrant(services, actor, user);
-      await users.insert(user);
-    });
-    audit(user.id);
-    return toStatus('User and session have been created', user.id);
+    const hash = body.password === undefined ? undefined : await hashNewPassword(body.password, services.settings);
+    const { id } = await addUser(services, actor, body, hash);
+    audit(id);
+    return toStatus('User and session have been created', id);
   },
 });
+
+/** Adds a user to the organisation of the actor. The password comes hashed: hashing is slow, and precedes any lock. */
+export async function addUser(
+  services: UserServices,
+  actor: Actor,
+  write: Parameters<typeof buildUser>[0]['write'],
+  passwordHash: string | undefined,
+): Promise<StoredUser> {
+  const { users, clock } = services;
+  const createdAt = formatIsoTime(clock.now());
+  const ids = { id: createDatabaseId(), accessKey: createPublicId() };
+  const user = buildUser({ ...ids, orgId: actor.orgId, createdAt, write });
+  if (passwordHash !== undefined) {
+    user.password = passwordHash;
+    user.password_updated = createdAt;
+  }
+  await users.runExclusive(async () => {
+    await checkUserGrant(services, actor, user);
+    await users.insert(user);
+  });
+  return user;
+}
 
 /** Only the operator grants `ResetPassword`: an update preserves it. */
 const preserveResetPassword = (previous: StoredUser, next: Record<string, string>) => {

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { createHook } from 'node:async_hooks';
+import { test } from 'node:test';
+import { systemClock } from '#base/clock.ts';
+import { createPublicId } from '#base/ids.ts';
+import { onEveryEngine, type TestApp } from '../../tests/support/app.ts';
+
+type Action = 'plan' | 'apply';
+
+const createPolicy = (id: string, more: object = {}) => ({ kind: 'policy', id, spec: { name: id, ...more } });
+const createUser = (initial_password: string, id = `${createPublicId()}@example.org`) => ({
+  kind: 'user',
+  id,
+  spec: { first_name: 'A', last_name: 'B', active: true, user_permissions: { apis: 'read' }, initial_password },
+});
+const run = (app: TestApp, action: Action, body: object, credential?: string) =>
+  app.ask('POST', `/api/configuration/${action}`, { body, ...(credential !== undefined && { credential }) });
+const faultsOf = (body: { Meta: { faults: { path: string; message: string }[] } }) =>
+  body.Meta.faults.map(({ path, message }) => `${path}: ${message}`);
+
+/** Counts the password hashes that this process starts. */
+async function countHashes(work: () => Promise<unknown>): Promise<number> {
+  let hashes = 0;
+  const hook = createHook({ init: (_id, type) => void (type === 'SCRYPTREQUEST' && hashes++) }).enable();
+  try {
+    await work();
+  } finally {
+    hook.disable();
+  }
+  return hashes;
+}
+
+onEveryEngine('Limits of a configuration run', app => {
+  test('a plan checks new passwords without hashing them, and an apply hashes each once', async () => {
+    const password = `Long-${createPublicId()}-7`;
+    const user = createUser(password);
+    const send = (action: Action) => async () =>
+      assert.equal((await run(app(), action, { objects: [user] })).status, 200);
+    assert.equal(await countHashes(send('plan')), 0);
+    assert.equal(await countHashes(send('apply')), 1);
+    assert.equal(await countHashes(send('apply')), 0, 'an existing user keeps its password');
+    const signedIn = await app().ask('POST', '/api/session', {
+      credential: null,
+      body: { email: user.id, password },
+    });
+    assert.equal(signedIn.status, 200, signedIn.text);
+    for (const action of ['plan', 'apply'] as const) {
+      const { status, body } = await run(app(), action, { objects: [createUser('x')] });
+      assert.equal(status, 400);
+      assert.match(faultsOf(body).join(), /^spec\.initial_password: Password/);
+    }
+  });
+
+  test('more new passwords than one run hashes are refused, by a plan as by an apply', async () => {
+    const objects = Array.from({ length: 101 }, () => createUser(`Long-${createPublicId()}-7`));
+    for (const action of ['plan', 'apply'] as const) {
+      const hashes = await countHashes(async () => {
+        const { status, body } = await run(app(), action, { objects });
+        assert.equal(status, 400);
+        assert.match(faultsOf(body).join(), /^spec\.initial_password: of at most 100 new users/);
+      });
+      assert.equal(hashes, 0);
+    }
+  });
+
+  test('runs of two organisations do not exclude each other', async () => {
+    const credentials = await Promise.all([app().stranger(), app().stranger()]);
+    const objects = Array.from({ length: 200 }, (_none, at) => createPolicy(`p${at}`));
+    const replies = await Promise.all(credentials.map(({ accessKey }) => run(app(), 'plan', { objects }, accessKey)));
+    assert.deepEqual(
+      replies.map(({ status }) => status),
+      [200, 200],
+    );
+  });
+});
+
+let [offsetMs, stepMs] = [0, 0];
+const now = () => {
+  offsetMs += stepMs;
+  return systemClock.now() + offsetMs;
+};
+onEveryEngine(
+  'Deadline of a configuration run',
+  app => {
+    test('a run that is overdue ends, changes nothing, and the next one starts', async () => {
+      const id = createPublicId();
+      const objects = Array.from({ length: 20 }, (_none, at) => createPolicy(`${id}-${at}`));
+      for (const action of ['plan', 'apply'] as const) {
+        stepMs = 30_000;
+        const { status, body } = await run(app(), action, { objects });
+        stepMs = 0;
+        assert.equal(status, 503);
+        assert.match(body.Message, /^Nothing was changed: the run took longer than \d+ seconds/);
+        assert.equal((await app().ask('GET', `/api/portal/policies/${id}-0`)).status, 404);
+      }
+      assert.equal((await run(app(), 'apply', { objects })).status, 200);
+    });
+  },
+  { clock: { now } },
+);
