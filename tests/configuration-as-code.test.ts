@@ -249,6 +249,21 @@ function declare(engine: EngineName): void {
     assert.match(readFileSync(join(directory, 'policies/gold.yaml'), 'utf8'), /\$\{env\.RATE\|number\}/, again.out);
   });
 
+  test('an export removes the file of the last object of a kind, and leaves kinds that the caller may not read', async () => {
+    const { accessKey } = await target!.stranger();
+    const gw = createGw(() => target!, accessKey);
+    const policy = { name: 'Last', rate: 1, per: 1 };
+    const created = await target!.ask('POST', '/api/portal/policies', { credential: accessKey, body: policy });
+    const directory = fresh();
+    await gw(['export', directory]);
+    const list = () => Object.keys(readFiles(directory)).map(file => dirname(file));
+    assert.deepEqual(list(), ['policies', 'users']);
+    const path = `/api/portal/policies/${created.body.Message}`;
+    assert.equal((await target!.ask('DELETE', path, { credential: accessKey })).status, 200);
+    assert.match((await gw(['export', directory])).out, / 1 removed\n$/);
+    assert.deepEqual(list(), ['users']);
+  });
+
   test('a bad file among hundreds is named with line and path, with all others, and nothing is applied', async () => {
     const directory = fresh();
     mkdirSync(join(directory, 'policies'), { recursive: true });

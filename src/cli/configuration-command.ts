@@ -48,6 +48,7 @@ interface ConfigurationFlags {
   readonly output?: string;
   readonly format?: string;
   readonly prune?: boolean;
+  readonly force?: boolean;
   readonly 'dry-run'?: boolean;
   readonly watch?: boolean;
 }
@@ -114,7 +115,7 @@ async function exportToDirectory(
   { directory, flags, cli, call, onProgress }: CommandContext,
   format: FileFormat,
 ): Promise<void> {
-  const { objects, warnings } = await fetchConfiguration(call, onProgress);
+  const { objects, kinds, warnings } = await fetchConfiguration(call, onProgress);
   const existing = readExisting(directory, cli);
   const counts = { written: 0, unchanged: 0, removed: 0 };
   for (const object of objects) {
@@ -129,7 +130,6 @@ async function exportToDirectory(
     }
   }
   // Files of objects that the gateway no longer has, of kinds that the caller may read.
-  const kinds = new Set(objects.map(({ kind }) => kind));
   for (const { kind, file } of existing.values())
     if (kinds.has(kind)) {
       removeObjectFile(directory, file);
@@ -161,12 +161,16 @@ async function prepare(context: CommandContext) {
   const prune = flags.prune ? fileKinds.filter(kind => set.kinds.has(kind)) : [];
   const isEqual = set.isExport && !hasOthers(set, exported, prune);
   const objects = set.objects.map(({ kind, id, spec }) => ({ kind, id, spec }));
-  return { set, body: isEqual ? undefined : ({ objects, prune } as ConfigurationBody) };
+  return {
+    set,
+    body: isEqual ? undefined : ({ objects, prune, ...(flags.force && { force: true }) } as ConfigurationBody),
+  };
 }
 
 interface ConfigurationBody {
   readonly objects: { kind: KindName; id: string; spec: Record<string, unknown> }[];
   readonly prune: KindName[];
+  readonly force?: true;
 }
 type KindName = 'group' | 'user' | 'webhook' | 'certificate' | 'template' | 'api' | 'policy';
 

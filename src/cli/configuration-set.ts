@@ -29,21 +29,24 @@ const exportPageSize = 1000;
 export async function fetchConfiguration(
   call: ConfigurationClient,
   onProgress: (text: string) => void,
-): Promise<{ objects: ObjectExport[]; warnings: string[] }> {
+): Promise<{ objects: ObjectExport[]; kinds: ReadonlySet<string>; warnings: string[] }> {
   const objects: ObjectExport[] = [];
+  const kinds = new Set<string>();
   const warnings: string[] = [];
   for (let after: string | undefined = ''; after !== undefined; ) {
     const page: ConfigurationPage = await call('GET /api/configuration', { query: { after, size: exportPageSize } });
     objects.push(...page.objects);
+    for (const kind of page.kinds) kinds.add(kind);
     warnings.push(...(page.warnings ?? []));
     onProgress(`${objects.length} objects read`);
     after = page.next;
   }
-  return { objects, warnings };
+  return { objects, kinds, warnings };
 }
 
 interface ConfigurationPage {
   readonly objects: readonly ObjectExport[];
+  readonly kinds: readonly string[];
   readonly next?: string | undefined;
   readonly warnings?: readonly string[] | undefined;
 }

@@ -82,13 +82,16 @@ export const exportFlags = {
 
 const prune = { type: 'boolean', about: 'deletes objects of the kinds in DIR that have no file' } as const;
 
+const force = { type: 'boolean', about: 'with --prune, deletes objects that others depend on' } as const;
+
 /** Flags of `gw diff`. */
-export const diffFlags = { ...connectionFlags, prune } as const satisfies CommandFlags;
+export const diffFlags = { ...connectionFlags, prune, force } as const satisfies CommandFlags;
 
 /** Flags of `gw apply`. */
 export const applyFlags = {
   ...connectionFlags,
   prune,
+  force,
   'dry-run': { type: 'boolean', about: 'shows what would be changed, and changes nothing' },
   watch: { type: 'boolean', about: 'applies again whenever files change' },
 } as const satisfies CommandFlags;

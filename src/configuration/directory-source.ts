@@ -43,7 +43,9 @@ export async function applyDirectory(options: DirectorySourceOptions): Promise<C
   };
   const sent = objects.map(({ kind, id, spec }) => ({ kind, id, spec }) as ConfigurationObject);
   try {
-    return await runConfiguration(services, actor, { objects: sent, prune: [...prunedKinds], commits: true });
+    // Forced: a file is deleted by the operator, who has no other way to confirm it.
+    const options = { commits: true, force: true };
+    return await runConfiguration(services, actor, { objects: sent, prune: [...prunedKinds], ...options });
   } catch (error) {
     const found = readFaults(error);
     throw found ? createFilesProblem(formatFaults(directory, objects, found)) : error;

@@ -8,6 +8,8 @@ import type { ExportedObject, KindName } from './schema.ts';
 
 export interface ExportPage {
   readonly objects: ExportedObject[];
+  /** Kinds of the export, those without objects included. */
+  readonly kinds: KindName[];
   /** Cursor of the next page; undefined after the last. */
   readonly next: string | undefined;
 }
@@ -29,6 +31,7 @@ export async function exportConfiguration(
   const readable = kinds.filter(({ name, permission }) =>
     named ? named.includes(name) : hasPermission(actor, `${permission}:read`),
   );
+  const names = readable.map(({ name }) => name);
   const cursor = parseCursor(after);
   const start = cursor ? readable.findIndex(({ name }) => name === cursor.kind) : 0;
   if (start < 0) throw problem.cursor_invalid();
@@ -38,9 +41,9 @@ export async function exportConfiguration(
     const afterId = cursor && at === start ? cursor.id : '';
     const found = await listPage(context, kind, afterId, size - objects.length);
     objects.push(...found);
-    if (objects.length >= size) return { objects, next: formatCursor(objects.at(-1)!) };
+    if (objects.length >= size) return { objects, kinds: names, next: formatCursor(objects.at(-1)!) };
   }
-  return { objects, next: undefined };
+  return { objects, kinds: names, next: undefined };
 }
 
 async function listPage(context: RunContext, kind: Kind, after: string, size: number): Promise<ExportedObject[]> {

@@ -7,6 +7,7 @@ import type { AssetStore } from '#apis/assets/store.ts';
 import type { HookServices } from '#events/hooks/operations.ts';
 import { type Actor, hasPermission } from '#operations/actor.ts';
 import { checkBody } from '#operations/body-members.ts';
+import type { RefuseDependents } from '#operations/dependents.ts';
 import type { AnyOperation } from '#operations/operation.ts';
 import { problem as operationProblem } from '#operations/problems.ts';
 import type { AuthorizedRequest } from '#operations/run-operation.ts';
@@ -27,6 +28,7 @@ export interface ConfigurationServices
     Omit<GroupServices, 'organisations'> {
   assets: AssetStore;
   keys: KeyStore;
+  refuseDependents: RefuseDependents;
   rules: { enforceForActor(actor: Actor, request: AuthorizedRequest): Promise<void> };
 }
 
@@ -39,6 +41,8 @@ export interface RunContext {
   readonly passwordHashes: Map<string, string>;
   /** False in a plan, which is rolled back. */
   readonly commits: boolean;
+  /** Whether dependents prevent a deletion, as the `force` of single deletes. */
+  readonly force: boolean | undefined;
   /** Awaited before each object: ends a run that is overdue, and gives other work a turn of the event loop. */
   pace(): Promise<void>;
   /** Users of the organisation, read once until `forgetUsers`. */
@@ -51,13 +55,14 @@ const objectsPerTurn = 50;
 
 export interface RunOptions {
   readonly commits?: boolean;
+  readonly force?: boolean | undefined;
   readonly timeoutMs?: number | undefined;
 }
 
 export function createRunContext(
   services: ConfigurationServices,
   actor: Actor,
-  { commits = false, timeoutMs = Number.POSITIVE_INFINITY }: RunOptions = {},
+  { commits = false, force, timeoutMs = Number.POSITIVE_INFINITY }: RunOptions = {},
 ): RunContext {
   const deadlineMs = services.clock.now() + timeoutMs;
   let objects = 0;
@@ -69,6 +74,7 @@ export function createRunContext(
     notices: new Set(),
     passwordHashes: new Map(),
     commits,
+    force,
     async pace() {
       if (services.clock.now() > deadlineMs) throw problem.run_timed_out({ detail: { seconds: timeoutMs / 1000 } });
       if (++objects % objectsPerTurn === 0) await setImmediate();
@@ -149,13 +155,14 @@ export async function callOperation(
   const checked = checkOperationBody(context, operation, body);
   const call = {
     params,
-    query: {},
+    query: { force: context.force },
     body: checked?.body,
     actor,
     address: '',
     isSecure: true,
     identify: ignore,
     audit: ignore,
+    auditEach: ignore,
     header: ignore,
     requestHeader: ignore,
   };

@@ -15,6 +15,8 @@ const declared = { surface: 'dashboard', noun: 'configuration', permission: 'any
 
 const maxPageSize = 2000;
 
+const bulkPermissions = kinds.map(({ permission }) => `${permission}:write`);
+
 const kindList = z
   .string()
   .max(200)
@@ -38,14 +40,16 @@ export const getConfiguration = operation({
   query: exportQuery,
   returns: z.object({
     objects: z.array(ExportedObject),
+    kinds: z.array(z.enum(kindNames)).describe('Kinds of the export, those without objects included'),
     next: z.string().optional().describe('Absent in the last response'),
     warnings: z.array(z.string()).optional(),
   }),
   problems: [operationProblem.not_permitted, problem.cursor_invalid],
   async handle({ actor, query: { kinds: named, after, size } }, services: ConfigurationServices) {
     requireNamedReadable(actor, named);
-    const { objects, next } = await exportConfiguration(services, actor, { kinds: named, after, size });
-    return { objects, ...(next !== undefined && { next }) };
+    const page = await exportConfiguration(services, actor, { kinds: named, after, size });
+    const { objects, kinds: exported, next } = page;
+    return { objects, kinds: exported, ...(next !== undefined && { next }) };
   },
 });
 
@@ -98,6 +102,7 @@ export const planConfiguration = operation({
   body: ConfigurationWrite,
   example,
   isBulk: true,
+  bulkPermissions,
   returns: reportResponse,
   problems: [problem.objects_invalid, problem.run_in_progress, problem.run_timed_out],
   async handle({ actor, body }, services: ConfigurationServices) {
@@ -107,7 +112,16 @@ export const planConfiguration = operation({
   },
 });
 
-const maxAuditCharacters = 1000;
+/** Objects that one audit record names; an apply of more has several records. */
+const maxObjectsPerRecord = 20;
+
+function toAuditObjects({ changes }: ConfigurationReport): string[] {
+  const names = changes.map(({ kind, id, action }) => `${action} ${kind} ${id}`);
+  const records = Math.ceil(names.length / maxObjectsPerRecord);
+  return Array.from({ length: records }, (_none, at) =>
+    names.slice(at * maxObjectsPerRecord, (at + 1) * maxObjectsPerRecord).join(', '),
+  );
+}
 
 export const applyConfiguration = operation({
   ...declared,
@@ -119,13 +133,13 @@ export const applyConfiguration = operation({
   body: ConfigurationWrite,
   example,
   isBulk: true,
+  bulkPermissions,
   returns: reportResponse,
   problems: [problem.objects_invalid, problem.run_in_progress, problem.run_timed_out],
-  async handle({ actor, body, audit }, services: ConfigurationServices) {
+  async handle({ actor, body, auditEach }, services: ConfigurationServices) {
     const limits = { commits: true, timeoutMs: applyTimeoutMs };
     const report = await runAlone(services, actor, () => runConfiguration(services, actor, { ...body, ...limits }));
-    const changed = report.changes.map(({ kind, id, action }) => `${action} ${kind} ${id}`);
-    audit(changed.join(', ').slice(0, maxAuditCharacters));
+    auditEach(toAuditObjects(report));
     return { ...toStatus('Configuration applied'), Meta: report };
   },
 });

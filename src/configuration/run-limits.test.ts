@@ -41,7 +41,7 @@ onEveryEngine('Limits of a configuration run', app => {
     assert.equal(await countHashes(send('apply')), 0, 'an existing user keeps its password');
     const signedIn = await app().ask('POST', '/api/session', {
       credential: null,
-      body: { email: user.id, password },
+      body: { username: user.id, password },
     });
     assert.equal(signedIn.status, 200, signedIn.text);
     for (const action of ['plan', 'apply'] as const) {
@@ -65,7 +65,7 @@ onEveryEngine('Limits of a configuration run', app => {
 
   test('runs of two organisations do not exclude each other', async () => {
     const credentials = await Promise.all([app().stranger(), app().stranger()]);
-    const objects = Array.from({ length: 200 }, (_none, at) => createPolicy(`p${at}`));
+    const objects = Array.from({ length: 20 }, (_none, at) => createPolicy(`p${at}`));
     const replies = await Promise.all(credentials.map(({ accessKey }) => run(app(), 'plan', { objects }, accessKey)));
     assert.deepEqual(
       replies.map(({ status }) => status),
@@ -73,6 +73,70 @@ onEveryEngine('Limits of a configuration run', app => {
     );
   });
 });
+
+onEveryEngine(
+  'Body limit of a configuration run',
+  app => {
+    test('a caller without any write permission may send management.max_body_bytes only', async () => {
+      const org_id = app().credentials.organisation_id;
+      const addUser = async (user_permissions: Record<string, string>) => {
+        const names = { email_address: `${createPublicId()}@example.org`, first_name: 'A', last_name: 'B' };
+        const body = { ...names, active: true, org_id, user_permissions };
+        return (await app().ask('POST', '/admin/users', { body })).body.Message as string;
+      };
+      const [reader, writer] = [await addUser({ policies: 'read' }), await addUser({ policies: 'write' })];
+      const plan = (length: number, credential: string) =>
+        run(app(), 'plan', { objects: [createPolicy('p', { meta_data: { text: 'x'.repeat(length) } })] }, credential);
+      assert.equal((await plan(3000, writer)).status, 200);
+      assert.equal((await plan(3000, reader)).status, 413);
+      assert.equal((await plan(10, reader)).status, 400);
+      const chunked = await fetch(`${app().url.dashboard}/api/configuration/plan`, {
+        method: 'POST',
+        headers: { authorization: reader, 'content-type': 'application/json' },
+        body: new Blob(['{"objects":[]}']).stream(),
+        duplex: 'half',
+      });
+      assert.equal(chunked.status, 413);
+    });
+  },
+  { settings: { 'management.max_body_bytes': '2000' } },
+);
+
+onEveryEngine(
+  'Deletions by a configuration run',
+  app => {
+    test('management.delete_requires_force refuses to prune what others depend on, unless forced', async () => {
+      const { accessKey } = await app().stranger();
+      const api = createPublicId();
+      const definition = {
+        name: 'A',
+        use_keyless: true,
+        proxy: { listen_path: `/${api}/`, target_url: 'http://127.0.0.1:9/' },
+      };
+      const policy = createPolicy('p', { access_rights: { [api]: { api_id: api, versions: [] } } });
+      const objects = [{ kind: 'api', id: api, spec: { format: 'classic', definition } }, policy];
+      assert.equal((await run(app(), 'apply', { objects }, accessKey)).status, 200);
+      for (const action of ['plan', 'apply'] as const) {
+        const { status, text } = await run(app(), action, { objects: [], prune: ['api'] }, accessKey);
+        assert.equal(status, 400);
+        assert.match(text, /policies p/);
+      }
+      assert.equal((await app().ask('GET', `/api/apis/${api}`, { credential: accessKey })).status, 200);
+      const forced = await run(app(), 'apply', { objects: [], prune: ['api'], force: true }, accessKey);
+      assert.equal(forced.status, 200, forced.text);
+      assert.equal((await app().ask('GET', `/api/apis/${api}`, { credential: accessKey })).status, 404);
+    });
+
+    test('the audit records of an apply name every changed object', async () => {
+      const { accessKey } = await app().stranger();
+      const objects = Array.from({ length: 45 }, (_none, at) => createPolicy(`${createPublicId()}-${at}`));
+      assert.equal((await run(app(), 'apply', { objects }, accessKey)).status, 200);
+      const { text } = await app().ask('GET', '/api/audit-logs?p=-1', { credential: accessKey });
+      for (const { id } of objects) assert.ok(text.includes(`create policy ${id}`), id);
+    });
+  },
+  { settings: { 'management.delete_requires_force': 'true' } },
+);
 
 let [offsetMs, stepMs] = [0, 0];
 const now = () => {

@@ -40,12 +40,12 @@ class RolledBack extends Error {
 export async function runConfiguration(
   services: ConfigurationServices,
   actor: Actor,
-  { objects, prune, commits, timeoutMs }: ConfigurationWrite & RunOptions & { readonly commits: boolean },
+  { objects, prune, ...options }: ConfigurationWrite & RunOptions & { readonly commits: boolean },
 ): Promise<ConfigurationReport> {
   const faults = createFaultList();
   const given = groupObjects(objects, faults);
   const run: Run = {
-    context: createRunContext(services, actor, { commits, timeoutMs }),
+    context: createRunContext(services, actor, options),
     faults,
     given,
     prune: new Set(prune),

@@ -37,6 +37,12 @@ export const ConfigurationWrite = z.object({
     .max(kindNames.length)
     .default([])
     .describe('Kinds of which every object that is not sent is deleted'),
+  force: z
+    .boolean()
+    .optional()
+    .describe(
+      'false refuses to delete what others depend on, true deletes it; without it management.delete_requires_force decides',
+    ),
 });
 export type ConfigurationWrite = z.output<typeof ConfigurationWrite>;
 

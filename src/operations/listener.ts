@@ -97,6 +97,21 @@ async function authorize(
   return actor;
 }
 
+/**
+ * Body limit of callers who may change nothing by a bulk write, applied before the body is read. A body without
+ * Content-Length is refused, since its size shows only while it is buffered.
+ */
+function checkBulkSize(
+  { bulkPermissions }: AnyOperation,
+  actor: Actor,
+  { headers }: FastifyRequest,
+  { maxBodyBytes: maxBytes }: Pick<ManagementListenerOptions, 'maxBodyBytes'>,
+): void {
+  if (!bulkPermissions || bulkPermissions.some(permission => hasPermission(actor, permission))) return;
+  const bytes = headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : Infinity;
+  if (bytes > maxBytes) throw problem.too_large({ detail: { maxBytes } });
+}
+
 function addOperation(
   app: FastifyInstance,
   it: AnyOperation,
@@ -107,7 +122,8 @@ function addOperation(
   const accepts = it.accepts ?? 'json';
 
   async function onRequest(request: FastifyRequest) {
-    if (it.permission !== 'public') await authorize(it, request, authenticateRequest);
+    if (it.permission !== 'public')
+      checkBulkSize(it, await authorize(it, request, authenticateRequest), request, options);
     options.rejectWrite?.(it);
     if (it.body) checkMediaType(accepts, request.headers['content-type']);
   }
@@ -129,6 +145,7 @@ function addOperation(
       const headers: Record<string, string> = {};
       const callContext = {
         audit: (object: string, orgId = '') => void Object.assign(auditTarget, { object, orgId }),
+        auditEach: ([object = '', ...more]: readonly string[]) => void Object.assign(auditTarget, { object, more }),
         header: (name: string, value: string) => void Object.assign(headers, { [name]: value }),
         requestHeader: (name: string) => readDeclaredHeader(it, request, name),
         identify: (actor: Actor) => void actors.set(request, actor),
@@ -164,13 +181,21 @@ async function recordAudit(
   writeAudit: WriteAudit,
   request: FastifyRequest,
   status: number,
-  { object, orgId }: AuditTarget,
+  { object, orgId, more = [] }: AuditTarget,
 ) {
   const actor = actors.get(request);
   if (!actor || !isMutation(it)) return;
   const { method, ip } = request;
-  const entry = { action: it.name, method, url: toAuditPath(it, request), status, ip, object };
-  await writeAudit({ actor, orgId: orgId || actor.orgId, ...entry });
+  const entry = {
+    actor,
+    orgId: orgId || actor.orgId,
+    action: it.name,
+    method,
+    url: toAuditPath(it, request),
+    status,
+    ip,
+  };
+  for (const audited of [object, ...more]) await writeAudit({ ...entry, object: audited });
 }
 
 const toRoutePath = ({ path, matchesRest }: AnyOperation) =>

@@ -56,6 +56,8 @@ export interface OperationCall<P, Q, B> {
   reauthenticate(): Promise<Actor>;
   /** Sets the object of the audit record, and its organisation where that is not the caller's. */
   audit(object: string, orgId?: string): void;
+  /** Sets the objects of several audit records, in place of `audit`. */
+  auditEach(objects: readonly string[]): void;
   /** Sets a header of the success response. */
   header(name: string, value: string): void;
   /** Value of a request header that the operation declares; undefined where it is absent. */
@@ -105,6 +107,8 @@ export interface Operation<
    * the request without its body; the handler enforces them for each object.
    */
   readonly isBulk?: true;
+  /** Permissions of which a caller needs one for a body above `management.max_body_bytes`. */
+  readonly bulkPermissions?: readonly string[];
   readonly returns: R;
   /** Success status; default 200. */
   readonly status?: number;

@@ -50,6 +50,8 @@ type AnyCall = OperationCall<unknown, unknown, unknown>;
 export interface AuditTarget {
   object: string;
   orgId: string;
+  /** Objects of further records of the same request. */
+  more?: readonly string[];
 }
 
 /** The members of a call that do not come from its request, and what observes it. */

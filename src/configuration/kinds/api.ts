@@ -172,7 +172,9 @@ export const apiKind: Kind = {
   },
   async remove(context, { id }) {
     await authorize(context, deleteApi, { params: { apiId: id } });
-    await removeApi(context.services, context.actor.orgId, id);
+    const { services, actor, force } = context;
+    await services.refuseDependents('apis', { actor, orgId: actor.orgId, ref: id }, force);
+    await removeApi(services, actor.orgId, id);
   },
 };
 

@@ -85,15 +85,22 @@ export const certificateKind: Kind = {
     const { services, actor } = context;
     const isKept = upload.privateKeyPem === undefined && (before.source as Certificate).hasPrivate;
     const stored = isKept ? await services.certificates.getWithPrivateKey(actor.orgId, upload.id) : undefined;
-    await this.remove(context, before);
+    await removeStored(context, before);
     const privateKeyPem = stored?.privateKeyPem;
     const next = privateKeyPem === undefined ? upload : { ...upload, hasPrivate: true, privateKeyPem };
     await this.create(context, { ...object, checked: next });
   },
-  async remove(context, { source }) {
-    const { services, actor } = context;
-    const { id } = source as Certificate;
-    await authorize(context, deleteCertificate, { params: { certId: id } });
-    await services.certificates.remove(actor.orgId, id);
+  async remove(context, before) {
+    const { services, actor, force } = context;
+    const ref = (before.source as Certificate).id;
+    await services.refuseDependents('certs', { actor, orgId: actor.orgId, ref }, force);
+    await removeStored(context, before);
   },
 };
+
+async function removeStored(context: RunContext, { source }: StoredObject): Promise<void> {
+  const { services, actor } = context;
+  const { id } = source as Certificate;
+  await authorize(context, deleteCertificate, { params: { certId: id } });
+  await services.certificates.remove(actor.orgId, id);
+}
