@@ -320,7 +320,7 @@ onEveryEngine('Revisions', app => {
     const gwApi = { ...definition(1, `g${createPublicId()}`), api_id: createPublicId() };
     await ok(app(), 'POST', '/gw/apis', gwApi);
     const [created] = await list(app(), `/api/revisions/apis/${gwApi.api_id}`);
-    assert.deepEqual([created?.author?.surface, created?.author?.name], ['gateway', 'gateway secret']);
+    assert.deepEqual([created?.author?.surface, created?.author?.name], ['gateway', 'operator']);
   });
 
   test('a failed write keeps no revision', async () => {

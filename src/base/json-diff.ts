@@ -21,6 +21,7 @@ interface Sides {
 /**
  * Structural diff: one change for each member or item that differs, at the deepest place where both sides have the same
  * kind of value. `shown` gives the values of the result, where they differ from the compared ones: masks of secrets.
+ * Members and items that `shown` lacks on both sides are left out.
  */
 export function diffJson(
   before: unknown,
@@ -33,6 +34,10 @@ export function diffJson(
 
   function compare(sides: Sides, view: Sides, path: string): void {
     if (isTruncated || isEqual(sides.before, sides.after)) return;
+    if (isAbsent(view)) return;
+    // Items of a filtered list have other positions: what is shown is compared with itself.
+    if (sides !== view && (isFiltered(sides.before, view.before) || isFiltered(sides.after, view.after)))
+      return compare(view, view, path);
     const names = listSharedNames(sides);
     if (names) {
       for (const name of names)
@@ -59,6 +64,12 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 /** Scalars by value; other values are compared member by member. */
 const isEqual = (before: unknown, after: unknown): boolean => Object.is(before, after);
+
+const isAbsent = ({ before, after }: Sides): boolean => before === undefined && after === undefined;
+
+/** True where the shown list lacks items of the whole one. */
+const isFiltered = (whole: unknown, shown: unknown): boolean =>
+  Array.isArray(whole) && Array.isArray(shown) && whole.length !== shown.length;
 
 /** Names of members or items of two objects, or of two lists; undefined where the sides have no common structure. */
 function listSharedNames({ before, after }: Sides): readonly string[] | undefined {

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Clock } from '#base/clock.ts';
+import { isObject } from '#base/json-tree.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
 import { createIdempotencyStore, type IdempotentRequest } from '#storage/idempotency-store.ts';
@@ -60,26 +61,40 @@ export function createRunOnce({ records, vault, clock, settings }: IdempotencySe
   };
 }
 
+/** True where a handler hashes a password of this body: of a user, or of a basic-auth key. */
+function hasPassword(body: unknown): boolean {
+  if (!isObject(body)) return false;
+  const { password, basic_auth_data: basicAuth } = body;
+  return Boolean(password) || (isObject(basicAuth) && Boolean(basicAuth.password));
+}
+
+/** Parsed body of a request, and the validated one, without an envelope. */
+interface IdempotentBody {
+  readonly rawBody: unknown;
+  readonly body: unknown;
+}
+
 /**
- * The create that a request repeats; undefined without an Idempotency-Key. `body` is the parsed body: boundaries of
- * multipart forms and white space differ between repetitions. A POST that cannot be repeated refuses the key: its
- * client relies on it.
+ * The create that a request repeats; undefined without an Idempotency-Key. The fingerprint is of the parsed body:
+ * boundaries of multipart forms and white space differ between repetitions. A POST that cannot be repeated refuses the
+ * key: its client relies on it. Password hashing in the transaction would block the database for other callers.
  */
 export function readIdempotentRequest(
   it: AnyOperation,
   { headers, url, method }: FastifyRequest,
   actor: Actor,
-  body: unknown,
+  { rawBody, body }: IdempotentBody,
   hash: (text: string) => string,
 ): IdempotentRequest | undefined {
   const key = headers['idempotency-key'];
   if (key === undefined || it.method !== 'POST') return undefined;
   if (!it.isRepeatable) throw problem.idempotency_key_unsupported();
+  if (it.isRepeatable === 'without password' && hasPassword(body)) throw problem.idempotency_key_with_password();
   if (typeof key !== 'string' || !keyPattern.test(key)) throw problem.idempotency_key_invalid();
   const caller = hash(JSON.stringify([actor.surface, actor.orgId, actor.id]));
   return {
     caller,
     digest: hash(JSON.stringify([caller, key])),
-    fingerprint: hash(JSON.stringify([method, url, body])),
+    fingerprint: hash(JSON.stringify([method, url, rawBody])),
   };
 }

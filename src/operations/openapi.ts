@@ -180,6 +180,7 @@ function toFailureResponses(it: AnyOperation): JsonObject {
   const byStatus = new Map<number, string[]>();
   const conditional = it.versioned ? [problem.version_changed, problem.malformed_tag] : [];
   const repeated = it.isRepeatable ? [problem.idempotency_key_reused, problem.idempotency_key_invalid] : [];
+  if (it.isRepeatable === 'without password') repeated.push(problem.idempotency_key_with_password);
   for (const { status, message } of [...(it.problems ?? []), ...conditional, ...repeated])
     byStatus.set(status, [...(byStatus.get(status) ?? []), message]);
   if (it.permission !== 'public')

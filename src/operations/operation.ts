@@ -89,8 +89,11 @@ export interface Operation<
    * evaluated (RFC 9110, 13). The object is the first row of the table that the handler reads, or writes.
    */
   readonly versioned?: VersionedTable;
-  /** A create that accepts Idempotency-Key: it changes the database alone, and runs in one transaction. */
-  readonly isRepeatable?: true;
+  /**
+   * A create that accepts Idempotency-Key: it changes the database alone, and runs in one transaction. `without
+   * password`: the handler hashes a password of the body, which takes too long for a transaction.
+   */
+  readonly isRepeatable?: true | 'without password';
   /** The rules of the organisation do not apply. */
   readonly ignoresRules?: true;
   readonly params?: P;

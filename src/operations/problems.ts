@@ -25,6 +25,10 @@ export const problem = problems('operation', {
     message: 'Idempotency-Key must have 1 to 255 printable ASCII characters without spaces',
   },
   idempotency_key_unsupported: { status: 400, message: 'This operation cannot be repeated: leave out Idempotency-Key' },
+  idempotency_key_with_password: {
+    status: 400,
+    message: 'A create with a password cannot be repeated: leave out Idempotency-Key',
+  },
   idempotency_key_reused: { status: 422, message: 'Idempotency-Key was used for another request: use a new key' },
   revision_not_found: { status: 404, message: 'There is no revision {revision}, or it is no longer stored' },
   revision_deleted: {

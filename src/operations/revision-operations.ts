@@ -3,8 +3,9 @@ import { formatIsoTime } from '#base/clock.ts';
 import { diffJson, type JsonDiff } from '#base/json-diff.ts';
 import type { ProblemFactory } from '#base/problems.ts';
 import type { Settings } from '#base/settings.ts';
+import type { ChangeAuthor } from '#storage/operation-context.ts';
 import type { ObjectHistory, Revision } from '#storage/revision-log.ts';
-import type { Actor } from './actor.ts';
+import { type Actor, hasPermission } from './actor.ts';
 import { operation, type Permission } from './operation.ts';
 import { problem } from './problems.ts';
 import type { AuthorizedRequest } from './run-operation.ts';
@@ -63,11 +64,11 @@ const maxRevisionsPerRead = 20;
 
 const author = z.object({
   id: z.string(),
-  name: z.string(),
+  name: z.string().describe('Empty without users:read and audit_logs:read; operator for a secret of the installation'),
   surface: z.string(),
   operation: z.string(),
-  address: z.string(),
-  user_agent: z.string(),
+  address: z.string().describe('Empty without audit_logs:read'),
+  user_agent: z.string().describe('Empty without audit_logs:read'),
 });
 const summary = z.object({
   revision: z.int(),
@@ -93,11 +94,28 @@ const comparison = z.object({ from: z.int(), to: z.int(), changes: z.array(chang
 
 const revisionNumber = z.coerce.number().int().min(1).max(1_000_000_000);
 
-const toSummary = <Doc>({ revision, atMs, action, author: by }: Revision<Doc>) => ({
+const operatorSurfaces: ReadonlySet<string> = new Set(['admin', 'gateway']);
+
+/** Author of a revision: its name as users and audit records show it, its client as audit records do. */
+function toAuthor(actor: Actor, { id, name, surface, operation: by, address, userAgent }: ChangeAuthor) {
+  const shared = { surface, operation: by };
+  if (operatorSurfaces.has(surface)) return { id: '', name: 'operator', ...shared, address: '', user_agent: '' };
+  const canReadAudit = hasPermission(actor, 'audit_logs:read');
+  const canReadName = canReadAudit || id === '' || id === actor.id || hasPermission(actor, 'users:read');
+  return {
+    id,
+    name: canReadName ? name : '',
+    ...shared,
+    address: canReadAudit ? address : '',
+    user_agent: canReadAudit ? userAgent : '',
+  };
+}
+
+const toSummary = <Doc>(actor: Actor, { revision, atMs, action, author: by }: Revision<Doc>) => ({
   revision,
   at: formatIsoTime(atMs),
   action,
-  author: by ? { ...by, user_agent: by.userAgent, userAgent: undefined } : null,
+  author: by ? toAuthor(actor, by) : null,
 });
 
 /** Operations on the history of one kind of object. */
@@ -188,15 +206,19 @@ export function declareRevisionOperations<
   return [list, compare, get, restore] as const;
 }
 
-/** Compares whole states and shows what the caller may read: a changed secret is listed with masks. */
+/**
+ * Compares whole states at the places that the caller may read: a changed secret is listed with masks, a hidden member
+ * or state is not.
+ */
 const createStateDiff =
   <Doc>(toView: (state: Doc) => unknown) =>
   (view: Viewer<Doc>, before: Doc | undefined, after: Doc | undefined): JsonDiff => {
-    const [whole, shown] = [toView, view].map(show => ({
-      before: before === undefined ? {} : (show(before) ?? {}),
-      after: after === undefined ? {} : (show(after) ?? {}),
-    }));
-    return diffJson(whole!.before, whole!.after, maxChanges, shown);
+    const showBoth = (state: Doc | undefined) => {
+      const shown = state === undefined ? undefined : view(state);
+      return shown === undefined ? { whole: {}, shown: {} } : { whole: toView(state!) ?? {}, shown };
+    };
+    const [old, next] = [showBoth(before), showBoth(after)];
+    return diffJson(old.whole, next.whole, maxChanges, { before: old.shown, after: next.shown });
   };
 const listPaths = ({ changes }: JsonDiff) => changes.slice(0, maxPathsListed).map(({ path }) => path);
 const toDifferences = ({ changes, isTruncated }: JsonDiff) => ({ changes: [...changes], is_truncated: isTruncated });
@@ -223,16 +245,16 @@ async function requireRevision<Doc>({ objectId, view, history }: Readable<Doc>, 
 async function listRevisions<Doc>(
   diff: ReturnType<typeof createStateDiff<Doc>>,
   { objectId, view, history }: Readable<Doc>,
-  orgId: string,
+  actor: Actor,
   { first, size }: { readonly first: number; readonly size: number },
 ) {
   const revisions: z.input<typeof listedRevision>[] = [];
   for (let next = first; revisions.length < size; next = revisions.at(-1)!.revision) {
     // One more, for the differences of the last one.
     const count = Math.min(maxRevisionsPerRead, size - revisions.length);
-    const rows = await history.list(orgId, objectId, count + 1, next);
+    const rows = await history.list(actor.orgId, objectId, count + 1, next);
     const listed = rows.slice(0, count).map((row, at) => ({
-      ...toSummary(row),
+      ...toSummary(actor, row),
       paths: isHidden(view, row) ? [] : listPaths(diff(view, rows[at + 1]?.state, row.state)),
     }));
     revisions.push(...listed);
@@ -268,7 +290,7 @@ function createRevisionReader<Doc, Services extends RevisionServices, Plural ext
       const size = page < 1 ? Math.max(1, total) : services.settings['management.page_size'];
       const [newest] = await found.list(actor.orgId, objectId, 1);
       const first = (newest?.revision ?? 0) + 1 - (Math.max(page, 1) - 1) * size;
-      const revisions = await listRevisions(diff, object, actor.orgId, { first, size });
+      const revisions = await listRevisions(diff, object, actor, { first, size });
       return { revisions, pages: Math.max(1, Math.ceil(total / size)) };
     },
 
@@ -279,7 +301,7 @@ function createRevisionReader<Doc, Services extends RevisionServices, Plural ext
       const [previous] = await found.list(actor.orgId, objectId, 1, revision);
       const before = previous && !isHidden(view, previous) ? previous.state : undefined;
       return {
-        ...toSummary(row),
+        ...toSummary(actor, row),
         state: row.state === undefined ? null : view(row.state),
         ...toDifferences(diff(view, before, row.state)),
       };

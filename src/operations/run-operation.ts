@@ -97,7 +97,7 @@ export async function runOperation(
   const unreadable: UnreadableRows = new Map();
   if (isLenient) callContext.header('Preference-Applied', 'handling=lenient');
   const write = isLenient ? () => runLenient(handle) : handle;
-  const repeated = readIdempotentRequest(it, request, actor, rawBody, options.hashVersion);
+  const repeated = readIdempotentRequest(it, request, actor, { rawBody, body }, options.hashVersion);
   const value = isMutation(it)
     ? await (repeated ? runRepeatable(repeated, write, options, callContext) : write())
     : await collectUnreadableRows(unreadable, handle);

@@ -19,7 +19,7 @@ const createGrantReferences = (records: Records) => ({
     records.db
       .selectFrom('key_apis')
       .innerJoin('keys', 'keys.id', 'key_apis.key')
-      .select('keys.key_hash')
+      .select(['keys.id', 'keys.key_hash'])
       .where('key_apis.org_id', '=', orgId)
       .where('key_apis.api_id', '=', apiId)
       .where('keys.kind', '<>', 'organisation')
@@ -31,7 +31,7 @@ const createGrantReferences = (records: Records) => ({
     records.db
       .selectFrom('key_policies')
       .innerJoin('keys', 'keys.id', 'key_policies.key')
-      .select('keys.key_hash')
+      .select(['keys.id', 'keys.key_hash'])
       .where('key_policies.org_id', '=', orgId)
       .where('key_policies.policy_id', '=', policyId)
       .orderBy('keys.id')

@@ -10,7 +10,7 @@ import type { IdentityProfileStore } from '#people/single-sign-on/profiles/store
 import { wholeList } from '#storage/collection.ts';
 import { findApisWithCertificate } from '../certificates/dependencies.ts';
 import type { CertificateStore } from '../certificates/store.ts';
-import type { KeyStore } from '../keys/store.ts';
+import type { KeyStore, StoredKey } from '../keys/store.ts';
 import type { PolicyStore } from '../policies/store.ts';
 import type { DependentStore } from './dependent-store.ts';
 
@@ -30,10 +30,22 @@ export type FindDependents = (
   services: DependentServices,
   orgId: string,
   ref: string,
-) => Promise<Dependent[] | undefined>;
+) => Promise<FoundDependent[] | undefined>;
+
+/** A dependent, and the row of a key: its visibility depends on the APIs it grants. */
+export interface FoundDependent extends Dependent {
+  readonly keyRow?: Pick<StoredKey, 'rowId' | 'orgId'>;
+}
 
 const toApi = ({ api_id, summary }: StoredApi): Dependent => ({ kind: 'apis', id: api_id, name: summary.name });
-const toKey = ({ key_hash }: { key_hash: string }): Dependent => ({ kind: 'keys', id: key_hash, name: key_hash });
+const toKey =
+  (orgId: string) =>
+  ({ id: rowId, key_hash: hash }: { id: string; key_hash: string }): FoundDependent => ({
+    kind: 'keys',
+    id: hash,
+    name: hash,
+    keyRow: { rowId, orgId },
+  });
 const toClient = ({ client_id }: { client_id: string }): Dependent => ({
   kind: 'oauth clients',
   id: client_id,
@@ -75,7 +87,7 @@ async function findApiDependents(services: DependentServices, orgId: string, ref
   return [
     ...referring.map(toApi),
     ...policies.map(({ policy_id, name }) => ({ kind: 'policies', id: policy_id, name })),
-    ...(await dependents.keysOfApi(orgId, api_id)).map(toKey),
+    ...(await dependents.keysOfApi(orgId, api_id)).map(toKey(orgId)),
     ...(await dependents.clientsOfApi(orgId, api_id)).map(toClient),
   ];
 }
@@ -90,7 +102,7 @@ async function findPolicyDependents(services: DependentServices, orgId: string, 
     for (const client of await dependents.clientsMentioning(orgId, id))
       if ((JSON.parse(client.body) as { policy_id?: unknown }).policy_id === id) clients.push(client);
   return [
-    ...(await dependents.keysOfPolicy(orgId, policy.id)).map(toKey),
+    ...(await dependents.keysOfPolicy(orgId, policy.id)).map(toKey(orgId)),
     ...clients.map(toClient),
     ...(await findApisNaming(services, orgId, ids)),
   ];
@@ -102,7 +114,7 @@ async function findCertificateDependents(services: DependentServices, orgId: str
   const bound = await services.keys.findBoundTo(orgId, ref);
   return [
     ...using.map(({ api }) => toApi(api)),
-    ...bound.map(({ keyHash }) => ({ kind: 'keys', id: keyHash, name: keyHash })),
+    ...bound.map(({ rowId, keyHash }) => toKey(orgId)({ id: rowId, key_hash: keyHash })),
   ];
 }
 

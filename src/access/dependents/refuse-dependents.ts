@@ -2,8 +2,9 @@ import type { Ownership } from '#apis/owners/store.ts';
 import type { Settings } from '#base/settings.ts';
 import { type Actor, hasPermission } from '#operations/actor.ts';
 import type { Dependent, RefuseDependents } from '#operations/dependents.ts';
+import type { KeyStore } from '../keys/store.ts';
 import { problem } from '../problems.ts';
-import { type DependentServices, dependentFinders } from './find-dependents.ts';
+import { type DependentServices, dependentFinders, type FoundDependent } from './find-dependents.ts';
 
 /** Dependents that a response names. */
 const maxNamed = 100;
@@ -27,14 +28,21 @@ export interface VisibleDependents {
 }
 
 export async function showDependents(
-  { ownership }: { readonly ownership: Ownership },
+  { ownership, keys }: { readonly ownership: Ownership; readonly keys: Pick<KeyStore, 'isVisible'> },
   actor: Actor,
-  found: readonly Dependent[],
+  found: readonly FoundDependent[],
 ): Promise<VisibleDependents> {
   const hidden = await ownership.findHidden(actor);
-  const canRead = ({ kind, id }: Dependent) =>
-    (actor.surface !== 'dashboard' || hasPermission(actor, permissions[kind]!)) && !(kind === 'apis' && hidden.has(id));
-  return { named: found.filter(canRead).slice(0, maxNamed), total: found.length };
+  const canRead = async ({ kind, id, keyRow }: FoundDependent) => {
+    if (actor.surface === 'dashboard' && !hasPermission(actor, permissions[kind]!)) return false;
+    return keyRow ? keys.isVisible(keyRow, hidden.apiIds) : !(kind === 'apis' && hidden.has(id));
+  };
+  const named: Dependent[] = [];
+  for (const it of found) {
+    if (named.length >= maxNamed) break;
+    if (await canRead(it)) named.push({ kind: it.kind, id: it.id, name: it.name });
+  }
+  return { named, total: found.length };
 }
 
 export const createRefuseDependents =

@@ -42,7 +42,7 @@ export const listOrganisationKeys = operation({
 export const createOrganisationKey = operation({
   ...declared,
   name: 'createOrganisationKey',
-  isRepeatable: true,
+  isRepeatable: 'without password',
   method: 'POST',
   path: '/admin/org/keys',
   about:

@@ -97,7 +97,7 @@ export const listGatewayKeys = operation({
 export const addGatewayKey = operation({
   ...declared,
   name: 'addGatewayKey',
-  isRepeatable: true,
+  isRepeatable: 'without password',
   method: 'POST',
   path: '/gw/keys',
   about: 'Creates a key with a random id in the organisation of org_id, or in the first one.',
@@ -145,7 +145,7 @@ const grantsNothing = ({ access_rights, meta_data, ...key }: Key) =>
 export const createGatewayKey = operation({
   ...declared,
   name: 'createGatewayKey',
-  isRepeatable: true,
+  isRepeatable: 'without password',
   method: 'POST',
   path: '/gw/keys/create',
   about: 'Creates a key; one with HMAC signatures gets a new secret, one bound to a certificate gets its id from it.',

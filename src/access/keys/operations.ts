@@ -24,7 +24,7 @@ const declared = { surface: 'dashboard', noun: 'keys' } as const;
 export const createKey = operation({
   ...declared,
   name: 'createKey',
-  isRepeatable: true,
+  isRepeatable: 'without password',
   method: 'POST',
   path: '/api/keys',
   about: 'Creates a key with a random id, or with basic_auth the key of a basic-auth user.',
@@ -53,7 +53,7 @@ export const createKey = operation({
 export const createCustomKey = operation({
   ...declared,
   name: 'createCustomKey',
-  isRepeatable: true,
+  isRepeatable: 'without password',
   method: 'POST',
   path: '/api/keys/{keyId}',
   about: 'Creates a key with a custom name; clients may send the name or the whole id.',

@@ -41,7 +41,7 @@ export const userGrantProblems = [
 export const createUser = operation({
   ...declared,
   name: 'createUser',
-  isRepeatable: true,
+  isRepeatable: 'without password',
   method: 'POST',
   path: '/api/users',
   about: 'Creates a user in the caller’s organisation.',

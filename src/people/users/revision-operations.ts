@@ -1,4 +1,6 @@
 import { createPublicId } from '#base/ids.ts';
+import { isAdmin } from '#operations/actor.ts';
+import { problem as refusal } from '#operations/problems.ts';
 import { declareRevisionOperations, type RestoreCall, type RevisionServices } from '#operations/revision-operations.ts';
 import { problem } from '../problems.ts';
 import { checkUserGrant } from './grant-check.ts';
@@ -7,11 +9,13 @@ import { buildUser, type RevisedUser } from './schema.ts';
 
 /**
  * Restores a user by the rules of an update. Credentials are no part of a revision: an existing user keeps them, a
- * removed one gets a new access key and no password.
+ * removed one gets a new access key and no password. That resets the credentials and the second factor of its id, and
+ * may set an earlier e-mail address: a removed user is restored by administrators only.
  */
 async function restoreUser({ actor, state, isExisting }: RestoreCall<RevisedUser>, services: UserServices) {
   const { id, org_id: _org, created_at: createdAt, ...write } = state;
   if (isExisting) return changeUser(services, actor, id, write);
+  if (!isAdmin(actor)) throw refusal.not_permitted({ detail: { permission: 'admin' } });
   const { users } = services;
   const { ResetPassword: _operator, ...user_permissions } = write.user_permissions;
   const created = { id, accessKey: createPublicId(), orgId: actor.orgId, createdAt };
@@ -36,6 +40,7 @@ export const userRevisionOperations = declareRevisionOperations<
   permissionName: 'users',
   notFound: problem.user_not_found,
   problems: [
+    refusal.not_permitted,
     problem.email_exists,
     problem.email_owner_only,
     problem.user_outranks,
