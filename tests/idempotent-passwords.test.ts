@@ -10,7 +10,7 @@ test('a create with a password refuses an idempotency key, since hashing is no p
       app.ask('POST', path, { body, headers: { 'idempotency-key': createPublicId() } });
     const name = createPublicId();
     const email_address = `${name}@example.org`;
-    const plain = { first_name: 'A', last_name: 'B', email_address, active: true, user_permissions: {} };
+    const plain = { first_name: 'A', last_name: 'B', email_address, active: true, user_permissions: { apis: 'read' } };
     const basic = { alias: name, basic_auth_data: { user: name, password: 'Correct-horse-7' } };
     for (const [path, body] of [
       ['/api/users', { ...plain, password: 'Correct-horse-7' }],
