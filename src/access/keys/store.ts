@@ -204,7 +204,10 @@ function createKeyLookups(records: Records, codec: KeyCodec) {
     },
 
     /** False when all APIs the key may call are hidden. */
-    async isVisible({ rowId, orgId }: Pick<StoredKey, 'rowId' | 'orgId'>, hiddenApis: readonly string[]): Promise<boolean> {
+    async isVisible(
+      { rowId, orgId }: Pick<StoredKey, 'rowId' | 'orgId'>,
+      hiddenApis: readonly string[],
+    ): Promise<boolean> {
       if (hiddenApis.length === 0) return true;
       const { rows } = buildListQueries(records, orgId, undefined, hiddenApis);
       return (await rows.where('id', '=', rowId).executeTakeFirst()) !== undefined;
