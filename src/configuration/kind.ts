@@ -41,7 +41,7 @@ export interface RunContext {
   readonly passwordHashes: Map<string, string>;
   /** False in a plan, which is rolled back. */
   readonly commits: boolean;
-  /** Whether dependents prevent a deletion, as the `force` of single deletes. */
+  /** Deletes in spite of dependents, as the `force` of single deletes. */
   readonly force: boolean | undefined;
   /** Awaited before each object: ends a run that is overdue, and gives other work a turn of the event loop. */
   pace(): Promise<void>;
