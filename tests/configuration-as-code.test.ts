@@ -220,19 +220,22 @@ function declare(engine: EngineName): void {
       assert.match(text, from, file);
       writeFileSync(path, text.replace(from, to));
     };
-    edit('policies/gold.yaml', /rate: 5$/m, 'rate: "${env.RATE|number}"');
+    edit('policies/gold.yaml', /rate: 5$/m, 'rate: "${env.GW_VAR_RATE|number}"');
     // The keyed API takes the route that the version leaves.
     edit('apis/pets-v2.yaml', /listen_path: \/orders2\//, 'listen_path: /moved/');
     edit('apis/keyed.yaml', /listen_path: \/keyed\//, 'listen_path: /orders2/');
     const { out: unset, code } = await gwSource(['diff', directory]);
     assert.deepEqual(
-      [code, unset.match(/^policies\/gold\.yaml:\d+: spec\.rate: the environment variable RATE is not set$/m)?.length],
+      [
+        code,
+        unset.match(/^policies\/gold\.yaml:\d+: spec\.rate: the environment variable GW_VAR_RATE is not set$/m)?.length,
+      ],
       [1, 1],
       unset,
     );
     rmSync(join(directory, 'webhooks/pager.yaml'));
     mkdirSync(join(directory, 'webhooks'), { recursive: true });
-    const environment = { RATE: '50' };
+    const environment = { GW_VAR_RATE: '50' };
     const plan = await gwSource(['diff', directory, '--prune'], environment);
     assert.equal(plan.code, 2, plan.out);
     assert.match(plan.out, /^~ update policy gold\n {4}- spec\.rate: 5\n {4}\+ spec\.rate: 50$/m);
@@ -246,7 +249,11 @@ function declare(engine: EngineName): void {
     assert.equal((await gwSource(['diff', directory, '--prune'], environment)).code, 0);
     assert.equal((await source!.ask('GET', '/api/portal/policies/gold')).body.rate, 50);
     const again = await gwSource(['export', directory], environment);
-    assert.match(readFileSync(join(directory, 'policies/gold.yaml'), 'utf8'), /\$\{env\.RATE\|number\}/, again.out);
+    assert.match(
+      readFileSync(join(directory, 'policies/gold.yaml'), 'utf8'),
+      /\$\{env\.GW_VAR_RATE\|number\}/,
+      again.out,
+    );
   });
 
   test('an export removes the file of the last object of a kind, and leaves kinds that the caller may not read', async () => {

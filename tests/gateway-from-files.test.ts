@@ -28,11 +28,11 @@ describe('A gateway that reads its configuration from files', () => {
     timeout: 120_000,
   }, async () => {
     const [directory, files] = [fresh(), fresh()];
-    writeApi(files, 'one', '"${env.TARGET}/first"');
+    writeApi(files, 'one', '"${env.GW_VAR_TARGET}/first"');
     const gateway = await startChild({
       directory,
       args: ['--role', 'gateway', '--from', files],
-      environment: { TARGET: upstream.url },
+      environment: { GW_VAR_TARGET: upstream.url },
     });
     const call = async (path: string) => {
       const reply = await fetch(gateway.urls.gateway + path);
@@ -66,11 +66,11 @@ describe('A gateway that reads its configuration from files', () => {
 
   test('a bad set at the start, a wrong role and a data directory in use are refused', async () => {
     const files = fresh();
-    writeApi(files, 'one', '"${env.UNSET}"');
+    writeApi(files, 'one', '"${env.GW_VAR_UNSET}"');
     const start = (args: string[], directory = fresh(), environment = {}) =>
       runChild(['start', ...args], { directory, environment });
     const bad = await start(['--role', 'gateway', '--from', files]);
-    assert.deepEqual([bad.code, /apis\/one\.yaml:\d+: .*UNSET is not set/.test(bad.err)], [1, true], bad.err);
+    assert.deepEqual([bad.code, /apis\/one\.yaml:\d+: .*GW_VAR_UNSET is not set/.test(bad.err)], [1, true], bad.err);
     assert.match((await start(['--from', files])).err, /from: needs the role gateway/);
     assert.match((await start(['--role', 'gateway', '--from', join(files, 'none')])).err, /cannot be read \(ENOENT\)/);
     const used = fresh();

@@ -49,5 +49,5 @@ test('secrets in settings are strings by name, never quoted in errors and masked
 });
 
 test('environment variables that hold secrets are no settings', () => {
-  assert.doesNotThrow(() => readSettings({ environment: { GW_SECRET_PAYMENTS: 'canary' } }));
+  assert.doesNotThrow(() => readSettings({ environment: { GW_SECRET_PAYMENTS: 'canary', GW_VAR_TARGET: 'canary' } }));
 });

@@ -39,10 +39,10 @@ export const isSwitch = (flag: string): boolean => {
 /**
  * Environment variables that are no settings: service links that orchestrators inject for services called `gw` or
  * `gw-…` (`GW_PORTAL_PORT=tcp://10.0.0.7:3001`); `GW_URL`, `GW_SECRET` and `GW_ACCESS_KEY` of the client commands;
- * `GW_SECRET_…` of definitions.
+ * `GW_SECRET_…` of definitions; `GW_VAR_…` of configuration files.
  */
 const isForeignVariable = (name: string, value: string) =>
-  /^GW_(URL$|SECRET$|ACCESS_KEY$|SECRET_|TEST_)/.test(name) ||
+  /^GW_(URL$|SECRET$|ACCESS_KEY$|SECRET_|VAR_|TEST_)/.test(name) ||
   /^GW_(.+_)?(SERVICE_(HOST|PORT)|PORT_\d+_(TCP|UDP|SCTP))(_|$)/.test(name) ||
   (/^GW_(.+_)?PORT$/.test(name) && /^(tcp|udp|sctp):\/\//.test(value));
 

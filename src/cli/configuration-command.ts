@@ -66,7 +66,7 @@ const abouts = {
     'writes groups, users, webhooks, certificates, templates, APIs and policies to DIR, one file for each, without secrets',
   diff: 'shows what apply would change. Exit code 0: nothing, 2: something, 1: an error',
   apply:
-    'creates and replaces the objects of DIR in one transaction; one bad file, and nothing is changed. Texts may hold\n${env.NAME}, ${env.NAME:-default} and ${env.NAME|number}. Exit codes of --dry-run are those of gw diff',
+    'creates and replaces the objects of DIR in one transaction; one bad file, and nothing is changed. Texts may hold\n${env.NAME}, ${env.NAME:-default} and ${env.NAME|number} for names that begin with GW_VAR_. Exit codes of --dry-run are those of gw diff',
 } as const;
 
 /** Parses the arguments and connects; undefined where the help was printed. */

@@ -3,8 +3,10 @@ import { isObject } from '../json-tree.ts';
 /**
  * References to environment variables in the texts of a value: `${env.NAME}`, `${env.NAME:-text}` with a default, and
  * `${env.NAME|number}` or `${env.NAME|boolean}` as a whole text. One more `$` in front makes it plain text. Names of
- * members are never references.
+ * members are never references. Only variables with the prefix can be read: an author of files must not get credentials
+ * of the process that reads them.
  */
+export const referencePrefix = 'GW_VAR_';
 const reference = /\$(\$*)\{env\.(?:([A-Za-z_]\w*)(?:\|(number|boolean))?(?::-([^}]*))?\})?/g;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -40,9 +42,11 @@ function resolveText(text: string, environment: Environment, report: (message: s
     reference,
     (whole, escapes: string, name?: string, type?: string, fallback?: string) => {
       if (escapes !== '') return whole.slice(1);
-      const found = name === undefined ? undefined : (environment[name] ?? fallback);
+      const found = name?.startsWith(referencePrefix) ? (environment[name] ?? fallback) : undefined;
       if (name === undefined)
         report('has a reference that is none of ${env.NAME}, ${env.NAME|number}, ${env.NAME:-text}');
+      else if (!name.startsWith(referencePrefix))
+        report(`the environment variable ${name} cannot be read by files: supply it as ${referencePrefix}${name}`);
       else if (found === undefined) report(`the environment variable ${name} is not set`);
       else if (type !== undefined && whole !== text) report(`${whole} must be the whole text`);
       else if (type !== undefined)

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { referencePrefix } from './environment-references.ts';
 
 /** Longest readable part of a file name; file systems bound a name to 255 bytes. */
 const maxNameCharacters = 120;
@@ -30,7 +31,7 @@ export function toVariableName(kind: string, id: string, path: readonly (string 
       .replaceAll(/[^A-Z0-9]+/g, '_')
       .slice(0, maxVariablePartCharacters),
   );
-  return `${parts.join('_')}_${digestOf(JSON.stringify([kind, id, path])).toUpperCase()}`;
+  return `${referencePrefix}${parts.join('_')}_${digestOf(JSON.stringify([kind, id, path])).toUpperCase()}`;
 }
 
 const maxVariablePartCharacters = 40;

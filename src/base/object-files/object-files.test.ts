@@ -81,7 +81,14 @@ script: |-
 });
 
 describe('References to environment variables', () => {
-  const environment = { NAME: 'value', RATE: '12.5', FLAG: 'false', EMPTY: '' };
+  const environment = {
+    GW_VAR_NAME: 'value',
+    GW_VAR_RATE: '12.5',
+    GW_VAR_FLAG: 'false',
+    GW_VAR_EMPTY: '',
+    GW_MASTER_KEY: 'master',
+    AWS_SECRET: 'cloud',
+  };
   function resolve(value: unknown): unknown {
     const errors: ReferenceFault[] = [];
     const resolved = substituteVariables(value, environment, errors);
@@ -95,31 +102,40 @@ describe('References to environment variables', () => {
   }
 
   test('references are replaced inside texts, with defaults and types', () => {
-    assert.deepEqual(resolve({ a: ['${env.NAME}', 'x-${env.NAME}-${env.NAME}'] }), { a: ['value', 'x-value-value'] });
-    assert.deepEqual(resolve(['${env.MISSING:-default}', '${env.EMPTY:-default}', '${env.MISSING:-}']), [
-      'default',
-      '',
-      '',
-    ]);
-    assert.deepEqual(resolve(['${env.RATE|number}', '${env.FLAG|boolean}', '${env.MISSING|number:-7}']), [
-      12.5,
-      false,
-      7,
-    ]);
-    assert.deepEqual(resolve(['$${env.NAME}', '$$${env.NAME}', '${other}', { '${env.NAME}': 1 }]), [
-      '${env.NAME}',
-      '$${env.NAME}',
-      '${other}',
-      { '${env.NAME}': 1 },
-    ]);
+    assert.deepEqual(resolve({ a: ['${env.GW_VAR_NAME}', 'x-${env.GW_VAR_NAME}-${env.GW_VAR_NAME}'] }), {
+      a: ['value', 'x-value-value'],
+    });
+    assert.deepEqual(
+      resolve(['${env.GW_VAR_MISSING:-default}', '${env.GW_VAR_EMPTY:-default}', '${env.GW_VAR_MISSING:-}']),
+      ['default', '', ''],
+    );
+    assert.deepEqual(
+      resolve(['${env.GW_VAR_RATE|number}', '${env.GW_VAR_FLAG|boolean}', '${env.GW_VAR_MISSING|number:-7}']),
+      [12.5, false, 7],
+    );
+    assert.deepEqual(
+      resolve(['$${env.GW_VAR_NAME}', '$$${env.GW_VAR_NAME}', '${other}', { '${env.GW_VAR_NAME}': 1 }]),
+      ['${env.GW_VAR_NAME}', '$${env.GW_VAR_NAME}', '${other}', { '${env.GW_VAR_NAME}': 1 }],
+    );
   });
 
   test('unset variables, wrong types and malformed references are errors with their paths', () => {
-    assert.equal(reject({ a: ['${env.MISSING}'] }), 'a/0: the environment variable MISSING is not set');
-    assert.equal(reject(['${env.NAME|number}']), '0: the environment variable NAME is no number');
-    assert.equal(reject(['x${env.RATE|number}']), '0: ${env.RATE|number} must be the whole text');
-    for (const text of ['${env.}', '${env.a-b}', '${env.NAME', '${env.NAME|text}'])
+    assert.equal(reject({ a: ['${env.GW_VAR_MISSING}'] }), 'a/0: the environment variable GW_VAR_MISSING is not set');
+    assert.equal(reject(['${env.GW_VAR_NAME|number}']), '0: the environment variable GW_VAR_NAME is no number');
+    assert.equal(reject(['x${env.GW_VAR_RATE|number}']), '0: ${env.GW_VAR_RATE|number} must be the whole text');
+    for (const text of ['${env.}', '${env.a-b}', '${env.GW_VAR_NAME', '${env.GW_VAR_NAME|text}'])
       assert.match(reject([text]), /^0: has a reference that is none of/, text);
+  });
+
+  test('variables without the prefix are errors that name the permitted one, and their values are not read', () => {
+    for (const name of ['GW_MASTER_KEY', 'AWS_SECRET', 'gw_var_name', 'GW_VARIABLE', 'UNSET'])
+      for (const text of [`\${env.${name}}`, `x-\${env.${name}:-default}`, `\${env.${name}|number:-7}`]) {
+        const errors: ReferenceFault[] = [];
+        const resolved = JSON.stringify(substituteVariables([text], environment, errors));
+        const message = `the environment variable ${name} cannot be read by files: supply it as GW_VAR_${name}`;
+        assert.deepEqual(errors, [{ path: [0], message }], text);
+        assert.ok(!/master|cloud|value/.test(resolved), resolved);
+      }
   });
 
   test('escaped texts resolve to themselves', () => {
@@ -163,7 +179,7 @@ describe('Names of object files', () => {
       toVariableName('api', 'a-b', ['definition', 'y', 'x', 'secret']),
     ];
     assert.equal(new Set(names).size, 3);
-    for (const name of names) assert.match(name, /^[A-Z][A-Z0-9_]*$/);
+    for (const name of names) assert.match(name, /^GW_VAR_API_[A-Z0-9_]*$/);
   });
 });
 
@@ -181,11 +197,11 @@ describe('Directory of objects', () => {
     return directory;
   }
   const read = (directory: string) =>
-    readObjectDirectory({ directory, kinds: ['api', 'policy'], environment: { NAME: 'n' } });
+    readObjectDirectory({ directory, kinds: ['api', 'policy'], environment: { GW_VAR_NAME: 'n', GW_ACCESS_KEY: 'k' } });
 
   test('objects are read from YAML and JSON files of any folder, hidden names left out, links followed', () => {
     const directory = write({
-      'apis/a.yaml': 'kind: api\nid: a\nspec: {name: "${env.NAME}"}\n',
+      'apis/a.yaml': 'kind: api\nid: a\nspec: {name: "${env.GW_VAR_NAME}"}\n',
       'policies/b.json': '{"kind":"policy","id":"b","spec":{}}',
       '.git/c.yaml': 'broken: [',
       'README.md': 'no object',
@@ -206,7 +222,7 @@ describe('Directory of objects', () => {
 
   test('every fault is reported with file, line and path', () => {
     const directory = write({
-      'a.yaml': 'kind: api\nid: a\nspec:\n  list:\n    - name: "${env.UNSET}"\n',
+      'a.yaml': 'kind: api\nid: a\nspec:\n  list:\n    - name: "${env.GW_VAR_UNSET}"\n',
       'b.yaml': 'kind: api\nid: b\nspec:\n  text: "open\n',
       'c.json': '{"kind":"api",\n"id":"c",\n"spec":{},}',
       'd.yaml': 'kind: apii\nid: ""\nspec: 1\nmore: 2\n',
@@ -214,12 +230,13 @@ describe('Directory of objects', () => {
       'f.yaml': 'kind: api\nid: same\nspec: {}\n',
       'g.yaml': 'kind: api\nid: g\nspec: {a: 1, a: 2}\n',
       'h.yaml': '- 1\n',
+      'i.yaml': 'kind: api\nid: i\nspec:\n  name: "${env.GW_ACCESS_KEY}"\n',
     });
     const lines = read(directory).faults.map(formatFileFault);
     assert.deepEqual(
       lines.filter(line => !line.startsWith('b.yaml')),
       [
-        'a.yaml:5: spec.list[0].name: the environment variable UNSET is not set',
+        'a.yaml:5: spec.list[0].name: the environment variable GW_VAR_UNSET is not set',
         'c.json:3: it is not JSON',
         'd.yaml:1: kind: must be one of api, policy',
         'd.yaml:2: id: must be a text',
@@ -228,6 +245,7 @@ describe('Directory of objects', () => {
         'f.yaml:1: id: e.yaml has the same kind and id',
         'g.yaml:1: duplicate member a',
         'h.yaml:1: must be an object with kind, id and spec',
+        'i.yaml:4: spec.name: the environment variable GW_ACCESS_KEY cannot be read by files: supply it as GW_VAR_GW_ACCESS_KEY',
       ],
     );
     assert.match(lines.find(line => line.startsWith('b.yaml'))!, /^b\.yaml:[45]: it is not YAML/);
