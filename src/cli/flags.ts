@@ -126,7 +126,11 @@ export const logsFlags = {
   api: { type: 'string', value: 'ID', about: 'requests of this API' },
   status: { type: 'string', value: 'CODE', about: 'requests with this status' },
   errors: { type: 'boolean', about: 'failed requests only' },
-  limit: { type: 'string', value: 'NUMBER', about: 'ends after this number of requests' },
+  limit: {
+    type: 'string',
+    value: 'NUMBER',
+    about: 'ends after this number of requests; default: 100, with --follow none',
+  },
 } as const satisfies CommandFlags;
 
 /** Kinds of objects with revisions, as in paths. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startApp, type TestApp } from '../../tests/support/app.ts';
 import { openApi, publish, waitUntilApplied } from '../../tests/support/traffic.ts';
-import { startUpstream, type Upstream } from '../../tests/support/upstream.ts';
+import { eventually, startUpstream, type Upstream } from '../../tests/support/upstream.ts';
 import type { ClientCommand } from './command.ts';
 import { commandTable } from './command-table.ts';
 
@@ -105,10 +105,24 @@ describe('gw status, explain and logs', () => {
     const recent = await run('logs', ofApi);
     assert.match(recent, new RegExp(`^\\S+ 200 GET ${pathname} \\d+ms .+\n$`));
     await assert.rejects(run('logs', ['--limit', 'x']), /--limit takes a number/);
+    await assert.rejects(run('logs', ['--limit', '10001']), /--limit is at most 10000 without --follow/);
     for (const flags of [[], ['--follow']]) {
       const environment = { GW_URL: app.url.dashboard, GW_ACCESS_KEY: 'wrong' };
       await assert.rejects(run('logs', flags, environment), /rejects the secret: set GW_ACCESS_KEY/);
     }
+  });
+
+  test('logs prints more than one page of recent requests, up to its limit', async () => {
+    const definition = openApi(upstream);
+    const url = await publish(app, definition);
+    const sent = Array.from({ length: 23 }, (_item, index) => `${new URL(url).pathname}call-${index}`);
+    for (const path of sent) await (await fetch(new URL(path, url))).arrayBuffer();
+    const list = async (...flags: string[]) =>
+      [...(await run('logs', ['--api', definition.api_id, ...flags])).matchAll(/ GET (\S+call-\d+) /g)].map(
+        it => it[1]!,
+      );
+    await eventually(async () => assert.deepEqual((await list()).sort(), sent.toSorted()));
+    assert.equal((await list('--limit', '15')).length, 15);
   });
 
   test('every command prints its help', async () => {

@@ -16,6 +16,9 @@ type LogOperations = readonly Extract<(typeof catalogue)[number], { path: '/api/
 
 /** Age of requests that are printed without `--follow`. */
 const recentSeconds = 3600;
+/** Requests that are printed without `--follow`: by default, and at most. */
+const defaultRecentCalls = 100;
+const maxRecentCalls = 10_000;
 const reconnectDelayMs = 1000;
 /** Attempts to open the stream that may fail in a row. */
 const maxFailedConnects = 30;
@@ -35,7 +38,7 @@ const help = () =>
     name: kind,
     about: 'prints requests to APIs',
     usage: [
-      ['logs', 'requests of the last hour'],
+      ['logs', 'the newest requests of the last hour'],
       ['logs --follow', 'requests as they are recorded'],
     ],
     flags: logsFlags,
@@ -49,18 +52,34 @@ export async function runLogsCommand(args: readonly string[], { environment, pri
   const createUsageProblem = (reason: string) => problem.usage({ detail: { reason, kind } });
   if (positionals.length > 0) throw createUsageProblem('logs takes no words');
   if (values.output !== undefined && values.output !== 'json') throw createUsageProblem('-o takes json');
-  const limit = values.limit === undefined ? Number.POSITIVE_INFINITY : Number(values.limit);
+  const defaultLimit = values.follow ? Number.POSITIVE_INFINITY : defaultRecentCalls;
+  const limit = values.limit === undefined ? defaultLimit : Number(values.limit);
   if (!(limit >= 1)) throw createUsageProblem('--limit takes a number');
+  if (!values.follow && limit > maxRecentCalls)
+    throw createUsageProblem(`--limit is at most ${maxRecentCalls} without --follow`);
   const connection = resolveConnection('dashboard', values, environment);
   const format = (call: LoggedCall) => (values.output === 'json' ? `${JSON.stringify(call)}\n` : formatCall(call));
   const query = toQuery(values);
   if (values.follow) return follow({ ...connection, query, limit, print: call => print(format(call)) });
-  const seconds = Math.floor(systemClock.now() / 1000);
   const call = createSurfaceClient<LogOperations>('dashboard', connection);
-  const { data } = await call('GET /api/logs', {
-    query: { ...query, start: seconds - recentSeconds, end: seconds } as never,
-  });
-  for (const item of data.slice(0, limit).reverse()) print(format(item));
+  for (const item of await listRecent(call, query, limit)) print(format(item));
+}
+
+/** Newest requests of the last hour, oldest first, page by page. */
+async function listRecent(
+  call: ReturnType<typeof createSurfaceClient<LogOperations>>,
+  query: Readonly<Record<string, string>>,
+  limit: number,
+): Promise<LoggedCall[]> {
+  const end = Math.floor(systemClock.now() / 1000);
+  const found: LoggedCall[] = [];
+  for (let p = 1, pages = 1; p <= pages && found.length < limit; p += 1) {
+    const listed = await call('GET /api/logs', { query: { ...query, start: end - recentSeconds, end, p } as never });
+    found.push(...listed.data);
+    pages = listed.pages;
+    if (listed.data.length === 0) break;
+  }
+  return found.slice(0, limit).reverse();
 }
 
 const toQuery = ({ api, status, errors }: Flags) => ({
