@@ -173,7 +173,14 @@ describe('gw migrate-from', () => {
       'certs/shop.pem': `${certPem}\n${keyPem}`,
     });
     // A tenant may use public upstreams only, unless it is granted others.
-    const preview = await run(['tyk', directory, '--dry-run']);
+    let preview = '';
+    const dryRun = runMigrateCommand(['tyk', directory, '--dry-run'], {
+      environment: { GW_DATA_DIR: app.directory },
+      print: text => {
+        preview += text;
+      },
+    });
+    await assert.rejects(dryRun, /^Problem: 3 objects are not moved or not served: see the table$/);
     assert.match(preview, /^To be moved \(6\)/);
     assert.equal((await app.ask('GET', `/gw/apis/${api_id}`)).status, 404, 'a dry run writes nothing');
     const { body: imported } = await app.ask('POST', '/admin/organisations/import', {

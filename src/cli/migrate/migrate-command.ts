@@ -42,11 +42,19 @@ export async function runMigrateCommand(args: readonly string[], cli: CliEnviron
     throw problem.usage({ detail: { reason: '-o takes json', kind } });
   const plan = await read(path);
   const isJson = values.output === 'json';
-  if (values['dry-run']) return cli.print(isJson ? formatJson(toPreview(plan)) : formatPreview(plan));
+  if (values['dry-run']) {
+    cli.print(isJson ? formatJson(toPreview(plan)) : formatPreview(plan));
+    return checkCount(plan.leftOut.length);
+  }
   const moved = await applyPlan(plan, openTarget(values, cli));
   const report = createReport(plan, moved);
   cli.print(isJson ? formatJson(report) : formatReport(report));
-  if (report.notServed.length > 0) throw problem.partly_migrated({ detail: { count: report.notServed.length } });
+  checkCount(report.notServed.length);
+}
+
+/** Ends the command with status 1 where the second table has rows. */
+function checkCount(count: number): void {
+  if (count > 0) throw problem.partly_migrated({ detail: { count } });
 }
 
 type Flags = ReturnType<typeof parseCommand<typeof migrateFlags>>['values'];
