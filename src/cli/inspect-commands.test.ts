@@ -115,7 +115,7 @@ describe('gw status, explain and logs', () => {
   test('logs prints more than one page of recent requests, up to its limit', async () => {
     const definition = openApi(upstream);
     const url = await publish(app, definition);
-    const sent = Array.from({ length: 23 }, (_item, index) => `${new URL(url).pathname}call-${index}`);
+    const sent = Array.from({ length: 23 }, (_item, index) => `${new URL(url).pathname}/call-${index}`);
     for (const path of sent) await (await fetch(new URL(path, url))).arrayBuffer();
     const list = async (...flags: string[]) =>
       [...(await run('logs', ['--api', definition.api_id, ...flags])).matchAll(/ GET (\S+call-\d+) /g)].map(
