@@ -391,6 +391,60 @@ onEveryEngine('Revisions', app => {
     assert.equal(restored.status, 403);
   });
 
+  test('a removed user is restored by administrators only', async () => {
+    const removed = await addPerson(app(), { user_permissions: { apis: 'read' } });
+    const writer = await addPerson(app(), { user_permissions: { users: 'write', apis: 'write' } });
+    await ok(app(), 'DELETE', `/api/users/${removed.id}`);
+    const restore = `/api/revisions/users/${removed.id}/1/restore`;
+    assert.equal((await app().ask('POST', restore, { credential: writer.accessKey })).status, 403);
+    assert.equal((await app().ask('GET', `/admin/users/${removed.id}`)).status, 404);
+    await ok(app(), 'POST', restore);
+  });
+
+  test('authors and their clients are shown to callers with the permission to read them', async () => {
+    const object = await create(kinds[0]!);
+    const shown = async (user_permissions: Body) => {
+      const { accessKey } = await addPerson(app(), { user_permissions });
+      const { body } = await app().ask('GET', object.history, { credential: accessKey });
+      const { name, address, user_agent } = body.revisions[0].author;
+      return [name !== '', address !== '', user_agent !== ''];
+    };
+    assert.deepEqual(await shown({ apis: 'read' }), [false, false, false]);
+    assert.deepEqual(await shown({ apis: 'read', users: 'read' }), [true, false, false]);
+    assert.deepEqual(await shown({ apis: 'read', audit_logs: 'read' }), [true, true, true]);
+  });
+
+  test('differences of a policy name no API that is hidden from the caller', async () => {
+    const app = await startApp('sqlite', { settings: { 'apis.owners_only': 'true' } });
+    try {
+      const owner = await addPerson(app, { user_permissions: { apis: 'write' } });
+      const reader = await addPerson(app, { user_permissions: { policies: 'read', apis: 'read' } });
+      const add = async (owners: readonly string[]) => {
+        const body = { api_definition: definition(1, `h${createPublicId()}`), user_owners: owners };
+        return String((await ok(app, 'POST', '/api/apis', body)).ID);
+      };
+      const [hidden, open] = [await add([owner.id]), await add([reader.id])];
+      const write = (rate: number) => ({
+        name: 'both',
+        rate: 1,
+        per: 60,
+        access_rights: Object.fromEntries(
+          [hidden, open].map(api_id => [api_id, { api_id, versions: ['Default'], limit: { rate, per: 60 } }]),
+        ),
+      });
+      const { Message: id } = await ok(app, 'POST', '/api/portal/policies', write(5));
+      await ok(app, 'PUT', `/api/portal/policies/${id}`, write(9));
+      const history = `/api/revisions/policies/${id}`;
+      for (const path of [history, `${history}/2`, `${history}/compare?from=1&to=2`]) {
+        const { status, text } = await app.ask('GET', path, { credential: reader.accessKey });
+        assert.equal(status, 200, text);
+        assert.ok(!text.includes(hidden) && text.includes(open), `${path}: ${text}`);
+      }
+    } finally {
+      await app.close();
+    }
+  });
+
   test('a changed secret is in the differences, masked for a reader', async () => {
     const object = await create(kinds[0]!);
     const next = definition(1, object.unique);
