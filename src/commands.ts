@@ -93,7 +93,7 @@ async function main(args: readonly string[]): Promise<void> {
   if (flags.has('version')) return print(`${version}\n`);
   if (flags.has('help') || name === undefined || name === 'help' || words.includes('-h')) return print(formatHelp());
   const command = commands.get(name);
-  if (!command || words.length > 1) return reportUnknownCommand(words.join(' '));
+  if (!command || words.length > 1) return reportUnknownCommand(words);
   const own = new Set(['config', ...(command.switches ?? [])]);
   checkFlags(name, command, flags);
   const settingFlags = Object.fromEntries([...flags].filter(([flag]) => !own.has(flag)));
@@ -139,9 +139,10 @@ function checkFlags(name: string, { switches }: Command, flags: ReadonlyMap<stri
   }
 }
 
-function reportUnknownCommand(name: string): void {
-  const guess = closestMatch(name, [...commands.keys(), ...commandTable.keys(), 'completion']);
-  printError(`There is no command ${name}${guess ? `; did you mean ${guess}?` : ''} (gw --help lists them all)`);
+function reportUnknownCommand(words: readonly string[]): void {
+  const known = [...commands.keys(), ...commandTable.keys(), 'completion'];
+  const guess = closestMatch(words[0]!, known);
+  printError(`There is no command ${words.join(' ')}${guess ? `; did you mean ${guess}?` : ''} (gw --help lists them all)`);
   setExitCode(2);
 }
 

@@ -38,7 +38,7 @@ const exceptions: Readonly<Record<string, string>> = {
     configuration.run_timed_out: applyConfiguration planConfiguration
     debug.chain_not_built: debugDefinition
     debug.too_many_runs: debugDefinition
-    deliveries.not_dead: retryDelivery retryOperatorDelivery
+    deliveries.not_dead: retryDelivery
     examples.index_invalid: getExample
     gw-apis.no_schema: getOasSchema getSchema getStreamsSchema listSchemas
     gw-apis.other_organisation: patchGatewayDocument
@@ -103,7 +103,6 @@ const exceptions: Readonly<Record<string, string>> = {
     sign_in.passkey_not_found: removePasskey
     sign_in.passkey_refused: signInWithPasskey
     sign_in.passkeys_unavailable: addPasskey signInWithPasskey startPasskey startPasskeySignIn
-    sign_in.password_expired: signIn
     sign_in.reauthentication_failed: createTotp disableTotp renewRecoveryCodes startPasskey
     sign_in.second_factor_missing: adminRemoveSecondFactor removeSecondFactor
     sign_in.second_factor_required: signIn

@@ -34,6 +34,7 @@ test('an unknown command, flag or setting is refused with a one-line error and a
   assert.equal(await runRefused('strat'), 'There is no command strat; did you mean start? (gw --help lists them all)');
   assert.equal(await runRefused('constructor'), 'There is no command constructor (gw --help lists them all)');
   assert.match(await runRefused('start', 'now'), /^There is no command start now/);
+  assert.match(await runRefused('aply', 'config'), /^There is no command aply config; did you mean apply\?/);
   const guess = 'gateway-prot (flag --gateway-prot): no such setting; did you mean gateway.port?';
   assert.equal(await runRefused('start', '--gateway-prot', '1'), guess);
   assert.equal(
