@@ -142,7 +142,9 @@ function checkFlags(name: string, { switches }: Command, flags: ReadonlyMap<stri
 function reportUnknownCommand(words: readonly string[]): void {
   const known = [...commands.keys(), ...commandTable.keys(), 'completion'];
   const guess = closestMatch(words[0]!, known);
-  printError(`There is no command ${words.join(' ')}${guess ? `; did you mean ${guess}?` : ''} (gw --help lists them all)`);
+  printError(
+    `There is no command ${words.join(' ')}${guess ? `; did you mean ${guess}?` : ''} (gw --help lists them all)`,
+  );
   setExitCode(2);
 }
 
