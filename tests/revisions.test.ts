@@ -374,7 +374,7 @@ onEveryEngine('Revisions', app => {
     for (const { body } of rows) assert.doesNotMatch(body, /access_key|password"|scrypt/);
   });
 
-  test('a restore gives nobody more than an update would', async () => {
+  test('a restore grants no more than an update of the same caller', async () => {
     const strong = await addPerson(app(), { user_permissions: { apis: 'write', keys: 'write' } });
     await ok(app(), 'PUT', `/admin/users/${strong.id}`, { user_permissions: { apis: 'read' } });
     const weak = await addPerson(app(), { user_permissions: { users: 'write' } });
